@@ -1,0 +1,70 @@
+package feedback
+
+import (
+	"net/mail"
+	"strings"
+)
+
+// Account is a customer of the service: the owner of apps and users.
+type Account struct {
+	ID   ID     `json:"id" format:"uuid"`
+	Name string `json:"name"`
+}
+
+// User is a person who logs in to the dashboard.
+type User struct {
+	ID    ID     `json:"id" format:"uuid"`
+	Email string `json:"email" format:"email"`
+	Name  string `json:"name"`
+}
+
+// Member is a user as others of the same account see them.
+type Member struct {
+	User
+	Role Role `json:"role" enum:"viewer,member,admin,owner"`
+}
+
+// Role says what a user may do. Each role may do what those before it may.
+type Role string
+
+// The roles, weakest first: a viewer reads; a member also changes requests; an
+// admin also manages apps and the users below owner; an owner may do everything.
+const (
+	RoleViewer Role = "viewer"
+	RoleMember Role = "member"
+	RoleAdmin  Role = "admin"
+	RoleOwner  Role = "owner"
+)
+
+// Roles lists the roles, weakest first.
+func Roles() []Role { return []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner} }
+
+// Valid reports whether r is one of the roles.
+func (r Role) Valid() bool { return r.rank() >= 0 }
+
+// Allows reports whether r may do what needs at least the role least.
+func (r Role) Allows(least Role) bool { return r.Valid() && r.rank() >= least.rank() }
+
+func (r Role) rank() int {
+	for i, known := range Roles() {
+		if r == known {
+			return i
+		}
+	}
+	return -1
+}
+
+// ValidPassword reports whether s is 10 to 1,024 bytes long: the upper bound keeps
+// hashing from being used against the service.
+func ValidPassword(s string) bool { return len(s) >= 10 && len(s) <= 1024 }
+
+// ValidEmail reports whether s is a plain address such as ada@example.com, of at
+// most 254 bytes (RFC 5321, 4.5.3.1.3 less the angle brackets).
+func ValidEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Name == "" && a.Address == s && len(s) <= 254
+}
+
+// FoldEmail is the form by which e-mails compare. The case of the local part
+// could matter by RFC 5321, but no provider that people use lets it.
+func FoldEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

@@ -1,0 +1,152 @@
+package feedback
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// App stands for one product or website that collects requests.
+type App struct {
+	ID        ID       `json:"id" format:"uuid"`
+	AccountID ID       `json:"account_id" format:"uuid"`
+	Name      string   `json:"name"`
+	APIKey    string   `json:"api_key" doc:"Widget API key; begins with gk_."`
+	Settings  Settings `json:"settings"`
+	CreatedAt Time     `json:"created_at" format:"date-time"`
+	UpdatedAt Time     `json:"updated_at" format:"date-time"`
+
+	// Version counts the changes, so that two at once never undo each other.
+	Version int64 `json:"-"`
+}
+
+// NewApp is an app with the settings that every new one has.
+func NewApp(id, accountID ID, name, key string, now time.Time) App {
+	return App{
+		ID: id, AccountID: accountID, Name: name, APIKey: key, Settings: DefaultSettings(),
+		CreatedAt: At(now), UpdatedAt: At(now), Version: 1,
+	}
+}
+
+// Rename gives the app another name.
+func (a *App) Rename(name string) { a.Name = name }
+
+// Configure merges a change of the settings: what is absent keeps its value.
+func (a *App) Configure(c SettingsChange) { a.Settings = a.Settings.merge(c) }
+
+// Rekey gives the app another API key.
+func (a *App) Rekey(key string) { a.APIKey = key }
+
+// Settings are an app's settings.
+type Settings struct {
+	Widget         WidgetSettings `json:"widget"`
+	Sharing        string         `json:"sharing" enum:"none,triaged,all" doc:"Which requests widget users may see (title, status and votes only): none, those that staff has moved past opened, or all."`
+	AllowedOrigins []string       `json:"allowed_origins" doc:"Origins from which browsers may submit; empty means any."`
+}
+
+// WidgetSettings are what the widget obeys and the service enforces.
+type WidgetSettings struct {
+	PrimaryColor     string `json:"primary_color" doc:"Hex color code #RRGGBB."`
+	Position         string `json:"position" enum:"bottom-right,bottom-left,top-right,top-left" doc:"Placement of the widget button."`
+	ButtonText       string `json:"button_text" doc:"Label of the widget button."`
+	ShowEmailField   bool   `json:"show_email_field" doc:"Whether the widget shows an e-mail field."`
+	RequireEmail     bool   `json:"require_email" doc:"Whether an e-mail is mandatory on submission; implies that the field is shown."`
+	AllowFileUploads bool   `json:"allow_file_uploads" doc:"Whether file uploads are allowed in the widget."`
+}
+
+// DefaultSettings are the settings of a new app.
+func DefaultSettings() Settings {
+	return Settings{
+		Widget:         WidgetSettings{PrimaryColor: "#4F46E5", Position: "bottom-right", ButtonText: "Feedback", ShowEmailField: true},
+		Sharing:        "none",
+		AllowedOrigins: []string{},
+	}
+}
+
+// SettingsChange is a partial change of settings: nil keeps what is there.
+type SettingsChange struct {
+	Widget         *WidgetChange `json:"widget,omitempty"`
+	Sharing        *string       `json:"sharing,omitempty" enum:"none,triaged,all" doc:"Which requests widget users may see."`
+	AllowedOrigins *[]string     `json:"allowed_origins,omitempty" maxItems:"100" doc:"Origins such as https://example.com from which browsers may submit; empty means any."`
+}
+
+// WidgetChange is a partial change of the widget's settings.
+type WidgetChange struct {
+	PrimaryColor     *string `json:"primary_color,omitempty" pattern:"^#[0-9A-Fa-f]{6}$" patternDescription:"a hex color code #RRGGBB" doc:"Hex color code #RRGGBB."`
+	Position         *string `json:"position,omitempty" enum:"bottom-right,bottom-left,top-right,top-left" doc:"Placement of the widget button."`
+	ButtonText       *string `json:"button_text,omitempty" minLength:"1" maxLength:"40" doc:"Label of the widget button."`
+	ShowEmailField   *bool   `json:"show_email_field,omitempty" doc:"Whether the widget shows an e-mail field."`
+	RequireEmail     *bool   `json:"require_email,omitempty" doc:"Whether an e-mail is mandatory; implies that the field is shown."`
+	AllowFileUploads *bool   `json:"allow_file_uploads,omitempty" doc:"Whether file uploads are allowed."`
+}
+
+// Check refuses origins that no browser could send.
+func (c SettingsChange) Check() *Error {
+	if c.AllowedOrigins == nil {
+		return nil
+	}
+	for _, o := range *c.AllowedOrigins {
+		if _, ok := parseOrigin(o); !ok {
+			return Invalid("apps", "settings", "settings.allowed_origins must hold origins such as https://example.com: a scheme and a host, no path.")
+		}
+	}
+	return nil
+}
+
+func (s Settings) merge(c SettingsChange) Settings {
+	if w := c.Widget; w != nil {
+		set(&s.Widget.PrimaryColor, w.PrimaryColor)
+		set(&s.Widget.Position, w.Position)
+		set(&s.Widget.ButtonText, w.ButtonText)
+		set(&s.Widget.ShowEmailField, w.ShowEmailField)
+		set(&s.Widget.RequireEmail, w.RequireEmail)
+		set(&s.Widget.AllowFileUploads, w.AllowFileUploads)
+	}
+	set(&s.Sharing, c.Sharing)
+	if c.AllowedOrigins != nil {
+		s.AllowedOrigins = make([]string, 0, len(*c.AllowedOrigins))
+		for _, o := range *c.AllowedOrigins {
+			origin, _ := parseOrigin(o)
+			if !slices.Contains(s.AllowedOrigins, origin) {
+				s.AllowedOrigins = append(s.AllowedOrigins, origin)
+			}
+		}
+	}
+	s.Widget.ShowEmailField = s.Widget.ShowEmailField || s.Widget.RequireEmail
+	return s
+}
+
+// AllowsOrigin reports whether a browser's page of that origin may submit. Calls
+// without an Origin come from no browser and are the customer's own.
+func (s Settings) AllowsOrigin(origin string) bool {
+	if origin == "" || len(s.AllowedOrigins) == 0 {
+		return true
+	}
+	normal, ok := parseOrigin(origin)
+	return ok && slices.Contains(s.AllowedOrigins, normal)
+}
+
+// parseOrigin returns the origin as browsers write it (RFC 6454, section 6.2):
+// lower case and without the scheme's own port.
+func parseOrigin(s string) (string, bool) {
+	u, err := url.Parse(strings.ToLower(s))
+	if err != nil || u.Host == "" || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(s, "#") {
+		return "", false
+	}
+	host := u.Host
+	switch u.Scheme {
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	}
+	return u.Scheme + "://" + host, true
+}
+
+// set stores *change in *field when there is a change.
+func set[T any](field *T, change *T) {
+	if change != nil {
+		*field = *change
+	}
+}

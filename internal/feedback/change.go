@@ -1,0 +1,78 @@
+package feedback
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// Change is one entry of an account's log: who changed what, when, and how it
+// was before. Nothing else in the service remembers it.
+type Change struct {
+	Kind      ChangeKind
+	Actor     Actor
+	AppID     *ID
+	RequestID *ID
+	// Before and After hold the changed fields only; a new request's entry has neither.
+	Before, After map[string]any
+}
+
+// ChangeKind says what happened.
+type ChangeKind string
+
+// What the log knows.
+const (
+	AccountCreated    ChangeKind = "account.created"
+	UserCreated       ChangeKind = "user.created"
+	PasswordChanged   ChangeKind = "user.password_changed"
+	AppCreated        ChangeKind = "app.created"
+	AppUpdated        ChangeKind = "app.updated"
+	AppKeyRegenerated ChangeKind = "app.key_regenerated"
+	AppDeleted        ChangeKind = "app.deleted"
+	RequestCreated    ChangeKind = "request.created"
+	RequestUpdated    ChangeKind = "request.updated"
+	RequestDeleted    ChangeKind = "request.deleted"
+	RequestRestored   ChangeKind = "request.restored"
+)
+
+// Actor is who made a change.
+type Actor struct {
+	Kind string // one of the constants below
+	ID   *ID    // the user, or the app whose key was used; nil for a command
+}
+
+// The kinds of actors: a user of the dashboard, a caller with an API key, an
+// operator at the command line.
+const (
+	ByUser    = "user"
+	ByAPIKey  = "api_key"
+	ByCommand = "command"
+)
+
+// Command is the operator at the command line.
+func Command() Actor { return Actor{Kind: ByCommand} }
+
+// Diff returns the fields of two records that differ, as the log keeps them.
+// Records compare by their JSON form.
+func Diff(before, after any) (old, now map[string]any) {
+	b, a := fields(before), fields(after)
+	old, now = map[string]any{}, map[string]any{}
+	for name, v := range a {
+		if !reflect.DeepEqual(b[name], v) {
+			old[name], now[name] = b[name], v
+		}
+	}
+	return old, now
+}
+
+// fields is the record's JSON form. The records are plain data that marshals.
+func fields(record any) map[string]any {
+	text, err := json.Marshal(record)
+	if err != nil {
+		panic(err)
+	}
+	m := map[string]any{}
+	if err := json.Unmarshal(text, &m); err != nil {
+		panic(err)
+	}
+	return m
+}

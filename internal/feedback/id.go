@@ -1,0 +1,118 @@
+// Package feedback holds the nouns of the service (accounts, users, apps,
+// requests, changes), the rules that need no input or output, and every error
+// code. It imports the standard library only.
+package feedback
+
+import (
+	"database/sql/driver"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// ID is a UUID. The service makes them as version 7 (RFC 9562), so that the
+// order of ids is the order of creation.
+type ID [16]byte
+
+var errID = errors.New("not a UUID")
+
+// ParseID reads the 36 characters of a UUID, in either case.
+func ParseID(s string) (ID, error) {
+	var id ID
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return id, errID
+	}
+	packed := s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:]
+	if _, err := hex.Decode(id[:], []byte(packed)); err != nil {
+		return ID{}, errID
+	}
+	return id, nil
+}
+
+func (id ID) String() string {
+	var b [36]byte
+	hex.Encode(b[:8], id[:4])
+	hex.Encode(b[9:13], id[4:6])
+	hex.Encode(b[14:18], id[6:8])
+	hex.Encode(b[19:23], id[8:10])
+	hex.Encode(b[24:], id[10:])
+	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
+	return string(b[:])
+}
+
+// MarshalText writes the UUID in lower case.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads what ParseID reads.
+func (id *ID) UnmarshalText(b []byte) (err error) {
+	*id, err = ParseID(string(b))
+	return err
+}
+
+// Value hands the database 16 bytes, which SQLite stores as a BLOB and
+// PostgreSQL takes for its uuid.
+func (id ID) Value() (driver.Value, error) { return id[:], nil }
+
+// Scan reads 16 bytes (SQLite) or the text form (PostgreSQL).
+func (id *ID) Scan(src any) (err error) {
+	switch v := src.(type) {
+	case []byte:
+		if len(v) == len(id) {
+			copy(id[:], v)
+			return nil
+		}
+		*id, err = ParseID(string(v))
+	case string:
+		*id, err = ParseID(v)
+	default:
+		err = fmt.Errorf("cannot read a UUID from %T", src)
+	}
+	return err
+}
+
+// FirstIDAt is the smallest id that can have been made at t: with it, a range of
+// times is a range of ids.
+func FirstIDAt(t time.Time) ID {
+	var id ID
+	binary.BigEndian.PutUint64(id[:], uint64(t.UnixMilli())<<16) //nolint:gosec // times before 1970 do not occur
+	id[6], id[8] = 0x70, 0x80
+	return id
+}
+
+// IDs makes version 7 UUIDs that only ever grow within one process: the 12 bits
+// after the millisecond count up (RFC 9562, section 6.2, method 1), and a full
+// counter or a clock that was set back borrows from the next millisecond.
+type IDs struct {
+	now  func() time.Time
+	rand io.Reader
+
+	mu      sync.Mutex
+	ms      int64
+	counter uint16
+}
+
+// NewIDs returns a generator on the given clock and source of randomness.
+func NewIDs(now func() time.Time, rand io.Reader) *IDs { return &IDs{now: now, rand: rand} }
+
+// New returns the next id. It panics when the source of randomness fails, as
+// nothing sensible can go on without one.
+func (g *IDs) New() ID {
+	id := ID{}
+	if _, err := io.ReadFull(g.rand, id[8:]); err != nil {
+		panic(fmt.Sprintf("no randomness: %v", err))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if ms := g.now().UnixMilli(); ms > g.ms {
+		g.ms, g.counter = ms, 0
+	} else if g.counter++; g.counter > 0xfff {
+		g.ms, g.counter = g.ms+1, 0
+	}
+	binary.BigEndian.PutUint64(id[:8], uint64(g.ms)<<16|0x7000|uint64(g.counter)) //nolint:gosec // times before 1970 do not occur
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
