@@ -1,0 +1,232 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"gatherkit/internal/batch"
+)
+
+// model is what must be true of a rig after each step.
+type model struct {
+	*rig
+	o       batch.Options
+	calls   []*call            // by q
+	want    map[*call]string   // answers that must have been given
+	waiting map[string][]*call // in order of arrival
+	alone   map[string][]int   // members yet to be run alone
+	running []*group
+}
+
+var errGone, errLost = errors.New("gone"), errors.New("lost")
+
+func answer(result string, err error) string {
+	if err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n") // a panic's stack follows
+		return "error: " + first
+	}
+	return result
+}
+
+func (m *model) queued() (n int) {
+	for _, calls := range m.waiting {
+		n += len(calls)
+	}
+	return n
+}
+
+func (m *model) doCall(t *rapid.T) {
+	full := m.queued() >= m.o.MaxQueue
+	c := m.call(rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "key"), len(m.calls))
+	m.calls = append(m.calls, c)
+	if full {
+		m.want[c] = answer("", batch.ErrFull)
+		return
+	}
+	m.waiting[c.key] = append(m.waiting[c.key], c)
+}
+
+func (m *model) doCancel(t *rapid.T) {
+	if len(m.calls) == 0 {
+		t.Skip("no call")
+	}
+	c := rapid.SampledFrom(m.calls).Draw(t, "call")
+	c.cancel(errGone)
+	synctest.Wait()
+	if i := slices.Index(m.waiting[c.key], c); i >= 0 {
+		m.waiting[c.key] = slices.Delete(m.waiting[c.key], i, i+1)
+		m.want[c] = answer("", errGone)
+	}
+}
+
+func (m *model) doEnd(t *rapid.T) {
+	if len(m.running) == 0 {
+		t.Skip("no group")
+	}
+	i := rapid.IntRange(0, len(m.running)-1).Draw(t, "group")
+	m.end(m.running[i], rapid.SampledFrom([]string{"good", "good", "data", "lost", "panic", "short"}).Draw(t, "outcome"))
+}
+
+func (m *model) end(g *group, how string) {
+	m.running = slices.DeleteFunc(m.running, func(other *group) bool { return other == g })
+	for _, q := range g.qs {
+		c := m.calls[q]
+		switch how {
+		case "good":
+			m.want[c] = resultOf(g.key, q)
+		case "data":
+			if len(g.qs) > 1 {
+				m.alone[g.key] = slices.Clone(g.qs)
+			} else {
+				m.want[c] = answer("", errData)
+			}
+		case "lost":
+			m.want[c] = answer("", errLost)
+		case "panic":
+			m.want[c] = "error: panic in a group: boom"
+		case "short":
+			m.want[c] = fmt.Sprintf("error: a group of %d members got %d results", len(g.qs), len(g.qs)-1)
+		}
+	}
+	g.finish(map[string]outcome{"good": good, "data": fails(errData), "lost": fails(errLost), "panic": panics, "short": short}[how])
+}
+
+// check settles the groups that began and compares everything that can be seen.
+func (m *model) check(t *rapid.T) {
+	for g := m.next(); g != nil; g = m.next() {
+		var want []int
+		if alone := m.alone[g.key]; len(alone) > 0 {
+			want, m.alone[g.key] = alone[:1], alone[1:]
+		} else {
+			n := min(m.o.MaxGroup, len(m.waiting[g.key]))
+			for _, c := range m.waiting[g.key][:n] {
+				want = append(want, c.q)
+			}
+			m.waiting[g.key] = m.waiting[g.key][n:]
+		}
+		if len(want) == 0 || !slices.Equal(g.qs, want) {
+			t.Fatalf("group %s%v began, want %v", g.key, g.qs, want)
+		}
+		if slices.ContainsFunc(m.running, func(other *group) bool { return other.key == g.key }) {
+			t.Fatalf("two groups of key %s run at once", g.key)
+		}
+		m.running = append(m.running, g)
+	}
+	if n := len(m.running); n > m.o.Parallel {
+		t.Fatalf("%d groups run at once", n)
+	}
+	for key, calls := range m.waiting {
+		busy := slices.ContainsFunc(m.running, func(g *group) bool { return g.key == key })
+		if len(calls) > 0 && !busy && len(m.running) < m.o.Parallel {
+			t.Fatalf("key %s waits though nothing is in its way", key)
+		}
+	}
+	if got, want := m.Queued(), m.queued(); got != want {
+		t.Fatalf("%d members are queued, want %d", got, want)
+	}
+	for _, c := range m.calls {
+		want, ok := m.want[c]
+		if ok != c.answered() {
+			t.Fatalf("call %d: answered %v, want %v", c.q, !ok, ok)
+		}
+		if ok && answer(c.result, c.err) != want {
+			t.Fatalf("call %d: got %s, want %s", c.q, answer(c.result, c.err), want)
+		}
+	}
+}
+
+func TestAnyScheduleAnswersEveryCallOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := limits
+		o.MaxGroup = rapid.IntRange(1, 4).Draw(t, "MaxGroup")
+		o.MaxQueue = rapid.IntRange(1, 6).Draw(t, "MaxQueue")
+		o.Parallel = rapid.IntRange(1, 3).Draw(t, "Parallel")
+		rapid.SyncTest(t, func(t *rapid.T) {
+			m := &model{rig: newRig(o), o: o, want: map[*call]string{}, waiting: map[string][]*call{}, alone: map[string][]int{}}
+			defer close(m.quit)
+			t.Repeat(map[string]func(*rapid.T){"": m.check, "call": m.doCall, "cancel": m.doCancel, "end": m.doEnd})
+			closed := make(chan struct{})
+			go func() { m.Close(); close(closed) }()
+			synctest.Wait()
+			for len(m.running) > 0 {
+				m.end(m.running[0], "good")
+				m.check(t)
+			}
+			if m.queued() > 0 {
+				t.Fatalf("%d members wait for ever", m.queued())
+			}
+			<-closed
+		})
+	})
+}
+
+// Many callers at once, some of whom give up, with nothing that orders them.
+func TestCrowd(t *testing.T) {
+	const callers, each, keys = 32, 200, 5
+	var ran [callers * each]atomic.Int32
+	var groups atomic.Int32
+	var busy [keys]atomic.Bool
+	o := batch.Options{MaxGroup: 7, MaxQueue: callers, Parallel: 3, Timeout: time.Minute}
+	b := batch.New(func(_ context.Context, key int, qs []int) ([]int, error) {
+		if busy[key].Swap(true) || groups.Add(1) > 3 {
+			t.Error("too many groups run at once")
+		}
+		defer func() { groups.Add(-1); busy[key].Store(false) }()
+		results := make([]int, len(qs))
+		for i, q := range qs {
+			ran[q].Add(1)
+			results[i] = -q
+		}
+		return results, nil
+	}, o)
+	var crowd sync.WaitGroup
+	for i := range callers {
+		crowd.Go(func() {
+			for q := i * each; q < (i+1)*each; q++ {
+				ctx, cancel := context.WithCancel(context.Background())
+				if q%3 == 0 {
+					go cancel()
+				}
+				result, err := b.Do(ctx, q%keys, q)
+				cancel()
+				switch n := ran[q].Load(); {
+				case err == nil && result == -q && n == 1:
+				case errors.Is(err, context.Canceled) && q%3 == 0 && n == 0:
+				default:
+					t.Errorf("call %d ran %d times and got %d, %v", q, n, result, err)
+				}
+			}
+		})
+	}
+	crowd.Wait()
+	goleak.VerifyNone(t) // without Close: an idle Batcher has no goroutine
+	if n := b.Queued(); n != 0 {
+		t.Errorf("%d are queued, want none", n)
+	}
+	b.Close()
+}
+
+func BenchmarkDo(b *testing.B) {
+	batcher := batch.New(func(_ context.Context, _ int, qs []int) ([]int, error) { return qs, nil },
+		batch.Options{MaxGroup: 256, MaxQueue: 4096, Parallel: 1, Timeout: time.Minute})
+	b.SetParallelism(128)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := batcher.Do(context.Background(), 1, 1); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+	batcher.Close()
+}
