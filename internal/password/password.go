@@ -1,0 +1,98 @@
+// Package password hashes passwords with argon2id, a few at a time, so that a
+// storm of logins costs time rather than memory.
+package password
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/sync/semaphore"
+)
+
+// The parameters follow OWASP's Password Storage Cheat Sheet: 19 MiB, two passes,
+// one lane. They stand in each hash, so they can be raised for new ones.
+const (
+	memoryKiB = 19 * 1024
+	passes    = 2
+	lanes     = 1
+	saltBytes = 16
+	keyBytes  = 32
+)
+
+// ErrBusy says that the caller's patience ended before its turn to hash came.
+var ErrBusy = errors.New("too many passwords are being checked")
+
+// Hasher hashes and verifies passwords, at most one for each processor at a time.
+type Hasher struct {
+	rand  io.Reader
+	turns *semaphore.Weighted
+	dummy string
+}
+
+// New returns a Hasher that takes its salts from rand.
+func New(rand io.Reader) (*Hasher, error) {
+	h := &Hasher{rand: rand, turns: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))}
+	var err error
+	h.dummy, err = h.Hash(context.Background(), "")
+	return h, err
+}
+
+// Hash returns the hash of a password in PHC string format. It fails with ErrBusy
+// when ctx ends before its turn.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, saltBytes)
+	if _, err := io.ReadFull(h.rand, salt); err != nil {
+		return "", err
+	}
+	key, err := h.derive(ctx, password, salt, memoryKiB, passes, lanes, keyBytes)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes, encode(salt), encode(key)), nil
+}
+
+// Verify reports whether hash is the password's. An empty hash, for a user that
+// does not exist, takes the same time and is never right. It fails with ErrBusy
+// when ctx ends before its turn.
+func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error) {
+	known := hash != ""
+	if !known {
+		hash = h.dummy
+	}
+	fields := strings.Split(hash, "$")
+	if len(fields) != 6 || fields[1] != "argon2id" {
+		return false, errors.New("the stored password hash is not in PHC string format for argon2id")
+	}
+	var version, memory, time uint32
+	var threads uint8
+	if _, err := fmt.Sscanf(fields[2]+" "+fields[3], "v=%d m=%d,t=%d,p=%d", &version, &memory, &time, &threads); err != nil || version != argon2.Version {
+		return false, errors.New("the stored password hash has unknown parameters")
+	}
+	salt, saltErr := base64.RawStdEncoding.DecodeString(fields[4])
+	key, keyErr := base64.RawStdEncoding.DecodeString(fields[5])
+	if err := errors.Join(saltErr, keyErr); err != nil {
+		return false, fmt.Errorf("the stored password hash cannot be read: %w", err)
+	}
+	derived, err := h.derive(ctx, password, salt, memory, time, threads, uint32(len(key))) //nolint:gosec // a hash of ours is short
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(derived, key) == 1 && known, nil
+}
+
+func (h *Hasher) derive(ctx context.Context, password string, salt []byte, memory, time uint32, threads uint8, length uint32) ([]byte, error) {
+	if err := h.turns.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	defer h.turns.Release(1)
+	return argon2.IDKey([]byte(password), salt, time, memory, threads, length), nil
+}
+
+func encode(b []byte) string { return base64.RawStdEncoding.EncodeToString(b) }

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"gatherkit/internal/feedback"
+)
+
+// NewUser is a user about to be created.
+type NewUser struct {
+	Email, Name  string
+	Role         feedback.Role
+	PasswordHash string
+}
+
+// HasUsers reports whether the installation has any user yet.
+func (s *Store) HasUsers(ctx context.Context) (bool, error) {
+	var n int
+	err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM installation").Scan(&n)
+	return n > 0, err
+}
+
+// AddSetupToken stores the hash of a token with which SetUp can be called.
+// Processes that start side by side may each add one.
+func (s *Store) AddSetupToken(ctx context.Context, token string) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO setup_tokens (token_hash, created_at) VALUES ($1, $2)",
+			hashArg(feedback.HashSecret(token)), feedback.At(s.now()))
+		return err
+	})
+}
+
+// KnowsSetupToken reports whether AddSetupToken has stored this token. It refuses
+// with ErrSetupDone once there is a user.
+func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error) {
+	if done, err := s.HasUsers(ctx); err != nil || done {
+		return false, errors.Join(err, feedback.ErrSetupDone)
+	}
+	var n int
+	err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM setup_tokens WHERE token_hash = $1", hashArg(feedback.HashSecret(token))).Scan(&n)
+	return n > 0, err
+}
+
+// SetUp creates the first account, its owner and a session. It works once, for
+// all processes together, and refuses with ErrSetupDone after that.
+func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser) (Session, Tokens, error) {
+	var session Session
+	var tokens Tokens
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		first, err := s.markSetUp(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if !first {
+			return feedback.ErrSetupDone
+		}
+		if session.Account, err = s.addAccount(ctx, tx, accountName); err != nil {
+			return err
+		}
+		if session.User, err = s.addUser(ctx, tx, session.Account.ID, owner); err != nil {
+			return err
+		}
+		session.Role = owner.Role
+		session.ID, tokens, err = s.addSession(ctx, tx, session.Account.ID, session.User.ID)
+		return err
+	})
+	return session, tokens, err
+}
+
+// AddUser creates a user from the command line, in the account of that name,
+// which is created when there is none. It refuses with ErrEmailTaken.
+func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (feedback.Account, feedback.User, error) {
+	var account feedback.Account
+	var added feedback.User
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if _, err := s.markSetUp(ctx, tx); err != nil {
+			return err
+		}
+		var err error
+		account, err = scanAccount(tx.QueryRowContext(ctx, "SELECT account_id, name FROM accounts WHERE name = $1 ORDER BY account_id LIMIT 1", accountName))
+		if errors.Is(err, sql.ErrNoRows) {
+			account, err = s.addAccount(ctx, tx, accountName)
+		}
+		if err != nil {
+			return err
+		}
+		added, err = s.addUser(ctx, tx, account.ID, user)
+		return err
+	})
+	return account, added, err
+}
+
+// markSetUp notes that there is a user and reports whether it is the first.
+func (s *Store) markSetUp(ctx context.Context, tx *sql.Tx) (first bool, err error) {
+	n, err := changed(ctx, tx, "INSERT INTO installation (id, set_up) VALUES (1, $1) ON CONFLICT (id) DO NOTHING", feedback.At(s.now()))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM setup_tokens")
+	return true, err
+}
+
+func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string) (feedback.Account, error) {
+	id, now := s.ids.New(), feedback.At(s.now())
+	if _, err := tx.ExecContext(ctx, "INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)", id, name, now); err != nil {
+		return feedback.Account{}, err
+	}
+	account := feedback.Account{ID: id, Name: name}
+	return account, s.record(ctx, tx, id, now, feedback.Change{Kind: feedback.AccountCreated, Actor: feedback.Command(), After: map[string]any{"name": name}})
+}
+
+func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u NewUser) (feedback.User, error) {
+	user := feedback.User{ID: s.ids.New(), Email: u.Email, Name: u.Name}
+	n, err := changed(ctx, tx, "INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3) ON CONFLICT (email) DO NOTHING",
+		feedback.FoldEmail(u.Email), accountID, user.ID)
+	if err != nil {
+		return user, err
+	}
+	if n == 0 {
+		return user, feedback.ErrEmailTaken
+	}
+	now := feedback.At(s.now())
+	_, err = tx.ExecContext(ctx, "INSERT INTO users (account_id, id, email, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		accountID, user.ID, user.Email, user.Name, string(u.Role), u.PasswordHash, now)
+	if err != nil {
+		return user, err
+	}
+	return user, s.record(ctx, tx, accountID, now, feedback.Change{
+		Kind: feedback.UserCreated, Actor: feedback.Command(),
+		After: map[string]any{"id": user.ID, "email": user.Email, "name": user.Name, "role": u.Role},
+	})
+}
+
+// Credentials are what a login is checked against.
+type Credentials struct {
+	AccountID, UserID feedback.ID
+	PasswordHash      string
+}
+
+// Credentials returns what belongs to an e-mail. An unknown e-mail takes the same
+// two statements and returns zero Credentials, so that time does not tell.
+func (s *Store) Credentials(ctx context.Context, email string) (Credentials, error) {
+	var c Credentials
+	err := s.reader.QueryRowContext(ctx, "SELECT account_id, user_id FROM logins WHERE email = $1", feedback.FoldEmail(email)).Scan(&c.AccountID, &c.UserID)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return c, err
+	}
+	err = s.reader.QueryRowContext(ctx, "SELECT password_hash FROM users WHERE account_id = $1 AND id = $2", c.AccountID, c.UserID).Scan(&c.PasswordHash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Credentials{}, nil
+	}
+	return c, err
+}
+
+// SetPassword replaces the password that c was read with and ends the user's
+// sessions, except one. When the password was changed meanwhile it refuses with
+// ErrInvalidCredentials.
+func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by feedback.Actor, except feedback.ID) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		n, err := changed(ctx, tx, "UPDATE users SET password_hash = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
+			c.AccountID, c.UserID, hash, c.PasswordHash)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return feedback.ErrInvalidCredentials
+		}
+		if err := s.endSessions(ctx, tx, c.AccountID, c.UserID, except); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, c.AccountID, feedback.At(s.now()), feedback.Change{
+			Kind: feedback.PasswordChanged, Actor: by, After: map[string]any{"id": c.UserID},
+		})
+	})
+}
+
+// Users lists an account's users after a given id, at most limit, and how many
+// there are in all.
+func (s *Store) Users(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.Member, int64, error) {
+	var total int64
+	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1", accountID).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	users, err := all(ctx, s.reader, scanMember,
+		"SELECT id, email, name, role FROM users WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT $3", accountID, after, limit)
+	return users, total, err
+}
+
+// AccountUsers is an account with its users.
+type AccountUsers struct {
+	feedback.Account
+	Users []feedback.Member
+}
+
+// Accounts lists every account with its users, for the operator.
+func (s *Store) Accounts(ctx context.Context) ([]AccountUsers, error) {
+	accounts, err := all(ctx, s.reader, func(r row) (AccountUsers, error) {
+		account, err := scanAccount(r)
+		return AccountUsers{Account: account}, err
+	}, "SELECT account_id, name FROM accounts ORDER BY account_id")
+	for i := range accounts {
+		if err != nil {
+			break
+		}
+		accounts[i].Users, err = all(ctx, s.reader, scanMember, "SELECT id, email, name, role FROM users WHERE account_id = $1 ORDER BY id", accounts[i].ID)
+	}
+	return accounts, err
+}
+
+func scanAccount(r row) (feedback.Account, error) {
+	var a feedback.Account
+	err := r.Scan(&a.ID, &a.Name)
+	return a, err
+}
+
+func scanMember(r row) (feedback.Member, error) {
+	var m feedback.Member
+	err := r.Scan(&m.ID, &m.Email, &m.Name, (*string)(&m.Role))
+	return m, err
+}
+
+// hashArg is a hash as the database takes it.
+func hashArg(h feedback.Hash) []byte { return h[:] }

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"gatherkit/internal/feedback"
+)
+
+const appColumns = "account_id, id, name, api_key, settings, version, created_at, updated_at"
+
+// App returns an app of the account, or ErrAppNotFound.
+func (s *Store) App(ctx context.Context, accountID, id feedback.ID) (feedback.App, error) {
+	return readApp(ctx, s.reader, accountID, id)
+}
+
+// AppByKey returns the app of an API key, or ErrInvalidAPIKey. It asks the
+// database each time, so that a regenerated key is refused at once.
+func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) {
+	if !feedback.ValidAPIKey(key) {
+		return feedback.App{}, feedback.ErrInvalidAPIKey
+	}
+	var accountID, appID feedback.ID
+	err := s.reader.QueryRowContext(ctx, "SELECT account_id, app_id FROM api_keys WHERE key_hash = $1", hashArg(feedback.HashSecret(key))).Scan(&accountID, &appID)
+	if err != nil {
+		return feedback.App{}, orNotFound(err, feedback.ErrInvalidAPIKey)
+	}
+	app, err := readApp(ctx, s.reader, accountID, appID)
+	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && app.APIKey != key {
+		return feedback.App{}, feedback.ErrInvalidAPIKey
+	}
+	return app, err
+}
+
+// Apps lists an account's apps, oldest first, after a given id, at most limit,
+// and how many there are in all.
+func (s *Store) Apps(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.App, int64, error) {
+	var total int64
+	err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM apps WHERE account_id = $1 AND deleted_at IS NULL", accountID).Scan(&total)
+	if err != nil {
+		return nil, 0, err
+	}
+	apps, err := all(ctx, s.reader, scanApp, "SELECT "+appColumns+` FROM apps
+		WHERE account_id = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3`, accountID, after, limit)
+	return apps, total, err
+}
+
+// AddApp creates an app with a new API key.
+func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, by feedback.Actor) (feedback.App, error) {
+	var app feedback.App
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		app = feedback.NewApp(s.ids.New(), accountID, name, feedback.NewAPIKey(s.rand), s.now())
+		settings, err := json.Marshal(app.Settings)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO apps ("+appColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+			accountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.CreatedAt, app.UpdatedAt)
+		if err != nil {
+			return err
+		}
+		if err := addKey(ctx, tx, app); err != nil {
+			return err
+		}
+		if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // makes the gate
+			return err
+		}
+		return s.record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
+			Kind: feedback.AppCreated, Actor: by, AppID: &app.ID, After: map[string]any{"name": name},
+		})
+	})
+	return app, err
+}
+
+// ChangeApp reads an app, lets change alter it and saves what is different, all in
+// one transaction. It refuses with ErrAppNotFound.
+func (s *Store) ChangeApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.App)) (feedback.App, error) {
+	var app feedback.App
+	err := s.write(ctx, func(tx *sql.Tx) (err error) {
+		if app, err = readApp(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		old := app
+		change(&app)
+		before, after := feedback.Diff(old, app)
+		if len(after) == 0 {
+			return nil
+		}
+		kind := feedback.AppUpdated
+		if app.APIKey != old.APIKey {
+			kind = feedback.AppKeyRegenerated
+			before["api_key"], after["api_key"] = feedback.MaskKey(old.APIKey), feedback.MaskKey(app.APIKey)
+			if err := s.replaceKey(ctx, tx, old, app); err != nil {
+				return err
+			}
+		}
+		app.Version++
+		app.UpdatedAt = feedback.At(s.now())
+		if err := saveApp(ctx, tx, app, old.Version); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, accountID, app.UpdatedAt, feedback.Change{
+			Kind: kind, Actor: by, AppID: &app.ID, Before: before, After: after,
+		})
+	})
+	return app, err
+}
+
+// NewAPIKey makes an API key.
+func (s *Store) NewAPIKey() string { return feedback.NewAPIKey(s.rand) }
+
+// DeleteApp hides an app, voids its key and forgets its counters at once; the
+// worker removes its requests after that. It refuses with ErrAppNotFound.
+func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		app, err := readApp(ctx, tx, accountID, id)
+		if err != nil {
+			return err
+		}
+		if err := s.lock(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		now := feedback.At(s.now())
+		n, err := changed(ctx, tx, "UPDATE apps SET deleted_at = $3, version = version + 1 WHERE account_id = $1 AND id = $2 AND version = $4",
+			accountID, id, now, app.Version)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errStale
+		}
+		if err := removeKey(ctx, tx, app); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2", accountID, id); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO purges (account_id, app_id, deleted_at) VALUES ($1, $2, $3)", accountID, id, now); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, accountID, now, feedback.Change{
+			Kind: feedback.AppDeleted, Actor: by, AppID: &id, Before: map[string]any{"name": app.Name},
+		})
+	})
+}
+
+func readApp(ctx context.Context, q queryer, accountID, id feedback.ID) (feedback.App, error) {
+	app, err := scanApp(q.QueryRowContext(ctx, "SELECT "+appColumns+" FROM apps WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL", accountID, id))
+	return app, orNotFound(err, feedback.ErrAppNotFound)
+}
+
+// saveApp stores an app that was read with the given version, or fails with errStale.
+func saveApp(ctx context.Context, tx *sql.Tx, app feedback.App, read int64) error {
+	settings, err := json.Marshal(app.Settings)
+	if err != nil {
+		return err
+	}
+	n, err := changed(ctx, tx, `UPDATE apps SET name = $3, api_key = $4, settings = $5, version = $6, updated_at = $7
+		WHERE account_id = $1 AND id = $2 AND version = $8 AND deleted_at IS NULL`,
+		app.AccountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.UpdatedAt, read)
+	if err == nil && n == 0 {
+		return errStale
+	}
+	return err
+}
+
+// replaceKey voids an app's old key behind the app's gate: submissions that began
+// with it commit before, or are refused.
+func (s *Store) replaceKey(ctx context.Context, tx *sql.Tx, old, app feedback.App) error {
+	if err := s.lock(ctx, tx, app.AccountID, app.ID); err != nil {
+		return err
+	}
+	if err := removeKey(ctx, tx, old); err != nil {
+		return err
+	}
+	return addKey(ctx, tx, app)
+}
+
+func addKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO api_keys (key_hash, account_id, app_id) VALUES ($1, $2, $3)",
+		hashArg(feedback.HashSecret(app.APIKey)), app.AccountID, app.ID)
+	return err
+}
+
+func removeKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM api_keys WHERE key_hash = $1", hashArg(feedback.HashSecret(app.APIKey)))
+	return err
+}
+
+func scanApp(r row) (feedback.App, error) {
+	var app feedback.App
+	var settings []byte
+	err := r.Scan(&app.AccountID, &app.ID, &app.Name, &app.APIKey, &settings, &app.Version, &app.CreatedAt, &app.UpdatedAt)
+	if err != nil {
+		return app, err
+	}
+	return app, json.Unmarshal(settings, &app.Settings)
+}

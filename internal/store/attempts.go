@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"net/netip"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// Failed logins are limited twice: per e-mail and address together, so that
+// nobody can lock an owner out from elsewhere, and per address. The counts are in
+// the database, and a login's outcome is decided in the transaction that counts
+// it: the limits are exact however many tries and processes run at once.
+const (
+	attemptWindow      = 15 * time.Minute // from the first failure
+	maxFailuresPerPair = 10
+	maxFailuresPerAddr = 100
+)
+
+// LoginSubject is one of the things by which failed logins are limited.
+type LoginSubject struct {
+	hash  feedback.Hash
+	limit int64
+}
+
+// LoginSubjects returns what limits a login with this e-mail from this address.
+// The order is the same for all, so that transactions do not deadlock.
+func LoginSubjects(email string, from netip.Prefix) []LoginSubject {
+	return []LoginSubject{
+		{sha256.Sum256([]byte(from.String())), maxFailuresPerAddr},
+		{sha256.Sum256([]byte(from.String() + "\x00" + feedback.FoldEmail(email))), maxFailuresPerPair},
+	}
+}
+
+// CheckLogin refuses with ErrTooManyAttempts when a limit is reached, before
+// anything costly is done.
+func (s *Store) CheckLogin(ctx context.Context, subjects []LoginSubject) error {
+	return s.checkFailures(ctx, s.reader, subjects)
+}
+
+// FailLogin counts a failed login and returns what to answer: ErrInvalidCredentials,
+// or ErrTooManyAttempts when a limit had been reached.
+func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
+	// The refusal is a value: an error would undo the counting.
+	var refusal error
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		refusal = feedback.ErrInvalidCredentials
+		now := s.now()
+		for _, subject := range subjects {
+			var n int64
+			var resets feedback.Time
+			err := tx.QueryRowContext(ctx, `INSERT INTO login_failures (subject, n, resets_at) VALUES ($1, 1, $2)
+				ON CONFLICT (subject) DO UPDATE SET
+					n = CASE WHEN login_failures.resets_at <= $3 THEN 1 ELSE login_failures.n + 1 END,
+					resets_at = CASE WHEN login_failures.resets_at <= $3 THEN excluded.resets_at ELSE login_failures.resets_at END
+				RETURNING n, resets_at`, hashArg(subject.hash), feedback.At(now.Add(attemptWindow)), feedback.At(now)).Scan(&n, &resets)
+			if err != nil {
+				return err
+			}
+			if n > subject.limit {
+				refusal = feedback.ErrTooManyAttempts.After(resets.Std().Sub(now))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return refusal
+}
+
+func (s *Store) checkFailures(ctx context.Context, q queryer, subjects []LoginSubject) error {
+	now := s.now()
+	for _, subject := range subjects {
+		var n int64
+		var resets feedback.Time
+		err := q.QueryRowContext(ctx, "SELECT n, resets_at FROM login_failures WHERE subject = $1 AND resets_at > $2",
+			hashArg(subject.hash), feedback.At(now)).Scan(&n, &resets)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if n >= subject.limit {
+			return feedback.ErrTooManyAttempts.After(resets.Std().Sub(now))
+		}
+	}
+	return nil
+}
+
+// forgetFailures removes counts whose time is over.
+func (s *Store) forgetFailures(ctx context.Context) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM login_failures WHERE subject IN
+			(SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)`, feedback.At(s.now()), sweepChunk)
+		return err
+	})
+}

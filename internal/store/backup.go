@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrNoBackup says that the database has its own way of making a backup.
+var ErrNoBackup = errors.New("backup copies the SQLite file; for PostgreSQL use pg_dump --format=custom --file=gatherkit.dump with the same database URL")
+
+// Backup writes a consistent copy of the SQLite database to a new file while the
+// service goes on. The file appears under its name only when it is whole, checked
+// and on the disk. It fails with ErrNoBackup on PostgreSQL.
+func (s *Store) Backup(ctx context.Context, file string) (err error) {
+	if s.writes == nil {
+		return ErrNoBackup
+	}
+	if _, err := os.Stat(file); err == nil {
+		return fmt.Errorf("%s exists already; give the backup a new name", file)
+	}
+	part := file + ".part"
+	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(part)
+		}
+	}()
+	if _, err := s.reader.ExecContext(ctx, "VACUUM INTO $1", part); err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	if err := checkIntegrity(ctx, part); err != nil {
+		return err
+	}
+	if err := os.Chmod(part, 0o600); err != nil {
+		return err
+	}
+	if err := syncFile(part); err != nil {
+		return err
+	}
+	if err := os.Rename(part, file); err != nil {
+		return err
+	}
+	return syncFile(filepath.Dir(file))
+}
+
+func checkIntegrity(ctx context.Context, file string) error {
+	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // only read from
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&verdict); err != nil {
+		return fmt.Errorf("check the backup: %w", err)
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("the backup is damaged: %s", verdict)
+	}
+	return nil
+}
+
+// syncFile makes a file, or the names in a folder, durable.
+func syncFile(path string) error {
+	f, err := os.Open(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

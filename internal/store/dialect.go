@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"gatherkit/internal/batch"
+)
+
+// This file alone knows which of the two databases is behind the store.
+
+// databaseFile is the name of the SQLite file in the data folder.
+const databaseFile = "gatherkit.db"
+
+type dialect struct {
+	name string
+	// words are what the braces in the migrations stand for.
+	words *strings.Replacer
+	// lock lets one process migrate at a time. Where it does not begin the
+	// transaction itself, unlock ends it.
+	lock, unlock string
+}
+
+var (
+	sqliteDialect = dialect{
+		name: "sqlite",
+		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
+			"{strict}", " STRICT", "{counters}", " STRICT, WITHOUT ROWID"),
+		lock: "BEGIN IMMEDIATE",
+	}
+	postgresDialect = dialect{
+		name: "postgres",
+		// A lower fillfactor lets the busy counter rows be updated in place (HOT).
+		words: strings.NewReplacer("{id}", "uuid", "{bytes}", "bytea", "{int}", "bigint", "{bool}", "boolean",
+			"{strict}", "", "{counters}", " WITH (fillfactor=50)"),
+		lock: "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
+	}
+)
+
+// maxPostgresConns is the most connections that one process opens, so that
+// several replicas fit into PostgreSQL's default of 100.
+const maxPostgresConns = 20
+
+func openPostgres(dsn string) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		// pgx quotes the URL, which can hold a password.
+		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
+	}
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > 5*time.Second {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	// A server may be set up to acknowledge before the commit is durable; we are not.
+	config.RuntimeParams["synchronous_commit"] = "on"
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "gatherkit"
+	}
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(maxPostgresConns)
+	db.SetMaxIdleConns(maxPostgresConns)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	return db, nil
+}
+
+// openSQLite opens the file for one writer, or for readers beside it.
+func openSQLite(folder string, readers bool) (*sql.DB, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("the data folder cannot be created: %w", err)
+	}
+	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)", "journal_size_limit(67108864)"}
+	if readers {
+		pragmas = append(pragmas, "query_only(1)")
+	}
+	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
+	path, err := filepath.Abs(filepath.Join(folder, databaseFile))
+	if err != nil {
+		return nil, fmt.Errorf("the data folder cannot be found: %w", err)
+	}
+	// The file URI keeps ? and # in a folder's name from being read as options.
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	conns := 1
+	if readers {
+		conns = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// Unavailable reports whether err says that the database, not the call, is in
+// trouble, or that the store is full or closing: another try may go through.
+func Unavailable(err error) bool {
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		switch lite.Code() & 0xff {
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY,
+			sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT:
+			return true
+		}
+		return false
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		// Connection, resources, operator intervention, system error, read-only, and lost races.
+		switch class := pg.Code[:2]; class {
+		case "08", "53", "57", "58", "40", "25":
+			return true
+		}
+		return false
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, batch.ErrFull) || errors.Is(err, batch.ErrClosed) || errors.Is(err, errBroken)
+}
+
+// raced reports whether PostgreSQL rolled a transaction back because of another one.
+func raced(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// dataFault reports whether err lies in the data of one statement alone.
+func dataFault(err error) bool {
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return lite.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
+	}
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
+}
+
+// undoesGroup reports whether SQLite may have rolled back more than the
+// statement that failed, so that the rest of the transaction cannot go on.
+func undoesGroup(err error) bool {
+	var lite *sqlite.Error
+	return errors.As(err, &lite) && !dataFault(err)
+}
+
+// breaksFile reports whether a write to the SQLite file failed in a way after
+// which nobody can know what is on the disk: the process must end, as a second
+// fsync on the same handle can report success for pages that were dropped
+// ("Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+func breaksFile(err error, committing bool) bool {
+	var lite *sqlite.Error
+	if !errors.As(err, &lite) {
+		return false
+	}
+	switch lite.Code() {
+	case sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return committing && lite.Code()&0xff == sqlite3.SQLITE_IOERR
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"gatherkit/internal/feedback"
+)
+
+const requestColumns = `id, app_id, box, status, title, description, submitter_email, submitter_name, submitter_external_id, submitter_verified,
+	tags, votes, comments, assignee_id, merged_into_id, eta, metadata, source, version, created_at, updated_at`
+
+// Request returns a request of the account that is not in the bin, or
+// ErrRequestNotFound.
+func (s *Store) Request(ctx context.Context, accountID, id feedback.ID) (feedback.Request, error) {
+	r, err := readRequest(ctx, s.reader, accountID, id)
+	if err == nil && r.Box == feedback.Bin {
+		err = feedback.ErrRequestNotFound
+	}
+	return r, err
+}
+
+// ChangeRequest reads a request, lets change alter it and saves what is different,
+// all in one transaction; requests in the bin are handed to change, too. It refuses
+// with ErrRequestNotFound, and with what change refuses with.
+func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.Request) error) (feedback.Request, error) {
+	var r feedback.Request
+	err := s.write(ctx, func(tx *sql.Tx) (err error) {
+		if r, err = readRequest(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		old := r
+		if err := change(&r); err != nil {
+			return err
+		}
+		before, after := feedback.Diff(old, r)
+		if len(after) == 0 && r.Box == old.Box {
+			return nil
+		}
+		r.Version++
+		r.UpdatedAt = feedback.At(s.now())
+		n, err := changed(ctx, tx, `UPDATE requests SET box = $3, status = $4, title = $5, description = $6, version = $7, updated_at = $8
+			WHERE account_id = $1 AND id = $2 AND version = $9`,
+			accountID, id, string(r.Box), string(r.Status), r.Title, r.Description, r.Version, r.UpdatedAt, old.Version)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errStale
+		}
+		if err := s.move(ctx, tx, accountID, old, r); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, accountID, r.UpdatedAt, feedback.Change{
+			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &r.AppID, RequestID: &id, Before: before, After: after,
+		})
+	})
+	return r, err
+}
+
+// move takes a request from one counter to another. It refuses when the app is gone.
+func (s *Store) move(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
+	from, to := countKey{r.AppID, old.Box, old.Status}, countKey{r.AppID, r.Box, r.Status}
+	if from == to {
+		return nil
+	}
+	if err := s.count(ctx, tx, accountID, map[countKey]int64{from: -1, to: 1}); err != nil {
+		return err
+	}
+	live, err := s.alive(ctx, tx, accountID, []feedback.ID{r.AppID})
+	if err == nil && len(live) == 0 {
+		return feedback.ErrRequestNotFound
+	}
+	return err
+}
+
+func kindOfMove(from, to feedback.Box) feedback.ChangeKind {
+	switch {
+	case to == feedback.Bin && from != to:
+		return feedback.RequestDeleted
+	case from == feedback.Bin && from != to:
+		return feedback.RequestRestored
+	}
+	return feedback.RequestUpdated
+}
+
+func readRequest(ctx context.Context, q queryer, accountID, id feedback.ID) (feedback.Request, error) {
+	r, err := scanRequest(q.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests r WHERE r.account_id = $1 AND r.id = $2
+		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, accountID, id))
+	return r, orNotFound(err, feedback.ErrRequestNotFound)
+}
+
+func scanRequest(from row) (feedback.Request, error) {
+	var r feedback.Request
+	var tags, metadata []byte
+	err := from.Scan(&r.ID, &r.AppID, (*string)(&r.Box), (*string)(&r.Status), &r.Title, &r.Description,
+		&r.Submitter.Email, &r.Submitter.Name, &r.Submitter.ExternalID, &r.Submitter.Verified,
+		&tags, &r.Votes, &r.Comments, &r.AssigneeID, &r.MergedIntoID, &r.ETA, &metadata, &r.Source, &r.Version, &r.CreatedAt, &r.UpdatedAt)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(tags, &r.Tags); err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(metadata, &r.Metadata)
+}
+
+// insertRequests adds rows; those whose idempotency key is taken are left out. It
+// returns the ids of the rows that were added.
+func insertRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow) (map[feedback.ID]bool, error) {
+	const columns = 24
+	args := make([]any, 0, columns*len(rows))
+	for _, n := range rows {
+		r := n.request
+		tags, err := json.Marshal(r.Tags)
+		if err != nil {
+			return nil, err
+		}
+		metadata, err := json.Marshal(r.Metadata)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, accountID, r.ID, r.AppID, string(r.Box), string(r.Status), r.Title, r.Description,
+			r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Submitter.Verified, string(tags), r.Votes, r.Comments,
+			r.AssigneeID, r.MergedIntoID, r.ETA, string(metadata), r.Source, r.Version, r.CreatedAt, r.UpdatedAt, n.key, n.fingerprint)
+	}
+	ids, err := all(ctx, tx, scanID, "INSERT INTO requests (account_id, "+requestColumns+", idempotency_key, fingerprint) VALUES "+
+		placeholders(len(rows), columns)+" ON CONFLICT DO NOTHING RETURNING id", args...)
+	added := make(map[feedback.ID]bool, len(ids))
+	for _, id := range ids {
+		added[id] = true
+	}
+	return added, err
+}
+
+// newRow is a request about to be stored. Without an idempotency key it is nil,
+// and so is the fingerprint.
+type newRow struct {
+	request     feedback.Request
+	key         *string
+	fingerprint []byte
+}
+
+func scanID(r row) (id feedback.ID, err error) {
+	err = r.Scan(&id)
+	return id, err
+}

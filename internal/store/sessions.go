@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+const (
+	accessLife   = 15 * time.Minute
+	refreshLife  = 30 * 24 * time.Hour // from its issue
+	sessionLife  = 90 * 24 * time.Hour // from the login, however often it was refreshed
+	refreshGrace = 20 * time.Second    // in which a spent refresh token yields its successor again
+	nonceBytes   = 16
+)
+
+// Session is a login: who it is and what they may do.
+type Session struct {
+	ID      feedback.ID
+	Account feedback.Account
+	User    feedback.User
+	Role    feedback.Role
+}
+
+// Tokens are the secrets of a session. Only their hashes are stored.
+type Tokens struct{ Access, Refresh string }
+
+// Session returns the session of an access token. It refuses with ErrInvalidToken
+// or ErrTokenExpired, and asks the database each time, so that what was revoked
+// is refused from then on by every process.
+func (s *Store) Session(ctx context.Context, access string) (Session, error) {
+	accountID, ok := feedback.ParseToken(feedback.AccessToken, access)
+	if !ok {
+		return Session{}, feedback.ErrInvalidToken
+	}
+	var session Session
+	var expires feedback.Time
+	session.Account.ID = accountID
+	err := s.reader.QueryRowContext(ctx, `SELECT s.id, u.id, u.email, u.name, u.role, a.name, t.expires_at FROM session_tokens t
+		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
+		JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
+		JOIN accounts a ON a.account_id = t.account_id
+		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'access'`, accountID, hashArg(feedback.HashSecret(access))).
+		Scan(&session.ID, &session.User.ID, &session.User.Email, &session.User.Name, (*string)(&session.Role), &session.Account.Name, &expires)
+	if err != nil {
+		return Session{}, orNotFound(err, feedback.ErrInvalidToken)
+	}
+	if feedback.At(s.now()) >= expires {
+		return Session{}, feedback.ErrTokenExpired
+	}
+	return session, nil
+}
+
+// OpenSession opens a session for a user whose password was found right. It
+// refuses with ErrInvalidCredentials when the password was changed meanwhile, and
+// with ErrTooManyAttempts when the limit of failures was reached meanwhile.
+func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []LoginSubject) (Session, Tokens, error) {
+	var session Session
+	var tokens Tokens
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := s.checkFailures(ctx, tx, subjects); err != nil {
+			return err
+		}
+		// Writing the user's row makes a change of the password wait for this login or
+		// this login see the change: no session outlives a change of the password.
+		n, err := changed(ctx, tx, "UPDATE users SET logged_in_at = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
+			c.AccountID, c.UserID, feedback.At(s.now()), c.PasswordHash)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return feedback.ErrInvalidCredentials
+		}
+		session = Session{Account: feedback.Account{ID: c.AccountID}}
+		err = tx.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, a.name FROM users u JOIN accounts a ON a.account_id = u.account_id
+			WHERE u.account_id = $1 AND u.id = $2`, c.AccountID, c.UserID).
+			Scan(&session.User.ID, &session.User.Email, &session.User.Name, (*string)(&session.Role), &session.Account.Name)
+		if err != nil {
+			return err
+		}
+		session.ID, tokens, err = s.addSession(ctx, tx, c.AccountID, c.UserID)
+		return err
+	})
+	return session, tokens, err
+}
+
+func (s *Store) addSession(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) (feedback.ID, Tokens, error) {
+	id, now := s.ids.New(), s.now()
+	if _, err := tx.ExecContext(ctx, "INSERT INTO sessions (account_id, id, user_id, created_at) VALUES ($1, $2, $3, $4)", accountID, id, userID, feedback.At(now)); err != nil {
+		return id, Tokens{}, err
+	}
+	tokens := Tokens{Refresh: feedback.NewToken(feedback.RefreshToken, accountID, s.rand)}
+	if err := s.addToken(ctx, tx, accountID, id, feedback.RefreshToken, tokens.Refresh, now.Add(refreshLife)); err != nil {
+		return id, Tokens{}, err
+	}
+	var err error
+	tokens.Access, err = s.addAccess(ctx, tx, accountID, id)
+	return id, tokens, err
+}
+
+func (s *Store) addAccess(ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID) (string, error) {
+	token := feedback.NewToken(feedback.AccessToken, accountID, s.rand)
+	return token, s.addToken(ctx, tx, accountID, sessionID, feedback.AccessToken, token, s.now().Add(accessLife))
+}
+
+func (s *Store) addToken(ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID, kind feedback.TokenKind, token string, expires time.Time) error {
+	name := map[feedback.TokenKind]string{feedback.AccessToken: "access", feedback.RefreshToken: "refresh"}[kind]
+	_, err := tx.ExecContext(ctx, "INSERT INTO session_tokens (account_id, hash, session_id, kind, expires_at) VALUES ($1, $2, $3, $4, $5)",
+		accountID, hashArg(feedback.HashSecret(token)), sessionID, name, feedback.At(expires))
+	return err
+}
+
+// refreshToken is what the store knows of a refresh token.
+type refreshToken struct {
+	sessionID feedback.ID
+	opened    feedback.Time // when the session was
+	expires   feedback.Time
+	spent     *feedback.Time
+	nonce     []byte
+}
+
+// Refresh exchanges a refresh token for the next pair and spends it. A spent
+// token presented again within 20 seconds, while its successor is unspent, yields
+// the same successor (two tabs, a lost answer); later it is only refused; once the
+// successor is spent, too, somebody else has a copy, and the session is ended
+// (RFC 9700, section 4.14.2). Every refusal is ErrInvalidRefreshToken.
+func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
+	accountID, ok := feedback.ParseToken(feedback.RefreshToken, refresh)
+	if !ok {
+		return Tokens{}, feedback.ErrInvalidRefreshToken
+	}
+	var tokens Tokens
+	// The refusal is a value: an error would undo the end of the session.
+	var refused bool
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		tokens, refused = Tokens{}, false
+		token, err := readRefreshToken(ctx, tx, accountID, refresh)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && feedback.At(s.now()) >= token.expires {
+			refused = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if token.spent == nil {
+			tokens.Refresh, err = s.spend(ctx, tx, accountID, refresh, token)
+		} else {
+			tokens.Refresh, err = s.successorAgain(ctx, tx, accountID, refresh, token)
+		}
+		if err != nil {
+			return err
+		}
+		if refused = tokens.Refresh == ""; refused {
+			return nil
+		}
+		tokens.Access, err = s.addAccess(ctx, tx, accountID, token.sessionID)
+		return err
+	})
+	if err == nil && refused {
+		return Tokens{}, feedback.ErrInvalidRefreshToken
+	}
+	return tokens, err
+}
+
+// spend marks a refresh token as used and returns the one that follows it. When
+// another process was faster it fails with errStale, and the next try sees that.
+func (s *Store) spend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, refresh string, token refreshToken) (string, error) {
+	nonce := make([]byte, nonceBytes)
+	if _, err := io.ReadFull(s.rand, nonce); err != nil {
+		return "", err
+	}
+	now := s.now()
+	n, err := changed(ctx, tx, "UPDATE session_tokens SET spent_at = $3, nonce = $4 WHERE account_id = $1 AND hash = $2 AND spent_at IS NULL",
+		accountID, hashArg(feedback.HashSecret(refresh)), feedback.At(now), nonce)
+	if err != nil {
+		return "", err
+	}
+	if n == 0 {
+		return "", errStale
+	}
+	expires := now.Add(refreshLife)
+	if last := token.opened.Std().Add(sessionLife); expires.After(last) {
+		expires = last
+	}
+	next := feedback.Successor(refresh, accountID, nonce)
+	return next, s.addToken(ctx, tx, accountID, token.sessionID, feedback.RefreshToken, next, expires)
+}
+
+// successorAgain returns the successor of a spent token, or "" when it must not
+// be handed out any more.
+func (s *Store) successorAgain(ctx context.Context, tx *sql.Tx, accountID feedback.ID, refresh string, token refreshToken) (string, error) {
+	next := feedback.Successor(refresh, accountID, token.nonce)
+	successor, err := readRefreshToken(ctx, tx, accountID, next)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", nil // expired and removed
+	case err != nil:
+		return "", err
+	case successor.spent != nil:
+		return "", s.endSession(ctx, tx, accountID, token.sessionID)
+	case s.now().Sub(token.spent.Std()) > refreshGrace:
+		return "", nil
+	}
+	return next, nil
+}
+
+// readRefreshToken fails with sql.ErrNoRows when the token or its session is gone.
+func readRefreshToken(ctx context.Context, tx *sql.Tx, accountID feedback.ID, token string) (refreshToken, error) {
+	var t refreshToken
+	err := tx.QueryRowContext(ctx, `SELECT s.id, s.created_at, t.expires_at, t.spent_at, t.nonce FROM session_tokens t
+		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
+		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'refresh'`, accountID, hashArg(feedback.HashSecret(token))).
+		Scan(&t.sessionID, &t.opened, &t.expires, &t.spent, &t.nonce)
+	return t, err
+}
+
+// CloseSession ends a session: its tokens are refused from then on.
+func (s *Store) CloseSession(ctx context.Context, accountID, sessionID feedback.ID) error {
+	return s.write(ctx, func(tx *sql.Tx) error { return s.endSession(ctx, tx, accountID, sessionID) })
+}
+
+// endSession removes a session. A refresh that runs at the same time may still
+// add tokens: without the session's row they are worth nothing.
+func (s *Store) endSession(ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM session_tokens WHERE account_id = $1 AND session_id = $2", accountID, sessionID); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE account_id = $1 AND id = $2", accountID, sessionID)
+	return err
+}
+
+// endSessions removes every session of a user but one.
+func (s *Store) endSessions(ctx context.Context, tx *sql.Tx, accountID, userID, except feedback.ID) error {
+	sessions, err := all(ctx, tx, func(r row) (id feedback.ID, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, "SELECT id FROM sessions WHERE account_id = $1 AND user_id = $2 AND id <> $3", accountID, userID, except)
+	if err != nil {
+		return err
+	}
+	for _, id := range sessions {
+		if err := s.endSession(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+// Package storetest gives tests empty stores: the real thing, on a fresh SQLite
+// file and on a fresh database of a throw-away PostgreSQL.
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"gatherkit/internal/store"
+)
+
+// Place is an empty database.
+type Place struct {
+	Name     string // sqlite or postgres
+	Database string // as store.Options.Database
+	Folder   string // as store.Options.Folder
+}
+
+// Each runs a test on an empty database of each kind.
+func Each(t *testing.T, test func(t *testing.T, at Place)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, Place{Name: "postgres", Database: Postgres(t)}) })
+}
+
+// SQLite is a place for a new file.
+func SQLite(t testing.TB) Place { return Place{Name: "sqlite", Folder: t.TempDir()} }
+
+// Open opens a store at the place, for as long as the test runs. Opened twice, it
+// is what two processes are. A nil clock is the real one.
+func (p Place) Open(t testing.TB, clock func() time.Time) *store.Store {
+	t.Helper()
+	if clock == nil {
+		clock = time.Now
+	}
+	s, err := store.Open(context.Background(), store.Options{
+		Database: p.Database, Folder: p.Folder, Now: clock, Rand: rand.Reader,
+		Log:   slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Fatal: func(err error) { t.Errorf("the store is broken: %v", err) },
+	})
+	if err != nil {
+		t.Fatalf("open the store: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	return s
+}
+
+// Clock is a clock that stands still until it is moved.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock at the beginning of 2026.
+func NewClock() *Clock { return &Clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} }
+
+// Now is the clock's time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Move moves the clock.
+func (c *Clock) Move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+
+	"gatherkit/internal/feedback"
+)
+
+// maxSubmitGroup is how many submissions of one account share a transaction. 24
+// columns a row keep the statement below SQLite's 32,766 parameters.
+const maxSubmitGroup = 256
+
+// Submission is a request that comes in with an app's API key. The store gives it
+// its id and its time.
+type Submission struct {
+	App     feedback.App // as the key found it; the key is checked again where it counts
+	Request feedback.Request
+	// IdempotencyKey makes a repeated submission find the first one; "" for none.
+	IdempotencyKey string
+}
+
+// submitted is what became of one submission of a group.
+type submitted struct {
+	request feedback.Request
+	refusal error
+}
+
+// Submit stores a submission and returns once it is durable. A repeated
+// idempotency key with the same content returns the id and the time of the first;
+// with other content it is ErrIdempotencyMismatch. ErrInvalidAPIKey says that the
+// key or the app has gone meanwhile.
+func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, error) {
+	result, err := s.submits.Do(ctx, sub.App.AccountID, sub)
+	if err != nil {
+		return feedback.Request{}, err
+	}
+	return result.request, result.refusal
+}
+
+// Submitted looks for the submission that an idempotency key has stored before.
+// It returns false when there is none, and ErrIdempotencyMismatch when its content
+// was another.
+func (s *Store) Submitted(ctx context.Context, sub Submission) (feedback.Request, bool, error) {
+	return replay(ctx, s.reader, sub)
+}
+
+// errRefused undoes a transaction in which some submissions were refused.
+var errRefused = errors.New("a submission of the group was refused")
+
+// submitGroup stores submissions of one account in one transaction: the counter
+// row of a busy app would let them in one by one otherwise. When the gate refuses
+// some, which is rare, the transaction is undone and the others are tried again:
+// what had been inserted for the refused must not stay.
+func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []Submission) ([]submitted, error) {
+	results := make([]submitted, len(subs))
+	waiting := make([]int, len(subs))
+	for i := range subs {
+		waiting[i] = i
+	}
+	for len(waiting) > 0 {
+		var refused map[int]bool
+		err := s.write(ctx, func(tx *sql.Tx) (err error) {
+			refused, err = s.submitRows(ctx, tx, accountID, subs, waiting, results)
+			if err == nil && len(refused) > 0 {
+				err = errRefused
+			}
+			return err
+		})
+		if !errors.Is(err, errRefused) {
+			return results, err
+		}
+		left := waiting[:0]
+		for _, i := range waiting {
+			if refused[i] {
+				results[i] = submitted{refusal: feedback.ErrInvalidAPIKey}
+			} else {
+				left = append(left, i)
+			}
+		}
+		waiting = left
+	}
+	return results, nil
+}
+
+// submitRows stores those of the submissions that are waiting. It returns the
+// ones whose key does not open their app's gate any more: then the rest must not
+// be committed either.
+func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, results []submitted) (map[int]bool, error) {
+	rows := make([]newRow, 0, len(waiting))
+	for _, i := range waiting {
+		results[i].request = s.arrive(subs[i])
+		rows = append(rows, newSubmissionRow(results[i].request, subs[i].IdempotencyKey))
+	}
+	added, err := insertRequests(ctx, tx, accountID, rows)
+	if err != nil {
+		return nil, err
+	}
+	deltas := map[countKey]int64{}
+	var changes []feedback.Change
+	for _, i := range waiting {
+		r := &results[i].request
+		n := int64(0)
+		if added[r.ID] {
+			n = 1
+			changes = append(changes, feedback.Change{
+				Kind: feedback.RequestCreated, AppID: &r.AppID, RequestID: &r.ID,
+				Actor: feedback.Actor{Kind: feedback.ByAPIKey, ID: &r.AppID},
+			})
+		}
+		deltas[countKey{r.AppID, r.Box, r.Status}] += n
+	}
+	refused, err := s.passGates(ctx, tx, accountID, subs, waiting, deltas)
+	if err != nil || len(refused) > 0 {
+		return refused, err
+	}
+	if err := s.record(ctx, tx, accountID, feedback.At(s.now()), changes...); err != nil {
+		return nil, err
+	}
+	for _, i := range waiting {
+		if added[results[i].request.ID] {
+			continue
+		}
+		first, found, err := replay(ctx, tx, subs[i])
+		switch {
+		case errors.Is(err, feedback.ErrIdempotencyMismatch):
+			results[i] = submitted{refusal: err}
+		case err != nil:
+			return nil, err
+		case !found:
+			return nil, errStale // the first one was removed just now
+		default:
+			results[i].request = first
+		}
+	}
+	return nil, nil
+}
+
+// passGates counts the new rows and returns the submissions whose app is gone or
+// has another key by now.
+func (s *Store) passGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, deltas map[countKey]int64) (map[int]bool, error) {
+	if err := s.count(ctx, tx, accountID, deltas); err != nil {
+		return nil, err
+	}
+	keys := map[feedback.ID]string{}
+	for key := range deltas {
+		keys[key.appID] = ""
+	}
+	appIDs := make([]feedback.ID, 0, len(keys))
+	for id := range keys {
+		appIDs = append(appIDs, id)
+	}
+	live, err := s.alive(ctx, tx, accountID, appIDs)
+	if err != nil {
+		return nil, err
+	}
+	for _, app := range live {
+		keys[app.id] = app.key
+	}
+	refused := map[int]bool{}
+	for _, i := range waiting {
+		if app := subs[i].App; keys[app.ID] != app.APIKey {
+			refused[i] = true
+		}
+	}
+	return refused, nil
+}
+
+// arrive gives a submission its id and its time.
+func (s *Store) arrive(sub Submission) feedback.Request {
+	r := sub.Request
+	r.ID, r.AppID = s.ids.New(), sub.App.ID
+	r.CreatedAt = feedback.At(s.now())
+	r.UpdatedAt = r.CreatedAt
+	return r
+}
+
+func newSubmissionRow(r feedback.Request, key string) newRow {
+	if key == "" {
+		return newRow{request: r}
+	}
+	fingerprint := r.Fingerprint()
+	return newRow{request: r, key: &key, fingerprint: fingerprint[:]}
+}
+
+// replay answers a repeated submission with the first one's id and time and with
+// what the caller sent: the row may have been edited since.
+func replay(ctx context.Context, q queryer, sub Submission) (feedback.Request, bool, error) {
+	r := sub.Request
+	var stored []byte
+	err := q.QueryRowContext(ctx, `SELECT id, created_at, fingerprint FROM requests
+		WHERE account_id = $1 AND app_id = $2 AND idempotency_key = $3`, sub.App.AccountID, sub.App.ID, sub.IdempotencyKey).
+		Scan(&r.ID, &r.CreatedAt, &stored)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, false, err
+	}
+	if sent := r.Fingerprint(); !bytes.Equal(stored, sent[:]) {
+		return r, false, feedback.ErrIdempotencyMismatch
+	}
+	r.AppID, r.UpdatedAt = sub.App.ID, r.CreatedAt
+	return r, true, nil
+}

@@ -1,0 +1,208 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// The worker removes what is no longer wanted. Every process runs one; a lease in
+// the database lets only one of them work at a time, and what it does is resumed
+// by the next from where the database says it stopped.
+const (
+	workerLease   = "worker"
+	leaseFor      = 30 * time.Second
+	workerRest    = time.Second
+	sweepEvery    = 10 * time.Minute
+	purgeChunk    = 1000
+	sweepChunk    = 1000
+	idempotentFor = 30 * 24 * time.Hour
+	// keepExpired is how long an expired token is still known as expired rather than
+	// refused as unknown.
+	keepExpired = 7 * 24 * time.Hour
+)
+
+// Work runs the worker until ctx ends. Failures are logged and tried again.
+func (s *Store) Work(ctx context.Context) {
+	lease := lease{holder: s.ids.New()}
+	tick := time.NewTicker(workerRest)
+	defer tick.Stop()
+	var swept time.Time
+	for ctx.Err() == nil {
+		more, err := s.work(ctx, &lease, &swept)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("the background worker failed and will try again", "error", err)
+		}
+		if more && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// work does one piece of work and reports whether there is more.
+func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool, err error) {
+	leading, err := s.take(ctx, l)
+	if err != nil || !leading {
+		return false, err
+	}
+	if more, err = s.Purge(ctx); err != nil || more {
+		return more, err
+	}
+	if now := s.now(); now.Sub(*swept) >= sweepEvery {
+		if err := s.Sweep(ctx); err != nil {
+			return false, err
+		}
+		*swept = now
+	}
+	return false, nil
+}
+
+// lease is one process's claim to be the one whose worker works.
+type lease struct {
+	holder feedback.ID
+	until  time.Time
+}
+
+// take takes the lease, or extends it when half of its time is over, and reports
+// whether the holder has it.
+func (s *Store) take(ctx context.Context, l *lease) (bool, error) {
+	now := s.now()
+	if l.until.Sub(now) > leaseFor/2 {
+		return true, nil
+	}
+	var n int64
+	err := s.write(ctx, func(tx *sql.Tx) (err error) {
+		n, err = changed(ctx, tx, `INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, $3, 0)
+			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+			WHERE leases.holder = excluded.holder OR leases.until < $4`,
+			workerLease, l.holder, feedback.At(now.Add(leaseFor)), feedback.At(now))
+		return err
+	})
+	if err != nil || n == 0 {
+		return false, err
+	}
+	l.until = now.Add(leaseFor)
+	return true, nil
+}
+
+// purge is a deleted app that still has rows.
+type purge struct{ accountID, appID feedback.ID }
+
+// Purge removes a chunk of the rows of deleted apps in one transaction, so that
+// others' writes go on in between, and reports whether there may be more.
+func (s *Store) Purge(ctx context.Context) (more bool, err error) {
+	var p purge
+	err = s.reader.QueryRowContext(ctx, "SELECT account_id, app_id FROM purges ORDER BY deleted_at LIMIT 1").Scan(&p.accountID, &p.appID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, s.write(ctx, func(tx *sql.Tx) error { return purgeSome(ctx, tx, p) })
+}
+
+// purgeSome removes a chunk of an app's requests with their history, and at last
+// what is left of the app itself.
+func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
+	ids, err := all(ctx, tx, scanID, "SELECT id FROM requests WHERE account_id = $1 AND app_id = $2 ORDER BY box, id LIMIT $3", p.accountID, p.appID, purgeChunk)
+	if err != nil {
+		return err
+	}
+	if len(ids) > 0 {
+		for _, table := range []string{"changes WHERE account_id = $1 AND request_id", "requests WHERE account_id = $1 AND id"} {
+			args := parameters{p.accountID}
+			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" IN ("+list(&args, ids)+")", args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, statement := range []string{
+		"DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2",
+		"DELETE FROM apps WHERE account_id = $1 AND id = $2",
+		"DELETE FROM purges WHERE account_id = $1 AND app_id = $2",
+	} {
+		if _, err := tx.ExecContext(ctx, statement, p.accountID, p.appID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PurgeBacklog is how many deleted apps still have rows.
+func (s *Store) PurgeBacklog(ctx context.Context) (n int64, err error) {
+	err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM purges").Scan(&n)
+	return n, err
+}
+
+// Sweep removes expired tokens, sessions without any, counts of failed logins
+// whose time is over, and idempotency keys after 30 days.
+func (s *Store) Sweep(ctx context.Context) error {
+	if err := s.forgetFailures(ctx); err != nil {
+		return err
+	}
+	accounts, err := all(ctx, s.reader, scanID, "SELECT account_id FROM accounts ORDER BY account_id")
+	if err != nil {
+		return err
+	}
+	for _, accountID := range accounts {
+		if err := s.sweepTokens(ctx, accountID); err != nil {
+			return err
+		}
+	}
+	return s.forgetKeys(ctx, accounts)
+}
+
+func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
+	for n := int64(sweepChunk); n == sweepChunk; {
+		err := s.write(ctx, func(tx *sql.Tx) (err error) {
+			n, err = changed(ctx, tx, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
+				(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`,
+				accountID, feedback.At(s.now().Add(-keepExpired)), sweepChunk)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND NOT EXISTS
+			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = sessions.id)`, accountID)
+		return err
+	})
+}
+
+// forgetKeys removes the idempotency keys of requests that are older than 30
+// days. Ids follow time, so a range of ids is a range of times; the lease's
+// progress is how far the last sweep came.
+func (s *Store) forgetKeys(ctx context.Context, accounts []feedback.ID) error {
+	until := s.now().Add(-idempotentFor)
+	var progress feedback.Time
+	err := s.reader.QueryRowContext(ctx, "SELECT progress FROM leases WHERE name = $1", workerLease).Scan(&progress)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
+	for _, accountID := range accounts {
+		err := s.write(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL
+				WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL`, accountID, from, to)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE leases SET progress = $2 WHERE name = $1", workerLease, feedback.At(until))
+		return err
+	})
+}
