@@ -1,0 +1,360 @@
+// Package api is the service's operations and the HTTP around them. An operation
+// is a method that knows nothing of HTTP: ops.go lists them, a file per noun holds
+// them, and this file alone speaks HTTP.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/cors"
+	"golang.org/x/sync/semaphore"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/password"
+	"gatherkit/internal/store"
+)
+
+const (
+	maxBody     = 256 << 10
+	smallBody   = 16 << 10 // below this a body does not count against maxBodies
+	maxBodies   = 64 << 20 // bytes of bodies that are being read at once
+	drain       = 4 << 20  // read beyond maxBody, so that a client that sends first gets to see the refusal
+	bodyTime    = 30 * time.Second
+	callTime    = 15 * time.Second
+	cookieName  = "gatherkit_refresh"
+	cookieLife  = 30 * 24 * time.Hour
+	openAPIPath = "openapi.json"
+	// unexpectedProperty is huma's message for a nested key that no schema has.
+	unexpectedProperty = "unexpected property"
+)
+
+// Options are what the API depends on.
+type Options struct {
+	Store          *store.Store
+	Passwords      *password.Hasher
+	Log            *slog.Logger
+	Now            func() time.Time
+	NewID          func() feedback.ID
+	Metrics        prometheus.Registerer
+	PublicURL      *url.URL // nil when none is configured
+	TrustedProxies []netip.Prefix
+	SubmitRate     int // submissions a minute and address; 0 = no limit
+	Version        string
+}
+
+// API answers every path under /api/.
+type API struct {
+	Options
+	store     *store.Store
+	passwords *password.Hasher
+	now       func() time.Time
+	cursorKey []byte
+	submits   *rate
+	ops       map[string]*op
+	order     []*op
+	registry  huma.Registry
+	openAPI   []byte
+	metrics   metrics
+	bodies    *semaphore.Weighted
+	cors      *cors.Cors
+	sameSite  *http.CrossOriginProtection
+	warned    sync.Once
+}
+
+// New returns the API on a store.
+func New(ctx context.Context, o Options) (*API, error) {
+	a := &API{
+		Options: o, store: o.Store, passwords: o.Passwords, now: o.Now,
+		submits: &rate{perMinute: o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
+		bodies: semaphore.NewWeighted(maxBodies), sameSite: http.NewCrossOriginProtection(),
+		cors: cors.New(cors.Options{
+			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
+			AllowedMethods:  []string{http.MethodPost},
+			AllowedHeaders:  []string{"Content-Type", "X-API-Key"},
+			ExposedHeaders:  []string{"Retry-After", "X-Request-Id"},
+			MaxAge:          24 * 60 * 60,
+		}),
+	}
+	var err error
+	if a.cursorKey, err = o.Store.Secret(ctx, "cursor"); err != nil {
+		return nil, err
+	}
+	huma.ValidateStrictCasing = true // or {"Title": …} passes as title
+	a.registry = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	for _, operation := range a.operations() {
+		operation.params = newParams(a.registry, operation.name, operation.takes)
+		a.ops[operation.name] = &operation
+		a.order = append(a.order, &operation)
+	}
+	a.openAPI, err = a.document()
+	return a, err
+}
+
+// call is one request on its way through.
+type call struct {
+	w         http.ResponseWriter
+	r         *http.Request
+	op        *op // nil when there is no such operation
+	requestID string
+	began     time.Time
+	client    *client
+}
+
+// ServeHTTP answers with the envelope whatever happens, except for the OpenAPI
+// document and CORS preflights.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, "/api/")
+	c := &call{w: w, r: r, op: a.ops[name], requestID: a.NewID().String(), began: time.Now()}
+	w.Header().Set("X-Request-Id", c.requestID)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	preflight := r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+	if c.op != nil && c.op.guard == guardWidget {
+		if a.cors.HandlerFunc(w, r); preflight {
+			return
+		}
+	}
+	switch {
+	case preflight:
+		w.WriteHeader(http.StatusNoContent) // without the headers that would allow it
+		return
+	case name == openAPIPath && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		_, _ = w.Write(a.openAPI)
+		return
+	}
+	result, err := a.run(c)
+	a.answer(c, result, err)
+}
+
+// run takes a call from its headers to its result.
+func (a *API) run(c *call) (result any, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	if c.r.Method != http.MethodPost {
+		c.w.Header().Set("Allow", http.MethodPost)
+		return nil, feedback.ErrMethodNotAllowed
+	}
+	if c.op == nil {
+		return nil, feedback.ErrUnknownOperation
+	}
+	c.client = a.clientOf(c.r)
+	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
+	defer cancel()
+	who, err := a.authenticate(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	body, err := a.readBody(c)
+	if err != nil {
+		return nil, err
+	}
+	in, err := c.op.params.decode(body)
+	if err != nil {
+		return nil, err
+	}
+	return c.op.call(ctx, who, in)
+}
+
+// authenticate returns who calls, as the operation's guard demands.
+func (a *API) authenticate(ctx context.Context, c *call) (any, error) {
+	switch c.op.guard {
+	case guardBearer:
+		token := bearerToken(c.r)
+		if token == "" {
+			return nil, feedback.ErrMissingToken
+		}
+		session, err := a.store.Session(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		if !session.Role.Allows(c.op.role) {
+			return nil, feedback.ErrForbidden.With("This operation needs the role %s or above; you have the role %s.", c.op.role, session.Role)
+		}
+		return caller{c.client, session}, nil
+	case guardWidget:
+		key := c.r.Header.Get("X-API-Key")
+		if key == "" {
+			return nil, feedback.ErrMissingAPIKey
+		}
+		app, err := a.store.AppByKey(ctx, key)
+		return visitor{c.client, app}, err
+	}
+	// The cookie is sent by browsers on their own, so calls that carry it must come
+	// from the dashboard's own pages.
+	if cookie, err := c.r.Cookie(cookieName); err == nil && c.op.name == "auth-refresh" {
+		if err := a.sameSite.Check(c.r); err != nil {
+			return nil, feedback.ErrForbidden.With("A refresh by cookie must come from the dashboard's own page.")
+		}
+		c.client.refresh = cookie.Value
+	}
+	if token := bearerToken(c.r); token != "" {
+		c.client.refresh = token
+	}
+	return c.client, nil
+}
+
+func bearerToken(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// clientOf is who is at the other end of the connection.
+func (a *API) clientOf(r *http.Request) *client {
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address counts as one client
+	forwarded := r.Header.Values("X-Forwarded-For")
+	if len(forwarded) > 0 && !within(peer.Addr().Unmap(), a.TrustedProxies) {
+		a.warned.Do(func() {
+			a.Log.Warn("X-Forwarded-For from a peer that is not a trusted proxy is ignored; if it is your proxy, name it in --trusted-proxies", "peer", peer.Addr().String())
+		})
+	}
+	return &client{
+		from:   subjectOf(addressOf(peer.Addr(), forwarded, a.TrustedProxies)),
+		origin: r.Header.Get("Origin"),
+		cookie: r.Header.Get("X-Token-Transport") == "cookie",
+	}
+}
+
+// readBody returns the whole body. It refuses with ErrBodyTooLarge,
+// ErrRequestTimeout, ErrUnsupportedMediaType, or ErrUnavailable when too much is
+// being read at once.
+func (a *API) readBody(c *call) ([]byte, error) {
+	size := c.r.ContentLength
+	if size < 0 || size > maxBody {
+		size = maxBody
+	}
+	if size > smallBody {
+		if !a.bodies.TryAcquire(size) {
+			return nil, feedback.ErrUnavailable
+		}
+		defer a.bodies.Release(size)
+	}
+	// Some ResponseWriters of tests have no deadlines; the server's do.
+	if err := http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(c.r.Body, maxBody+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, feedback.ErrRequestTimeout
+	case err != nil:
+		return nil, feedback.ErrInvalidJSON.With("The body broke off before its end.")
+	case len(body) > maxBody:
+		_, _ = io.CopyN(io.Discard, c.r.Body, drain) // whatever comes, the refusal is the same
+		return nil, feedback.ErrBodyTooLarge
+	case len(strings.TrimSpace(string(body))) == 0:
+		return nil, nil
+	}
+	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
+	encoding := c.r.Header.Get("Content-Encoding")
+	if !strings.EqualFold(strings.TrimSpace(media), "application/json") || encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return nil, feedback.ErrUnsupportedMediaType
+	}
+	return body, nil
+}
+
+// success and failure are the two forms of the envelope.
+type (
+	success struct {
+		OK     bool `json:"ok"`
+		Result any  `json:"result"`
+	}
+	failure struct {
+		OK    bool  `json:"ok"`
+		Error fault `json:"error"`
+	}
+	fault struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}
+)
+
+// answer sends the envelope and notes the call.
+func (a *API) answer(c *call, result any, err error) {
+	status, code := http.StatusOK, "ok"
+	var envelope any = success{true, result}
+	if err != nil {
+		refusal := a.refusal(c, err)
+		status, code = refusal.Status, refusal.Code
+		envelope = failure{Error: fault{code, refusal.Message}}
+		if refusal.RetryAfter > 0 {
+			c.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(refusal.RetryAfter.Seconds()))))
+		}
+	} else if c.client.setCookie != nil {
+		http.SetCookie(c.w, a.refreshCookie(*c.client.setCookie))
+	}
+	text, err := write(envelope)
+	if err != nil { // a result that is no JSON is a mistake in the program
+		a.Log.Error("the answer cannot be written", "request_id", c.requestID, "error", err)
+		status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
+		text = fmt.Appendf(nil, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
+	}
+	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	c.w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	c.w.WriteHeader(status)
+	_, _ = c.w.Write(text) // a client that is gone needs no answer
+	name := "unknown"
+	if c.op != nil {
+		name = c.op.name
+	}
+	took := time.Since(c.began)
+	a.metrics.observe(name, code, took)
+	a.Log.Info("call", "operation", name, "status", status, "code", code, "ms", float64(took.Microseconds())/1000, "request_id", c.requestID)
+}
+
+// refusal is what a caller gets to see of an error; the rest goes to the log.
+func (a *API) refusal(c *call, err error) *feedback.Error {
+	var refusal *feedback.Error
+	switch {
+	case store.Unavailable(err) || errors.Is(err, password.ErrBusy):
+		refusal = feedback.ErrUnavailable
+		if c.r.Context().Err() == nil { // else the caller has left, which is no trouble of ours
+			a.Log.Warn("unavailable", "request_id", c.requestID, "error", err)
+		}
+	case errors.As(err, &refusal):
+	default:
+		refusal = feedback.ErrInternal
+		a.Log.Error("failed", "request_id", c.requestID, "error", err)
+	}
+	return refusal
+}
+
+// refreshCookie carries a refresh token to the one operation that takes it; an
+// empty one removes the cookie.
+func (a *API) refreshCookie(token string) *http.Cookie {
+	path, secure := "", true
+	if a.PublicURL != nil {
+		path, secure = strings.TrimSuffix(a.PublicURL.Path, "/"), a.PublicURL.Scheme != "http"
+	}
+	cookie := &http.Cookie{
+		Name: cookieName, Value: token, Path: path + "/api/auth-refresh", MaxAge: int(cookieLife.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
+	}
+	if token == "" {
+		cookie.MaxAge = -1
+	}
+	return cookie
+}

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+	"math"
+
+	"gatherkit/internal/feedback"
+)
+
+type appResult struct {
+	App feedback.App `json:"app"`
+}
+
+type appParams struct {
+	ID feedback.ID `json:"id" format:"uuid" doc:"The app."`
+}
+
+type appsCreateParams struct {
+	Name string `json:"name" minLength:"1" maxLength:"100"`
+}
+
+func (a *API) appsCreate(ctx context.Context, c caller, in appsCreateParams) (appResult, error) {
+	app, err := a.store.AddApp(ctx, c.Account.ID, in.Name, c.actor())
+	return appResult{app}, err
+}
+
+type appsListParams struct {
+	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Apps on a page; without it all of them."`
+	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+}
+
+type appsListResult struct {
+	Apps []feedback.App `json:"apps"`
+	pageResult
+}
+
+func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsListResult, error) {
+	cur, _, err := a.resume(c, "apps", "apps-list", in.Cursor)
+	if err != nil {
+		return appsListResult{}, err
+	}
+	cur.limit(in.Limit, math.MaxInt32)
+	apps, total, err := a.store.Apps(ctx, c.Account.ID, cur.After, cur.Limit+1)
+	if err != nil {
+		return appsListResult{}, err
+	}
+	apps, result, err := page(a, cur, apps, total, func(app feedback.App) feedback.ID { return app.ID })
+	return appsListResult{apps, result}, err
+}
+
+func (a *API) appsGet(ctx context.Context, c caller, in appParams) (appResult, error) {
+	app, err := a.store.App(ctx, c.Account.ID, in.ID)
+	return appResult{app}, err
+}
+
+type appsUpdateParams struct {
+	ID   feedback.ID `json:"id" format:"uuid" doc:"The app."`
+	Name string      `json:"name" minLength:"1" maxLength:"100"`
+}
+
+func (a *API) appsUpdate(ctx context.Context, c caller, in appsUpdateParams) (appResult, error) {
+	app, err := a.store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Rename(in.Name) })
+	return appResult{app}, err
+}
+
+type appsUpdateSettingsParams struct {
+	ID       feedback.ID             `json:"id" format:"uuid" doc:"The app."`
+	Settings feedback.SettingsChange `json:"settings" doc:"The settings to change."`
+}
+
+func (a *API) appsUpdateSettings(ctx context.Context, c caller, in appsUpdateSettingsParams) (appResult, error) {
+	if err := in.Settings.Check(); err != nil {
+		return appResult{}, err
+	}
+	app, err := a.store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Configure(in.Settings) })
+	return appResult{app}, err
+}
+
+func (a *API) appsRegenerateKey(ctx context.Context, c caller, in appParams) (appResult, error) {
+	key := a.store.NewAPIKey()
+	app, err := a.store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Rekey(key) })
+	return appResult{app}, err
+}
+
+type deletedResult struct {
+	Deleted bool        `json:"deleted"`
+	ID      feedback.ID `json:"id" format:"uuid"`
+}
+
+func (a *API) appsDelete(ctx context.Context, c caller, in appParams) (deletedResult, error) {
+	err := a.store.DeleteApp(ctx, c.Account.ID, in.ID, c.actor())
+	return deletedResult{err == nil, in.ID}, err
+}

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+// tokenPair is a session's secrets. The refresh token is missing when the caller
+// has asked for it as a cookie.
+type tokenPair struct {
+	AccessToken  string `json:"access_token" doc:"Bearer token, valid for 15 minutes."`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"Valid for 30 days from its issue, 90 from the login; left out when sent as a cookie."`
+}
+
+// deliver hands out tokens the way that the caller wants them.
+func (c *client) deliver(tokens store.Tokens) tokenPair {
+	if c.cookie {
+		c.setCookie = &tokens.Refresh
+		return tokenPair{AccessToken: tokens.Access}
+	}
+	return tokenPair{AccessToken: tokens.Access, RefreshToken: tokens.Refresh}
+}
+
+type authLoginParams struct {
+	Email    string `json:"email" maxLength:"254" doc:"Compared without regard to case."`
+	Password string `json:"password" verbatim:"true" maxLength:"1024"`
+}
+
+type loginResult struct {
+	User    feedback.User    `json:"user"`
+	Account feedback.Account `json:"account"`
+	tokenPair
+}
+
+func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (loginResult, error) {
+	subjects := store.LoginSubjects(in.Email, c.from)
+	if err := a.store.CheckLogin(ctx, subjects); err != nil {
+		return loginResult{}, err
+	}
+	credentials, err := a.store.Credentials(ctx, in.Email)
+	if err != nil {
+		return loginResult{}, err
+	}
+	right, err := a.passwords.Verify(ctx, credentials.PasswordHash, in.Password)
+	if err != nil {
+		return loginResult{}, err
+	}
+	if !right {
+		return loginResult{}, a.store.FailLogin(ctx, subjects)
+	}
+	session, tokens, err := a.store.OpenSession(ctx, credentials, subjects)
+	if err != nil {
+		return loginResult{}, err
+	}
+	return loginResult{User: session.User, Account: session.Account, tokenPair: c.deliver(tokens)}, nil
+}
+
+type authRefreshParams struct {
+	RefreshToken string `json:"refresh_token,omitempty" verbatim:"true" doc:"May come in the header Authorization: Bearer or in the cookie instead."`
+}
+
+func (a *API) authRefresh(ctx context.Context, c *client, in authRefreshParams) (tokenPair, error) {
+	presented := in.RefreshToken
+	if presented == "" {
+		presented = c.refresh
+	}
+	if presented == "" {
+		return tokenPair{}, feedback.ErrInvalidRefreshToken.With("Send the refresh token as refresh_token.")
+	}
+	tokens, err := a.store.Refresh(ctx, presented)
+	if err != nil {
+		return tokenPair{}, err
+	}
+	return c.deliver(tokens), nil
+}
+
+type authLogoutResult struct {
+	LoggedOut bool `json:"logged_out"`
+}
+
+func (a *API) authLogout(ctx context.Context, c caller, _ none) (authLogoutResult, error) {
+	if err := a.store.CloseSession(ctx, c.Account.ID, c.ID); err != nil {
+		return authLogoutResult{}, err
+	}
+	c.setCookie = new("")
+	return authLogoutResult{LoggedOut: true}, nil
+}
+
+type authMeResult struct {
+	User    feedback.User    `json:"user"`
+	Account feedback.Account `json:"account"`
+	Role    feedback.Role    `json:"role" enum:"viewer,member,admin,owner"`
+}
+
+func (a *API) authMe(_ context.Context, c caller, _ none) (authMeResult, error) {
+	return authMeResult{User: c.User, Account: c.Account, Role: c.Role}, nil
+}
+
+type authChangePasswordParams struct {
+	CurrentPassword string `json:"current_password" verbatim:"true" maxLength:"1024"`
+	NewPassword     string `json:"new_password" verbatim:"true" maxLength:"1024" doc:"10 to 1,024 bytes."`
+}
+
+type authChangePasswordResult struct {
+	Changed bool `json:"changed"`
+}
+
+func (a *API) authChangePassword(ctx context.Context, c caller, in authChangePasswordParams) (authChangePasswordResult, error) {
+	if !feedback.ValidPassword(in.NewPassword) {
+		return authChangePasswordResult{}, feedback.Invalid("auth", "new_password", "new_password must be 10 to 1,024 bytes long.")
+	}
+	// Who holds a stolen token must not be able to try passwords without limit.
+	subjects := store.LoginSubjects(c.User.Email, c.from)
+	if err := a.store.CheckLogin(ctx, subjects); err != nil {
+		return authChangePasswordResult{}, err
+	}
+	credentials, err := a.store.Credentials(ctx, c.User.Email)
+	if err != nil {
+		return authChangePasswordResult{}, err
+	}
+	right, err := a.passwords.Verify(ctx, credentials.PasswordHash, in.CurrentPassword)
+	if err != nil {
+		return authChangePasswordResult{}, err
+	}
+	if !right {
+		return authChangePasswordResult{}, a.store.FailLogin(ctx, subjects)
+	}
+	hash, err := a.passwords.Hash(ctx, in.NewPassword)
+	if err != nil {
+		return authChangePasswordResult{}, err
+	}
+	if err := a.store.SetPassword(ctx, credentials, hash, c.actor(), c.ID); err != nil {
+		return authChangePasswordResult{}, err
+	}
+	return authChangePasswordResult{Changed: true}, nil
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+
+	"gatherkit/internal/feedback"
+)
+
+// cursor says where in a list a page begins. Callers get it signed and opaque: it
+// carries the account and the filter, so that it fits nothing else.
+type cursor struct {
+	Operation string            `json:"o"`
+	AccountID feedback.ID       `json:"a"`
+	AppID     *feedback.ID      `json:"p,omitempty"`
+	Statuses  []feedback.Status `json:"s,omitempty"`
+	Sort      string            `json:"t,omitempty"`
+	Limit     int               `json:"l"`
+	After     feedback.ID       `json:"i"`
+}
+
+const macBytes = 16
+
+// cursorText refuses trailing bits, so that no two texts are the same cursor.
+var cursorText = base64.RawURLEncoding.Strict()
+
+// signCursor makes the text of a cursor.
+func signCursor(key []byte, c cursor) (string, error) {
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	return cursorText.EncodeToString(append(payload, mac(key, payload)...)), nil
+}
+
+// parseCursor reads a text that signCursor has made with the same key.
+func parseCursor(key []byte, text string) (cursor, bool) {
+	raw, err := cursorText.DecodeString(text)
+	// The decoder skips line breaks; encoding again shows whether there were any.
+	if err != nil || len(raw) < macBytes || cursorText.EncodeToString(raw) != text {
+		return cursor{}, false
+	}
+	payload, sum := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
+	if !hmac.Equal(sum, mac(key, payload)) {
+		return cursor{}, false
+	}
+	var c cursor
+	if err := json.Unmarshal(payload, &c); err != nil {
+		return cursor{}, false
+	}
+	return c, true
+}
+
+func mac(key, payload []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(payload)
+	return h.Sum(nil)[:macBytes]
+}
+
+// pageResult is what every list returns beside its records.
+type pageResult struct {
+	NextCursor string `json:"next_cursor" doc:"Send it back as cursor for the next page; empty on the last one."`
+	HasMore    bool   `json:"has_more"`
+	TotalCount int64  `json:"total_count" doc:"How many there are in all, whatever the page."`
+}
+
+// resume returns the cursor that a caller sent, for the same operation and account,
+// or a fresh one. The refusal is <area>.invalid_cursor.
+func (a *API) resume(c caller, area, operation, text string) (cur cursor, fresh bool, err error) {
+	if text == "" {
+		return cursor{Operation: operation, AccountID: c.Account.ID}, true, nil
+	}
+	cur, ok := parseCursor(a.cursorKey, text)
+	if !ok || cur.Operation != operation || cur.AccountID != c.Account.ID {
+		return cursor{}, false, invalidCursor(area)
+	}
+	return cur, false, nil
+}
+
+func invalidCursor(area string) error {
+	return feedback.Invalid(area, "cursor", "cursor must be the next_cursor of a page with the same filter; send an empty one for the first page.")
+}
+
+// page cuts what was fetched, one more than wanted, to the page and describes it.
+func page[T any](a *API, cur cursor, fetched []T, total int64, id func(T) feedback.ID) ([]T, pageResult, error) {
+	result := pageResult{TotalCount: total}
+	if len(fetched) <= cur.Limit {
+		return fetched, result, nil
+	}
+	fetched = fetched[:cur.Limit]
+	cur.After = id(fetched[cur.Limit-1])
+	var err error
+	result.HasMore = true
+	result.NextCursor, err = signCursor(a.cursorKey, cur)
+	return fetched, result, err
+}
+
+// limit sets the page's size: what the caller sent, at most maxLimit, else what
+// the cursor carries, else the operation's own.
+func (c *cursor) limit(sent *int, without int) {
+	switch {
+	case sent != nil:
+		c.Limit = min(*sent, maxLimit)
+	case c.Limit == 0:
+		c.Limit = without
+	}
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// addressOf is the address that a call counts under: the socket's peer, or what a
+// trusted proxy says about it. Proxies append to X-Forwarded-For, so it is read
+// from the right, up to the first address that is not a trusted proxy.
+func addressOf(peer netip.Addr, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
+	address := peer.Unmap()
+	hops := strings.Split(strings.Join(forwardedFor, ","), ",")
+	for i := len(hops) - 1; i >= 0 && within(address, trusted); i-- {
+		hop := strings.TrimSpace(hops[i])
+		next, err := netip.ParseAddr(hop)
+		if err != nil {
+			withPort, err := netip.ParseAddrPort(hop)
+			if err != nil {
+				break
+			}
+			next = withPort.Addr()
+		}
+		address = next.Unmap().WithZone("")
+	}
+	return address
+}
+
+func within(address netip.Addr, prefixes []netip.Prefix) bool {
+	for _, p := range prefixes {
+		if p.Contains(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// subjectOf is what limits count by: an IPv4 address, or the /64 that a provider
+// gives to one customer.
+func subjectOf(address netip.Addr) netip.Prefix {
+	bits := 64
+	if address.Is4() {
+		bits = 32
+	}
+	p, err := address.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // no address, as on a unix socket: all count together
+	}
+	return p
+}
+
+// rate limits how often something may happen in a minute, by address and per
+// process. It counts in whole minutes and weighs the minute before by how much of
+// it still lies within the last sixty seconds, so it forgets on its own.
+type rate struct {
+	perMinute int // 0 = no limit
+
+	mu                sync.Mutex
+	minute            int64
+	current, previous map[netip.Prefix]int
+}
+
+// allow counts one more or refuses with ErrRateLimited. Loopback peers are exempt,
+// being a developer or a proxy on the same host.
+func (r *rate) allow(from netip.Prefix, now time.Time) error {
+	if r.perMinute <= 0 || from.Addr().IsLoopback() {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	minute := now.Unix() / 60
+	switch {
+	case minute == r.minute+1:
+		r.previous, r.current = r.current, map[netip.Prefix]int{}
+	case minute != r.minute:
+		r.previous, r.current = nil, map[netip.Prefix]int{}
+	}
+	r.minute = minute
+	left := time.Minute - time.Duration(now.UnixNano()-minute*int64(time.Minute))
+	past := float64(r.previous[from]) * float64(left) / float64(time.Minute)
+	if past+float64(r.current[from]) >= float64(r.perMinute) {
+		return feedback.ErrRateLimited.After(left)
+	}
+	r.current[from]++
+	return nil
+}

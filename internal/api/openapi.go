@@ -1,0 +1,151 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"gatherkit/internal/feedback"
+)
+
+const errorRef = "#/components/schemas/Failure"
+
+// document is the OpenAPI 3.1 description of every operation.
+func (a *API) document() ([]byte, error) {
+	doc := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Gatherkit", Version: "1",
+			Description: "Collects feature requests. Every operation is a POST with a JSON object; every answer is {ok: true, result} or {ok: false, error}.",
+			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		},
+		Servers:    []*huma.Server{{URL: a.serverURL()}},
+		Paths:      map[string]*huma.PathItem{},
+		Components: &huma.Components{Schemas: a.registry, SecuritySchemes: securitySchemes()},
+	}
+	a.registry.Map()["Failure"] = failureSchema()
+	for _, area := range areas(a.order) {
+		doc.Tags = append(doc.Tags, &huma.Tag{Name: area, Description: areaTitles[area]})
+	}
+	for _, o := range a.order {
+		doc.Paths["/api/"+o.name] = &huma.PathItem{Post: a.operation(o)}
+	}
+	return indented(doc)
+}
+
+// OpenAPI returns the document that /api/openapi.json serves.
+func (a *API) OpenAPI() []byte { return a.openAPI }
+
+func (a *API) serverURL() string {
+	if a.PublicURL == nil {
+		return "/"
+	}
+	return a.PublicURL.String()
+}
+
+// areaTitles say what the first words of operations stand for.
+var areaTitles = map[string]string{
+	"setup":    "The first start",
+	"auth":     "Logging in and out",
+	"apps":     "Apps: products or websites that collect requests",
+	"widget":   "What the widget calls, with an app's API key",
+	"requests": "Feature requests",
+	"users":    "People who log in",
+}
+
+func areas(ops []*op) []string {
+	var names []string
+	for _, o := range ops {
+		if area := o.params.area; len(names) == 0 || names[len(names)-1] != area {
+			names = append(names, area)
+		}
+	}
+	return dedupe(names)
+}
+
+func dedupe(names []string) []string {
+	seen := map[string]bool{}
+	var once []string
+	for _, name := range names {
+		if !seen[name] {
+			seen[name] = true
+			once = append(once, name)
+		}
+	}
+	return once
+}
+
+func (a *API) operation(o *op) *huma.Operation {
+	operation := &huma.Operation{
+		OperationID: o.name, Summary: o.summary, Description: o.needs(), Tags: []string{o.params.area},
+		Security: []map[string][]string{},
+		Responses: map[string]*huma.Response{
+			"200": jsonResponse("The result.", a.successSchema(o)),
+			"4XX": jsonResponse("The call is refused; error.code says why.", &huma.Schema{Ref: errorRef}),
+			"5XX": jsonResponse("The service cannot answer now.", &huma.Schema{Ref: errorRef}),
+		},
+	}
+	if o.guard != guardPublic {
+		operation.Security = append(operation.Security, map[string][]string{string(o.guard): {}})
+	}
+	if len(o.params.names) > 0 {
+		operation.RequestBody = &huma.RequestBody{
+			Required: len(o.params.schema.Required) > 0,
+			Content:  map[string]*huma.MediaType{"application/json": {Schema: a.registry.Schema(o.takes, true, o.name)}},
+		}
+	}
+	return operation
+}
+
+// needs says who may call the operation.
+func (o *op) needs() string {
+	switch o.guard {
+	case guardBearer:
+		return "Needs an access token of a user with the role " + string(o.role) + " or above."
+	case guardWidget:
+		return "Needs an app's API key in the header X-API-Key."
+	}
+	return "Needs no credentials."
+}
+
+func (a *API) successSchema(o *op) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"ok", "result"},
+		Properties: map[string]*huma.Schema{
+			"ok":     {Type: huma.TypeBoolean, Enum: []any{true}},
+			"result": a.registry.Schema(o.returns, true, o.name),
+		},
+	}
+}
+
+func failureSchema() *huma.Schema {
+	text := &huma.Schema{Type: huma.TypeString}
+	var codes []string
+	for _, e := range feedback.Codes() {
+		codes = append(codes, e.Code)
+	}
+	return &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"ok", "error"},
+		Properties: map[string]*huma.Schema{
+			"ok": {Type: huma.TypeBoolean, Enum: []any{false}},
+			"error": {
+				Type: huma.TypeObject, Required: []string{"code", "message"},
+				Properties: map[string]*huma.Schema{
+					"code":    {Type: huma.TypeString, Description: "A field's fault is <area>.invalid_<field>; the others are " + strings.Join(codes, ", ") + "."},
+					"message": text,
+				},
+			},
+		},
+	}
+}
+
+func jsonResponse(description string, schema *huma.Schema) *huma.Response {
+	return &huma.Response{Description: description, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
+}
+
+func securitySchemes() map[string]*huma.SecurityScheme {
+	return map[string]*huma.SecurityScheme{
+		string(guardBearer): {Type: "http", Scheme: "bearer", Description: "The access token of auth-login, valid for 15 minutes."},
+		string(guardWidget): {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The API key of one app."},
+	}
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"net/netip"
+	"reflect"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+// operations lists every operation once. The guard is part of an operation's type:
+// listing one under the wrong guard does not compile.
+func (a *API) operations() []op {
+	const viewer, member, admin = feedback.RoleViewer, feedback.RoleMember, feedback.RoleAdmin
+	return []op{
+		public("setup-create-owner", "Create the first account and its owner, once, with the set-up token that the service prints at its first start", a.setupCreateOwner),
+		public("auth-login", "Log in with e-mail and password", a.authLogin),
+		public("auth-refresh", "Exchange a refresh token for a new pair of tokens", a.authRefresh),
+		bearer("auth-logout", viewer, "End the session", a.authLogout),
+		bearer("auth-me", viewer, "Return who is logged in", a.authMe),
+		bearer("auth-change-password", viewer, "Change the password and end all other sessions", a.authChangePassword),
+
+		bearer("apps-create", admin, "Create an app", a.appsCreate),
+		bearer("apps-list", viewer, "List the account's apps, oldest first", a.appsList),
+		bearer("apps-get", viewer, "Return one app", a.appsGet),
+		bearer("apps-update", admin, "Rename an app", a.appsUpdate),
+		bearer("apps-update-settings", admin, "Change an app's settings; what is absent keeps its value", a.appsUpdateSettings),
+		bearer("apps-regenerate-key", admin, "Give an app a new API key; the old one stops working at once", a.appsRegenerateKey),
+		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
+
+		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
+		bearer("requests-list", viewer, "List feature requests", a.requestsList),
+		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
+		bearer("requests-update", member, "Change a feature request", a.requestsUpdate),
+		bearer("requests-delete", member, "Move a feature request to the bin, which keeps it for 30 days", a.requestsDelete),
+		bearer("requests-restore", member, "Take a feature request out of the bin", a.requestsRestore),
+
+		bearer("users-list", viewer, "List the account's users", a.usersList),
+	}
+}
+
+// client is who is at the other end, whoever that claims to be.
+type client struct {
+	from   netip.Prefix // the address, of which IPv6 counts by /64
+	origin string       // of the page in a browser; "" elsewhere
+	// refresh is a refresh token that came beside the body: in a header or the cookie.
+	refresh string
+	// cookie says that the caller wants the refresh token as a cookie; setCookie is
+	// the one to set, and "" clears it.
+	cookie    bool
+	setCookie *string
+}
+
+// caller is a user with a valid access token.
+type caller struct {
+	*client
+	store.Session
+}
+
+func (c caller) actor() feedback.Actor {
+	return feedback.Actor{Kind: feedback.ByUser, ID: &c.User.ID}
+}
+
+// visitor is whoever holds an app's API key, which is public.
+type visitor struct {
+	*client
+	app feedback.App
+}
+
+// guard is what a caller must show.
+type guard string
+
+const (
+	guardPublic guard = "none"
+	guardBearer guard = "Bearer"
+	guardWidget guard = "X-API-Key"
+)
+
+// op is one operation.
+type op struct {
+	name, summary  string
+	guard          guard
+	role           feedback.Role // the least role that may call it, for guardBearer
+	takes, returns reflect.Type
+	params         *params
+	// call runs the operation for a *client, a caller or a visitor, as guard says.
+	call func(ctx context.Context, who, in any) (any, error)
+}
+
+func public[In, Out any](name, summary string, fn func(context.Context, *client, In) (Out, error)) op {
+	return newOp(name, summary, guardPublic, "", fn)
+}
+
+func bearer[In, Out any](name string, least feedback.Role, summary string, fn func(context.Context, caller, In) (Out, error)) op {
+	return newOp(name, summary, guardBearer, least, fn)
+}
+
+func widget[In, Out any](name, summary string, fn func(context.Context, visitor, In) (Out, error)) op {
+	return newOp(name, summary, guardWidget, "", fn)
+}
+
+func newOp[Who, In, Out any](name, summary string, g guard, least feedback.Role, fn func(context.Context, Who, In) (Out, error)) op {
+	return op{
+		name: name, summary: summary, guard: g, role: least,
+		takes: reflect.TypeFor[In](), returns: reflect.TypeFor[Out](),
+		call: func(ctx context.Context, who, in any) (any, error) { return fn(ctx, who.(Who), in.(In)) },
+	}
+}
+
+// none is the parameters of an operation that takes none.
+type none struct{}

@@ -1,0 +1,189 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/password"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// service is an API on a real store, with one account that has a user of each
+// role and one app, and a second account beside it.
+type service struct {
+	t     testing.TB
+	api   *API
+	store *store.Store
+	clock *storetest.Clock
+	// names are what scripts call things: {owner} is the owner's access token, and so
+	// on for admin, member, viewer and stranger, who owns the other account; {app},
+	// {key}, {refresh}.
+	names map[string]string
+}
+
+const testPassword = "correct horse battery staple"
+
+// hashes takes the costly part of every fixture once.
+var hashes = sync.OnceValues(func() (*password.Hasher, string) {
+	hasher, err := password.New(rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	hash, err := hasher.Hash(context.Background(), testPassword)
+	if err != nil {
+		panic(err)
+	}
+	return hasher, hash
+})
+
+// newAPI is one process of the service.
+func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func(*Options)) *API {
+	t.Helper()
+	hasher, _ := hashes()
+	o := Options{
+		Store: s, Passwords: hasher, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: clock.Now,
+		NewID: feedback.NewIDs(clock.Now, rand.Reader).New, Metrics: prometheus.NewRegistry(),
+		PublicURL: &url.URL{Scheme: "https", Host: "feedback.example.com"},
+	}
+	for _, fn := range change {
+		fn(&o)
+	}
+	a, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *service {
+	t.Helper()
+	clock := storetest.NewClock()
+	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{}}
+	s.api = newAPI(t, s.store, clock, change...)
+	for _, role := range []feedback.Role{feedback.RoleOwner, feedback.RoleAdmin, feedback.RoleMember, feedback.RoleViewer} {
+		s.addUser("Acme", string(role), role)
+	}
+	s.addUser("Globex", "stranger", feedback.RoleOwner)
+	result := s.must("apps-create", "owner", `{"name": "Website"}`)
+	app := result["app"].(map[string]any)
+	s.names["app"], s.names["key"] = app["id"].(string), app["api_key"].(string)
+	return s
+}
+
+// addUser adds a user who is logged in.
+func (s *service) addUser(account, name string, role feedback.Role) {
+	s.t.Helper()
+	_, hash := hashes()
+	ctx := context.Background()
+	email := name + "@example.com"
+	a, _, err := s.store.AddUser(ctx, account, store.NewUser{Email: email, Name: strings.ToUpper(name[:1]) + name[1:], Role: role, PasswordHash: hash})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	credentials, err := s.store.Credentials(ctx, email)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, tokens, err := s.store.OpenSession(ctx, credentials, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.names[name] = tokens.Access
+	s.names[name+"_refresh"] = tokens.Refresh
+	s.names["account_of_"+name] = a.ID.String()
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) code(t testing.TB) string {
+	t.Helper()
+	var envelope struct {
+		OK     bool            `json:"ok"`
+		Result json.RawMessage `json:"result"`
+		Error  *struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&envelope); err != nil {
+		t.Fatalf("not the envelope: %v\n%s", err, a.body)
+	}
+	if envelope.OK {
+		return "ok"
+	}
+	if envelope.Error == nil || envelope.Error.Message == "" {
+		t.Fatalf("a failure without error: %s", a.body)
+	}
+	return envelope.Error.Code
+}
+
+// request makes a call; who is a name of a token, "key", or "" for none.
+func (s *service) request(operation, who, body string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/api/"+operation, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	switch token := s.names[who]; {
+	case who == "":
+	case strings.HasPrefix(token, "gk_"):
+		r.Header.Set("X-API-Key", token)
+	default:
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return r
+}
+
+func serve(h http.Handler, r *http.Request) answer {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return answer{w.Code, w.Header(), w.Body.Bytes()}
+}
+
+func (s *service) call(operation, who, body string) answer {
+	return serve(s.api, s.request(operation, who, body))
+}
+
+// must calls and returns the result of a call that has to succeed.
+func (s *service) must(operation, who, body string) map[string]any {
+	s.t.Helper()
+	got := s.call(operation, who, body)
+	if got.status != http.StatusOK {
+		s.t.Fatalf("%s: %d %s", operation, got.status, got.body)
+	}
+	var envelope struct {
+		Result map[string]any `json:"result"`
+	}
+	if err := json.Unmarshal(got.body, &envelope); err != nil {
+		s.t.Fatal(err)
+	}
+	return envelope.Result
+}
+
+// submit stores a request by the widget's way and returns its id.
+func (s *service) submit(title string) string {
+	s.t.Helper()
+	text, err := json.Marshal(map[string]string{"title": title, "description": ""})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.must("widget-submit-request", "key", string(text))["request"].(map[string]any)["id"].(string)
+}

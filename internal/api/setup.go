@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+type setupCreateOwnerParams struct {
+	Token       string `json:"token" verbatim:"true" doc:"The set-up token that the service printed at its first start."`
+	AccountName string `json:"account_name" minLength:"1" maxLength:"100"`
+	Name        string `json:"name" minLength:"1" maxLength:"100"`
+	Email       string `json:"email" minLength:"3" maxLength:"254"`
+	Password    string `json:"password" verbatim:"true" maxLength:"1024" doc:"10 to 1,024 bytes."`
+}
+
+func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwnerParams) (loginResult, error) {
+	known, err := a.store.KnowsSetupToken(ctx, in.Token)
+	switch {
+	case err != nil:
+		return loginResult{}, err
+	case !known:
+		return loginResult{}, feedback.Invalid("setup", "token", "token must be the set-up token that the service printed at its start.")
+	case !feedback.ValidEmail(in.Email):
+		return loginResult{}, feedback.Invalid("setup", "email", "email must be an e-mail address such as ada@example.com.")
+	case !feedback.ValidPassword(in.Password):
+		return loginResult{}, feedback.Invalid("setup", "password", "password must be 10 to 1,024 bytes long.")
+	}
+	hash, err := a.passwords.Hash(ctx, in.Password)
+	if err != nil {
+		return loginResult{}, err
+	}
+	owner := store.NewUser{Email: in.Email, Name: in.Name, Role: feedback.RoleOwner, PasswordHash: hash}
+	session, tokens, err := a.store.SetUp(ctx, in.AccountName, owner)
+	if err != nil {
+		return loginResult{}, err
+	}
+	return loginResult{User: session.User, Account: session.Account, tokenPair: c.deliver(tokens)}, nil
+}

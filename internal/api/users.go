@@ -1,0 +1,31 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+)
+
+type usersListParams struct {
+	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Users on a page: 50 without it, 200 at the most."`
+	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+}
+
+type usersListResult struct {
+	Users []feedback.Member `json:"users"`
+	pageResult
+}
+
+func (a *API) usersList(ctx context.Context, c caller, in usersListParams) (usersListResult, error) {
+	cur, _, err := a.resume(c, "users", "users-list", in.Cursor)
+	if err != nil {
+		return usersListResult{}, err
+	}
+	cur.limit(in.Limit, defaultLimit)
+	users, total, err := a.store.Users(ctx, c.Account.ID, cur.After, cur.Limit+1)
+	if err != nil {
+		return usersListResult{}, err
+	}
+	users, result, err := page(a, cur, users, total, func(m feedback.Member) feedback.ID { return m.ID })
+	return usersListResult{users, result}, err
+}

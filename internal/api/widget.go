@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+type widgetSubmitRequestParams struct {
+	Title          string            `json:"title" minLength:"1" maxLength:"200"`
+	Description    string            `json:"description" maxLength:"10000" doc:"May be empty."`
+	Email          string            `json:"email,omitempty" maxLength:"254" doc:"Needed where the app's settings require it."`
+	Name           string            `json:"name,omitempty" maxLength:"200"`
+	ExternalID     string            `json:"external_id,omitempty" maxLength:"200" doc:"The person's id in the customer's product."`
+	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and keys of the host page's own: at most 8 KiB and two levels."`
+	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"Sent again within 30 days, it gives the first answer and stores nothing."`
+}
+
+// submittedRequest is what a submitter gets to see of the request.
+type submittedRequest struct {
+	ID          feedback.ID     `json:"id" format:"uuid"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Status      feedback.Status `json:"status" enum:"opened"`
+	Votes       int64           `json:"votes"`
+	CreatedAt   feedback.Time   `json:"created_at" format:"date-time"`
+}
+
+type widgetSubmitRequestResult struct {
+	Request submittedRequest `json:"request"`
+}
+
+// widgetSubmitRequest answers a repeated submission before it looks at limits and
+// settings: both may have changed since the first answer, which was lost.
+func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmitRequestParams) (widgetSubmitRequestResult, error) {
+	var result widgetSubmitRequestResult
+	if in.Email != "" && !feedback.ValidEmail(in.Email) {
+		return result, feedback.Invalid("widget", "email", "email must be an e-mail address such as ada@example.com.")
+	}
+	if err := in.Metadata.Check(); err != nil {
+		return result, err
+	}
+	submission := store.Submission{App: v.app, Request: in.request(), IdempotencyKey: in.IdempotencyKey}
+	if in.IdempotencyKey != "" {
+		first, found, err := a.store.Submitted(ctx, submission)
+		if err != nil || found {
+			return submittedResult(first), err
+		}
+	}
+	if err := a.submits.allow(v.from, a.now()); err != nil {
+		return result, err
+	}
+	if !v.app.Settings.AllowsOrigin(v.origin) {
+		return result, feedback.ErrOriginNotAllowed
+	}
+	if v.app.Settings.Widget.RequireEmail && in.Email == "" {
+		return result, feedback.Invalid("widget", "email", "email is required by this app's settings.")
+	}
+	r, err := a.store.Submit(ctx, submission)
+	return submittedResult(r), err
+}
+
+// request is what was sent as a new request, which the store completes.
+func (in widgetSubmitRequestParams) request() feedback.Request {
+	r := feedback.NewRequest(in.Title, in.Description)
+	r.Source = "widget"
+	r.Submitter = feedback.Submitter{Email: orNil(in.Email), Name: orNil(in.Name), ExternalID: orNil(in.ExternalID)}
+	if in.Metadata != nil {
+		r.Metadata = in.Metadata
+	}
+	return r
+}
+
+func submittedResult(r feedback.Request) widgetSubmitRequestResult {
+	return widgetSubmitRequestResult{submittedRequest{
+		ID: r.ID, Title: r.Title, Description: r.Description, Status: r.Status, Votes: r.Votes, CreatedAt: r.CreatedAt,
+	}}
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
