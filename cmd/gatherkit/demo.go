@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"syscall"
+
+	"gatherkit/internal/config"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/password"
+	"gatherkit/internal/store"
+)
+
+type demoCommand struct{}
+
+const (
+	demoEmail = "ada@example.com"
+	demoPort  = 8080
+)
+
+// Run serves the example until the program is told to stop, and removes it.
+func (demoCommand) Run(p *program) (err error) {
+	folder, err := os.MkdirTemp("", "gatherkit-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	at := config.Store{Data: folder}
+	secret := rand.Text()
+	demo, err := p.fill(at, log, secret)
+	if err != nil {
+		return fmt.Errorf("fill the example: %w", err)
+	}
+	address, err := p.freeAddress()
+	if err != nil {
+		return err
+	}
+	c := config.Serve{Store: at, Listen: address, PublicURL: config.PublicURL{URL: &url.URL{Scheme: "http", Host: address}}}
+	return p.serve(c, log, func(*store.Store, string) error {
+		p.explain(c.PublicURL.String(), secret, demo)
+		return nil
+	})
+}
+
+// freeAddress is 127.0.0.1:8080, or the next port that is free.
+func (p *program) freeAddress() (string, error) {
+	for port := demoPort; port < demoPort+100; port++ {
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		listener, err := listen(p.ctx, address, "")
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return address, listener.Close()
+	}
+	return "", fmt.Errorf("no port from %d on is free", demoPort)
+}
+
+func (p *program) explain(base, secret string, demo demo) {
+	p.printf(`Gatherkit's example is on %[1]s. It has %[4]d requests and is gone when you press Ctrl-C.
+The API is described on %[1]s/docs.
+
+Log in as the owner, %[2]s, and keep the token:
+
+  TOKEN=$(curl -s %[1]s/api/auth-login -H 'Content-Type: application/json' -d '{"email":"%[2]s","password":"%[3]s"}' | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+
+List the newest requests that nobody has looked at yet:
+
+  curl -s %[1]s/api/requests-list -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"status":"opened","limit":5}'
+
+Submit one as the widget of the app "%[5]s" does:
+
+  curl -s %[1]s/api/widget-submit-request -H "X-API-Key: %[6]s" -H 'Content-Type: application/json' -d '{"title":"Dark mode","description":"My eyes hurt at night."}'
+
+`, base, demoEmail, secret, demo.requests, demo.app.Name, demo.app.APIKey)
+}
+
+// demo is what the example holds.
+type demo struct {
+	app      feedback.App
+	requests int
+}
+
+// fill makes the example, on a clock that runs through the last ninety days.
+func (p *program) fill(at config.Store, log *slog.Logger, secret string) (demo, error) {
+	clock := newDemoClock()
+	s, err := p.open(at, log, func(o *store.Options) { o.Now = clock.Now })
+	if err != nil {
+		return demo{}, err
+	}
+	made, err := fillDemo(p.ctx, s, clock, secret)
+	return made, errors.Join(err, s.Close())
+}
+
+func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret string) (demo, error) {
+	hasher, err := password.New(rand.Reader)
+	if err != nil {
+		return demo{}, err
+	}
+	hash, err := hasher.Hash(ctx, secret)
+	if err != nil {
+		return demo{}, err
+	}
+	account, owner, err := s.AddUser(ctx, "Acme", store.NewUser{Email: demoEmail, Name: "Ada Lovelace", Role: feedback.RoleOwner, PasswordHash: hash})
+	if err != nil {
+		return demo{}, err
+	}
+	by := feedback.Actor{Kind: feedback.ByUser, ID: &owner.ID}
+	var apps []feedback.App
+	for _, name := range []string{"Acme Web", "Acme Mobile"} {
+		app, err := s.AddApp(ctx, account.ID, name, by)
+		if err != nil {
+			return demo{}, err
+		}
+		apps = append(apps, app)
+	}
+	ideas := demoIdeas()
+	for i, idea := range ideas {
+		clock.advance(len(ideas))
+		r := feedback.NewRequest(idea.title, idea.description)
+		r.Source = "widget"
+		r.Submitter = idea.submitter
+		r.Metadata = idea.metadata
+		stored, err := s.Submit(ctx, store.Submission{App: apps[i%len(apps)], Request: r})
+		if err != nil {
+			return demo{}, err
+		}
+		if idea.status == feedback.Opened {
+			continue
+		}
+		_, err = s.ChangeRequest(ctx, account.ID, stored.ID, by, func(r *feedback.Request) error {
+			r.Apply(feedback.RequestChange{Status: &idea.status})
+			return nil
+		})
+		if err != nil {
+			return demo{}, err
+		}
+	}
+	return demo{app: apps[0], requests: len(ideas)}, nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"path/filepath"
+
+	"gatherkit/internal/config"
+	"gatherkit/internal/store"
+)
+
+type backupCommand struct {
+	config.Store `embed:""`
+	File         string `arg:"" help:"New file for the copy." placeholder:"FILE"`
+}
+
+// Run makes the backup.
+func (c *backupCommand) Run(p *program) error {
+	if c.Database != "" {
+		return store.ErrNoBackup
+	}
+	file, err := filepath.Abs(c.File)
+	if err != nil {
+		return err
+	}
+	return p.with(c.Store, func(s *store.Store) error {
+		if err := s.Backup(p.ctx, file); err != nil {
+			return err
+		}
+		p.printf("The backup is in %s. It holds secrets and personal data; keep it as safe as the database.\n", file)
+		return nil
+	})
+}
+
+type recountCommand struct {
+	config.Store `embed:""`
+}
+
+// Run compares and repairs.
+func (c *recountCommand) Run(p *program) error {
+	return p.with(c.Store, func(s *store.Store) error {
+		wrong, err := s.Recount(p.ctx)
+		for _, m := range wrong {
+			p.printf("app %s, %s, %s: counted %d, present %d; repaired\n", m.AppID, m.Box, m.Status, m.Counted, m.Rows)
+		}
+		if err == nil && len(wrong) == 0 {
+			p.printf("All counters are right.\n")
+		}
+		return err
+	})
+}
+
+type migrateCommand struct {
+	config.Store `embed:""`
+}
+
+// Run migrates: opening the store does.
+func (c *migrateCommand) Run(p *program) error {
+	return p.with(c.Store, func(*store.Store) error {
+		p.printf("The database's schema is up to date.\n")
+		return nil
+	})
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"gatherkit/internal/store"
+)
+
+// registry holds the program's metrics. They are served on an address of their
+// own, as they are nobody else's business.
+type registry struct {
+	*prometheus.Registry
+	groups prometheus.Histogram
+}
+
+func newRegistry() *registry {
+	r := &registry{Registry: prometheus.NewRegistry(), groups: prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "gatherkit_submit_group_size", Help: "Submissions that shared a transaction.",
+		Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256},
+	})}
+	r.MustRegister(r.groups, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+func (r *registry) observeGroup(size int) { r.groups.Observe(float64(size)) }
+
+// watch adds the store's own figures.
+func (r *registry) watch(s *store.Store) {
+	gauge := func(name, help string, value func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+	}
+	gauge("gatherkit_write_queue", "Writes that wait for their transaction.", func() float64 { return float64(s.Stats().Queued) })
+	gauge("gatherkit_database_connections", "Open connections to the database.", func() float64 { return float64(s.Stats().Conns) })
+	gauge("gatherkit_database_connections_busy", "Connections in use.", func() float64 { return float64(s.Stats().InUse) })
+	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "gatherkit_database_waits_total", Help: "Times that a call waited for a connection.",
+	}, func() float64 { return float64(s.Stats().Waited) }))
+	gauge("gatherkit_purge_backlog", "Deleted apps whose requests are still being removed; -1 when the database does not answer.", func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		n, err := s.PurgeBacklog(ctx)
+		if err != nil {
+			return -1
+		}
+		return float64(n)
+	})
+}
+
+// serve answers on the given address, or nowhere when it is empty, until the
+// returned function is called.
+func (r *registry) serve(ctx context.Context, address string) (stop func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	listener, err := listen(ctx, address, "--metrics-listen")
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	return func() { _ = errors.Join(server.Close(), <-served) }, nil // both only say that it was closed
+}

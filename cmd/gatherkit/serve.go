@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"gatherkit/internal/api"
+	"gatherkit/internal/config"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/password"
+	"gatherkit/internal/store"
+	"gatherkit/web"
+)
+
+const (
+	headerTime = 10 * time.Second // for a request's headers
+	writeTime  = time.Minute      // from the headers to the end of the answer
+	idleTime   = 2 * time.Minute  // for a connection without a request
+	maxHeader  = 32 << 10
+	maxConns   = 8192
+	drainTime  = 30 * time.Second // for calls under way when the service is told to stop
+)
+
+type serveCommand struct {
+	config.Serve `embed:""`
+}
+
+// Run serves until the program is told to stop.
+func (c *serveCommand) Run(p *program) error {
+	log := slog.New(slog.NewJSONHandler(p.stderr, nil))
+	return p.serve(c.Serve, log, func(s *store.Store, address string) error { return p.announceSetup(s, c.Serve, address) })
+}
+
+// serve opens the store and answers calls until the program is told to stop; then
+// it lets those under way end. ready is called when calls can come.
+func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.Store, address string) error) (err error) {
+	metrics := newRegistry()
+	s, err := p.open(c.Store, log, func(o *store.Options) { o.ObserveGroup = metrics.observeGroup })
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	metrics.watch(s)
+
+	var draining atomic.Bool
+	handler, err := newHandler(p.ctx, c, s, metrics, log, &draining)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(p.ctx, c.Listen, "--listen")
+	if err != nil {
+		return err
+	}
+	stopMetrics, err := metrics.serve(p.ctx, c.MetricsListen)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stopMetrics()
+
+	workCtx, stopWork := context.WithCancel(context.Background())
+	worked := make(chan struct{})
+	go func() {
+		defer close(worked)
+		s.Work(workCtx)
+	}()
+	defer func() { stopWork(); <-worked }()
+
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP, for which nobody needs to get up
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(netutil.LimitListener(listener, maxConns)) }()
+	if err := ready(s, listener.Addr().String()); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	log.Info("serving", "address", listener.Addr().String(), "version", programVersion())
+	select {
+	case err := <-served:
+		return fmt.Errorf("the server stopped: %w", err)
+	case <-p.ctx.Done():
+	}
+	log.Info("stopping; calls under way are finished first")
+	draining.Store(true)
+	drainCtx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := server.Shutdown(drainCtx); err != nil {
+		log.Warn("some calls did not end in time", "error", err)
+		return server.Close()
+	}
+	return nil
+}
+
+// newHandler is the whole service as one handler.
+func newHandler(ctx context.Context, c config.Serve, s *store.Store, metrics *registry, log *slog.Logger, draining *atomic.Bool) (http.Handler, error) {
+	passwords, err := password.New(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	operations, err := api.New(ctx, api.Options{
+		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
+		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: int(c.SubmitRate),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return web.New(operations, func(ctx context.Context) error {
+		if draining.Load() {
+			return errors.New("draining")
+		}
+		return s.Ping(ctx)
+	})
+}
+
+func listen(ctx context.Context, address, flag string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", address, err, flag)
+	}
+	return listener, nil
+}
+
+// announceSetup prints, as long as there is no user, a token with which the first
+// owner can be created, and how. It goes to the terminal and not to the log.
+func (p *program) announceSetup(s *store.Store, c config.Serve, address string) error {
+	has, err := s.HasUsers(p.ctx)
+	if err != nil || has {
+		return err
+	}
+	token := feedback.NewSetupToken(rand.Reader)
+	if err := s.AddSetupToken(p.ctx, token); err != nil {
+		return err
+	}
+	p.printf(`There are no users yet. Create the first account and its owner with this call;
+the token works once, until there is a user:
+
+  curl %s/api/setup-create-owner -H 'Content-Type: application/json' -d '{
+    "token": "%s",
+    "account_name": "Your company", "name": "Your name",
+    "email": "you@example.com", "password": "at least ten characters"
+  }'
+
+`, baseURL(c, address), token)
+	return nil
+}
+
+// baseURL is where the service can be reached from this machine, or from anywhere
+// when that is configured.
+func baseURL(c config.Serve, address string) string {
+	if c.PublicURL.URL != nil {
+		return c.PublicURL.String()
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || net.ParseIP(host).IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}

@@ -1,0 +1,140 @@
+// Package web serves what browsers and probes look at: the documentation, the
+// health checks, and the API beside them.
+package web
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"gatherkit/docs"
+)
+
+var (
+	//go:embed docs.html
+	docsPage string
+	//go:embed docs.css
+	docsStyle []byte
+)
+
+// readyTime bounds the question whether the database answers.
+const readyTime = 2 * time.Second
+
+// New returns the handler of the whole service. api gets every path below /api
+// untouched, as ServeMux would answer some of them itself; ready says whether calls
+// can be answered.
+func New(api http.Handler, ready func(context.Context) error) (http.Handler, error) {
+	page, err := renderDocs(docs.API)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /docs", asset("text/html; charset=utf-8", page))
+	mux.Handle("GET /docs/style.css", asset("text/css; charset=utf-8", docsStyle))
+	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { health(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+		defer cancel()
+		health(w, ready(ctx))
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/") {
+			api.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}), nil
+}
+
+// health answers a probe. What is wrong stands in the log, not in the answer.
+func health(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("not ready\n"))
+		return
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+// asset serves a page or a file that is a part of the program.
+func asset(mediaType string, content []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", mediaType)
+		h.Set("Cache-Control", "public, max-age=300")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	})
+}
+
+// heading is an entry of the page's table of contents.
+type heading struct{ ID, Text string }
+
+// section is a heading of the second level with those below it.
+type section struct {
+	heading
+	Below []heading
+}
+
+func renderDocs(markdown []byte) ([]byte, error) {
+	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	root := md.Parser().Parse(text.NewReader(markdown))
+	var sections []section
+	for node := root.FirstChild(); node != nil; node = node.NextSibling() {
+		h, ok := node.(*ast.Heading)
+		if !ok {
+			continue
+		}
+		id, _ := h.AttributeString("id")
+		name, _ := id.([]byte)
+		entry := heading{ID: string(name), Text: string(plain(h, markdown))}
+		switch {
+		case h.Level == 2:
+			sections = append(sections, section{heading: entry})
+		case h.Level == 3 && len(sections) > 0:
+			last := &sections[len(sections)-1]
+			last.Below = append(last.Below, entry)
+		}
+	}
+	var body, page bytes.Buffer
+	if err := md.Renderer().Render(&body, markdown, root); err != nil {
+		return nil, err
+	}
+	t, err := template.New("docs").Parse(docsPage)
+	if err != nil {
+		return nil, err
+	}
+	err = t.Execute(&page, map[string]any{
+		"Sections": sections,
+		"Body":     template.HTML(body.String()), //nolint:gosec // goldmark escapes raw HTML; the text is our own
+	})
+	return page.Bytes(), err
+}
+
+// plain is a heading's text without its mark-up.
+func plain(node ast.Node, source []byte) []byte {
+	var b []byte
+	for child := node.FirstChild(); child != nil; child = child.NextSibling() {
+		if t, ok := child.(*ast.Text); ok {
+			b = append(b, t.Segment.Value(source)...)
+		} else {
+			b = append(b, plain(child, source)...)
+		}
+	}
+	return b
+}
