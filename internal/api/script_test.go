@@ -43,7 +43,7 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata and the
 // step is one call with its answer, or prose, or a wait.
 type step struct {
 	prose string
-	wait  time.Duration
+	wait  string
 
 	path    string
 	headers [][2]string
@@ -72,11 +72,7 @@ func readScript(t testing.TB, file string) []step {
 			}
 			steps = append(steps, step{prose: strings.Join(lines, "\n")})
 		case strings.HasPrefix(first, "wait "):
-			d, err := time.ParseDuration(strings.TrimPrefix(first, "wait "))
-			if err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-			steps = append(steps, step{wait: d})
+			steps = append(steps, step{wait: strings.TrimPrefix(first, "wait ")})
 		case strings.HasPrefix(first, "POST "):
 			s := step{path: strings.TrimPrefix(first, "POST ")}
 			s.headers, s.body, _ = parts(lines[1:])
@@ -121,8 +117,8 @@ func writeScript(t testing.TB, file string, steps []step) {
 		switch {
 		case s.prose != "":
 			blocks = append(blocks, "# "+strings.ReplaceAll(s.prose, "\n", "\n# "))
-		case s.wait > 0:
-			blocks = append(blocks, "wait "+short(s.wait))
+		case s.wait != "":
+			blocks = append(blocks, "wait "+s.wait)
 		default:
 			blocks = append(blocks, s.callText(), s.answerText())
 		}
@@ -130,11 +126,6 @@ func writeScript(t testing.TB, file string, steps []step) {
 	if err := os.WriteFile(file, []byte(strings.Join(blocks, "\n\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// short is a duration without its zero parts.
-func short(d time.Duration) string {
-	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }
 
 func (s step) callText() string {
@@ -165,7 +156,14 @@ func (s *service) play(steps []step) []step {
 	played := slices.Clone(steps)
 	for i := range played {
 		st := &played[i]
-		if s.clock.Move(st.wait); st.path == "" {
+		if st.wait != "" {
+			d, err := time.ParseDuration(st.wait)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			s.clock.Move(d)
+		}
+		if st.path == "" {
 			continue
 		}
 		s.clock.Move(time.Second)
@@ -201,6 +199,7 @@ func (s *service) filled(text string) string {
 
 var (
 	uuidText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	cursorMask = regexp.MustCompile(`"next_cursor": "[^"{][^"]*"`)
 	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst)_[0-9A-Za-z]{38,}`)
 )
 
@@ -211,6 +210,7 @@ func (s *service) masked(text string) string {
 			text = strings.ReplaceAll(text, value, "{"+name+"}")
 		}
 	}
+	text = cursorMask.ReplaceAllString(text, `"next_cursor": "{cursor}"`)
 	text = uuidText.ReplaceAllString(text, "{id}")
 	return secretText.ReplaceAllString(text, "{secret}")
 }

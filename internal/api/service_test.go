@@ -104,7 +104,9 @@ func (s *service) addUser(account, name string, role feedback.Role) {
 	}
 	s.names[name] = tokens.Access
 	s.names[name+"_refresh"] = tokens.Refresh
-	s.names["account_of_"+name] = a.ID.String()
+	if account == "Acme" {
+		s.names["account"] = a.ID.String()
+	}
 }
 
 // answer is what came back.

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,77 +22,83 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Missing fails a test for which something is not installed when the environment
-// variable REQUIRE names it, as it does in CI; elsewhere it skips the test.
+// Missing ends a test that needs something which is not installed: it fails when
+// the environment variable REQUIRE, a comma-separated list, names it, so that a
+// build server cannot pass by leaving tests out; otherwise the test is skipped.
+// how says how to install it.
 func Missing(t testing.TB, what, how string) {
 	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), what) {
-		t.Fatalf("%s is missing: %s", what, how)
+	required := strings.FieldsFunc(os.Getenv("REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' })
+	if slices.Contains(required, what) {
+		t.Fatalf("this test needs %s: %s", what, how)
 	}
-	t.Skipf("%s is missing: %s", what, how)
+	t.Skipf("this test needs %s: %s", what, how)
 }
 
-// Cluster is a throw-away PostgreSQL server.
-type Cluster struct {
-	Port   int
-	folder string
-	stdin  io.Closer
-	done   chan struct{}
+// Postgres returns the URL of a new, empty database, which is dropped when the
+// test ends. It lies on a throw-away PostgreSQL server, which the test process
+// starts once and which ends with that process. Without PostgreSQL on the machine
+// it does what Missing does for "postgres".
+func Postgres(t testing.TB) string {
+	t.Helper()
+	server, err := sharedCluster()
+	if errors.Is(err, errNoPostgres) {
+		Missing(t, "postgres", "install it with `apt-get install postgresql`")
+	}
+	if err != nil {
+		t.Fatalf("start PostgreSQL: %v", err)
+	}
+	name := "test_" + strings.ToLower(rand.Text())
+	server.exec(t, "CREATE DATABASE "+name)
+	t.Cleanup(func() { server.exec(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return server.url(name)
 }
 
 var (
-	startShared sync.Once
-	shared      *Cluster
-	sharedErr   error
+	sharedCluster = sync.OnceValues(startCluster)
 
-	errNoPostgres = errors.New("no PostgreSQL")
+	errNoPostgres = errors.New("PostgreSQL is not installed")
 )
 
-// Postgres returns the URL of a new, empty database on a server that the test
-// process starts once. The database goes when the test ends.
-func Postgres(t testing.TB) string {
-	t.Helper()
-	startShared.Do(func() { shared, sharedErr = startCluster() })
-	if errors.Is(sharedErr, errNoPostgres) {
-		Missing(t, "postgres", "install it with: apt-get install postgresql")
-	}
-	if sharedErr != nil {
-		t.Fatalf("start PostgreSQL: %v", sharedErr)
-	}
-	name := "test_" + strings.ToLower(rand.Text())
-	shared.exec(t, "CREATE DATABASE "+name)
-	t.Cleanup(func() { shared.exec(t, "DROP DATABASE "+name+" WITH (FORCE)") })
-	return shared.URL(name)
+// cluster is a running server.
+type cluster struct {
+	port int
+	// alive is the standard input of the shell that keeps the server. It is never
+	// written to or closed: it ends with this process, and the server with it.
+	alive io.Closer
 }
 
-// URL is the address of a database of the cluster.
-func (c *Cluster) URL(database string) string {
-	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", c.Port, database)
-}
+// keep is the shell program that makes, starts and removes a cluster. It waits for
+// the end of its standard input, which comes however the test process ends: by
+// itself, by a panic or by kill -9, and also in the middle of the start. It answers
+// "ready" or, when the start fails, why.
+const keep = `
+bin=$1 settings=$2
+folder=$(mktemp -d "${TMPDIR:-/tmp}/gatherkit-postgres-XXXXXX" 2>&1) || { echo "$folder"; exit 1; }
+trap '"$bin"/pg_ctl stop -D "$folder/data" -m immediate >"$folder/stop" 2>&1; rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
+trap '' PIPE # a write to a process that has ended must not keep us from cleaning up
+cd "$folder" &&
+"$bin"/initdb -D data -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >log 2>&1 &&
+echo "$settings" >>data/postgresql.conf &&
+"$bin"/pg_ctl start -w -D data -l log >start 2>&1 || { tail -n 20 log; exit 1; }
+echo ready
+exec >&-
+read -r _`
 
-func (c *Cluster) exec(t testing.TB, statement string) {
-	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, c.URL("postgres"))
-	if err != nil {
-		t.Fatalf("connect to PostgreSQL: %v", err)
-	}
-	defer conn.Close(ctx) //nolint:errcheck // nothing is lost with it
-	if _, err := conn.Exec(ctx, statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
-}
+// settings make a server that is quick and forgets everything in a power cut.
+const settings = `
+listen_addresses = '127.0.0.1'
+port = %d
+unix_socket_directories = ''
+max_connections = 200
+shared_buffers = 32MB
+fsync = off
+full_page_writes = off
+log_min_messages = log
+log_checkpoints = off`
 
-// A shell runs the server and ends it, and removes its folder, as soon as its own
-// standard input ends: that is, however the test process ends.
-const supervise = `
-"$1"/postgres -D "$2" >"$2"/log 2>&1 &
-read -r _
-kill -QUIT $!
-wait $!
-rm -rf "$2"`
-
-func startCluster() (*Cluster, error) {
+func startCluster() (*cluster, error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
@@ -102,92 +107,70 @@ func startCluster() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "gatherkit-postgres-")
+	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	if owner != nil {
-		if err := os.Chown(folder, int(owner.Uid), int(owner.Gid)); err != nil {
-			return nil, err
-		}
-	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", folder, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync") //nolint:gosec,noctx // a tool of the machine's own
-	initdb.Dir = folder
-	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: owner}
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	c := &Cluster{folder: folder, done: make(chan struct{})}
-	if c.Port, err = freePort(); err != nil {
-		return nil, err
-	}
-	settings := fmt.Sprintf("listen_addresses='127.0.0.1'\nport=%d\nunix_socket_directories='%s'\nfsync=off\nmax_connections=200\nshared_buffers=64MB\n", c.Port, folder)
-	conf, err := os.OpenFile(filepath.Join(folder, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	_, err = conf.WriteString(settings)
-	if err := errors.Join(err, conf.Close()); err != nil {
-		return nil, err
-	}
-	if err := c.run(bin, owner); err != nil {
-		return nil, err
-	}
-	return c, c.await()
-}
-
-func (c *Cluster) run(bin string, owner *syscall.Credential) error {
-	shell := exec.Command("sh", "-c", supervise, "sh", bin, c.folder) //nolint:gosec,noctx // the text above
-	shell.Dir = c.folder
+	shell := exec.Command("sh", "-c", keep, "sh", bin, fmt.Sprintf(settings, port))
+	shell.Dir = "/" // the server's user may not be allowed into ours
+	// In a process group of its own, Ctrl-C in a terminal does not reach it: it sees
+	// the tests to their end.
 	shell.SysProcAttr = &syscall.SysProcAttr{Credential: owner, Setpgid: true}
-	var err error
-	if c.stdin, err = shell.StdinPipe(); err != nil {
-		return err
+	alive, err := shell.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := shell.StdoutPipe()
+	if err != nil {
+		return nil, err
 	}
 	if err := shell.Start(); err != nil {
-		return err
+		return nil, err
 	}
-	go func() {
-		_ = shell.Wait()
-		close(c.done)
-	}()
-	return nil
+	answer, err := io.ReadAll(stdout)
+	if err != nil || string(answer) != "ready\n" {
+		return nil, fmt.Errorf("the server did not start: %w\n%s", errors.Join(err, shell.Wait()), answer)
+	}
+	return &cluster{port: port, alive: alive}, nil
 }
 
-// await returns when the server answers.
-func (c *Cluster) await() error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for {
-		conn, err := pgx.Connect(context.Background(), c.URL("postgres"))
-		if err == nil {
-			return conn.Close(context.Background())
-		}
-		select {
-		case <-c.done:
-		case <-deadline:
-		case <-tick.C:
-			continue
-		}
-		log, _ := os.ReadFile(filepath.Join(c.folder, "log"))
-		return fmt.Errorf("the server does not answer: %w\n%s", err, bytes.TrimSpace(log))
+// url is the address of a database of the cluster.
+func (c *cluster) url(database string) string {
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", c.port, database)
+}
+
+func (c *cluster) exec(t testing.TB, statement string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.url("postgres"))
+	if err != nil {
+		t.Fatalf("connect to PostgreSQL: %v", err)
+	}
+	_, err = conn.Exec(ctx, statement)
+	if err := errors.Join(err, conn.Close(ctx)); err != nil {
+		t.Fatalf("%s: %v", statement, err)
 	}
 }
 
 // findPostgres returns the folder of the server's programs.
 func findPostgres() (string, error) {
 	var folders []string
-	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil { //nolint:noctx // answers at once
+	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {
 		folders = append(folders, strings.TrimSpace(string(out)))
 	}
-	packaged, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	slices.Reverse(packaged)
-	folders = append(folders, packaged...)
 	if path, err := exec.LookPath("postgres"); err == nil {
-		folders = append(folders, filepath.Dir(path))
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			folders = append(folders, filepath.Dir(path))
+		}
 	}
-	for _, folder := range folders {
+	packaged, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(packaged, func(a, b string) int { return packagedVersion(b) - packagedVersion(a) })
+	for _, folder := range append(folders, packaged...) {
+		// pg_config may come with the client alone.
 		_, serverErr := os.Stat(filepath.Join(folder, "postgres"))
 		_, initErr := os.Stat(filepath.Join(folder, "initdb"))
 		if serverErr == nil && initErr == nil {
@@ -197,14 +180,25 @@ func findPostgres() (string, error) {
 	return "", errNoPostgres
 }
 
-// serverUser is whom the server runs as: PostgreSQL refuses to run as root.
+// packagedVersion is the major version in a folder like /usr/lib/postgresql/15/bin.
+func packagedVersion(folder string) int {
+	major, _, _ := strings.Cut(filepath.Base(filepath.Dir(folder)), ".")
+	version, err := strconv.Atoi(major)
+	if err != nil {
+		return 0 // not a version: the last resort
+	}
+	return version
+}
+
+// serverUser is whom the server runs as, nil for the current user. PostgreSQL
+// refuses to run as root.
 func serverUser() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoPostgres, err)
+		return nil, fmt.Errorf("PostgreSQL does not run as root; add a user named postgres: %w", err)
 	}
 	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
 	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
@@ -212,18 +206,16 @@ func serverUser() (*syscall.Credential, error) {
 }
 
 // freePort returns a port below the ephemeral range: a client that redials a dead
-// port from within that range can connect to itself.
+// port within that range can connect to itself. The search starts at the process
+// id, so that test processes side by side do not race for the same port.
 func freePort() (int, error) {
-	for range 100 {
-		var two [2]byte
-		if _, err := rand.Read(two[:]); err != nil {
-			return 0, err
-		}
-		port := 15000 + (int(two[0])<<8|int(two[1]))%17000
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)) //nolint:noctx // closed at once
+	const first, last = 20000, 32767
+	for i := range last - first + 1 {
+		port := first + (os.Getpid()+i)%(last-first+1)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			return port, l.Close()
 		}
 	}
-	return 0, errors.New("no free port below 32768")
+	return 0, fmt.Errorf("no port from %d to %d is free on 127.0.0.1", first, last)
 }

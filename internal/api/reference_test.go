@@ -1,0 +1,102 @@
+package api
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store/storetest"
+)
+
+//go:generate go test -run ^TestScripts$ -update .
+//go:generate go test -run ^TestReference$ -update .
+
+// TestReference holds docs/openapi.json and docs/api.md against the operations and
+// the scripts, from which they are made; with -update it writes them.
+func TestReference(t *testing.T) {
+	a := newService(t, storetest.SQLite(t), func(o *Options) { o.PublicURL = nil }).api
+	for file, want := range map[string]string{"../../docs/openapi.json": string(a.OpenAPI()), "../../docs/api.md": reference(t, a)} {
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		have, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(have)); diff != "" {
+			t.Errorf("%s is stale; run make generate (-want +have):\n%s", file, diff)
+		}
+	}
+}
+
+// reference is the text of docs/api.md.
+func reference(t testing.TB, a *API) string {
+	t.Helper()
+	intro, err := os.ReadFile("reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.Write(intro)
+	b.WriteString("## Errors\n\nA field that is not acceptable is `<area>.invalid_<field>`, status 400: the area is the operation's first word, such as `apps.invalid_name`. The message names every faulty field. The other codes:\n\n| status | code | meaning |\n| --- | --- | --- |\n")
+	for _, e := range feedback.Codes() {
+		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", e.Status, e.Code, e.Message)
+	}
+	byName := scripts(t)
+	for _, area := range areas(a.order) {
+		fmt.Fprintf(&b, "\n## %s\n", areaTitles[area])
+		for _, o := range a.order {
+			if o.params.area == area {
+				describe(&b, o, readScript(t, byName[o.name]))
+			}
+		}
+	}
+	return b.String()
+}
+
+// describe writes one operation: its parameters, then its script.
+func describe(b *strings.Builder, o *op, script []step) {
+	fmt.Fprintf(b, "\n### %s\n\n%s. %s\n", o.name, o.summary, o.needs())
+	if len(o.params.names) > 0 {
+		b.WriteString("\n| parameter | | |\n| --- | --- | --- |\n")
+		for _, name := range o.params.names {
+			schema := o.params.schema.Properties[name]
+			need := "optional"
+			if slices.Contains(o.params.schema.Required, name) {
+				need = "required"
+			}
+			fmt.Fprintf(b, "| `%s` | %s, %s | %s |\n", name, need, o.params.accepts(schema), schema.Description)
+		}
+	}
+	for _, s := range script {
+		switch {
+		case s.prose != "":
+			fmt.Fprintf(b, "\n%s\n", s.prose)
+		case s.wait != "":
+			fmt.Fprintf(b, "\n*%s later:*\n", strings.NewReplacer("720h", "30 days", "15m", "15 minutes", "30s", "30 seconds").Replace(s.wait))
+		default:
+			fmt.Fprintf(b, "\n```http\n%s\n```\n\n```http\n%s\n```\n", s.callText(), join(fmt.Sprint(s.status), s.answerHeaders, s.answer, nil))
+		}
+	}
+}
+
+// TestCodesAreListed holds feedback.Codes against what the contract of codes says
+// of their form.
+func TestCodesAreListed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range feedback.Codes() {
+		area, reason, ok := strings.Cut(e.Code, ".")
+		if !ok || area == "" || reason == "" || seen[e.Code] || e.Status < 400 || !strings.HasSuffix(e.Message, ".") {
+			t.Errorf("%+v is not a proper, unique code", e)
+		}
+		seen[e.Code] = true
+	}
+}
