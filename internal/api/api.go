@@ -329,7 +329,7 @@ func (a *API) answer(c *call, result any, err error) {
 func (a *API) refusal(c *call, err error) *feedback.Error {
 	var refusal *feedback.Error
 	switch {
-	case store.Unavailable(err) || errors.Is(err, password.ErrBusy):
+	case a.store.Unavailable(err) || errors.Is(err, password.ErrBusy):
 		refusal = feedback.ErrUnavailable
 		if c.r.Context().Err() == nil { // else the caller has left, which is no trouble of ours
 			a.Log.Warn("unavailable", "request_id", c.requestID, "error", err)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"net/netip"
 	"strings"
 	"sync"
@@ -81,8 +82,8 @@ func (r *rate) allow(from netip.Prefix, now time.Time) error {
 	}
 	r.minute = minute
 	left := time.Minute - time.Duration(now.UnixNano()-minute*int64(time.Minute))
-	past := float64(r.previous[from]) * float64(left) / float64(time.Minute)
-	if past+float64(r.current[from]) >= float64(r.perMinute) {
+	past := math.Ceil(float64(r.previous[from]) * float64(left) / float64(time.Minute))
+	if int(past)+r.current[from] >= r.perMinute {
 		return feedback.ErrRateLimited.After(left)
 	}
 	r.current[from]++

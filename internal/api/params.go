@@ -147,8 +147,8 @@ func (p *params) accepts(s *huma.Schema) string {
 		return strings.Join(either, ", or ")
 	case len(s.Enum) > 0:
 		return "one of " + strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Enum), " ", ", "), "[]")
-	case s.PatternDescription != "":
-		return s.PatternDescription
+	case s.Pattern != "" && len(s.Examples) > 0:
+		return fmt.Sprintf("text such as %v", s.Examples[0])
 	case s.Format == "uuid":
 		return "a UUID"
 	case s.Type == huma.TypeString:

@@ -73,7 +73,7 @@ type SettingsChange struct {
 
 // WidgetChange is a partial change of the widget's settings.
 type WidgetChange struct {
-	PrimaryColor     *string `json:"primary_color,omitempty" pattern:"^#[0-9A-Fa-f]{6}$" patternDescription:"a hex color code #RRGGBB" doc:"Hex color code #RRGGBB."`
+	PrimaryColor     *string `json:"primary_color,omitempty" pattern:"^#[0-9A-Fa-f]{6}$" example:"#4F46E5" doc:"Hex color code #RRGGBB."`
 	Position         *string `json:"position,omitempty" enum:"bottom-right,bottom-left,top-right,top-left" doc:"Placement of the widget button."`
 	ButtonText       *string `json:"button_text,omitempty" minLength:"1" maxLength:"40" doc:"Label of the widget button."`
 	ShowEmailField   *bool   `json:"show_email_field,omitempty" doc:"Whether the widget shows an e-mail field."`

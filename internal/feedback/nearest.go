@@ -1,33 +1,45 @@
 package feedback
 
-// Nearest returns the known name that is most like name, or "" when none is near:
-// more than a third of its letters would have to change.
+import "strings"
+
+// Nearest returns the known name that name is most likely a slip of, or "" when none
+// is near: when more than a third of its letters would have to change. Upper and
+// lower case are alike. Of several that are equally near it is the first.
 func Nearest(name string, known []string) string {
-	best, fewest := "", len(name)/3+1
+	lower := strings.ToLower(name)
+	best, fewest := "", len(lower)/3+1
 	for _, candidate := range known {
-		if d := distance(name, candidate); d < fewest {
+		// The difference in length is the least that has to change. It keeps a very long
+		// name, which a stranger may send, from costing anything.
+		if max(len(lower)-len(candidate), len(candidate)-len(lower)) >= fewest {
+			continue
+		}
+		if d := distance(lower, strings.ToLower(candidate)); d < fewest {
 			best, fewest = candidate, d
 		}
 	}
 	return best
 }
 
-// distance is how many letters must be added, removed or replaced to make a into b
-// (Levenshtein).
+// distance is how many letters must be added, removed, replaced or swapped with
+// their neighbour to make a into b (optimal string alignment).
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		before, above, row = above, row, before
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := 1
 			if a[i] == b[j] {
-				cost = 0
+				row[j+1] = above[j]
+				continue
 			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+			row[j+1] = 1 + min(above[j+1], row[j], above[j])
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], 1+before[j-1])
+			}
 		}
 	}
 	return row[len(b)]

@@ -109,7 +109,10 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 
 // Unavailable reports whether err says that the database, not the call, is in
 // trouble, or that the store is full or closing: another try may go through.
-func Unavailable(err error) bool {
+func (s *Store) Unavailable(err error) bool {
+	if s.closed.Load() {
+		return true
+	}
 	var lite *sqlite.Error
 	if errors.As(err, &lite) {
 		switch lite.Code() & 0xff {

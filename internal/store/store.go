@@ -52,8 +52,8 @@ type Store struct {
 	writes  *batch.Batcher[struct{}, func(*sql.Tx) error, error]
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
 
-	broken atomic.Bool
-	fatal  func(error)
+	broken, closed atomic.Bool
+	fatal          func(error)
 }
 
 var (
@@ -109,6 +109,7 @@ func (s *Store) Close() error {
 	if s.writes != nil {
 		s.writes.Close()
 	}
+	s.closed.Store(true)
 	err := s.reader.Close()
 	if s.writer != s.reader {
 		err = errors.Join(err, s.writer.Close())

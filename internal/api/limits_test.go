@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"gatherkit/internal/store/storetest"
+)
+
+func TestAddressOf(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")}
+	for _, c := range []struct {
+		peer, forwarded, want string
+	}{
+		{"203.0.113.9", "198.51.100.1", "203.0.113.9"},              // not a trusted peer: believed by nobody
+		{"10.0.0.1", "198.51.100.1", "198.51.100.1"},                // one proxy
+		{"10.0.0.1", "1.2.3.4, 198.51.100.1", "198.51.100.1"},       // what the client itself wrote is not reached
+		{"127.0.0.1", "198.51.100.1, 10.1.1.1", "198.51.100.1"},     // two proxies
+		{"10.0.0.1", "", "10.0.0.1"},                                //
+		{"10.0.0.1", "unknown", "10.0.0.1"},                         //
+		{"10.0.0.1", "198.51.100.1:4711", "198.51.100.1"},           // with a port
+		{"10.0.0.1", "[2001:db8::1]:4711", "2001:db8::1"},           //
+		{"::ffff:10.0.0.1", "2001:db8::1", "2001:db8::1"},           // IPv4 in IPv6
+		{"10.0.0.1", "fe80::1%eth0", "fe80::1"},                     // zones mean nothing here
+		{"10.0.0.1", "198.51.100.1, garbage, 10.2.2.2", "10.2.2.2"}, // stops where it cannot read on
+	} {
+		got := addressOf(netip.MustParseAddr(c.peer), []string{c.forwarded}, trusted)
+		if got.String() != c.want {
+			t.Errorf("%s, %q: %s, want %s", c.peer, c.forwarded, got, c.want)
+		}
+	}
+}
+
+func TestSubjectOf(t *testing.T) {
+	if a, b := subjectOf(netip.MustParseAddr("2001:db8:1:2:3::4")), subjectOf(netip.MustParseAddr("2001:db8:1:2:ffff::1")); a != b {
+		t.Errorf("the same /64 counts twice: %s, %s", a, b)
+	}
+	if a, b := subjectOf(netip.MustParseAddr("198.51.100.1")), subjectOf(netip.MustParseAddr("198.51.100.2")); a == b {
+		t.Errorf("two IPv4 addresses count as one: %s", a)
+	}
+	if got := subjectOf(netip.Addr{}); got.IsValid() {
+		t.Errorf("no address: %s", got)
+	}
+}
+
+func TestRate(t *testing.T) {
+	r := &rate{perMinute: 3}
+	one, other := netip.MustParsePrefix("198.51.100.1/32"), netip.MustParsePrefix("198.51.100.2/32")
+	now := time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)
+	for i := range 3 {
+		if err := r.allow(one, now); err != nil {
+			t.Fatalf("submission %d: %v", i, err)
+		}
+	}
+	if err := r.allow(one, now); err == nil {
+		t.Fatal("the fourth was let in")
+	}
+	if err := r.allow(other, now); err != nil {
+		t.Fatalf("another address: %v", err)
+	}
+	if err := r.allow(one, now.Add(31*time.Second)); err == nil {
+		t.Fatal("the minute before is forgotten at its end")
+	}
+	if err := r.allow(one, now.Add(2*time.Minute)); err != nil {
+		t.Fatalf("two minutes later: %v", err)
+	}
+	if err := (&rate{}).allow(one, now); err != nil {
+		t.Fatalf("without a limit: %v", err)
+	}
+	loopback := netip.MustParsePrefix("127.0.0.1/32")
+	for range 10 {
+		if err := r.allow(loopback, now); err != nil {
+			t.Fatalf("loopback: %v", err)
+		}
+	}
+}
+
+// TestSubmitLimit: a repeated submission is answered whatever the limit says.
+func TestSubmitLimit(t *testing.T) {
+	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 1 })
+	first := s.call("widget-submit-request", "key", `{"title":"T","description":"","idempotency_key":"k"}`)
+	again := s.call("widget-submit-request", "key", `{"title":"T","description":"","idempotency_key":"k"}`)
+	if first.status != 200 || string(first.body) != string(again.body) {
+		t.Fatalf("%s\n%s", first.body, again.body)
+	}
+	over := s.call("widget-submit-request", "key", `{"title":"U","description":""}`)
+	if over.code(t) != "api.rate_limited" || over.header.Get("Retry-After") == "" {
+		t.Fatalf("%d %s", over.status, over.body)
+	}
+}
+
+// TestFailedLogins: the limit is exact, though all tries run at once on two
+// processes, and does not touch the same e-mail from elsewhere.
+func TestFailedLogins(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		second := newAPI(t, at.Open(t, s.clock.Now), s.clock)
+		login := func(a *API, from, password string) answer {
+			r := s.request("auth-login", "", `{"email":"owner@example.com","password":"`+password+`"}`)
+			r.RemoteAddr = from + ":4711"
+			return serve(a, r)
+		}
+		var mu sync.Mutex
+		codes := map[string]int{}
+		var wg sync.WaitGroup
+		for i := range 24 {
+			wg.Go(func() {
+				got := login([]*API{s.api, second}[i%2], "198.51.100.1", fmt.Sprint("wrong ", i))
+				mu.Lock()
+				defer mu.Unlock()
+				codes[got.code(t)]++
+			})
+		}
+		wg.Wait()
+		if codes["auth.invalid_credentials"] != 10 || codes["auth.too_many_attempts"] != 14 {
+			t.Fatalf("%v, want 10 answers and 14 refusals", codes)
+		}
+		if got := login(second, "198.51.100.1", testPassword); got.code(t) != "auth.too_many_attempts" || got.header.Get("Retry-After") == "" {
+			t.Errorf("the right password after the limit: %s", got.body)
+		}
+		if got := login(s.api, "198.51.100.2", testPassword); got.status != 200 {
+			t.Errorf("from elsewhere: %s", got.body)
+		}
+		s.clock.Move(15 * time.Minute)
+		if got := login(s.api, "198.51.100.1", testPassword); got.status != 200 {
+			t.Errorf("after 15 minutes: %s", got.body)
+		}
+	})
+}
+
+// TestRefreshAtOnce: twenty refreshes of one token, over two processes, yield one
+// successor.
+func TestRefreshAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		other := at.Open(t, s.clock.Now)
+		var mu sync.Mutex
+		successors := map[string]bool{}
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				st := s.store
+				if i%2 == 1 {
+					st = other
+				}
+				tokens, err := st.Refresh(context.Background(), s.names["owner_refresh"])
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				successors[tokens.Refresh] = true
+				if _, err := other.Session(context.Background(), tokens.Access); err != nil {
+					t.Errorf("the new access token: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if len(successors) != 1 {
+			t.Errorf("%d successors", len(successors))
+		}
+	})
+}
+
+// TestCookies: the refresh token as a cookie works for the dashboard's own pages
+// only.
+func TestCookies(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	refresh := func(site string) answer {
+		r := s.request("auth-refresh", "", "")
+		r.Header.Set("X-Token-Transport", "cookie")
+		r.Header.Set("Cookie", cookieName+"="+s.names["owner_refresh"])
+		r.Header.Set("Sec-Fetch-Site", site)
+		return serve(s.api, r)
+	}
+	if got := refresh("cross-site"); got.code(t) != "auth.forbidden" {
+		t.Errorf("from another site: %s", got.body)
+	}
+	got := refresh("same-origin")
+	if got.status != 200 || got.header.Get("Set-Cookie") == "" || len(got.body) == 0 {
+		t.Errorf("from the own page: %d %v %s", got.status, got.header, got.body)
+	}
+}

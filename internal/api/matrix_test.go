@@ -1,0 +1,233 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store/storetest"
+)
+
+// samples are valid parameters for each operation. A new operation must be added
+// here: the matrices below are made from it.
+var samples = map[string]string{
+	"setup-create-owner":    `{"token":"{setup}","account_name":"A","name":"A","email":"new@example.com","password":"long enough"}`,
+	"auth-login":            `{"email":"owner@example.com","password":"correct horse battery staple"}`,
+	"auth-refresh":          `{"refresh_token":"{owner_refresh}"}`,
+	"auth-logout":           `{}`,
+	"auth-me":               `{}`,
+	"auth-change-password":  `{"current_password":"correct horse battery staple","new_password":"another long password"}`,
+	"apps-create":           `{"name":"Shop"}`,
+	"apps-list":             `{}`,
+	"apps-get":              `{"id":"{app}"}`,
+	"apps-update":           `{"id":"{app}","name":"Shop"}`,
+	"apps-update-settings":  `{"id":"{app}","settings":{"sharing":"all"}}`,
+	"apps-regenerate-key":   `{"id":"{app}"}`,
+	"apps-delete":           `{"id":"{app}"}`,
+	"widget-submit-request": `{"title":"T","description":"D"}`,
+	"requests-list":         `{"app_id":"{app}"}`,
+	"requests-get":          `{"id":"{request}"}`,
+	"requests-update":       `{"id":"{request}","title":"T2"}`,
+	"requests-delete":       `{"id":"{request}"}`,
+	"requests-restore":      `{"id":"{request}"}`,
+	"users-list":            `{}`,
+}
+
+func sample(t testing.TB, name string) string {
+	t.Helper()
+	text, ok := samples[name]
+	if !ok {
+		t.Fatalf("add %s to samples", name)
+	}
+	return text
+}
+
+// who returns the name of credentials that open an operation.
+func credentialsOf(o *op) string {
+	switch o.guard {
+	case guardWidget:
+		return "key"
+	case guardBearer:
+		return "owner"
+	}
+	return ""
+}
+
+// TestRoles calls every operation with every role: exactly those at or above the
+// operation's own get past the guard.
+func TestRoles(t *testing.T) {
+	for _, o := range newService(t, storetest.SQLite(t)).api.order {
+		if o.guard != guardBearer {
+			continue
+		}
+		for _, role := range feedback.Roles() {
+			t.Run(o.name+"/"+string(role), func(t *testing.T) {
+				s := newService(t, storetest.SQLite(t))
+				s.names["request"] = s.submit("T")
+				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
+				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
+					t.Errorf("%d %s", got.status, got.body)
+				}
+			})
+		}
+	}
+}
+
+// TestGuards calls every operation without credentials, with the wrong kind, and
+// with junk.
+func TestGuards(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.names["junk"] = "gat_" + strings.Repeat("0", 71)
+	s.names["junk_key"] = "gk_" + strings.Repeat("z", 38)
+	for _, o := range s.api.order {
+		wants := map[string]string{"": "auth.missing_token", "key": "auth.missing_token", "junk": "auth.invalid_token", "owner_refresh": "auth.invalid_token"}
+		if o.guard == guardWidget {
+			wants = map[string]string{"": "auth.missing_api_key", "owner": "auth.missing_api_key", "junk_key": "auth.invalid_api_key"}
+		}
+		if o.guard == guardPublic {
+			continue
+		}
+		for who, want := range wants {
+			// The body is junk, too: it must not be looked at before the guard.
+			if got := s.call(o.name, who, "{"); got.status != http.StatusUnauthorized || got.code(t) != want {
+				t.Errorf("%s as %q: %d %s, want %s", o.name, who, got.status, got.body, want)
+			}
+		}
+	}
+}
+
+// idFields are the parameters of an operation that hold an id.
+func idFields(o *op) []string {
+	var fields []string
+	for _, name := range o.params.names {
+		if o.params.schema.Properties[name].Format == "uuid" {
+			fields = append(fields, name)
+		}
+	}
+	return fields
+}
+
+var requestIDText = regexp.MustCompile(`[0-9a-f-]{36}`)
+
+// TestTenants puts another account's ids, random ones and deleted ones into every
+// field that holds an id: another account's must be answered, byte for byte, like
+// one that does not exist, and nothing of the other account may change.
+func TestTenants(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.names["request"] = s.submit("Mine")
+		s.names["deleted_request"] = s.submit("Deleted")
+		s.must("requests-delete", "owner", s.filled(`{"id":"{deleted_request}"}`))
+		doomed := s.must("apps-create", "owner", `{"name":"Doomed"}`)["app"].(map[string]any)["id"].(string)
+		s.must("apps-delete", "owner", `{"id":"`+doomed+`"}`)
+		own := map[string]string{"app": s.names["app"], "request": s.names["request"]}
+		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
+		before := s.snapshot()
+
+		for _, o := range s.api.order {
+			for _, field := range idFields(o) {
+				body := sample(t, o.name)
+				for noun, id := range own {
+					foreign := s.call(o.name, "stranger", strings.ReplaceAll(body, "{"+noun+"}", id))
+					unknown := s.call(o.name, "stranger", strings.ReplaceAll(body, "{"+noun+"}", random))
+					if !strings.Contains(body, "{"+noun+"}") {
+						continue
+					}
+					if foreign.status != http.StatusNotFound || foreign.status != unknown.status || !bytes.Equal(masked(foreign.body), masked(unknown.body)) {
+						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
+					}
+				}
+				gone := s.call(o.name, "owner", strings.NewReplacer("{app}", doomed, "{request}", random).Replace(body))
+				if gone.status != http.StatusNotFound {
+					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
+				}
+			}
+		}
+		if after := s.snapshot(); before != after {
+			t.Errorf("another account's call has changed something:\n%s\n%s", before, after)
+		}
+	})
+}
+
+// masked hides ids, which may stand in answers.
+func masked(body []byte) []byte { return requestIDText.ReplaceAll(body, []byte("id")) }
+
+// snapshot is all that the owner can see.
+func (s *service) snapshot() string {
+	s.t.Helper()
+	var all []string
+	for _, name := range []string{"apps-list", "requests-list", "users-list"} {
+		all = append(all, string(s.call(name, "owner", "").body))
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestMassAssignment sends the name of every column and of every field of every
+// record as an extra parameter: it must be refused, and nothing may change.
+func TestMassAssignment(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.names["request"] = s.submit("T")
+	before := s.snapshot()
+	for _, o := range s.api.order {
+		for _, name := range columnNames() {
+			if slices.Contains(o.params.names, name) {
+				continue
+			}
+			var body map[string]any
+			if err := json.Unmarshal([]byte(s.filled(sample(t, o.name))), &body); err != nil {
+				t.Fatal(err)
+			}
+			body[name] = "x"
+			text, err := json.Marshal(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := s.call(o.name, credentialsOf(o), string(text))
+			if got.code(t) != "api.unknown_parameter" {
+				t.Errorf("%s with %s: %d %s", o.name, name, got.status, got.body)
+			}
+		}
+	}
+	if after := s.snapshot(); before != after {
+		t.Errorf("an extra parameter has changed something:\n%s\n%s", before, after)
+	}
+}
+
+// columnNames are the fields of the records and the columns beside them.
+func columnNames() []string {
+	names := []string{"account_id", "key_hash", "password_hash", "role", "box", "deleted_at", "idempotency_key", "fingerprint", "seq", "expires_at", "is_admin", "__proto__"}
+	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}} {
+		typ := reflect.TypeOf(record)
+		for i := range typ.NumField() {
+			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != "" && name != "-" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// TestSchemasAgreeWithTheRules holds the enums in struct tags against the rules.
+func TestSchemasAgreeWithTheRules(t *testing.T) {
+	a := newService(t, storetest.SQLite(t)).api
+	schemas := a.registry.Map()
+	for _, c := range []struct {
+		got  []any
+		want string
+	}{
+		{schemas["Request"].Properties["status"].Enum, fmt.Sprint(feedback.Statuses())},
+		{a.ops["requests-update"].params.schema.Properties["status"].Enum, fmt.Sprint(feedback.Settable())},
+		{schemas["Member"].Properties["role"].Enum, fmt.Sprint(feedback.Roles())},
+	} {
+		if fmt.Sprint(c.got) != c.want {
+			t.Errorf("%v, want %s", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package config_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+
+	"gatherkit/internal/config"
+)
+
+// commandLine has the settings where the program has them: in its commands.
+type commandLine struct {
+	Serve struct {
+		config.Serve `embed:""`
+	} `cmd:""`
+	Migrate struct {
+		config.Store `embed:""`
+	} `cmd:""`
+}
+
+func newParser(t *testing.T) (*commandLine, *kong.Kong) {
+	t.Helper()
+	c := &commandLine{}
+	parser, err := kong.New(c, append(config.Options(), kong.Name("gatherkit"), kong.Writers(io.Discard, io.Discard))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, parser
+}
+
+// parse reads the arguments in an environment of the given variables alone.
+func parse(t *testing.T, variables map[string]string, args ...string) (*commandLine, error) {
+	t.Helper()
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "GATHERKIT_") {
+			t.Setenv(name, "") // for the test's end to restore it
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, value := range variables {
+		t.Setenv(name, value)
+	}
+	c, parser := newParser(t)
+	_, err := parser.Parse(args)
+	return c, err
+}
+
+func TestDefaults(t *testing.T) {
+	c, err := parse(t, nil, "serve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Serve{Store: config.Store{Data: "./data"}, Listen: ":8080", SubmitRate: 600}
+	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", c.Serve.Serve)); diff != "" {
+		t.Error(diff)
+	}
+	if c.Serve.PublicURL.URL != nil || c.Serve.PublicURL.String() != "" {
+		t.Errorf("public URL %v, want none", c.Serve.PublicURL)
+	}
+}
+
+// TestSources gives each setting as a flag and as a variable, with the same outcome.
+func TestSources(t *testing.T) {
+	for _, test := range []struct{ setting, value, want string }{
+		{"data", "/srv/x", "/srv/x"},
+		{"database", "postgres://u@h/db", "postgres://u@h/db"},
+		{"database", "postgresql:///db?host=/run/postgresql", "postgresql:///db?host=/run/postgresql"},
+		{"database", "postgres://u:p@one:1,two:2/db", "postgres://u:p@one:1,two:2/db"},
+		{"listen", "[::1]:0", "[::1]:0"},
+		{"metrics-listen", "127.0.0.1:9090", "127.0.0.1:9090"},
+		{"submit-rate", "0", "0"},
+		{"public-url", "https://Feedback.example.com/", "https://Feedback.example.com"},
+		{"public-url", "http://localhost:8080", "http://localhost:8080"},
+		{"public-url", "https://example.com/a.b/~c//", "https://example.com/a.b/~c"},
+		{"trusted-proxies", "10.0.0.0/8, 127.0.0.1,::1,", "[10.0.0.0/8 127.0.0.1/32 ::1/128]"},
+		{"trusted-proxies", "10.1.2.3/8,fe80::1%eth0", "[10.0.0.0/8 fe80::1/128]"},
+		{"trusted-proxies", "::ffff:10.0.0.1,::ffff:10.0.0.0/104", "[10.0.0.1/32 10.0.0.0/8]"},
+	} {
+		variable := "GATHERKIT_" + strings.ToUpper(strings.ReplaceAll(test.setting, "-", "_"))
+		t.Run(test.setting+"="+test.value, func(t *testing.T) {
+			c, err := parse(t, nil, "serve", "--"+test.setting+"="+test.value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := read(c, test.setting); got != test.want {
+				t.Errorf("flag: %q, want %q", got, test.want)
+			}
+			c, err = parse(t, map[string]string{variable: test.value}, "serve")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := read(c, test.setting); got != test.want {
+				t.Errorf("variable: %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func read(c *commandLine, setting string) string {
+	s := c.Serve
+	return map[string]string{
+		"data": s.Data, "database": string(s.Database), "listen": s.Listen, "metrics-listen": s.MetricsListen,
+		"submit-rate": fmt.Sprint(s.SubmitRate), "public-url": s.PublicURL.String(), "trusted-proxies": fmt.Sprint(s.TrustedProxies),
+	}[setting]
+}
+
+func TestFlagOverridesVariable(t *testing.T) {
+	c, err := parse(t, map[string]string{"GATHERKIT_LISTEN": ":1", "GATHERKIT_DATABASE_FILE": "/missing"},
+		"serve", "--listen=:2", "--database=postgres://h/db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Serve.Listen != ":2" || c.Serve.Database != "postgres://h/db" {
+		t.Errorf("listen %q, database %v: want the flags' values", c.Serve.Listen, c.Serve.Database)
+	}
+}
+
+// TestInvalid gives each wrong value as a flag and as a variable. Every message says
+// what is right, and none has the password.
+func TestInvalid(t *testing.T) {
+	for _, test := range []struct{ setting, value, want string }{
+		{"data", "", "--data must name a folder"},
+		{"database", "mysql://u:hunter2@h/db", "must begin with postgres://"},
+		{"database", "hunter2", "must begin with postgres://"},
+		{"database", "postgres://u:hunter2#@h/db", "such as %23 for #"},
+		{"database", "postgres://u:hunter2%zz@h/db", "such as %23 for #"},
+		{"listen", "", "must be an address with a port"},
+		{"listen", "8080", "must be an address with a port"},
+		{"listen", "localhost:65536", "must be an address with a port"},
+		{"listen", ":http", "must be an address with a port"},
+		{"metrics-listen", "localhost", "--metrics-listen must be an address with a port"},
+		{"submit-rate", "-1", "--submit-rate must be 0, for no limit, or more, not -1"},
+		{"submit-rate", "many", "--submit-rate"},
+		{"public-url", "feedback.example.com", "must be a whole address"},
+		{"public-url", "ftp://example.com", "must be a whole address"},
+		{"public-url", "https://", "must be a whole address"},
+		{"public-url", "https://exa mple.com", "must be a whole address"},
+		{"public-url", "https://u@example.com", "without a user, query or fragment"},
+		{"public-url", "https://example.com?a=b", "without a user, query or fragment"},
+		{"public-url", "https://example.com/?", "without a user, query or fragment"},
+		{"public-url", "https://example.com/#", "without a user, query or fragment"},
+		{"public-url", "https://example.com/a/../b", "must have a path of"},
+		{"public-url", "https://example.com/a;b", "must have a path of"},
+		{"public-url", "https://example.com/a%2Fb", "must have a path of"},
+		{"trusted-proxies", "10.0.0.0/33", `not "10.0.0.0/33"`},
+		{"trusted-proxies", "10.0.0.1,proxy", `not "proxy"`},
+	} {
+		variable := "GATHERKIT_" + strings.ToUpper(strings.ReplaceAll(test.setting, "-", "_"))
+		t.Run(test.setting+"="+test.value, func(t *testing.T) {
+			_, flagErr := parse(t, nil, "serve", "--"+test.setting+"="+test.value)
+			_, variableErr := parse(t, map[string]string{variable: test.value}, "serve")
+			for source, err := range map[string]error{"flag": flagErr, "variable": variableErr} {
+				if err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%s: error %v, want one with %q", source, err, test.want)
+				} else if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, "\n") {
+					t.Errorf("%s: error %q has the password or more than a line", source, text)
+				}
+			}
+		})
+	}
+}
+
+func TestStoreIsValidatedAlone(t *testing.T) {
+	if _, err := parse(t, map[string]string{"GATHERKIT_DATABASE": "mysql://h"}, "migrate"); err == nil {
+		t.Error("no error, want one about the scheme")
+	}
+	// A setting of another command does not matter.
+	if _, err := parse(t, map[string]string{"GATHERKIT_SUBMIT_RATE": "-1"}, "migrate"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecretFile(t *testing.T) {
+	write := func(content string) string {
+		path := filepath.Join(t.TempDir(), "secret")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, content := range []string{"postgres://u:hunter2@h/db", "postgres://u:hunter2@h/db\n", "postgres://u:hunter2@h/db\r\n"} {
+		// A variable that is set but empty is what Compose makes of one that is unset.
+		c, err := parse(t, map[string]string{"GATHERKIT_DATABASE_FILE": write(content), "GATHERKIT_DATABASE": ""}, "serve")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Serve.Database != "postgres://u:hunter2@h/db" {
+			t.Errorf("file %q: database %q", content, string(c.Serve.Database))
+		}
+	}
+	for _, test := range []struct {
+		name, file, variable, want string
+	}{
+		{"both", write("postgres://h/db"), "postgres://u:hunter2@h/db", "set either GATHERKIT_DATABASE or GATHERKIT_DATABASE_FILE, not both"},
+		{"missing", "/missing", "", "cannot read the file that GATHERKIT_DATABASE_FILE names: open /missing"},
+		{"empty", write("\n"), "", "that GATHERKIT_DATABASE_FILE names is empty; write the value into it"},
+		{"wrong", write("mysql://u:hunter2@h/db"), "", "must begin with postgres://"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := parse(t, map[string]string{"GATHERKIT_DATABASE_FILE": test.file, "GATHERKIT_DATABASE": test.variable}, "serve")
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("error %v, want one with %q and without the password", err, test.want)
+			}
+		})
+	}
+}
+
+func TestDatabaseIsRedacted(t *testing.T) {
+	for value, want := range map[config.Database]string{
+		"":                               "",
+		"postgres://h:5432/db":           "postgres://h:5432/db",
+		"postgres://u:hunter2@h:5432/db": "postgres://u:xxxxx@h:5432/db",
+		"postgres://h/db?user=u&password=hunter2#hunter2": "postgres://h/db",
+		"postgres://u:hunter2#@h/db":                      "postgres://…",
+		"postgres:hunter2":                                "postgres://…",
+	} {
+		asJSON, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []string{value.String(), fmt.Sprintf("%q", value), fmt.Sprintf("%+v", config.Store{Database: value}), string(asJSON)} {
+			if !strings.Contains(got, want) || strings.Contains(got, "hunter2") {
+				t.Errorf("%s, want %q", got, want)
+			}
+		}
+	}
+}
