@@ -1,0 +1,67 @@
+SHELL := /usr/bin/env bash -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+FUZZTIME      ?= 20s
+
+# Where Debian keeps nginx, and where only root looks by itself.
+export PATH := $(PATH):/usr/sbin:/sbin
+
+.PHONY: help
+help: ## Show what there is to make.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+.PHONY: test
+test: ## Install what is missing and run all tests.
+	@.ci/install
+	go vet ./...
+	REQUIRE=postgres,browser,nginx,systemd go test -race -count 1 -timeout 20m ./...
+
+.PHONY: test-go
+test-go: ## Run the tests for which everything is here, quickly.
+	go test ./...
+
+.PHONY: lint
+lint: ## Check the style of the code.
+	go run $(GOLANGCI_LINT) run ./...
+
+.PHONY: generate
+generate: ## Generate what is generated.
+	go generate ./...
+
+# Compares before and after, so that it also works on changes that are not committed.
+.PHONY: generated
+generated: ## Check that generating changes nothing.
+	@state() { git diff; git ls-files -z --others --exclude-standard | xargs -0r sha256sum; }; \
+	before=$$(state); $(MAKE) --no-print-directory generate; \
+	diff <(echo "$$before") <(state) || { echo 'Generated files were stale; commit what "make generate" has changed.' >&2; exit 1; }
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (20s).
+	@targets=$$(go test -list '^Fuzz' ./... | awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (; n > 0; n--) print $$2, names[n] }'); \
+	[ -n "$$targets" ] || { echo 'There are no fuzz targets.' >&2; exit 1; }; \
+	while read -r package name; do \
+		echo "$$package $$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
+	done <<<"$$targets"
+
+.PHONY: build
+build: ## Build bin/gatherkit.
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/gatherkit ./cmd/gatherkit
+
+.PHONY: demo
+demo: ## Serve an example on a temporary folder.
+	go run ./cmd/gatherkit demo
+
+# govulncheck ends with 3 when it has found something; what else goes wrong is that
+# its database does not answer, which says nothing about the code.
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities, if their database can be reached.
+	@GOBIN=$(CURDIR)/bin go install $(GOVULNCHECK); \
+	status=0; output=$$(timeout 300 bin/govulncheck ./... 2>&1) || status=$$?; \
+	echo "$$output"; \
+	if [ $$status -ne 0 ] && grep -q 'fetching vulnerabilities' <<<"$$output"; then \
+		echo 'NOT CHECKED: the database of vulnerabilities cannot be reached from here.'; \
+	else exit $$status; fi
