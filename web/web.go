@@ -5,7 +5,10 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
+	"fmt"
 	"html/template"
 	"net/http"
 	"strings"
@@ -69,12 +72,16 @@ func health(w http.ResponseWriter, err error) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// asset serves a page or a file that is a part of the program.
+// asset serves a page or a file that is a part of the program. Browsers ask each
+// time whether it has changed, so that an upgrade shows at once.
 func asset(mediaType string, content []byte) http.Handler {
+	sum := sha256.Sum256(content)
+	tag := fmt.Sprintf("%q", hex.EncodeToString(sum[:16]))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", mediaType)
-		h.Set("Cache-Control", "public, max-age=300")
+		h.Set("Cache-Control", "no-cache")
+		h.Set("ETag", tag)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'")

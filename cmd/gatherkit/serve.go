@@ -108,7 +108,7 @@ func newHandler(ctx context.Context, c config.Serve, s *store.Store, metrics *re
 	}
 	operations, err := api.New(ctx, api.Options{
 		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
-		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: int(c.SubmitRate),
+		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: c.SubmitRate,
 	})
 	if err != nil {
 		return nil, err

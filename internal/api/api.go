@@ -126,7 +126,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	preflight := r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 	if c.op != nil && c.op.guard == guardWidget {
-		if a.cors.HandlerFunc(w, r); preflight {
+		a.cors.HandlerFunc(w, r)
+		if preflight {
 			return
 		}
 	}
@@ -265,7 +266,7 @@ func (a *API) readBody(c *call) ([]byte, error) {
 	case len(body) > maxBody:
 		_, _ = io.CopyN(io.Discard, c.r.Body, drain) // whatever comes, the refusal is the same
 		return nil, feedback.ErrBodyTooLarge
-	case len(strings.TrimSpace(string(body))) == 0:
+	case strings.TrimSpace(string(body)) == "":
 		return nil, nil
 	}
 	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
@@ -349,7 +350,7 @@ func (a *API) refreshCookie(token string) *http.Cookie {
 	if a.PublicURL != nil {
 		path, secure = strings.TrimSuffix(a.PublicURL.Path, "/"), a.PublicURL.Scheme != "http"
 	}
-	cookie := &http.Cookie{
+	cookie := &http.Cookie{ //nolint:gosec // Secure unless the operator says that the service is reached by plain http
 		Name: cookieName, Value: token, Path: path + "/api/auth-refresh", MaxAge: int(cookieLife.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
 	}

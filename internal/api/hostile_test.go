@@ -125,9 +125,9 @@ func manyKeys(n int) string {
 }
 
 // raw sends bytes and reads one answer.
-func raw(t testing.TB, address, text string) *http.Response {
+func raw(t testing.TB, address, text string) answer {
 	t.Helper()
-	conn, err := net.Dial("tcp", address) //nolint:noctx // loopback
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,12 @@ func raw(t testing.TB, address, text string) *http.Response {
 	if err != nil {
 		t.Fatalf("no answer: %v", err)
 	}
-	return response
+	defer response.Body.Close() //nolint:errcheck // the connection is closed anyway
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, body}
 }
 
 // TestHostile sends what no decent client sends.
@@ -152,14 +157,9 @@ func TestHostile(t *testing.T) {
 		t.Cleanup(server.Close)
 		for name, c := range hostile() {
 			t.Run(name, func(t *testing.T) {
-				response := raw(t, server.Listener.Addr().String(), s.filled(c.raw))
-				body, err := io.ReadAll(response.Body)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got := answer{response.StatusCode, response.Header, body}
+				got := raw(t, server.Listener.Addr().String(), s.filled(c.raw))
 				if code := got.code(t); got.status != c.status || code != c.code {
-					t.Errorf("%d %s, want %d %s\n%s", got.status, code, c.status, c.code, body)
+					t.Errorf("%d %s, want %d %s\n%s", got.status, code, c.status, c.code, got.body)
 				}
 				if got.header.Get("X-Request-Id") == "" || got.header.Get("Content-Type") != "application/json; charset=utf-8" {
 					t.Errorf("headers %v", got.header)
@@ -179,13 +179,9 @@ func TestSlowBody(t *testing.T) {
 		s.api.ServeHTTP(impatient{w}, r)
 	}))
 	t.Cleanup(server.Close)
-	response := raw(t, server.Listener.Addr().String(), s.filled("POST /api/apps-create HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {owner}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"))
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := (answer{response.StatusCode, response.Header, body}); got.status != 408 || got.code(t) != "api.request_timeout" {
-		t.Errorf("%d %s", got.status, body)
+	got := raw(t, server.Listener.Addr().String(), s.filled("POST /api/apps-create HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {owner}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"))
+	if got.status != 408 || got.code(t) != "api.request_timeout" {
+		t.Errorf("%d %s", got.status, got.body)
 	}
 }
 
@@ -232,7 +228,7 @@ func TestDatabaseGone(t *testing.T) {
 func TestCORS(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for operation, allowed := range map[string]string{"widget-submit-request": "https://shop.example", "apps-list": "", "nonsense": ""} {
-		r := httptest.NewRequest(http.MethodOptions, "/api/"+operation, nil)
+		r := httptest.NewRequest(http.MethodOptions, "/api/"+operation, http.NoBody)
 		r.Header.Set("Origin", "https://shop.example")
 		r.Header.Set("Access-Control-Request-Method", "POST")
 		r.Header.Set("Access-Control-Request-Headers", "content-type,x-api-key")

@@ -16,7 +16,7 @@ import (
 
 // readObject reads a body that must be one JSON object; an empty body is {}.
 func readObject(body []byte) (map[string]any, error) {
-	if len(strings.TrimSpace(string(body))) == 0 {
+	if strings.TrimSpace(string(body)) == "" {
 		return map[string]any{}, nil
 	}
 	var v any

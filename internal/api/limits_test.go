@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/netip"
@@ -84,7 +85,7 @@ func TestSubmitLimit(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 1 })
 	first := s.call("widget-submit-request", "key", `{"title":"T","description":"","idempotency_key":"k"}`)
 	again := s.call("widget-submit-request", "key", `{"title":"T","description":"","idempotency_key":"k"}`)
-	if first.status != 200 || string(first.body) != string(again.body) {
+	if first.status != 200 || !bytes.Equal(first.body, again.body) {
 		t.Fatalf("%s\n%s", first.body, again.body)
 	}
 	over := s.call("widget-submit-request", "key", `{"title":"U","description":""}`)

@@ -45,12 +45,12 @@ func (a *API) serverURL() string {
 
 // areaTitles say what the first words of operations stand for.
 var areaTitles = map[string]string{
-	"setup":    "The first start",
-	"auth":     "Logging in and out",
-	"apps":     "Apps: products or websites that collect requests",
-	"widget":   "What the widget calls, with an app's API key",
+	"setup":    "First start",
+	"auth":     "Sessions",
+	"apps":     "Apps",
+	"widget":   "Widget",
 	"requests": "Feature requests",
-	"users":    "People who log in",
+	"users":    "Users",
 }
 
 func areas(ops []*op) []string {

@@ -145,7 +145,7 @@ func parseOrigin(s string) (string, bool) {
 }
 
 // set stores *change in *field when there is a change.
-func set[T any](field *T, change *T) {
+func set[T any](field, change *T) {
 	if change != nil {
 		*field = *change
 	}

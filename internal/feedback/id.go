@@ -78,7 +78,7 @@ func (id *ID) Scan(src any) (err error) {
 // times is a range of ids.
 func FirstIDAt(t time.Time) ID {
 	var id ID
-	binary.BigEndian.PutUint64(id[:], uint64(t.UnixMilli())<<16) //nolint:gosec // times before 1970 do not occur
+	binary.BigEndian.PutUint64(id[:], uint64(t.UnixMilli())<<16)
 	id[6], id[8] = 0x70, 0x80
 	return id
 }
@@ -107,9 +107,10 @@ func (g *IDs) New() ID {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.counter++
 	if ms := g.now().UnixMilli(); ms > g.ms {
 		g.ms, g.counter = ms, 0
-	} else if g.counter++; g.counter > 0xfff {
+	} else if g.counter > 0xfff {
 		g.ms, g.counter = g.ms+1, 0
 	}
 	binary.BigEndian.PutUint64(id[:8], uint64(g.ms)<<16|0x7000|uint64(g.counter)) //nolint:gosec // times before 1970 do not occur

@@ -44,7 +44,8 @@ func (s *Store) migrateNext(ctx context.Context, conn *sql.Conn, names []string)
 		}
 	}
 	version := 0
-	if exec(s.dialect.lock); err != nil {
+	exec(s.dialect.lock)
+	if err != nil {
 		return false, err
 	}
 	if s.dialect.unlock != "" {
