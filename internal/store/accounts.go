@@ -25,7 +25,7 @@ func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 // AddSetupToken stores the hash of a token with which SetUp can be called.
 // Processes that start side by side may each add one.
 func (s *Store) AddSetupToken(ctx context.Context, token string) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO setup_tokens (token_hash, created_at) VALUES ($1, $2)",
 			hashArg(feedback.HashSecret(token)), feedback.At(s.now()))
 		return err
@@ -48,7 +48,7 @@ func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error)
 func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		first, err := s.markSetUp(ctx, tx)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser) (S
 func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (feedback.Account, feedback.User, error) {
 	var account feedback.Account
 	var added feedback.User
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := s.markSetUp(ctx, tx); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (s *Store) Credentials(ctx context.Context, email string) (Credentials, err
 // sessions, except one. When the password was changed meanwhile it refuses with
 // ErrInvalidCredentials.
 func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by feedback.Actor, except feedback.ID) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		n, err := changed(ctx, tx, "UPDATE users SET password_hash = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
 			c.AccountID, c.UserID, hash, c.PasswordHash)
 		if err != nil {

@@ -50,7 +50,7 @@ func (s *Store) Apps(ctx context.Context, accountID, after feedback.ID, limit in
 // AddApp creates an app with a new API key.
 func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, by feedback.Actor) (feedback.App, error) {
 	var app feedback.App
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		app = feedback.NewApp(s.ids.New(), accountID, name, feedback.NewAPIKey(s.rand), s.now())
 		settings, err := json.Marshal(app.Settings)
 		if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 // one transaction. It refuses with ErrAppNotFound.
 func (s *Store) ChangeApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.App)) (feedback.App, error) {
 	var app feedback.App
-	err := s.write(ctx, func(tx *sql.Tx) (err error) {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if app, err = readApp(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (s *Store) NewAPIKey() string { return feedback.NewAPIKey(s.rand) }
 // DeleteApp hides an app, voids its key and forgets its counters at once; the
 // worker removes its requests after that. It refuses with ErrAppNotFound.
 func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		app, err := readApp(ctx, tx, accountID, id)
 		if err != nil {
 			return err

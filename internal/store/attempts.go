@@ -47,7 +47,7 @@ func (s *Store) CheckLogin(ctx context.Context, subjects []LoginSubject) error {
 func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 	// The refusal is a value: an error would undo the counting.
 	var refusal error
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		refusal = feedback.ErrInvalidCredentials
 		now := s.now()
 		for _, subject := range subjects {
@@ -92,7 +92,7 @@ func (s *Store) checkFailures(ctx context.Context, q queryer, subjects []LoginSu
 
 // forgetFailures removes counts whose time is over.
 func (s *Store) forgetFailures(ctx context.Context) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM login_failures WHERE subject IN
 			(SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)`, feedback.At(s.now()), sweepChunk)
 		return err

@@ -103,7 +103,7 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 	var wrong []Miscount
 	for _, app := range apps {
 		var found []Miscount
-		err := s.write(ctx, func(tx *sql.Tx) (err error) {
+		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			found, err = s.recountApp(ctx, tx, app.accountID, app.id)
 			return err
 		})

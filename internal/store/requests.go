@@ -26,7 +26,7 @@ func (s *Store) Request(ctx context.Context, accountID, id feedback.ID) (feedbac
 // with ErrRequestNotFound, and with what change refuses with.
 func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.Request) error) (feedback.Request, error) {
 	var r feedback.Request
-	err := s.write(ctx, func(tx *sql.Tx) (err error) {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if r, err = readRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}

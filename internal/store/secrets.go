@@ -17,7 +17,7 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	var secret []byte
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", name, fresh); err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (s *Store) Session(ctx context.Context, access string) (Session, error) {
 func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []LoginSubject) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.checkFailures(ctx, tx, subjects); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 	var tokens Tokens
 	// The refusal is a value: an error would undo the end of the session.
 	var refused bool
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		tokens, refused = Tokens{}, false
 		token, err := readRefreshToken(ctx, tx, accountID, refresh)
 		if errors.Is(err, sql.ErrNoRows) || err == nil && feedback.At(s.now()) >= token.expires {
@@ -220,7 +220,7 @@ func readRefreshToken(ctx context.Context, tx *sql.Tx, accountID feedback.ID, to
 
 // CloseSession ends a session: its tokens are refused from then on.
 func (s *Store) CloseSession(ctx context.Context, accountID, sessionID feedback.ID) error {
-	return s.write(ctx, func(tx *sql.Tx) error { return s.endSession(ctx, tx, accountID, sessionID) })
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.endSession(ctx, tx, accountID, sessionID) })
 }
 
 // endSession removes a session. A refresh that runs at the same time may still

@@ -49,7 +49,7 @@ type Store struct {
 	// On PostgreSQL writer and reader are the same pool.
 	writer, reader *sql.DB
 	// writes joins the transactions of SQLite, whose file has one writer; nil on PostgreSQL.
-	writes  *batch.Batcher[struct{}, func(*sql.Tx) error, error]
+	writes  *batch.Batcher[struct{}, transaction, error]
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
 
 	broken, closed atomic.Bool
@@ -66,7 +66,7 @@ const (
 	// groupTimeout bounds one shared transaction.
 	groupTimeout = 20 * time.Second
 	// maxQueue is how many writes may wait; beyond it callers are asked to come again.
-	maxQueue = 4096
+	maxQueue = 1024
 	// maxTries is how often a transaction that lost a race is run.
 	maxTries = 8
 )
@@ -143,10 +143,14 @@ func (s *Store) Stats() Stats {
 	return stats
 }
 
+// transaction is what must happen whole. Its context is not the caller's: on
+// SQLite an impatient caller would undo the work of those beside it.
+type transaction func(context.Context, *sql.Tx) error
+
 // write runs fn in a transaction and returns after it is durable. fn may run more
 // than once, so it must set its results rather than add to them; it touches
 // nothing but the transaction, and an error of fn undoes what it did.
-func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
+func (s *Store) write(ctx context.Context, fn transaction) error {
 	var err error
 	for range maxTries {
 		if s.broken.Load() {
@@ -168,12 +172,12 @@ func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
 }
 
 // transact is write on PostgreSQL.
-func (s *Store) transact(ctx context.Context, fn func(*sql.Tx) error) error {
+func (s *Store) transact(ctx context.Context, fn transaction) error {
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if err := fn(tx); err != nil {
+	if err := fn(ctx, tx); err != nil {
 		_ = tx.Rollback()
 		return err
 	}
@@ -182,7 +186,7 @@ func (s *Store) transact(ctx context.Context, fn func(*sql.Tx) error) error {
 
 // writeGroup is write on SQLite: the transactions of many callers in one, each
 // behind a savepoint of its own, so that a failing neighbour fails alone.
-func (s *Store) writeGroup(ctx context.Context, _ struct{}, fns []func(*sql.Tx) error) ([]error, error) {
+func (s *Store) writeGroup(ctx context.Context, _ struct{}, fns []transaction) ([]error, error) {
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, s.broke(err, false)
@@ -203,11 +207,11 @@ func (s *Store) writeGroup(ctx context.Context, _ struct{}, fns []func(*sql.Tx) 
 
 // savepoint runs fn and undoes what it did when it failed. The second result is
 // an error that ends the whole group.
-func savepoint(ctx context.Context, tx *sql.Tx, fn func(*sql.Tx) error) (failed, err error) {
+func savepoint(ctx context.Context, tx *sql.Tx, fn transaction) (failed, err error) {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT member"); err != nil {
 		return nil, err
 	}
-	failed = fn(tx)
+	failed = fn(ctx, tx)
 	if failed != nil {
 		if undoesGroup(failed) {
 			return nil, failed

@@ -62,7 +62,7 @@ func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []S
 	}
 	for len(waiting) > 0 {
 		var refused map[int]bool
-		err := s.write(ctx, func(tx *sql.Tx) (err error) {
+		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			refused, err = s.submitRows(ctx, tx, accountID, subs, waiting, results)
 			if err == nil && len(refused) > 0 {
 				err = errRefused

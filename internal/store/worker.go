@@ -78,7 +78,7 @@ func (s *Store) take(ctx context.Context, l *lease) (bool, error) {
 		return true, nil
 	}
 	var n int64
-	err := s.write(ctx, func(tx *sql.Tx) (err error) {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		n, err = changed(ctx, tx, `INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, $3, 0)
 			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
 			WHERE leases.holder = excluded.holder OR leases.until < $4`,
@@ -106,7 +106,7 @@ func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return true, s.write(ctx, func(tx *sql.Tx) error { return purgeSome(ctx, tx, p) })
+	return true, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return purgeSome(ctx, tx, p) })
 }
 
 // purgeSome removes a chunk of an app's requests with their history, and at last
@@ -163,7 +163,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
 	for n := int64(sweepChunk); n == sweepChunk; {
-		err := s.write(ctx, func(tx *sql.Tx) (err error) {
+		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			n, err = changed(ctx, tx, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
 				(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`,
 				accountID, feedback.At(s.now().Add(-keepExpired)), sweepChunk)
@@ -173,7 +173,7 @@ func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
 			return err
 		}
 	}
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND NOT EXISTS
 			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = sessions.id)`, accountID)
 		return err
@@ -192,7 +192,7 @@ func (s *Store) forgetKeys(ctx context.Context, accounts []feedback.ID) error {
 	}
 	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
 	for _, accountID := range accounts {
-		err := s.write(ctx, func(tx *sql.Tx) error {
+		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL
 				WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL`, accountID, from, to)
 			return err
@@ -201,7 +201,7 @@ func (s *Store) forgetKeys(ctx context.Context, accounts []feedback.ID) error {
 			return err
 		}
 	}
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE leases SET progress = $2 WHERE name = $1", workerLease, feedback.At(until))
 		return err
 	})
