@@ -32,13 +32,15 @@ var ErrBusy = errors.New("too many passwords are being checked")
 // Hasher hashes and verifies passwords, at most one for each processor at a time.
 type Hasher struct {
 	rand  io.Reader
+	most  int64
 	turns *semaphore.Weighted
 	dummy string
 }
 
 // New returns a Hasher that takes its salts from rand.
 func New(rand io.Reader) (*Hasher, error) {
-	h := &Hasher{rand: rand, turns: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))}
+	most := int64(runtime.GOMAXPROCS(0))
+	h := &Hasher{rand: rand, most: most, turns: semaphore.NewWeighted(most)}
 	var err error
 	h.dummy, err = h.Hash(context.Background(), "")
 	return h, err
