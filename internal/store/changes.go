@@ -32,7 +32,7 @@ func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 		args = append(args, accountID, seq, at, string(c.Kind), c.Actor.Kind, c.Actor.ID, c.AppID, c.RequestID, before, after)
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO changes (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
-		placeholders(len(changes), columns), args...)
+		s.dialect.placeholders(len(changes), columns), args...)
 	return err
 }
 

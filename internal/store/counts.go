@@ -62,7 +62,7 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, de
 	for _, key := range keys {
 		args = append(args, accountID, key.appID, string(key.box), string(key.status), deltas[key])
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO request_counts (account_id, app_id, box, status, n) VALUES "+placeholders(len(keys), columns)+
+	_, err := tx.ExecContext(ctx, "INSERT INTO request_counts (account_id, app_id, box, status, n) VALUES "+s.dialect.placeholders(len(keys), columns)+
 		" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", args...)
 	return err
 }

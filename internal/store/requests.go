@@ -108,7 +108,7 @@ func scanRequest(from row) (feedback.Request, error) {
 
 // insertRequests adds rows; those whose idempotency key is taken are left out. It
 // returns the ids of the rows that were added.
-func insertRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow) (map[feedback.ID]bool, error) {
+func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow) (map[feedback.ID]bool, error) {
 	const columns = 24
 	args := make([]any, 0, columns*len(rows))
 	for _, n := range rows {
@@ -126,7 +126,7 @@ func insertRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows
 			r.AssigneeID, r.MergedIntoID, r.ETA, string(metadata), r.Source, r.Version, r.CreatedAt, r.UpdatedAt, n.key, n.fingerprint)
 	}
 	ids, err := all(ctx, tx, scanID, "INSERT INTO requests (account_id, "+requestColumns+", idempotency_key, fingerprint) VALUES "+
-		placeholders(len(rows), columns)+" ON CONFLICT DO NOTHING RETURNING id", args...)
+		s.dialect.placeholders(len(rows), columns)+" ON CONFLICT DO NOTHING RETURNING id", args...)
 	added := make(map[feedback.ID]bool, len(ids))
 	for _, id := range ids {
 		added[id] = true

@@ -280,22 +280,6 @@ func orNotFound(err error, refusal *feedback.Error) error {
 	return err
 }
 
-// placeholders is ($1,$2),($3,$4)… for so many rows of so many columns.
-func placeholders(rows, columns int) string {
-	var b strings.Builder
-	for r := range rows {
-		b.WriteString([]string{"(", ",("}[min(r, 1)])
-		for c := range columns {
-			if c > 0 {
-				b.WriteByte(',')
-			}
-			fmt.Fprintf(&b, "$%d", r*columns+c+1)
-		}
-		b.WriteByte(')')
-	}
-	return b.String()
-}
-
 // parameters collects the values of a statement that is put together from fixed parts.
 type parameters []any
 

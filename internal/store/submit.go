@@ -94,7 +94,7 @@ func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.I
 		results[i].request = s.arrive(subs[i])
 		rows = append(rows, newSubmissionRow(results[i].request, subs[i].IdempotencyKey))
 	}
-	added, err := insertRequests(ctx, tx, accountID, rows)
+	added, err := s.insertRequests(ctx, tx, accountID, rows)
 	if err != nil {
 		return nil, err
 	}

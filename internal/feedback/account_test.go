@@ -1,0 +1,112 @@
+package feedback
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRoles: each role may do what those before it may, and a word that is no role
+// opens nothing, on either side.
+func TestRoles(t *testing.T) {
+	for i, role := range Roles() {
+		for j, least := range Roles() {
+			if got := role.Allows(least); got != (i >= j) {
+				t.Errorf("%s does what %s may: %v", role, least, got)
+			}
+		}
+		if !role.Valid() {
+			t.Errorf("%s is not valid", role)
+		}
+		for _, word := range []Role{"", "root", "Owner", " owner", "OWNER"} {
+			if word.Valid() || word.Allows(role) {
+				t.Errorf("%q is valid, or does what %s may", word, role)
+			}
+			if role.Allows(word) {
+				t.Errorf("%s does what needs the unknown role %q", role, word)
+			}
+		}
+	}
+}
+
+func TestEmails(t *testing.T) {
+	for email, want := range map[string]bool{
+		"ada@example.com":                       true,
+		"ada+tag@example.com":                   true,
+		"a.b-c_d@mail.example":                  true,
+		"ADA@EXAMPLE.COM":                       true,
+		"ada@localhost":                         true,
+		"ädä@example.com":                       true,
+		"":                                      false,
+		"ada":                                   false,
+		"@example.com":                          false,
+		"ada@":                                  false,
+		"ada@@example.com":                      false,
+		"ada example.com":                       false,
+		"ada@exam ple.com":                      false,
+		"Ada <ada@example.com>":                 false,
+		"<ada@example.com>":                     false,
+		"ada@example.com, b@c.d":                false,
+		" ada@example.com":                      false,
+		"ada@example.com\n":                     false,
+		"ada@example.com\r\nBcc: x@example.com": false,
+		"ada.@example.com":                      false,
+		strings.Repeat("a", 242) + "@example.com": true,
+		strings.Repeat("a", 243) + "@example.com": false,
+	} {
+		if got := ValidEmail(email); got != want {
+			t.Errorf("%.40q: %v", email, got)
+		}
+	}
+	if FoldEmail(" Ada@EXAMPLE.com ") != FoldEmail("ada@example.COM") || FoldEmail("ada@a.example") == FoldEmail("ada@b.example") {
+		t.Error("e-mails do not compare without regard to case")
+	}
+}
+
+func TestPasswords(t *testing.T) {
+	for n, want := range map[int]bool{0: false, 9: false, 10: true, 1024: true, 1025: false} {
+		if got := ValidPassword(strings.Repeat("x", n)); got != want {
+			t.Errorf("%d bytes: %v", n, got)
+		}
+	}
+	if ValidPassword(strings.Repeat("é", 513)) || !ValidPassword("ééééé") {
+		t.Error("the length is not counted in bytes")
+	}
+}
+
+// TestErrors: a code stays what it is whatever the sentence, and changing a copy
+// leaves the original alone.
+func TestErrors(t *testing.T) {
+	form := regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
+	seen := map[string]bool{}
+	for _, e := range Codes() {
+		if !form.MatchString(e.Code) || seen[e.Code] || e.Status < 400 || e.Status > 599 {
+			t.Errorf("%+v", e)
+		}
+		if !strings.HasSuffix(e.Message, ".") || strings.Contains(strings.TrimSuffix(e.Message, "."), ". ") {
+			t.Errorf("%s says %q, which is not one sentence", e.Code, e.Message)
+		}
+		seen[e.Code] = true
+		message, wait := e.Message, e.RetryAfter
+		changed := e.With("%d%%", 7).After(time.Minute)
+		if !errors.Is(changed, e) || changed.Message != "7%" || changed.RetryAfter != time.Minute || changed.Status != e.Status {
+			t.Errorf("%+v is not %s any more", changed, e.Code)
+		}
+		if e.Message != message || e.RetryAfter != wait {
+			t.Errorf("%s was changed by its copy", e.Code)
+		}
+		for _, other := range Codes() {
+			if errors.Is(e, other) != (e == other) {
+				t.Errorf("%s is %s", e.Code, other.Code)
+			}
+		}
+	}
+	if after := ErrRateLimited.After(time.Millisecond).RetryAfter; after != time.Second {
+		t.Errorf("a wait of %s is shorter than Retry-After can say", after)
+	}
+	if invalid := Invalid("apps", "name", "M."); invalid.Code != "apps.invalid_name" || invalid.Status != 400 || errors.Is(invalid, errors.New("x")) {
+		t.Errorf("%+v", invalid)
+	}
+}

@@ -1,0 +1,162 @@
+package feedback
+
+import (
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func anID() *rapid.Generator[ID] {
+	return rapid.Map(rapid.SliceOfN(rapid.Byte(), 16, 16), func(b []byte) ID { return ID(b) })
+}
+
+// secretForm is one kind of secret: how it is made and how it is recognised.
+type secretForm struct {
+	make  func() string
+	valid func(string) bool
+}
+
+func secretForms() map[string]secretForm {
+	account := NewIDs(time.Now, rand.Reader).New()
+	token := func(kind TokenKind) secretForm {
+		return secretForm{
+			func() string { return NewToken(kind, account, rand.Reader) },
+			func(s string) bool { id, ok := ParseToken(kind, s); return ok && id == account },
+		}
+	}
+	return map[string]secretForm{
+		"gk_":  {func() string { return NewAPIKey(rand.Reader) }, ValidAPIKey},
+		"gst_": {func() string { return NewSetupToken(rand.Reader) }, ValidSetupToken},
+		"gat_": token(AccessToken),
+		"grt_": token(RefreshToken),
+		"grt_ that follows another": {
+			func() string {
+				return Successor(NewToken(RefreshToken, account, rand.Reader), account, []byte("nonce"))
+			},
+			token(RefreshToken).valid,
+		},
+	}
+}
+
+// TestSecrets: what is made is recognised, as its own kind only, and any changed,
+// missing, added or swapped character is noticed.
+func TestSecrets(t *testing.T) {
+	forms := secretForms()
+	for name, form := range forms {
+		t.Run(name, func(t *testing.T) {
+			prefix, _, _ := strings.Cut(name, " ")
+			s := form.make()
+			if !strings.HasPrefix(s, prefix) || strings.Trim(s[len(prefix):], base62) != "" {
+				t.Fatalf("made %q", s)
+			}
+			if !form.valid(s) || s == form.make() {
+				t.Fatalf("%q is not recognised, or was made twice", s)
+			}
+			for other, otherForm := range forms {
+				if otherPrefix, _, _ := strings.Cut(other, " "); otherPrefix != prefix && otherForm.valid(s) {
+					t.Errorf("%q passes for %s", s, other)
+				}
+			}
+			for i := range s {
+				for _, c := range base62 + "_-+/=. \n\x00é" {
+					if changed := s[:i] + string(c) + s[i+1:]; changed != s && form.valid(changed) {
+						t.Fatalf("%q became %q and is still valid", s, changed)
+					}
+				}
+				if form.valid(s[:i]) || form.valid(s[i+1:]) || form.valid(s[:i]+s[i+1:]) || form.valid(s[:i]+"0"+s[i:]) {
+					t.Fatalf("%q, cut or extended at %d, is still valid", s, i)
+				}
+				if i > 0 && s[i] != s[i-1] && form.valid(s[:i-1]+s[i:i+1]+s[i-1:i]+s[i+1:]) {
+					t.Fatalf("%q with %d and %d swapped is still valid", s, i-1, i)
+				}
+			}
+			if form.valid(s+"\n") || form.valid(" "+s) || form.valid(strings.ToUpper(s)) {
+				t.Error("white space or case does not matter")
+			}
+		})
+	}
+}
+
+func TestTokenCarriesAccount(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		account := anID().Draw(t, "account")
+		for _, kind := range []TokenKind{AccessToken, RefreshToken} {
+			s := NewToken(kind, account, rand.Reader)
+			if id, ok := ParseToken(kind, s); !ok || id != account {
+				t.Fatalf("%q of %s is read as one of %s, %v", s, account, id, ok)
+			}
+			if len(s) != len(kind)+tokenDigits+checkDigits {
+				t.Fatalf("%q has %d characters", s, len(s))
+			}
+		}
+	})
+}
+
+// TestTokenTooLarge: 65 digits can hold a little more than 48 bytes; what does not
+// fit is refused instead of being cut.
+func TestTokenTooLarge(t *testing.T) {
+	body := strings.Repeat("z", tokenDigits)
+	if id, ok := ParseToken(AccessToken, string(AccessToken)+body+checksum(body)); ok {
+		t.Errorf("read as a token of %s", id)
+	}
+}
+
+// TestSuccessor: it depends on the spent token, the account and the nonce, and on
+// nothing else.
+func TestSuccessor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		account := anID().Draw(t, "account")
+		nonce := rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "nonce")
+		spent := NewToken(RefreshToken, account, rand.Reader)
+		next := Successor(spent, account, nonce)
+		if next != Successor(spent, account, nonce) {
+			t.Fatal("two successors of one token")
+		}
+		if id, ok := ParseToken(RefreshToken, next); !ok || id != account {
+			t.Fatalf("%q is not a refresh token of %s", next, account)
+		}
+		other := append([]byte{nonce[0] ^ 1}, nonce[1:]...)
+		if next == Successor(spent, account, other) || next == Successor(NewToken(RefreshToken, account, rand.Reader), account, nonce) {
+			t.Fatal("the nonce or the spent token does not matter")
+		}
+	})
+}
+
+// TestKeyDigits: every digit of base 62 is equally likely.
+func TestKeyDigits(t *testing.T) {
+	seen := map[rune]int{}
+	const keys = 4000
+	for range keys {
+		for _, digit := range NewAPIKey(rand.Reader)[len(keyPrefix) : len(keyPrefix)+keyDigits] {
+			seen[digit]++
+		}
+	}
+	// The standard deviation is about 45: nine of them do not happen by chance.
+	want := keys * keyDigits / len(base62)
+	for _, digit := range base62 {
+		if n := seen[digit]; n < want-400 || n > want+400 {
+			t.Errorf("%c came %d times, want about %d", digit, n, want)
+		}
+	}
+}
+
+func TestMaskKey(t *testing.T) {
+	key := NewAPIKey(rand.Reader)
+	if got := MaskKey(key); got != key[:7]+"…" {
+		t.Errorf("%s is shown as %s", key, got)
+	}
+	for _, s := range []string{"", "gk_", "gk_abcd"} {
+		if got := MaskKey(s); got != "gk_…" {
+			t.Errorf("%q is shown as %s", s, got)
+		}
+	}
+}
+
+func TestHashSecret(t *testing.T) {
+	if HashSecret("a") == HashSecret("b") || HashSecret("a") != HashSecret("a") {
+		t.Error("the hash does not tell secrets apart")
+	}
+}
