@@ -160,9 +160,7 @@ func (a *API) run(c *call) (result any, err error) {
 		return nil, feedback.ErrUnknownOperation
 	}
 	c.client = a.clientOf(c.r)
-	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
-	defer cancel()
-	who, err := a.authenticate(ctx, c)
+	who, err := a.authenticate(c)
 	if err != nil {
 		return nil, err
 	}
@@ -174,11 +172,16 @@ func (a *API) run(c *call) (result any, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// A slow body does not use up the operation's own time.
+	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
+	defer cancel()
 	return c.op.call(ctx, who, in)
 }
 
 // authenticate returns who calls, as the operation's guard demands.
-func (a *API) authenticate(ctx context.Context, c *call) (any, error) {
+func (a *API) authenticate(c *call) (any, error) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
+	defer cancel()
 	switch c.op.guard {
 	case guardBearer:
 		token := bearerToken(c.r)
