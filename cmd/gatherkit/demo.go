@@ -101,10 +101,7 @@ func (p *program) fill(at config.Store, log *slog.Logger, secret string) (demo, 
 }
 
 func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret string) (demo, error) {
-	hasher, err := password.New(rand.Reader)
-	if err != nil {
-		return demo{}, err
-	}
+	hasher := password.New(rand.Reader)
 	hash, err := hasher.Hash(ctx, secret)
 	if err != nil {
 		return demo{}, err

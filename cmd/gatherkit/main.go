@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -74,10 +76,22 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		_, _ = fmt.Fprintln(stderr, "gatherkit: warning:", warning)
 	}
 	if err := command.Run(); err != nil {
-		_, _ = fmt.Fprintf(stderr, "gatherkit: %v\n", err)
+		_, _ = fmt.Fprintf(stderr, "gatherkit: %s\n", oneLine(err))
 		return 1
 	}
 	return 0
+}
+
+// oneLine is an error's text in one line. PostgreSQL's driver tells of each of its
+// attempts in a line of its own, most of them alike.
+func oneLine(err error) string {
+	var parts []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(parts, line) {
+			parts = append(parts, line)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": ")
 }
 
 // printf writes to the terminal; there is nothing to be done when that fails.
@@ -94,9 +108,7 @@ func (p *program) open(at config.Store, log *slog.Logger, change ...func(*store.
 	for _, fn := range change {
 		fn(&o)
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
-	defer cancel()
-	s, err := store.Open(ctx, o)
+	s, err := store.Open(p.ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the database: %w", err)
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"gatherkit/internal/config"
@@ -20,6 +22,10 @@ func (c *backupCommand) Run(p *program) error {
 	file, err := filepath.Abs(c.File)
 	if err != nil {
 		return err
+	}
+	// Opening it would make it, and the backup of a mistyped folder would be empty.
+	if _, err := os.Stat(c.Data); err != nil {
+		return fmt.Errorf("cannot find the data: %w; name its folder with --data", err)
 	}
 	return p.with(c.Store, func(s *store.Store) error {
 		if err := s.Backup(p.ctx, file); err != nil {

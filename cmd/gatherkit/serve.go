@@ -102,10 +102,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 
 // newHandler is the whole service as one handler.
 func newHandler(ctx context.Context, c config.Serve, s *store.Store, metrics *registry, log *slog.Logger, draining *atomic.Bool) (http.Handler, error) {
-	passwords, err := password.New(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
+	passwords := password.New(rand.Reader)
 	operations, err := api.New(ctx, api.Options{
 		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
 		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: c.SubmitRate,

@@ -139,10 +139,7 @@ func (n newPassword) read(p *program) (secret, hash string, err error) {
 	if !feedback.ValidPassword(secret) {
 		return "", "", errors.New("the password must be 10 to 1,024 bytes long; give another on standard input")
 	}
-	hasher, err := password.New(rand.Reader)
-	if err != nil {
-		return "", "", err
-	}
+	hasher := password.New(rand.Reader)
 	hash, err = hasher.Hash(context.Background(), secret)
 	return secret, hash, err
 }

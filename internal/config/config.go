@@ -11,7 +11,7 @@ import (
 
 // Store says where the data is. Every command that opens the store takes it.
 type Store struct {
-	Data     string   `help:"Folder of the SQLite database, created when it is missing." default:"./data" env:"GATHERKIT_DATA" placeholder:"FOLDER"`
+	Data     string   `help:"Folder of the SQLite database, created when it is missing." default:"./data" env:"GATHERKIT_DATA"`
 	Database Database `help:"PostgreSQL to use instead of SQLite: postgres://user:password@host:5432/name." env:"GATHERKIT_DATABASE" secret:"" placeholder:"URL"`
 }
 
@@ -29,10 +29,10 @@ func (s *Store) Validate() error {
 // Kubernetes sets GATHERKIT_PORT for a Service that is named gatherkit.
 type Serve struct {
 	Store          `embed:""`
-	Listen         string    `help:"Address to answer on." default:":8080" env:"GATHERKIT_LISTEN" placeholder:"ADDR"`
+	Listen         string    `help:"Address to answer on." default:":8080" env:"GATHERKIT_LISTEN"`
 	PublicURL      PublicURL `name:"public-url" help:"Where browsers reach the service, such as https://feedback.example.com." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
 	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
-	SubmitRate     int       `help:"Submissions that one address may make in a minute; 0 turns the limit off." default:"600" env:"GATHERKIT_SUBMIT_RATE" placeholder:"N"`
+	SubmitRate     int       `help:"Submissions that one address may make in a minute; 0 turns the limit off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on; none without it." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 }
 

@@ -11,10 +11,7 @@ import (
 
 func TestHashAndVerify(t *testing.T) {
 	ctx := context.Background()
-	h, err := New(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := New(rand.Reader)
 	hash, err := h.Hash(ctx, "correct horse")
 	if err != nil {
 		t.Fatal(err)
@@ -36,10 +33,7 @@ func TestHashAndVerify(t *testing.T) {
 
 // TestKnownParameters holds the hash's form, which other programs read, too.
 func TestKnownParameters(t *testing.T) {
-	h, err := New(bytes.NewReader(bytes.Repeat([]byte("salt"), 1<<10)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := New(bytes.NewReader(bytes.Repeat([]byte("salt"), 1<<10)))
 	hash, err := h.Hash(context.Background(), "password")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$") {
 		t.Errorf("%s, %v", hash, err)
@@ -47,10 +41,7 @@ func TestKnownParameters(t *testing.T) {
 }
 
 func TestDamagedHashes(t *testing.T) {
-	h, err := New(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := New(rand.Reader)
 	for _, hash := range []string{"plain", "$2b$10$abc", "$argon2id$v=16$m=1,t=1,p=1$YQ$YQ", "$argon2id$v=19$m=x$YQ$YQ", "$argon2id$v=19$m=8,t=1,p=1$?$YQ"} {
 		if ok, err := h.Verify(context.Background(), hash, "password"); ok || err == nil {
 			t.Errorf("%s: %v, %v", hash, ok, err)
@@ -60,10 +51,7 @@ func TestDamagedHashes(t *testing.T) {
 
 // TestPatience: who cannot wait for a turn is told so.
 func TestPatience(t *testing.T) {
-	h, err := New(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := New(rand.Reader)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := h.turns.Acquire(context.Background(), h.most); err != nil {

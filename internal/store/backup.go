@@ -23,7 +23,7 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("%s exists already; give the backup a new name", file)
 	}
 	part := file + ".part"
-	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.WriteFile(part, nil, 0o600); err != nil { // SQLite fills an empty file
 		return err
 	}
 	defer func() {
@@ -31,13 +31,10 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 			_ = os.Remove(part)
 		}
 	}()
-	if _, err := s.reader.ExecContext(ctx, "VACUUM INTO $1", part); err != nil {
+	if err := s.copyTo(ctx, part); err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	if err := checkIntegrity(ctx, part); err != nil {
-		return err
-	}
-	if err := os.Chmod(part, 0o600); err != nil {
 		return err
 	}
 	if err := syncFile(part); err != nil {
@@ -47,6 +44,17 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 		return err
 	}
 	return syncFile(filepath.Dir(file))
+}
+
+// copyTo reads one state of the database, on a connection of its own: the readers'
+// refuse the statement, and the writer would make others wait.
+func (s *Store) copyTo(ctx context.Context, file string) error {
+	db, err := openSQLite(s.folder, false)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "VACUUM INTO $1", file)
+	return errors.Join(err, db.Close())
 }
 
 func checkIntegrity(ctx context.Context, file string) error {

@@ -94,12 +94,15 @@ func openPostgres(dsn string) (*sql.DB, error) {
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > 5*time.Second {
 		config.ConnectTimeout = 5 * time.Second
 	}
-	// A server may be set up to acknowledge before the commit is durable; we are not.
-	config.RuntimeParams["synchronous_commit"] = "on"
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "gatherkit"
 	}
-	db := stdlib.OpenDB(*config)
+	// A server may be set up to acknowledge before a commit is durable; we are not. It
+	// is set by a statement, as poolers refuse it among the start parameters.
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET synchronous_commit = on")
+		return err
+	}))
 	db.SetMaxOpenConns(maxPostgresConns)
 	db.SetMaxIdleConns(maxPostgresConns)
 	db.SetConnMaxIdleTime(5 * time.Minute)

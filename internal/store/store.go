@@ -41,6 +41,7 @@ type Options struct {
 // be called from several processes on the same database.
 type Store struct {
 	dialect dialect
+	folder  string // of the SQLite file
 	now     func() time.Time
 	rand    io.Reader
 	ids     *feedback.IDs
@@ -74,7 +75,7 @@ const (
 // Open opens the store, creating the SQLite file when there is none, and brings
 // its schema up to date.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal}
+	s := &Store{folder: o.Folder, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal}
 	var err error
 	submitLanes := 1
 	if o.Database != "" {

@@ -1,0 +1,202 @@
+package e2e_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store/storetest"
+)
+
+const host = "feedback.example.com" // as in deploy/nginx.conf
+
+// proxy is a running nginx with deploy/nginx.conf.
+type proxy struct {
+	plain, secure string // addresses
+	roots         *x509.CertPool
+}
+
+// TestNginx runs the document's reverse proxy in front of the service.
+func TestNginx(t *testing.T) {
+	p := start(t, "--trusted-proxies", "127.0.0.1", "--submit-rate", "1", "--public-url", "https://"+host)
+	_, key := p.setUp(t)
+	proxy := startNginx(t, p.address)
+	client := proxy.client(t, "127.0.0.1")
+	url := "https://" + host
+	submit := func(client *http.Client, forwardedFor string) answer {
+		return call(t, client, url+"/api/widget-submit-request", `{"title":"Dark mode","description":""}`, "X-API-Key", key, "X-Forwarded-For", forwardedFor)
+	}
+
+	// The client is a trusted proxy, too, so that addresses can be tried.
+	if a := submit(client, "203.0.113.7"); !a.OK || a.proto != "HTTP/2.0" || a.header.Get("X-Request-Id") == "" {
+		t.Errorf("the first submission got %+v", a)
+	}
+	if a := submit(client, "203.0.113.7"); a.status != http.StatusTooManyRequests || a.Error.Code != "api.rate_limited" || a.header.Get("Retry-After") == "" {
+		t.Errorf("the second submission of one address got %+v", a)
+	}
+	if a := submit(client, "203.0.113.8"); !a.OK {
+		t.Errorf("another address's submission got %+v", a)
+	}
+	// 127.0.0.2 is not trusted: nginx adds it, and what it claims does not count.
+	if a := submit(proxy.client(t, "127.0.0.2"), "203.0.113.7"); !a.OK {
+		t.Errorf("a submission with an address that the client made up got %+v", a)
+	}
+	if strings.Contains(p.stderr.String(), "not a trusted proxy") {
+		t.Errorf("gatherkit does not trust the proxy:\n%s", p.stderr.String())
+	}
+
+	// A page of the service itself may refresh by cookie; its origin must match Host.
+	if a := call(t, client, url+"/api/auth-refresh", "", "Origin", url, "Cookie", "gatherkit_refresh=x"); a.Error.Code != "auth.invalid_refresh_token" {
+		t.Errorf("a refresh from the service's own page got %+v", a)
+	}
+	if a := call(t, client, url+"/api/no-such", ""); a.status != http.StatusNotFound || a.Error.Code != "api.unknown_operation" {
+		t.Errorf("an unknown operation got %+v", a)
+	}
+
+	for size, fromGatherkit := range map[int]bool{300 << 10: true, 600 << 10: false} {
+		a := call(t, client, url+"/api/auth-login", strings.Repeat(" ", size))
+		if a.status != http.StatusRequestEntityTooLarge || a.Error.Code != feedback.ErrBodyTooLarge.Code || a.Error.Message != feedback.ErrBodyTooLarge.Message {
+			t.Errorf("a body of %d bytes got %+v", size, a)
+		}
+		if (a.header.Get("X-Request-Id") != "") != fromGatherkit {
+			t.Errorf("a body of %d bytes is refused by gatherkit: %v; want %v", size, !fromGatherkit, fromGatherkit)
+		}
+	}
+	proxy.redirects(t)
+
+	p.stop(t)
+	a := call(t, client, url+"/api/auth-me", "")
+	if a.status != http.StatusServiceUnavailable || a.Error.Code != feedback.ErrUnavailable.Code || a.Error.Message != feedback.ErrUnavailable.Message || a.header.Get("Retry-After") == "" {
+		t.Errorf("with gatherkit stopped a call got %+v", a)
+	}
+}
+
+// redirects checks that plain HTTP leads to TLS and stays a POST.
+func (p *proxy) redirects(t *testing.T) {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+p.plain+"/api/auth-me", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = host
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // nothing is read
+	if to := response.Header.Get("Location"); response.StatusCode != http.StatusPermanentRedirect || to != "https://"+host+"/api/auth-me" {
+		t.Errorf("plain HTTP got %d to %s", response.StatusCode, to)
+	}
+}
+
+// client calls the proxy under its name, from a loopback address.
+func (p *proxy) client(t *testing.T, from string) *http.Client {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, p.secure)
+		},
+		TLSClientConfig:   &tls.Config{RootCAs: p.roots, MinVersion: tls.VersionTLS13},
+		ForceAttemptHTTP2: true,
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// startNginx checks deploy/nginx.conf with nginx -t and runs it until the test ends,
+// with addresses and a certificate of the test in place of those that it names.
+func startNginx(t *testing.T, upstream string) *proxy {
+	t.Helper()
+	nginx, err := exec.LookPath("nginx")
+	if err != nil {
+		// Where Debian keeps it, and where only root looks.
+		if nginx, err = exec.LookPath("/usr/sbin/nginx"); err != nil {
+			storetest.Missing(t, "nginx", "install it with `apt-get install nginx-light`")
+		}
+	}
+	folder := t.TempDir()
+	p := &proxy{plain: freeAddress(t), secure: freeAddress(t), roots: writeCertificate(t, folder)}
+	server := replaced(t, read(t, "deploy/nginx.conf"),
+		"listen 80;", "listen "+p.plain+";", "listen 443 ssl http2;", "listen "+p.secure+" ssl http2;",
+		"listen [::]:80;", "", "listen [::]:443 ssl http2;", "", // not every machine has IPv6
+		"server 127.0.0.1:8080;", "server "+upstream+";",
+		"/etc/ssl/certs/"+host+".pem", filepath.Join(folder, "certificate.pem"),
+		"/etc/ssl/private/"+host+".key", filepath.Join(folder, "key.pem"))
+	// One process, so that none outlives the test.
+	whole := fmt.Sprintf("daemon off;\nmaster_process off;\npid %[1]s/pid;\nerror_log stderr;\nevents {}\n"+
+		"http {\naccess_log off;\nclient_body_temp_path %[1]s/body;\nproxy_temp_path %[1]s/proxy;\n%[2]s}\n", folder, server)
+	file := filepath.Join(folder, "nginx.conf")
+	if err := os.WriteFile(file, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), nginx, "-t", "-p", folder, "-c", file).CombinedOutput(); err != nil {
+		t.Fatalf("nginx -t: %v\n%s", err, out)
+	}
+	var stderr output
+	cmd := exec.CommandContext(t.Context(), nginx, "-p", folder, "-c", file)
+	cmd.Stderr = &stderr
+	exited := make(chan struct{})
+	launch(t, cmd, exited)
+	eventually(t, "nginx listens", func() bool {
+		select {
+		case <-exited:
+			t.Fatalf("nginx ended:\n%s", stderr.String())
+		default:
+		}
+		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.secure)
+		return err == nil && connection.Close() == nil
+	})
+	return p
+}
+
+// writeCertificate writes a certificate for the host and its key.
+func writeCertificate(t *testing.T, folder string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{host},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{
+		"certificate.pem": {Type: "CERTIFICATE", Bytes: certificate}, "key.pem": {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(parsed)
+	return roots
+}

@@ -1,0 +1,322 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+
+	"gatherkit/internal/config"
+	"gatherkit/internal/store/storetest"
+)
+
+// read returns a file of the project.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var fencedBlock = regexp.MustCompile("(?s)\n```([^\n]*)\n(.*?\n)```\n")
+
+// block returns the fenced block of docs/operating.md that has the text.
+func block(t *testing.T, text string) string {
+	t.Helper()
+	var found []string
+	for _, match := range fencedBlock.FindAllStringSubmatch(read(t, "docs/operating.md"), -1) {
+		if strings.Contains(match[2], text) {
+			found = append(found, match[2])
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("docs/operating.md has %d blocks with %q; want 1", len(found), text)
+	}
+	return found[0]
+}
+
+// table returns the rows of the table in docs/operating.md whose header line this is.
+func table(t *testing.T, header string) [][]string {
+	t.Helper()
+	_, rest, found := strings.Cut(read(t, "docs/operating.md"), "\n"+header+"\n")
+	if !found {
+		t.Fatalf("docs/operating.md has no table %s", header)
+	}
+	rest, _, _ = strings.Cut(rest, "\n\n")
+	var rows [][]string
+	for line := range strings.Lines(rest) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.Trim(strings.TrimSpace(cells[i]), "`")
+		}
+		rows = append(rows, cells)
+	}
+	return rows[1:] // the first is the line below the header
+}
+
+// replaced replaces a text, which must be there, wherever it is.
+func replaced(t *testing.T, text string, pairs ...string) string {
+	t.Helper()
+	for pair := range slices.Chunk(pairs, 2) {
+		if !strings.Contains(text, pair[0]) {
+			t.Fatalf("%q is not in\n%s", pair[0], text)
+		}
+		text = strings.ReplaceAll(text, pair[0], pair[1])
+	}
+	return text
+}
+
+func TestOperatingShowsTheFiles(t *testing.T) {
+	shown := map[string]string{}
+	for _, match := range fencedBlock.FindAllStringSubmatch(read(t, "docs/operating.md"), -1) {
+		if _, file, found := strings.Cut(match[1], "file="); found {
+			shown[file] = match[2]
+		}
+	}
+	files, err := os.ReadDir("../deploy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		path := "deploy/" + file.Name()
+		if diff := cmp.Diff(read(t, path), shown[path]); diff != "" {
+			t.Errorf("docs/operating.md does not show %s as it is (- file, + shown):\n%s", path, diff)
+		}
+	}
+}
+
+func TestOperatingListsTheSettings(t *testing.T) {
+	documented := map[string][]string{}
+	for _, row := range table(t, "| flag | variable | default | meaning |") {
+		documented[row[0]] = row[1:3]
+	}
+	parser, err := kong.New(&config.Serve{}, config.Options()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := map[string][]string{}
+	for _, flag := range parser.Model.Flags {
+		if flag.Name != "help" {
+			declared["--"+flag.Name] = []string{strings.Join(flag.Envs, " "), flag.Default}
+		}
+	}
+	if diff := cmp.Diff(declared, documented); diff != "" {
+		t.Errorf("- declared, + documented:\n%s", diff)
+	}
+	help, err := exec.CommandContext(t.Context(), build(t), "serve", "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := regexp.MustCompile(`(?m)^ +(--[a-z-]+)=`).FindAllStringSubmatch(string(help), -1)
+	variables := regexp.MustCompile(`\$(GATHERKIT_\w+)`).FindAllStringSubmatch(string(help), -1)
+	if len(flags) != len(documented) || len(variables) != len(documented) {
+		t.Fatalf("the help has %d flags and %d variables, the document %d:\n%s", len(flags), len(variables), len(documented), help)
+	}
+	for i, flag := range flags {
+		if row := documented[flag[1]]; len(row) == 0 || row[0] != variables[i][1] {
+			t.Errorf("the help has %s with %s, the document %q", flag[1], variables[i][1], row)
+		}
+	}
+}
+
+func TestOperatingListsTheMetrics(t *testing.T) {
+	documented := map[string]string{}
+	for _, row := range table(t, "| metric | type | meaning |") {
+		documented[row[0]] = row[1]
+	}
+	for name, database := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			metrics := freeAddress(t)
+			p := start(t, append(database, "--metrics-listen", metrics)...)
+			_, key := p.setUp(t)
+			call(t, http.DefaultClient, p.url+"/api/widget-submit-request", `{"title":"Dark mode","description":""}`, "X-API-Key", key).get(t, "request.id")
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+metrics+"/metrics", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close() //nolint:errcheck // read to its end
+			text, err := io.ReadAll(response.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			served := map[string]string{}
+			for _, match := range regexp.MustCompile(`(?m)^# TYPE (gatherkit_\w+) (\w+)$`).FindAllStringSubmatch(string(text), -1) {
+				served[match[1]] = match[2]
+			}
+			if diff := cmp.Diff(served, documented); diff != "" {
+				t.Errorf("- served, + documented:\n%s", diff)
+			}
+		})
+	}
+}
+
+// databases are the arguments of serve for each database, by name.
+func databases(t *testing.T) map[string][]string {
+	t.Helper()
+	return map[string][]string{"SQLite": {}, "PostgreSQL": {"--database", storetest.Postgres(t)}}
+}
+
+func TestOperatingListsTheFieldsOfTheLog(t *testing.T) {
+	documented := []string{"level", "msg", "time"}
+	for _, row := range table(t, "| field | meaning |") {
+		documented = append(documented, row[0])
+	}
+	slices.Sort(documented)
+	p := start(t)
+	token, key := p.setUp(t)
+	p.stop(t)
+	calls := 0
+	for line := range strings.Lines(p.stderr.String()) {
+		entry := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if entry["msg"] != "call" {
+			continue
+		}
+		calls++
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(entry)), documented); diff != "" {
+			t.Errorf("- logged, + documented:\n%s", diff)
+		}
+	}
+	if calls != 2 {
+		t.Errorf("%d calls are in the log; want 2", calls)
+	}
+	for _, secret := range []string{token, key, setupToken.FindString(p.stdout.String()), "correct horse"} {
+		if strings.Contains(p.stderr.String(), secret) {
+			t.Errorf("%s is in the log", secret)
+		}
+	}
+}
+
+// TestBackupAndRestore runs the document's cron entry beside a running service, and
+// the commands that restore what it made.
+func TestBackupAndRestore(t *testing.T) {
+	data, backups := filepath.Join(t.TempDir(), "gatherkit"), t.TempDir()
+	p := start(t, "--data", data)
+	_, key := p.setUp(t)
+	submit := func(p *process, title string) answer {
+		return call(t, http.DefaultClient, p.url+"/api/widget-submit-request", fmt.Sprintf(`{"title":%q,"description":""}`, title), "X-API-Key", key)
+	}
+	submit(p, "Before the backup").get(t, "request.id")
+
+	fields := strings.SplitN(strings.TrimSpace(block(t, "gatherkit backup")), " ", 7)
+	if fields[5] != "gatherkit" {
+		t.Errorf("the cron entry runs as %s", fields[5])
+	}
+	script := replaced(t, fields[6], "/usr/local/bin/gatherkit", build(t), "/var/lib/gatherkit", data, "/var/backups/gatherkit", backups, `\%`, "%")
+	if out, err := command(t, "/", "", script).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	made, err := filepath.Glob(filepath.Join(backups, "*"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("the backups are %q, %v; want one", made, err)
+	}
+	if info, err := os.Stat(made[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup is %v, %v", info, err)
+	}
+	submit(p, "After the backup").get(t, "request.id")
+
+	script = replaced(t, block(t, "install -o gatherkit"), "/var/backups/gatherkit/2026-11-21-0315.db", made[0], "/var/lib/gatherkit", data, "-o gatherkit -g gatherkit ", "")
+	stopping, rest, found := strings.Cut(script, "\n")
+	moving, starting, last := strings.Cut(rest, "systemctl start gatherkit")
+	if stopping != "systemctl stop gatherkit" || !found || !last || strings.TrimSpace(starting) != "" {
+		t.Fatalf("the restore does not stop first and start last:\n%s", script)
+	}
+	p.stop(t)
+	if out, err := command(t, "/", "", moving).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p = start(t, "--data", data)
+	login := call(t, http.DefaultClient, p.url+"/api/auth-login", `{"email":"ada@example.com","password":"correct horse"}`)
+	list := call(t, http.DefaultClient, p.url+"/api/requests-list", "", "Authorization", "Bearer "+login.get(t, "access_token"))
+	if text := string(list.Result); !strings.Contains(text, "Before the backup") || strings.Contains(text, "After the backup") {
+		t.Errorf("after the restore the requests are %s", text)
+	}
+	submit(p, "After the restore").get(t, "request.id")
+}
+
+// drainTime is how long gatherkit may take to stop: 30 s for calls under way, and 20
+// for what they write.
+const drainTime = 50 * time.Second
+
+func TestSystemdUnit(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		storetest.Missing(t, "systemd", "install it with `apt-get install systemd`")
+	}
+	unit := read(t, "deploy/gatherkit.service")
+	postgres := replaced(t, unit, "#LoadCredential=", "LoadCredential=", "#Environment=", "Environment=")
+	for name, text := range map[string]string{"SQLite": unit, "PostgreSQL": postgres} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "gatherkit.service")
+			if err := os.WriteFile(file, []byte(replaced(t, text, "/usr/local/bin/gatherkit", build(t))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", file).CombinedOutput()
+			if err != nil || strings.Contains(string(out), "gatherkit.service") {
+				t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+			}
+			// 100 is a unit without any protection, 20 what systemd shows as well protected.
+			out, err = exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20", "--no-pager", file).CombinedOutput()
+			if err != nil {
+				t.Errorf("systemd-analyze security: %v\n%s", err, out)
+			}
+		})
+	}
+	stop := regexp.MustCompile(`(?m)^TimeoutStopSec=(\d+)$`).FindStringSubmatch(unit)
+	if stop == nil {
+		t.Fatal("the unit has no TimeoutStopSec")
+	}
+	if seconds, err := time.ParseDuration(stop[1] + "s"); err != nil || seconds <= drainTime {
+		t.Errorf("systemd kills gatherkit after %v, %v; it may take %v to stop", seconds, err, drainTime)
+	}
+}
+
+// TestSystemdUnitSettings starts the service with the unit's own settings.
+func TestSystemdUnitSettings(t *testing.T) {
+	database, state := filepath.Join(t.TempDir(), "database"), t.TempDir()
+	if err := os.WriteFile(database, []byte(storetest.Postgres(t)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unit := read(t, "deploy/gatherkit.service")
+	for name, text := range map[string]string{"SQLite": unit, "PostgreSQL": replaced(t, unit, "#Environment=", "Environment=")} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.NewReplacer("%S", state, "%d", filepath.Dir(database), "127.0.0.1:8080", freeAddress(t)).Replace(text)
+			cmd := exec.CommandContext(t.Context(), build(t), "migrate")
+			cmd.Env = cleanEnvironment()
+			for _, match := range regexp.MustCompile(`(?m)^Environment=(.*)$`).FindAllStringSubmatch(text, -1) {
+				cmd.Env = append(cmd.Env, match[1])
+			}
+			out, err := cmd.CombinedOutput()
+			if err != nil || strings.Contains(string(out), "warning") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			_, err = os.Stat(filepath.Join(state, "gatherkit", "gatherkit.db"))
+			if inFile := err == nil; inFile != (name == "SQLite") {
+				t.Errorf("with %s there is a SQLite file: %v", name, inFile)
+			}
+		})
+		if err := os.RemoveAll(filepath.Join(state, "gatherkit")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

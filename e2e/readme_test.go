@@ -1,0 +1,176 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+// TestReadme runs every shell command of README.md, in its order, on a copy of the
+// sources: what README says is all that a newcomer knows.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	for _, match := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
+		blocks = append(blocks, match[1])
+	}
+	if len(blocks) != 6 {
+		t.Fatalf("README has %d blocks; this test knows what to do with 6", len(blocks))
+	}
+	copied := copySources(t)
+	t.Run("demo", func(t *testing.T) { playDemo(t, copied, blocks[0]) })
+	t.Run("tests", func(t *testing.T) {
+		// Running it here would run this test; .ci/run runs it.
+		out, err := command(t, copied, "", strings.Replace(blocks[1], "make", "make --dry-run", 1)).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "go test") {
+			t.Errorf("%s: %v\n%s", blocks[1], err, out)
+		}
+	})
+	t.Run("serve", func(t *testing.T) { playServe(t, copied, blocks[2:]) })
+}
+
+// copySources copies the files under version control, and those that could come
+// to be, to a folder of their own.
+func copySources(t *testing.T) string {
+	t.Helper()
+	to := t.TempDir()
+	out, err := command(t, "..", "", `git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -cf - -T - | tar -xf - -C "`+to+`"`).CombinedOutput()
+	if err != nil {
+		t.Fatalf("copy the sources: %v\n%s", err, out)
+	}
+	return to
+}
+
+// command runs a piece of shell in a folder.
+func command(t *testing.T, folder, port, script string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script) //nolint:gosec // README's own commands
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
+	if port != "" {
+		cmd.Env = append(cmd.Env, "GATHERKIT_LISTEN=127.0.0.1:"+port)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// background runs a piece of shell until the test ends and returns its output file.
+func background(t *testing.T, folder, port, script string) string {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t, folder, port, script)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		_ = cmd.Wait()
+		_ = out.Close()
+	})
+	return out.Name()
+}
+
+// playDemo starts the demo and runs the calls that it prints.
+func playDemo(t *testing.T, folder, script string) {
+	out := background(t, folder, "", script)
+	var printed string
+	eventually(t, "the demo prints its calls", func() bool {
+		text, err := os.ReadFile(out)
+		printed = string(text)
+		return err == nil && strings.Contains(printed, "widget-submit-request") && strings.HasSuffix(printed, "\n\n")
+	})
+	var calls []string
+	for line := range strings.SplitSeq(printed, "\n") {
+		if call, ok := strings.CutPrefix(line, "  "); ok {
+			calls = append(calls, call)
+		}
+	}
+	if len(calls) != 3 {
+		t.Fatalf("the demo prints %d calls:\n%s", len(calls), printed)
+	}
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(printed)
+	eventually(t, "the demo answers", func() bool { return answers(t, address+"/readyz") })
+	answer, err := command(t, folder, "", strings.Join(calls, "\necho\n")).Output()
+	if err != nil || strings.Count(string(answer), `{"ok":true`) != 2 {
+		t.Errorf("%v\n%s", err, answer)
+	}
+}
+
+// playServe runs the rest: it builds, serves in the background, and calls.
+func playServe(t *testing.T, folder string, blocks []string) {
+	const port = "18471"
+	build, serve, _ := strings.Cut(blocks[0], "\n")
+	if out, err := command(t, folder, port, build).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", build, err, out)
+	}
+	background(t, folder, port, "exec "+serve)
+	eventually(t, "the service answers", func() bool { return answers(t, "http://127.0.0.1:"+port+"/readyz") })
+	script := strings.ReplaceAll(strings.Join(blocks[1:], "\necho\n"), "localhost:8080", "127.0.0.1:"+port)
+	out, err := command(t, folder, port, script).Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	last := strings.LastIndex(string(out), `{"ok":true`)
+	if last < 0 {
+		t.Fatalf("no answer:\n%s", out)
+	}
+	var listed struct {
+		Result struct {
+			Requests []struct{ Title string }
+			Total    int `json:"total_count"`
+		}
+	}
+	if err := json.Unmarshal(out[last:], &listed); err != nil || listed.Result.Total != 1 || listed.Result.Requests[0].Title != "Dark mode" {
+		t.Errorf("%v\n%s", err, lines)
+	}
+}
+
+// answers reports whether a GET succeeds.
+func answers(t *testing.T, url string) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close() //nolint:errcheck // only the status counts
+	return response.StatusCode == http.StatusOK
+}
+
+// eventually waits for another process, and fails after a minute.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(time.Minute)
+	for !happened() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
