@@ -116,6 +116,13 @@ func (k *known) pick(r *rand.Rand) string {
 	return k.list[max(0, len(k.list)-1-back)]
 }
 
+// any returns one of them all.
+func (k *known) any(r *rand.Rand) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.list[r.IntN(len(k.list))]
+}
+
 // The model of an app: its key, and how many requests it has.
 type (
 	appState struct {
