@@ -44,7 +44,10 @@ func New(api http.Handler, ready func(context.Context) error) (http.Handler, err
 	mux := http.NewServeMux()
 	mux.Handle("GET /docs", asset("text/html; charset=utf-8", page))
 	mux.Handle("GET /docs/style.css", asset("text/css; charset=utf-8", docsStyle))
-	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "docs") // relative, as a proxy may serve all this below a path
+		w.WriteHeader(http.StatusFound)
+	})
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { health(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTime)

@@ -70,7 +70,7 @@ The API is described on %[1]s/docs.
 
 Log in as the owner, %[2]s, and keep the token:
 
-  TOKEN=$(curl -s %[1]s/api/auth-login -H 'Content-Type: application/json' -d '{"email":"%[2]s","password":"%[3]s"}' | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+  TOKEN=$(curl -s %[1]s/api/auth-login -H 'Content-Type: application/json' -d '{"email":"%[2]s","password":"%[3]s"}' | sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p')
 
 List the newest requests that nobody has looked at yet:
 

@@ -115,6 +115,17 @@ func (p *program) open(at config.Store, log *slog.Logger, change ...func(*store.
 	return s, nil
 }
 
+// withExisting is with for commands that make no sense on a new database: opening
+// it would make it, and a mistyped folder would look empty.
+func (p *program) withExisting(at config.Store, fn func(*store.Store) error) error {
+	if at.Database == "" {
+		if _, err := os.Stat(at.Data); err != nil {
+			return fmt.Errorf("cannot find the data: %w; name its folder with --data", err)
+		}
+	}
+	return p.with(at, fn)
+}
+
 // with opens the store for a command and closes it when the command is done.
 func (p *program) with(at config.Store, fn func(*store.Store) error) error {
 	s, err := p.open(at, slog.New(slog.NewTextHandler(p.stderr, nil)))

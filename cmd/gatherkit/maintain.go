@@ -23,11 +23,10 @@ func (c *backupCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	// Opening it would make it, and the backup of a mistyped folder would be empty.
-	if _, err := os.Stat(c.Data); err != nil {
-		return fmt.Errorf("cannot find the data: %w; name its folder with --data", err)
+	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+		return fmt.Errorf("cannot write the backup: %w", err)
 	}
-	return p.with(c.Store, func(s *store.Store) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
 		if err := s.Backup(p.ctx, file); err != nil {
 			return err
 		}
@@ -42,7 +41,7 @@ type recountCommand struct {
 
 // Run compares and repairs.
 func (c *recountCommand) Run(p *program) error {
-	return p.with(c.Store, func(s *store.Store) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
 		wrong, err := s.Recount(p.ctx)
 		for _, m := range wrong {
 			p.printf("app %s, %s, %s: counted %d, present %d; repaired\n", m.AppID, m.Box, m.Status, m.Counted, m.Rows)

@@ -65,7 +65,7 @@ func (r *registry) serve(ctx context.Context, address string) (stop func(), err 
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	return func() { _ = errors.Join(server.Close(), <-served) }, nil // both only say that it was closed

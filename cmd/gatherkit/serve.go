@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -23,6 +22,7 @@ import (
 
 const (
 	headerTime = 10 * time.Second // for a request's headers
+	readTime   = 45 * time.Second // for headers and body, also of calls whose body nobody wants
 	writeTime  = time.Minute      // from the headers to the end of the answer
 	idleTime   = 2 * time.Minute  // for a connection without a request
 	maxHeader  = 32 << 10
@@ -51,8 +51,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 	defer func() { err = errors.Join(err, s.Close()) }()
 	metrics.watch(s)
 
-	var draining atomic.Bool
-	handler, err := newHandler(p.ctx, c, s, metrics, log, &draining)
+	handler, err := newHandler(p.ctx, c, s, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -75,7 +74,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 	defer func() { stopWork(); <-worked }()
 
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: handler, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP, for which nobody needs to get up
 	}
 	served := make(chan error, 1)
@@ -90,7 +89,6 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 	case <-p.ctx.Done():
 	}
 	log.Info("stopping; calls under way are finished first")
-	draining.Store(true)
 	drainCtx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	if err := server.Shutdown(drainCtx); err != nil {
@@ -101,7 +99,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 }
 
 // newHandler is the whole service as one handler.
-func newHandler(ctx context.Context, c config.Serve, s *store.Store, metrics *registry, log *slog.Logger, draining *atomic.Bool) (http.Handler, error) {
+func newHandler(ctx context.Context, c config.Serve, s *store.Store, metrics *registry, log *slog.Logger) (http.Handler, error) {
 	passwords := password.New(rand.Reader)
 	operations, err := api.New(ctx, api.Options{
 		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
@@ -110,12 +108,7 @@ func newHandler(ctx context.Context, c config.Serve, s *store.Store, metrics *re
 	if err != nil {
 		return nil, err
 	}
-	return web.New(operations, func(ctx context.Context) error {
-		if draining.Load() {
-			return errors.New("draining")
-		}
-		return s.Ping(ctx)
-	})
+	return web.New(operations, s.Ping)
 }
 
 func listen(ctx context.Context, address, flag string) (net.Listener, error) {

@@ -76,7 +76,7 @@ type userListCommand struct {
 
 // Run lists the users.
 func (c *userListCommand) Run(p *program) error {
-	return p.with(c.Store, func(s *store.Store) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
 		accounts, err := s.Accounts(p.ctx)
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (c *userSetPasswordCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.with(c.Store, func(s *store.Store) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
 		credentials, err := s.Credentials(p.ctx, c.Email)
 		if err != nil {
 			return err

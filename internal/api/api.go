@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -32,8 +33,8 @@ import (
 
 const (
 	maxBody     = 256 << 10
-	smallBody   = 16 << 10 // below this a body does not count against maxBodies
-	maxBodies   = 64 << 20 // bytes of bodies that are being read at once
+	bodyChunk   = 16 << 10 // the first of a body is read without asking, each further one counts
+	maxBodies   = 32 << 20 // bytes of larger bodies that are held at once
 	drain       = 4 << 20  // read beyond maxBody, so that a client that sends first gets to see the refusal
 	bodyTime    = 30 * time.Second
 	callTime    = 15 * time.Second
@@ -72,6 +73,7 @@ type API struct {
 	openAPI   []byte
 	metrics   metrics
 	bodies    *semaphore.Weighted
+	decoding  chan struct{} // a place for each body that is being decoded
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
 	warned    sync.Once
@@ -82,7 +84,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	a := &API{
 		Options: o, store: o.Store, passwords: o.Passwords, now: o.Now,
 		submits: &rate{perMinute: o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
-		bodies: semaphore.NewWeighted(maxBodies), sameSite: http.NewCrossOriginProtection(),
+		bodies: semaphore.NewWeighted(maxBodies), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
 			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
 			AllowedMethods:  []string{http.MethodPost},
@@ -92,6 +94,11 @@ func New(ctx context.Context, o Options) (*API, error) {
 		}),
 	}
 	var err error
+	if o.PublicURL != nil { // a proxy may have changed the Host that the page's origin is compared with
+		if err := a.sameSite.AddTrustedOrigin(o.PublicURL.Scheme + "://" + o.PublicURL.Host); err != nil {
+			return nil, err
+		}
+	}
 	if a.cursorKey, err = o.Store.Secret(ctx, "cursor"); err != nil {
 		return nil, err
 	}
@@ -164,11 +171,7 @@ func (a *API) run(c *call) (result any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := a.readBody(c)
-	if err != nil {
-		return nil, err
-	}
-	in, err := c.op.params.decode(body)
+	in, err := a.input(c)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +215,8 @@ func (a *API) authenticate(c *call) (any, error) {
 		}
 		c.client.refresh = cookie.Value
 	}
-	if token := bearerToken(c.r); token != "" {
+	token := bearerToken(c.r)
+	if _, ok := feedback.ParseToken(feedback.RefreshToken, token); ok { // not the access token that some clients send always
 		c.client.refresh = token
 	}
 	return c.client, nil
@@ -230,9 +234,9 @@ func bearerToken(r *http.Request) string {
 func (a *API) clientOf(r *http.Request) *client {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address counts as one client
 	forwarded := r.Header.Values("X-Forwarded-For")
-	if len(forwarded) > 0 && !within(peer.Addr().Unmap(), a.TrustedProxies) {
+	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !within(peer.Addr().Unmap(), a.TrustedProxies) {
 		a.warned.Do(func() {
-			a.Log.Warn("X-Forwarded-For from a peer that is not a trusted proxy is ignored; if it is your proxy, name it in --trusted-proxies", "peer", peer.Addr().String())
+			a.Log.Warn("forwarding headers from a peer that is not a trusted proxy are ignored; if it is your proxy, name it in --trusted-proxies", "peer", peer.Addr().String())
 		})
 	}
 	return &client{
@@ -242,42 +246,56 @@ func (a *API) clientOf(r *http.Request) *client {
 	}
 }
 
-// readBody returns the whole body. It refuses with ErrBodyTooLarge,
-// ErrRequestTimeout, ErrUnsupportedMediaType, or ErrUnavailable when too much is
-// being read at once.
-func (a *API) readBody(c *call) ([]byte, error) {
-	size := c.r.ContentLength
-	if size < 0 || size > maxBody {
-		size = maxBody
-	}
-	if size > smallBody {
-		if !a.bodies.TryAcquire(size) {
-			return nil, feedback.ErrUnavailable
-		}
-		defer a.bodies.Release(size)
-	}
-	// Some ResponseWriters of tests have no deadlines; the server's do.
-	if err := http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+// input returns the call's parameters. Bodies are decoded a few at a time: a small
+// one can hold a great many values, each of which takes memory.
+func (a *API) input(c *call) (any, error) {
+	body, held, err := a.readBody(c)
+	defer a.bodies.Release(held)
+	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(c.r.Body, maxBody+1))
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, feedback.ErrRequestTimeout
-	case err != nil:
-		return nil, feedback.ErrInvalidJSON.With("The body broke off before its end.")
-	case len(body) > maxBody:
-		_, _ = io.CopyN(io.Discard, c.r.Body, drain) // whatever comes, the refusal is the same
-		return nil, feedback.ErrBodyTooLarge
-	case strings.TrimSpace(string(body)) == "":
-		return nil, nil
+	a.decoding <- struct{}{}
+	defer func() { <-a.decoding }()
+	return c.op.params.decode(body)
+}
+
+// readBody returns the whole body, and how many bytes of it are held of a.bodies.
+// It refuses with ErrBodyTooLarge, ErrRequestTimeout, ErrUnsupportedMediaType, or
+// ErrUnavailable when too much is held at once.
+func (a *API) readBody(c *call) (body []byte, held int64, err error) {
+	// Some ResponseWriters of tests have no deadlines; the server's do.
+	if err := http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, 0, err
+	}
+	for more := true; more; {
+		if len(body) > 0 { // what has arrived counts, not what was announced
+			if !a.bodies.TryAcquire(bodyChunk) {
+				return nil, held, feedback.ErrUnavailable
+			}
+			held += bodyChunk
+		}
+		chunk, err := io.ReadAll(io.LimitReader(c.r.Body, bodyChunk))
+		body = append(body, chunk...)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, held, feedback.ErrRequestTimeout
+		case err != nil:
+			return nil, held, feedback.ErrInvalidJSON.With("The body broke off before its end.")
+		case len(body) > maxBody:
+			_, _ = io.CopyN(io.Discard, c.r.Body, drain) // whatever comes, the refusal is the same
+			return nil, held, feedback.ErrBodyTooLarge
+		}
+		more = len(chunk) == bodyChunk
+	}
+	if strings.TrimSpace(string(body)) == "" {
+		return nil, held, nil
 	}
 	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
 	encoding := c.r.Header.Get("Content-Encoding")
 	if !strings.EqualFold(strings.TrimSpace(media), "application/json") || encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, feedback.ErrUnsupportedMediaType
+		return nil, held, feedback.ErrUnsupportedMediaType
 	}
-	return body, nil
+	return body, held, nil
 }
 
 // success and failure are the two forms of the envelope.

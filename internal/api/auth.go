@@ -36,25 +36,37 @@ type loginResult struct {
 
 func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (loginResult, error) {
 	subjects := store.LoginSubjects(in.Email, c.from)
-	if err := a.store.CheckLogin(ctx, subjects); err != nil {
-		return loginResult{}, err
-	}
-	credentials, err := a.store.Credentials(ctx, in.Email)
+	credentials, err := a.check(ctx, in.Email, in.Password, subjects)
 	if err != nil {
 		return loginResult{}, err
-	}
-	right, err := a.passwords.Verify(ctx, credentials.PasswordHash, in.Password)
-	if err != nil {
-		return loginResult{}, err
-	}
-	if !right {
-		return loginResult{}, a.store.FailLogin(ctx, subjects)
 	}
 	session, tokens, err := a.store.OpenSession(ctx, credentials, subjects)
 	if err != nil {
 		return loginResult{}, err
 	}
 	return loginResult{User: session.User, Account: session.Account, tokenPair: c.deliver(tokens)}, nil
+}
+
+// check returns the credentials of an e-mail when the password is right. The limit
+// is looked at before anything costly is done, and again when the password's turn
+// has come: a crowd of wrong ones is not hashed to its end.
+func (a *API) check(ctx context.Context, email, secret string, subjects []store.LoginSubject) (store.Credentials, error) {
+	allowed := func() error { return a.store.CheckLogin(ctx, subjects) }
+	if err := allowed(); err != nil {
+		return store.Credentials{}, err
+	}
+	credentials, err := a.store.Credentials(ctx, email)
+	if err != nil {
+		return credentials, err
+	}
+	right, err := a.passwords.Verify(ctx, credentials.PasswordHash, secret, allowed)
+	if err != nil {
+		return credentials, err
+	}
+	if !right {
+		return credentials, a.store.FailLogin(ctx, subjects)
+	}
+	return credentials, nil
 }
 
 type authRefreshParams struct {
@@ -67,7 +79,7 @@ func (a *API) authRefresh(ctx context.Context, c *client, in authRefreshParams) 
 		presented = c.refresh
 	}
 	if presented == "" {
-		return tokenPair{}, feedback.ErrInvalidRefreshToken.With("Send the refresh token as refresh_token.")
+		return tokenPair{}, feedback.ErrInvalidRefreshToken.With("Send the refresh token as refresh_token, in the header Authorization: Bearer, or in the cookie.")
 	}
 	tokens, err := a.store.Refresh(ctx, presented)
 	if err != nil {
@@ -113,19 +125,9 @@ func (a *API) authChangePassword(ctx context.Context, c caller, in authChangePas
 	}
 	// Who holds a stolen token must not be able to try passwords without limit.
 	subjects := store.LoginSubjects(c.User.Email, c.from)
-	if err := a.store.CheckLogin(ctx, subjects); err != nil {
-		return authChangePasswordResult{}, err
-	}
-	credentials, err := a.store.Credentials(ctx, c.User.Email)
+	credentials, err := a.check(ctx, c.User.Email, in.CurrentPassword, subjects)
 	if err != nil {
 		return authChangePasswordResult{}, err
-	}
-	right, err := a.passwords.Verify(ctx, credentials.PasswordHash, in.CurrentPassword)
-	if err != nil {
-		return authChangePasswordResult{}, err
-	}
-	if !right {
-		return authChangePasswordResult{}, a.store.FailLogin(ctx, subjects)
 	}
 	hash, err := a.passwords.Hash(ctx, in.NewPassword)
 	if err != nil {

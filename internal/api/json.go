@@ -30,6 +30,13 @@ func readObject(body []byte) (map[string]any, error) {
 	return object, nil
 }
 
+// member is one member of an object that readObject has read, as it was sent.
+func member(body []byte, name string) (jsontext.Value, error) {
+	var members map[string]jsontext.Value
+	err := jsonx.Unmarshal(body, &members)
+	return members[name], err
+}
+
 // fill stores an object that readObject has read in a struct. When a member does
 // not fit it returns that member's name.
 func fill(object map[string]any, into any) (field string, err error) {

@@ -84,8 +84,19 @@ func (r *rate) allow(from netip.Prefix, now time.Time) error {
 	left := time.Minute - time.Duration(now.UnixNano()-minute*int64(time.Minute))
 	past := math.Ceil(float64(r.previous[from]) * float64(left) / float64(time.Minute))
 	if int(past)+r.current[from] >= r.perMinute {
-		return feedback.ErrRateLimited.After(left)
+		return feedback.ErrRateLimited.After(r.wait(from, left))
 	}
 	r.current[from]++
 	return nil
+}
+
+// wait is the time until one more is allowed, when so much of the minute is left.
+// What weighs is the minute before, in whose course its share goes down; when this
+// minute is full on its own, that is the next one.
+func (r *rate) wait(from netip.Prefix, left time.Duration) time.Duration {
+	room, weighs, until := r.perMinute-1-r.current[from], r.previous[from], left
+	if room < 0 {
+		room, weighs, until = r.perMinute-1, r.current[from], left+time.Minute
+	}
+	return until - time.Duration(float64(time.Minute)*float64(room)/float64(weighs))
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,7 +32,26 @@ func (a *API) document() ([]byte, error) {
 	for _, o := range a.order {
 		doc.Paths["/api/"+o.name] = &huma.PathItem{Post: a.operation(o)}
 	}
+	for name, schema := range a.registry.Map() {
+		mendNulls(a.registry.TypeFromRef("#/components/schemas/"+name), schema)
+	}
 	return indented(doc)
+}
+
+// mendNulls says of each field of a record whether it can be null: pointers
+// without omitempty can, slices cannot. The library takes it the other way round
+// for ids, which are arrays of bytes to it, and for slices.
+func mendNulls(record reflect.Type, schema *huma.Schema) {
+	if record == nil || record.Kind() != reflect.Struct {
+		return
+	}
+	for i := range record.NumField() {
+		field := record.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if property := schema.Properties[name]; property != nil && property.Ref == "" {
+			property.Nullable = field.Type.Kind() == reflect.Pointer && options != "omitempty"
+		}
+	}
 }
 
 // OpenAPI returns the document that /api/openapi.json serves.
@@ -53,26 +74,15 @@ var areaTitles = map[string]string{
 	"users":    "Users",
 }
 
+// areas are the first words of operations, in the order in which they come.
 func areas(ops []*op) []string {
 	var names []string
 	for _, o := range ops {
-		if area := o.params.area; len(names) == 0 || names[len(names)-1] != area {
-			names = append(names, area)
+		if !slices.Contains(names, o.params.area) {
+			names = append(names, o.params.area)
 		}
 	}
-	return dedupe(names)
-}
-
-func dedupe(names []string) []string {
-	seen := map[string]bool{}
-	var once []string
-	for _, name := range names {
-		if !seen[name] {
-			seen[name] = true
-			once = append(once, name)
-		}
-	}
-	return once
+	return names
 }
 
 func (a *API) operation(o *op) *huma.Operation {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (p *params) decode(body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range object {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(p.names, name) {
 			return nil, p.unknown(name)
 		}
@@ -65,6 +66,9 @@ func (p *params) decode(body []byte) (any, error) {
 	if err := faults.refusal(p.area, p.names); err != nil {
 		return nil, err
 	}
+	if err := p.restore(object, body); err != nil {
+		return nil, err
+	}
 	into := reflect.New(p.typ)
 	if field, err := fill(object, into.Interface()); err != nil {
 		if field == "" {
@@ -73,6 +77,22 @@ func (p *params) decode(body []byte) (any, error) {
 		return nil, feedback.Invalid(p.area, field, p.sentence(field, "must be"))
 	}
 	return into.Elem().Interface(), nil
+}
+
+// restore puts the text that was sent in the place of verbatim objects, whose
+// numbers would lose digits otherwise.
+func (p *params) restore(object map[string]any, body []byte) error {
+	for name := range object {
+		if _, isObject := object[name].(map[string]any); !isObject || !p.verbatim[name] {
+			continue
+		}
+		text, err := member(body, name)
+		if err != nil {
+			return err
+		}
+		object[name] = text
+	}
+	return nil
 }
 
 func (p *params) unknown(name string) error {
@@ -169,6 +189,8 @@ func span(least, most *int, unit string) string {
 		return fmt.Sprintf(" of %d to %d%s", *least, *most, unit)
 	case most != nil:
 		return fmt.Sprintf(" of at most %d%s", *most, unit)
+	case least != nil && *least == 1:
+		return " of at least 1" + strings.TrimSuffix(unit, "s")
 	case least != nil:
 		return fmt.Sprintf(" of at least %d%s", *least, unit)
 	}
@@ -211,6 +233,9 @@ func (f faults) refusal(area string, names []string) error {
 	return feedback.Invalid(area, first, strings.Join(sentences[:min(len(sentences), maxSentences)], " "))
 }
 
+// maxInteger is the largest integer up to which JSON numbers are exact (RFC 8259).
+const maxInteger = 1<<53 - 1
+
 // normalise trims the outer white space of every string, drops null members and
 // reports whether the value is free of NUL, which PostgreSQL cannot store.
 func normalise(v any, verbatim bool) (any, bool) {
@@ -220,6 +245,9 @@ func normalise(v any, verbatim bool) (any, bool) {
 			return v, !strings.Contains(v, "\x00")
 		}
 		return strings.TrimSpace(v), !strings.Contains(v, "\x00")
+	case float64:
+		// What is too large for an integer is still a large one: limits cap it.
+		return max(min(v, maxInteger), -maxInteger), true
 	case []any:
 		for i := range v {
 			var ok bool

@@ -48,9 +48,13 @@ func reference(t testing.TB, a *API) string {
 	b.Write(intro)
 	b.WriteString("## Errors\n\nA field that is not acceptable is `<area>.invalid_<field>`, status 400: the area is the operation's first word, such as `apps.invalid_name`. The message names every faulty field. The other codes:\n\n| status | code | meaning |\n| --- | --- | --- |\n")
 	for _, e := range feedback.Codes() {
-		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", e.Status, e.Code, e.Message)
+		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", e.Status, e.Code, strings.ReplaceAll(e.Message, "<", "\\<"))
 	}
 	byName := scripts(t)
+	b.WriteString("\n## Records\n")
+	for _, name := range []string{"App", "Settings", "WidgetSettings", "Request", "Submitter", "User", "Account", "Member"} {
+		a.describeRecord(t, &b, name)
+	}
 	for _, area := range areas(a.order) {
 		fmt.Fprintf(&b, "\n## %s\n", areaTitles[area])
 		for _, o := range a.order {
@@ -62,11 +66,41 @@ func reference(t testing.TB, a *API) string {
 	return b.String()
 }
 
+// describeRecord writes the fields of a record that answers hold.
+func (a *API) describeRecord(t testing.TB, b *strings.Builder, name string) {
+	t.Helper()
+	schema := a.registry.Map()[name]
+	if schema == nil {
+		t.Fatalf("no record %s", name)
+	}
+	fmt.Fprintf(b, "\n### %s\n\n| field | type | meaning |\n| --- | --- | --- |\n", name)
+	for _, field := range schema.Required {
+		property := schema.Properties[field]
+		kind := property.Type
+		switch {
+		case property.Ref != "":
+			kind = "object: " + property.Ref[strings.LastIndex(property.Ref, "/")+1:]
+		case property.Format != "" && property.Type == "string":
+			kind += ", " + property.Format
+		case property.Type == "array":
+			kind = "array of " + property.Items.Type
+		}
+		if property.Nullable {
+			kind += ", or null"
+		}
+		meaning := property.Description
+		if len(property.Enum) > 0 {
+			meaning = strings.TrimSpace(meaning + " One of " + strings.Trim(strings.ReplaceAll(fmt.Sprint(property.Enum), " ", ", "), "[]") + ".")
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", field, kind, meaning)
+	}
+}
+
 // describe writes one operation: its parameters, then its script.
 func describe(b *strings.Builder, o *op, script []step) {
 	fmt.Fprintf(b, "\n### %s\n\n%s. %s\n", o.name, o.summary, o.needs())
 	if len(o.params.names) > 0 {
-		b.WriteString("\n| parameter | | |\n| --- | --- | --- |\n")
+		b.WriteString("\n| parameter | value | meaning |\n| --- | --- | --- |\n")
 		for _, name := range o.params.names {
 			schema := o.params.schema.Properties[name]
 			need := "optional"
@@ -78,6 +112,7 @@ func describe(b *strings.Builder, o *op, script []step) {
 	}
 	for _, s := range script {
 		switch {
+		case s.method == "SETUP":
 		case s.prose != "":
 			fmt.Fprintf(b, "\n%s\n", s.prose)
 		case s.wait != "":

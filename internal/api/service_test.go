@@ -66,6 +66,19 @@ func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func
 	return a
 }
 
+// newFreshService is a service without users, as at its first start: {setup} is
+// the token that it has printed.
+func newFreshService(t testing.TB, at storetest.Place) *service {
+	t.Helper()
+	clock := storetest.NewClock()
+	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{"setup": feedback.NewSetupToken(rand.Reader)}}
+	s.api = newAPI(t, s.store, clock)
+	if err := s.store.AddSetupToken(context.Background(), s.names["setup"]); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *service {
 	t.Helper()
 	clock := storetest.NewClock()

@@ -43,7 +43,7 @@ func Roles() []Role { return []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner
 func (r Role) Valid() bool { return r.rank() >= 0 }
 
 // Allows reports whether r may do what needs at least the role least.
-func (r Role) Allows(least Role) bool { return r.Valid() && r.rank() >= least.rank() }
+func (r Role) Allows(least Role) bool { return r.Valid() && least.Valid() && r.rank() >= least.rank() }
 
 func (r Role) rank() int {
 	for i, known := range Roles() {

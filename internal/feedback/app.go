@@ -2,7 +2,9 @@ package feedback
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -127,12 +129,21 @@ func (s Settings) AllowsOrigin(origin string) bool {
 	return ok && slices.Contains(s.AllowedOrigins, normal)
 }
 
+// hostForm is a host as browsers write it in an origin: ASCII (other names as
+// punycode), and a port without zeros before it.
+var hostForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$`)
+
 // parseOrigin returns the origin as browsers write it (RFC 6454, section 6.2):
 // lower case and without the scheme's own port.
 func parseOrigin(s string) (string, bool) {
 	u, err := url.Parse(strings.ToLower(s))
-	if err != nil || u.Host == "" || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(s, "#") {
+	if err != nil || u.Scheme == "" || u.Scheme+"://"+u.Host != strings.ToLower(s) || !hostForm.MatchString(u.Host) {
 		return "", false
+	}
+	if port := u.Port(); port != "" {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return "", false
+		}
 	}
 	host := u.Host
 	switch u.Scheme {

@@ -32,6 +32,7 @@ const (
 	RequestUpdated    ChangeKind = "request.updated"
 	RequestDeleted    ChangeKind = "request.deleted"
 	RequestRestored   ChangeKind = "request.restored"
+	RequestPurged     ChangeKind = "request.purged"
 )
 
 // Actor is who made a change.
@@ -41,15 +42,19 @@ type Actor struct {
 }
 
 // The kinds of actors: a user of the dashboard, a caller with an API key, an
-// operator at the command line.
+// operator at the command line, the service's own worker.
 const (
 	ByUser    = "user"
 	ByAPIKey  = "api_key"
 	ByCommand = "command"
+	ByService = "service"
 )
 
 // Command is the operator at the command line.
 func Command() Actor { return Actor{Kind: ByCommand} }
+
+// Service is the service's own worker.
+func Service() Actor { return Actor{Kind: ByService} }
 
 // Diff returns the fields of two records that differ, as the log keeps them.
 // Records compare by their JSON form.

@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
@@ -68,14 +69,42 @@ type Submitter struct {
 	Verified   bool    `json:"verified"`
 }
 
-// Metadata is what the host page sends along: at most 8 KiB of JSON, two levels deep.
+// Metadata is what the host page sends along: at most 8 KiB of JSON, two levels
+// deep. Numbers keep their digits: other systems' ids exceed what a float holds.
 type Metadata map[string]any
+
+// UnmarshalJSON keeps numbers as they are written.
+func (m *Metadata) UnmarshalJSON(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return err
+	}
+	*m = object
+	return nil
+}
+
+// MarshalJSON sorts the keys, and leaves <, > and & as they are: escaped, an
+// address with parameters would take twice its length.
+func (m Metadata) MarshalJSON() ([]byte, error) {
+	if m == nil {
+		return []byte("{}"), nil
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(map[string]any(m)); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+}
 
 const maxMetadata = 8 << 10
 
 // Check refuses metadata that is too large or too deep.
 func (m Metadata) Check() *Error {
-	text, err := json.Marshal(m)
+	text, err := m.MarshalJSON()
 	if err != nil || len(text) > maxMetadata || !flat(m) {
 		return Invalid("widget", "metadata", "metadata must be a JSON object of at most 8 KiB and two levels.")
 	}
@@ -121,8 +150,9 @@ func NewRequest(title, description string) Request {
 // Fingerprint sums up what a submitter sent, so that a repeated idempotency key
 // can be told from a key that was used for two different requests.
 func (r *Request) Fingerprint() [sha256.Size]byte {
-	// Marshalling sorts the keys of metadata; strings and a map of JSON values cannot fail.
-	text, _ := json.Marshal([]any{r.Title, r.Description, r.Submitter, r.Metadata}) //nolint:errchkjson // see above
+	// Each field is named here, so that a new one in Submitter does not change the
+	// fingerprints that are stored. Strings and JSON values cannot fail to marshal.
+	text, _ := json.Marshal([]any{r.Title, r.Description, r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Metadata})
 	return sha256.Sum256(text)
 }
 

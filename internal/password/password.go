@@ -52,7 +52,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	if _, err := io.ReadFull(h.rand, salt); err != nil {
 		return "", err
 	}
-	key, err := h.derive(ctx, password, salt, memoryKiB, passes, lanes, keyBytes)
+	key, err := h.derive(ctx, nil, password, salt, memoryKiB, passes, lanes, keyBytes)
 	if err != nil {
 		return "", err
 	}
@@ -61,8 +61,9 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 
 // Verify reports whether hash is the password's. An empty hash, for a user that
 // does not exist, takes the same time and is never right. It fails with ErrBusy
-// when ctx ends before its turn.
-func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error) {
+// when ctx ends before its turn. When the turn has come it asks allowed, if there
+// is one, and fails with its error: in a crowd much may have changed meanwhile.
+func (h *Hasher) Verify(ctx context.Context, hash, password string, allowed func() error) (bool, error) {
 	known := hash != ""
 	if !known {
 		hash = dummy
@@ -81,18 +82,23 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error
 	if err := errors.Join(saltErr, keyErr); err != nil {
 		return false, fmt.Errorf("the stored password hash cannot be read: %w", err)
 	}
-	derived, err := h.derive(ctx, password, salt, memory, time, threads, uint32(len(key))) //nolint:gosec // a hash of ours is short
+	derived, err := h.derive(ctx, allowed, password, salt, memory, time, threads, uint32(len(key))) //nolint:gosec // a hash of ours is short
 	if err != nil {
 		return false, err
 	}
 	return subtle.ConstantTimeCompare(derived, key) == 1 && known, nil
 }
 
-func (h *Hasher) derive(ctx context.Context, password string, salt []byte, memory, time uint32, threads uint8, length uint32) ([]byte, error) {
+func (h *Hasher) derive(ctx context.Context, allowed func() error, password string, salt []byte, memory, time uint32, threads uint8, length uint32) ([]byte, error) {
 	if err := h.turns.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 	}
 	defer h.turns.Release(1)
+	if allowed != nil {
+		if err := allowed(); err != nil {
+			return nil, err
+		}
+	}
 	return argon2.IDKey([]byte(password), salt, time, memory, threads, length), nil
 }
 

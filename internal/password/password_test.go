@@ -24,7 +24,7 @@ func TestHashAndVerify(t *testing.T) {
 		hash, password string
 		want           bool
 	}{{hash, "correct horse", true}, {again, "correct horse", true}, {hash, "wrong horse", false}, {hash, "", false}, {"", "", false}, {"", "anything", false}} {
-		got, err := h.Verify(ctx, c.hash, c.password)
+		got, err := h.Verify(ctx, c.hash, c.password, nil)
 		if err != nil || got != c.want {
 			t.Errorf("Verify(%q, %q) = %v, %v", c.hash, c.password, got, err)
 		}
@@ -43,7 +43,7 @@ func TestKnownParameters(t *testing.T) {
 func TestDamagedHashes(t *testing.T) {
 	h := New(rand.Reader)
 	for _, hash := range []string{"plain", "$2b$10$abc", "$argon2id$v=16$m=1,t=1,p=1$YQ$YQ", "$argon2id$v=19$m=x$YQ$YQ", "$argon2id$v=19$m=8,t=1,p=1$?$YQ"} {
-		if ok, err := h.Verify(context.Background(), hash, "password"); ok || err == nil {
+		if ok, err := h.Verify(context.Background(), hash, "password", nil); ok || err == nil {
 			t.Errorf("%s: %v, %v", hash, ok, err)
 		}
 	}
@@ -60,5 +60,13 @@ func TestPatience(t *testing.T) {
 	defer h.turns.Release(h.most)
 	if _, err := h.Hash(ctx, "password"); !errors.Is(err, ErrBusy) {
 		t.Errorf("%v, want ErrBusy", err)
+	}
+}
+
+// TestNotAllowedAnyMore: who is refused when the turn comes is not hashed for.
+func TestNotAllowedAnyMore(t *testing.T) {
+	refusal := errors.New("refused")
+	if ok, err := New(rand.Reader).Verify(context.Background(), "", "password", func() error { return refusal }); ok || !errors.Is(err, refusal) {
+		t.Errorf("%v, %v", ok, err)
 	}
 }

@@ -35,11 +35,15 @@ func (s *Store) AddSetupToken(ctx context.Context, token string) error {
 // KnowsSetupToken reports whether AddSetupToken has stored this token. It refuses
 // with ErrSetupDone once there is a user.
 func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error) {
-	if done, err := s.HasUsers(ctx); err != nil || done {
-		return false, errors.Join(err, feedback.ErrSetupDone)
+	done, err := s.HasUsers(ctx)
+	if err != nil {
+		return false, err
+	}
+	if done {
+		return false, feedback.ErrSetupDone
 	}
 	var n int
-	err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM setup_tokens WHERE token_hash = $1", hashArg(feedback.HashSecret(token))).Scan(&n)
+	err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM setup_tokens WHERE token_hash = $1", hashArg(feedback.HashSecret(token))).Scan(&n)
 	return n > 0, err
 }
 

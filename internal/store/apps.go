@@ -79,6 +79,9 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 func (s *Store) ChangeApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.App)) (feedback.App, error) {
 	var app feedback.App
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		if err := s.lock(ctx, tx, accountID, id); err != nil {
+			return err
+		}
 		if app, err = readApp(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -92,7 +95,7 @@ func (s *Store) ChangeApp(ctx context.Context, accountID, id feedback.ID, by fee
 		if app.APIKey != old.APIKey {
 			kind = feedback.AppKeyRegenerated
 			before["api_key"], after["api_key"] = feedback.MaskKey(old.APIKey), feedback.MaskKey(app.APIKey)
-			if err := s.replaceKey(ctx, tx, old, app); err != nil {
+			if err := replaceKey(ctx, tx, old, app); err != nil {
 				return err
 			}
 		}
@@ -115,11 +118,11 @@ func (s *Store) NewAPIKey() string { return feedback.NewAPIKey(s.rand) }
 // worker removes its requests after that. It refuses with ErrAppNotFound.
 func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		app, err := readApp(ctx, tx, accountID, id)
-		if err != nil {
+		if err := s.lock(ctx, tx, accountID, id); err != nil {
 			return err
 		}
-		if err := s.lock(ctx, tx, accountID, id); err != nil {
+		app, err := readApp(ctx, tx, accountID, id)
+		if err != nil {
 			return err
 		}
 		now := feedback.At(s.now())
@@ -166,12 +169,9 @@ func saveApp(ctx context.Context, tx *sql.Tx, app feedback.App, read int64) erro
 	return err
 }
 
-// replaceKey voids an app's old key behind the app's gate: submissions that began
-// with it commit before, or are refused.
-func (s *Store) replaceKey(ctx context.Context, tx *sql.Tx, old, app feedback.App) error {
-	if err := s.lock(ctx, tx, app.AccountID, app.ID); err != nil {
-		return err
-	}
+// replaceKey voids an app's old key. The caller has locked the app's gate, so
+// submissions that began with the old key commit before, or are refused.
+func replaceKey(ctx context.Context, tx *sql.Tx, old, app feedback.App) error {
 	if err := removeKey(ctx, tx, old); err != nil {
 		return err
 	}

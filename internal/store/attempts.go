@@ -92,9 +92,6 @@ func (s *Store) checkFailures(ctx context.Context, q queryer, subjects []LoginSu
 
 // forgetFailures removes counts whose time is over.
 func (s *Store) forgetFailures(ctx context.Context) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM login_failures WHERE subject IN
-			(SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)`, feedback.At(s.now()), sweepChunk)
-		return err
-	})
+	return s.inChunks(ctx, "DELETE FROM login_failures WHERE subject IN (SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)",
+		feedback.At(s.now()), sweepChunk)
 }

@@ -23,7 +23,10 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("%s exists already; give the backup a new name", file)
 	}
 	part := file + ".part"
-	if err := os.WriteFile(part, nil, 0o600); err != nil { // SQLite fills an empty file
+	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := makeFile(part); err != nil { // SQLite fills an empty file
 		return err
 	}
 	defer func() {

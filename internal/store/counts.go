@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 
@@ -67,7 +68,8 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, de
 	return err
 }
 
-// lock takes an app's gate.
+// lock takes an app's gate. For an app that does not exist it makes one: the
+// caller then finds no app, and its refusal undoes that.
 func (s *Store) lock(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) error {
 	return s.count(ctx, tx, accountID, map[countKey]int64{gateOf(appID): 0})
 }
@@ -107,7 +109,7 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 			found, err = s.recountApp(ctx, tx, app.accountID, app.id)
 			return err
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, feedback.ErrAppNotFound) {
 			return wrong, err
 		}
 		wrong = append(wrong, found...)
@@ -119,7 +121,7 @@ func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID fee
 	if err := s.lock(ctx, tx, accountID, appID); err != nil {
 		return nil, err
 	}
-	if live, err := s.alive(ctx, tx, accountID, []feedback.ID{appID}); err != nil || len(live) == 0 {
+	if _, err := readApp(ctx, tx, accountID, appID); err != nil { // deleted meanwhile: no gate must stay
 		return nil, err
 	}
 	// Rows without a counter and counters without rows both show up in the union.

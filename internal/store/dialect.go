@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -118,6 +120,9 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	if readers {
 		pragmas = append(pragmas, "query_only(1)")
 	}
+	if err := makeFile(filepath.Join(folder, databaseFile)); err != nil {
+		return nil, err
+	}
 	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
 	path, err := filepath.Abs(filepath.Join(folder, databaseFile))
 	if err != nil {
@@ -138,6 +143,20 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	return db, nil
 }
 
+// makeFile makes the file of a new database, readable for nobody else, which its log files
+// follow. One that exists must not be opened here: closing it again would
+// drop SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
+func makeFile(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in the operator's folder
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("the file cannot be created: %w", err)
+	}
+	return file.Close()
+}
+
 // Unavailable reports whether err says that the database, not the call, is in
 // trouble, or that the store is full or closing: another try may go through.
 func (s *Store) Unavailable(err error) bool {
@@ -153,19 +172,21 @@ func (s *Store) Unavailable(err error) bool {
 		}
 		return false
 	}
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) { // whatever the server's reason is
+		return true
+	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		// Connection, resources, operator intervention, system error, read-only, and lost races.
-		switch class := pg.Code[:2]; class {
-		case "08", "53", "57", "58", "40", "25":
+		switch pg.Code[:2] {
+		case "08", "53", "57", "58", "40": // connection, resources, operator, system error, lost races
 			return true
 		}
-		return false
+		return pg.Code == "25006" // read-only, as a standby is
 	}
-	var connect *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, net.ErrClosed) ||
+	return errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, batch.ErrFull) || errors.Is(err, batch.ErrClosed) || errors.Is(err, errBroken)
 }

@@ -30,6 +30,13 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 		if r, err = readRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
+		// What was read counts only behind the gate, where nobody else changes it.
+		if err := s.lock(ctx, tx, accountID, r.AppID); err != nil {
+			return err
+		}
+		if r, err = readRequest(ctx, tx, accountID, id); err != nil {
+			return err
+		}
 		old := r
 		if err := change(&r); err != nil {
 			return err
@@ -59,20 +66,13 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 	return r, err
 }
 
-// move takes a request from one counter to another. It refuses when the app is gone.
+// move takes a request from one counter to another.
 func (s *Store) move(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
 	from, to := countKey{r.AppID, old.Box, old.Status}, countKey{r.AppID, r.Box, r.Status}
 	if from == to {
 		return nil
 	}
-	if err := s.count(ctx, tx, accountID, map[countKey]int64{from: -1, to: 1}); err != nil {
-		return err
-	}
-	live, err := s.alive(ctx, tx, accountID, []feedback.ID{r.AppID})
-	if err == nil && len(live) == 0 {
-		return feedback.ErrRequestNotFound
-	}
-	return err
+	return s.count(ctx, tx, accountID, map[countKey]int64{from: -1, to: 1})
 }
 
 func kindOfMove(from, to feedback.Box) feedback.ChangeKind {
@@ -117,7 +117,7 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 		if err != nil {
 			return nil, err
 		}
-		metadata, err := json.Marshal(r.Metadata)
+		metadata, err := r.Metadata.MarshalJSON()
 		if err != nil {
 			return nil, err
 		}
@@ -140,6 +140,14 @@ type newRow struct {
 	request     feedback.Request
 	key         *string
 	fingerprint []byte
+}
+
+// order is by which rows are inserted: that of the index of idempotency keys.
+func (n newRow) order() string {
+	if n.key == nil {
+		return ""
+	}
+	return n.request.AppID.String() + *n.key
 }
 
 func scanID(r row) (id feedback.ID, err error) {

@@ -174,7 +174,9 @@ func (s *Store) write(ctx context.Context, fn transaction) error {
 
 // transact is write on PostgreSQL.
 func (s *Store) transact(ctx context.Context, fn transaction) error {
-	tx, err := s.writer.BeginTx(ctx, nil)
+	// Behind a gate, a transaction must see what was committed while it waited; a
+	// server may be set up with a stricter level, which would show the state before.
+	tx, err := s.writer.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}

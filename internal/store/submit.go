@@ -5,6 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 
 	"gatherkit/internal/feedback"
 )
@@ -91,9 +93,11 @@ func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []S
 func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, results []submitted) (map[int]bool, error) {
 	rows := make([]newRow, 0, len(waiting))
 	for _, i := range waiting {
-		results[i].request = s.arrive(subs[i])
+		results[i] = submitted{request: s.arrive(subs[i])}
 		rows = append(rows, newSubmissionRow(results[i].request, subs[i].IdempotencyKey))
 	}
+	// In one order for all, or two replicas with the same keys could deadlock.
+	slices.SortStableFunc(rows, func(a, b newRow) int { return strings.Compare(a.order(), b.order()) })
 	added, err := s.insertRequests(ctx, tx, accountID, rows)
 	if err != nil {
 		return nil, err

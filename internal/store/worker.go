@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"gatherkit/internal/feedback"
@@ -48,6 +50,11 @@ func (s *Store) Work(ctx context.Context) {
 
 // work does one piece of work and reports whether there is more.
 func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			more, err = false, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
 	leading, err := s.take(ctx, l)
 	if err != nil || !leading {
 		return false, err
@@ -144,7 +151,7 @@ func (s *Store) PurgeBacklog(ctx context.Context) (n int64, err error) {
 }
 
 // Sweep removes expired tokens, sessions without any, counts of failed logins
-// whose time is over, and idempotency keys after 30 days.
+// whose time is over, and, after 30 days, what is in the bin and idempotency keys.
 func (s *Store) Sweep(ctx context.Context) error {
 	if err := s.forgetFailures(ctx); err != nil {
 		return err
@@ -157,27 +164,38 @@ func (s *Store) Sweep(ctx context.Context) error {
 		if err := s.sweepTokens(ctx, accountID); err != nil {
 			return err
 		}
+		if err := s.emptyBin(ctx, accountID); err != nil {
+			return err
+		}
 	}
 	return s.forgetKeys(ctx, accounts)
 }
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
+	until := feedback.At(s.now().Add(-keepExpired))
+	err := s.inChunks(ctx, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
+		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`, accountID, until, sweepChunk)
+	if err != nil {
+		return err
+	}
+	return s.inChunks(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id IN
+		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
+			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweepChunk)
+}
+
+// inChunks runs a statement that changes at most sweepChunk rows until it has
+// changed them all, each time in a transaction of its own.
+func (s *Store) inChunks(ctx context.Context, statement string, args ...any) error {
 	for n := int64(sweepChunk); n == sweepChunk; {
 		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			n, err = changed(ctx, tx, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
-				(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`,
-				accountID, feedback.At(s.now().Add(-keepExpired)), sweepChunk)
+			n, err = changed(ctx, tx, statement, args...)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND NOT EXISTS
-			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = sessions.id)`, accountID)
-		return err
-	})
+	return nil
 }
 
 // forgetKeys removes the idempotency keys of requests that are older than 30
@@ -192,11 +210,9 @@ func (s *Store) forgetKeys(ctx context.Context, accounts []feedback.ID) error {
 	}
 	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
 	for _, accountID := range accounts {
-		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL
-				WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL`, accountID, from, to)
-			return err
-		})
+		err := s.inChunks(ctx, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
+			(SELECT id FROM requests WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL LIMIT $4)`,
+			accountID, from, to, sweepChunk)
 		if err != nil {
 			return err
 		}

@@ -54,8 +54,23 @@ func Postgres(t testing.TB) string {
 	return server.url(name)
 }
 
+// DurablePostgres starts a server of its own for the life of the process, which
+// keeps what it has committed, as in production, and returns the URL of an empty
+// database. It is for measurements; folder is on the disk that is measured.
+func DurablePostgres(folder string) (string, error) {
+	server, err := startCluster(folder, durable)
+	if err != nil {
+		return "", err
+	}
+	kept = append(kept, server)
+	return server.url("postgres"), nil
+}
+
+// kept are the servers of DurablePostgres: forgotten, they would end.
+var kept []*cluster
+
 var (
-	sharedCluster = sync.OnceValues(startCluster)
+	sharedCluster = sync.OnceValues(func() (*cluster, error) { return startCluster(parentFolder(), forgetful) })
 
 	errNoPostgres = errors.New("PostgreSQL is not installed")
 )
@@ -86,20 +101,28 @@ echo ready
 exec >&-
 read -r _`
 
-// settings make a server that is quick and forgets everything in a power cut.
-const settings = `
+const (
+	settings = `
 listen_addresses = '127.0.0.1'
 port = %d
 unix_socket_directories = ''
 max_connections = 200
+log_min_messages = log
+log_checkpoints = off
+`
+	// forgetful makes a server that is quick and loses everything in a power cut.
+	forgetful = `
 shared_buffers = 32MB
 max_wal_size = 256MB
 fsync = off
-full_page_writes = off
-log_min_messages = log
-log_checkpoints = off`
+full_page_writes = off`
+	// durable is PostgreSQL's own way, with memory for a million requests.
+	durable = `
+shared_buffers = 512MB
+max_wal_size = 4GB`
+)
 
-func startCluster() (*cluster, error) {
+func startCluster(parent, more string) (*cluster, error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
@@ -112,7 +135,7 @@ func startCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	shell := exec.Command("sh", "-c", keep, "sh", bin, parentFolder(), fmt.Sprintf(settings, port))
+	shell := exec.Command("sh", "-c", keep, "sh", bin, parent, fmt.Sprintf(settings, port)+more)
 	shell.Dir = "/" // the server's user may not be allowed into ours
 	// In a process group of its own, Ctrl-C in a terminal does not reach it: it sees
 	// the tests to their end.

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the drivers that the store uses
+	_ "modernc.org/sqlite"
+
+	"gatherkit/internal/batch"
+	"gatherkit/internal/feedback"
+)
+
+// The floors are what the machine can do without Gatherkit: HTTP and JSON without
+// a store, and the same writes without HTTP. Work that needs both cannot be faster
+// than 1 / (1/http + 1/commit).
+
+// floorHTTP is the argument with which this program is an HTTP server that reads
+// a submission and stores nothing.
+const floorHTTP = "floor-http"
+
+func serveFloor(address string) error {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(io.LimitReader(r.Body, 256<<10))
+		var in struct{ Title, Description, Email string }
+		if err == nil && len(body) > 0 {
+			err = json.Unmarshal(body, &in)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": map[string]any{"request": in}}) // a client that is gone needs no answer
+	})
+	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: time.Minute}
+	return server.ListenAndServe()
+}
+
+// database is one place for the store, and how to reach it without the store.
+type database struct {
+	name   string
+	flags  []string // of gatherkit
+	driver string
+	dsn    string
+}
+
+func sqliteIn(folder string) database {
+	pragmas := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)"}, "_txlock": {"immediate"}}
+	dsn := url.URL{Scheme: "file", Path: filepath.Join(folder, "gatherkit.db"), RawQuery: pragmas.Encode()}
+	return database{name: "SQLite", flags: []string{"--data=" + folder}, driver: "sqlite", dsn: dsn.String()}
+}
+
+func postgresAt(dsn string) database {
+	return database{name: "PostgreSQL", flags: []string{"--database=" + dsn}, driver: "pgx", dsn: dsn}
+}
+
+// open opens the database behind the service's back.
+func (d database) open(ctx context.Context, binary string) (*sql.DB, error) {
+	if out, err := exec.CommandContext(ctx, binary, append([]string{"migrate"}, d.flags...)...).CombinedOutput(); err != nil { //nolint:gosec // our own binary
+		return nil, fmt.Errorf("make the tables: %w\n%s", err, out)
+	}
+	db, err := sql.Open(d.driver, d.dsn)
+	if err == nil && d.driver == "sqlite" {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+const floorColumns = 24
+
+// commitFloor returns a call that makes the writes of one submission durable, in
+// groups as the service does, with nothing around it.
+func commitFloor(db *sql.DB, numbered bool) (call func(context.Context, int) error, stop func()) {
+	ids := feedback.NewIDs(time.Now, rand.Reader)
+	account, app := ids.New(), ids.New()
+	groups := batch.New(func(ctx context.Context, _ struct{}, members []struct{}) ([]struct{}, error) {
+		return members, commitGroup(ctx, db, numbered, ids, account, app, len(members))
+	}, batch.Options{MaxGroup: 256, MaxQueue: 1024, Parallel: 1, Timeout: time.Minute})
+	return func(ctx context.Context, _ int) error {
+		_, err := groups.Do(ctx, struct{}{}, struct{}{})
+		return err
+	}, groups.Close
+}
+
+func commitGroup(ctx context.Context, db *sql.DB, numbered bool, ids *feedback.IDs, account, app feedback.ID, n int) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	now := time.Now().UnixMicro()
+	var last int64
+	if err := tx.QueryRowContext(ctx, `INSERT INTO account_seq (account_id, last) VALUES ($1, $2)
+		ON CONFLICT (account_id) DO UPDATE SET last = account_seq.last + excluded.last RETURNING last`, account, n).Scan(&last); err != nil {
+		return err
+	}
+	var requests, changes []any
+	for i := range n {
+		id := ids.New()
+		requests = append(requests, account, id, app, "live", "opened", "Dark mode for the invoice list", strings.Repeat("At night it is too bright. ", 7), "grace@example.org", nil, nil, false,
+			"[]", 1, 0, nil, nil, nil, "{}", "widget", 1, now, now, nil, nil)
+		changes = append(changes, account, last-int64(i), now, "request.created", "api_key", app, app, id, nil, nil)
+	}
+	for _, write := range []struct {
+		statement string
+		args      []any
+	}{
+		{"INSERT INTO requests VALUES " + rows(n, floorColumns, numbered), requests},
+		{"INSERT INTO request_counts VALUES " + rows(1, 5, numbered) + " ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", []any{account, app, "live", "opened", n}},
+		{"INSERT INTO changes VALUES " + rows(n, 10, numbered), changes},
+	} {
+		if _, err := tx.ExecContext(ctx, write.statement, write.args...); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// rows is (?,…),(?,…)… or the same with numbers.
+func rows(n, columns int, numbered bool) string {
+	all := make([]string, n)
+	for r := range all {
+		marks := make([]string, columns)
+		for c := range marks {
+			if marks[c] = "?"; numbered {
+				marks[c] = fmt.Sprintf("$%d", r*columns+c+1)
+			}
+		}
+		all[r] = "(" + strings.Join(marks, ",") + ")"
+	}
+	return strings.Join(all, ",")
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// figures are what a number of callers got in a while.
+type figures struct {
+	rate     float64 // calls a second that succeeded
+	p50, p99 time.Duration
+	failures int
+}
+
+// load lets so many callers make one call after the other for a while.
+func load(ctx context.Context, callers int, during time.Duration, call func(ctx context.Context, caller int) error) figures {
+	ctx, cancel := context.WithTimeout(ctx, during+30*time.Second)
+	defer cancel()
+	var mu sync.Mutex
+	var times []time.Duration
+	failures := 0
+	var group sync.WaitGroup
+	began := time.Now()
+	for caller := range callers {
+		group.Go(func() {
+			var own []time.Duration
+			failed := 0
+			for time.Since(began) < during && ctx.Err() == nil {
+				start := time.Now()
+				if err := call(ctx, caller); err != nil {
+					failed++
+					continue
+				}
+				own = append(own, time.Since(start))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			times = append(times, own...)
+			failures += failed
+		})
+	}
+	group.Wait()
+	f := figures{rate: float64(len(times)) / time.Since(began).Seconds(), failures: failures}
+	if len(times) > 0 {
+		slices.Sort(times)
+		f.p50, f.p99 = times[len(times)/2], times[len(times)*99/100]
+	}
+	return f
+}
+
+// median is the middle one of several runs, by rate; failures add up.
+func median(runs []figures) figures {
+	sorted := slices.Clone(runs)
+	slices.SortFunc(sorted, func(a, b figures) int { return int(a.rate - b.rate) })
+	m := sorted[len(sorted)/2]
+	m.failures = 0
+	for _, run := range runs {
+		m.failures += run.failures
+	}
+	return m
+}

@@ -1,0 +1,121 @@
+// Command bench measures a built Gatherkit over HTTP, beside floors that are taken
+// in the same run, and prints the tables of docs/performance.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// options are what a run can be told.
+type options struct {
+	callers  []int
+	sizes    []int
+	during   time.Duration
+	rounds   int
+	folder   string
+	postgres string
+	deleted  int
+}
+
+func main() {
+	if len(os.Args) == 4 && os.Args[1] == floorHTTP {
+		fmt.Fprintln(os.Stderr, serveFloor(os.Args[3]))
+		os.Exit(1)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) (err error) {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if o.folder, err = os.MkdirTemp(o.folder, "gatherkit-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(o.folder)) }()
+	if err := os.Chmod(o.folder, 0o755); err != nil { //nolint:gosec // the database server is another user
+		return err
+	}
+	binary, err := buildProgram(ctx, o.folder)
+	if err != nil {
+		return err
+	}
+	if o.postgres == "" {
+		parent, err := os.MkdirTemp(o.folder, "postgres-")
+		if err != nil {
+			return err
+		}
+		if err := os.Chmod(parent, 0o777); err != nil { //nolint:gosec // the same
+			return err
+		}
+		if o.postgres, err = storetest.DurablePostgres(parent); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%s, %d processors, %s, %s a figure, median of %d rounds.\n", time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), o.during, o.rounds)
+	if err := measureProgram(ctx, binary, filepath.Join(o.folder, "cold")); err != nil {
+		return err
+	}
+	for _, d := range []database{sqliteIn(filepath.Join(o.folder, "sqlite")), postgresAt(o.postgres)} {
+		fmt.Printf("\n## %s\n", d.name)
+		for _, measure := range []func(context.Context, options, string, database) error{measureSubmit, measureOthers, measureLists, measureDeletion} {
+			if err := measure(ctx, o, binary, d); err != nil {
+				return fmt.Errorf("%s: %w", d.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	callers := flags.String("callers", "1,16,64,256", "numbers of callers that submit")
+	sizes := flags.String("sizes", "1000,100000,1000000", "numbers of requests to list among")
+	flags.DurationVar(&o.during, "during", 3*time.Second, "time for each figure")
+	flags.IntVar(&o.rounds, "rounds", 3, "rounds, of which the median counts")
+	flags.StringVar(&o.folder, "folder", "", "folder on the disk to measure; the system's temporary one without it")
+	flags.StringVar(&o.postgres, "postgres", "", "URL of an empty PostgreSQL database; without it a server is started")
+	flags.IntVar(&o.deleted, "deleted", 300000, "requests of the app that is deleted while others submit")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	var err error
+	if o.callers, err = numbers(*callers); err != nil {
+		return o, err
+	}
+	o.sizes, err = numbers(*sizes)
+	return o, err
+}
+
+func numbers(list string) ([]int, error) {
+	var all []int
+	for part := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is no list of numbers such as 1,16,64", list)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// measureProgram reports what the binary is before it does anything.
+func measureProgram(ctx context.Context, binary, folder string) error {
+	info, err := os.Stat(binary)
+	if err != nil {
+		return err
+	}
+	if s, err := startService(ctx, binary, []string{"--data=" + folder}); err != nil { // makes the tables
+		return err
+	} else {
+		s.stop()
+	}
+	var starts []figures
+	var idle float64
+	for range 5 {
+		s, err := startProgram(ctx, binary, []string{"serve", "--data=" + folder}, "/readyz")
+		if err != nil {
+			return err
+		}
+		starts = append(starts, figures{rate: s.coldStart.Seconds()})
+		idle, _, err = s.memory()
+		s.stop()
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Printf("\n| binary | start to first answer | memory at rest |\n| --- | --- | --- |\n| %.1f MB | %.0f ms | %.0f MB |\n",
+		float64(info.Size())/1e6, median(starts).rate*1000, idle)
+	return nil
+}
+
+// measureSubmit compares submissions with the floors, round by round in turn.
+func measureSubmit(ctx context.Context, o options, binary string, d database) error {
+	s, err := startService(ctx, binary, d.flags)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	floor, err := startProgram(ctx, os.Args[0], []string{floorHTTP}, "/")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = floor.cmd.Process.Kill()
+		_ = floor.cmd.Wait()
+	}()
+	beside := d
+	if d.driver == "sqlite" {
+		beside = sqliteIn(o.folder + "/floor")
+	}
+	db, err := beside.open(ctx, binary)
+	if err != nil {
+		return err
+	}
+	commit, stop := commitFloor(db, d.driver == "pgx")
+	defer func() { stop(); _ = db.Close() }()
+
+	fmt.Print("\n| callers | submissions/s | p50 | p99 | failures | HTTP floor/s | commit floor/s | of both |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, callers := range o.callers {
+		var https, commits, submits []figures
+		for range o.rounds {
+			https = append(https, load(ctx, callers, o.during, func(ctx context.Context, _ int) error {
+				return floor.callWith(ctx, "floor", "X-API-Key", s.key, submission, nil)
+			}))
+			commits = append(commits, load(ctx, callers, o.during, commit))
+			submits = append(submits, load(ctx, callers, o.during, s.submit))
+		}
+		h, c, m := median(https), median(commits), median(submits)
+		fmt.Printf("| %d | %.0f | %s | %s | %d | %.0f | %.0f | %.2f |\n", callers, m.rate, ms(m.p50), ms(m.p99), m.failures, h.rate, c.rate,
+			m.rate/(1/(1/h.rate+1/c.rate)))
+	}
+	_, most, err := s.memory()
+	fmt.Printf("\nMemory at its highest: %.0f MB.\n", most)
+	return err
+}
+
+// measureOthers times the calls around a session.
+func measureOthers(ctx context.Context, o options, binary string, d database) error {
+	s, err := startService(ctx, binary, d.flags)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	_, app, err := s.addApp(ctx)
+	if err != nil {
+		return err
+	}
+	refresh := ""
+	fmt.Print("\n| operation | calls/s, 1 caller | p50 | p99 | failures |\n| --- | --- | --- | --- | --- |\n")
+	for _, c := range []struct {
+		name string
+		call func(context.Context, int) error
+	}{
+		{"auth-login", func(ctx context.Context, _ int) error {
+			var tokens struct {
+				RefreshToken string `json:"refresh_token"`
+			}
+			err := s.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, secret), &tokens)
+			refresh = tokens.RefreshToken
+			return err
+		}},
+		{"auth-refresh", func(ctx context.Context, _ int) error {
+			var tokens struct {
+				RefreshToken string `json:"refresh_token"`
+			}
+			err := s.call(ctx, "auth-refresh", fmt.Sprintf(`{"refresh_token":%q}`, refresh), &tokens)
+			refresh = tokens.RefreshToken
+			return err
+		}},
+		{"apps-get", func(ctx context.Context, _ int) error {
+			return s.call(ctx, "apps-get", fmt.Sprintf(`{"id":%q}`, app), nil)
+		}},
+	} {
+		f := load(ctx, 1, o.during, c.call)
+		fmt.Printf("| %s | %.0f | %s | %s | %d |\n", c.name, f.rate, ms(f.p50), ms(f.p99), f.failures)
+	}
+	return nil
+}
+
+// measureLists times pages among more and more requests.
+func measureLists(ctx context.Context, o options, binary string, d database) error {
+	s, err := startService(ctx, binary, d.flags)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	db, err := d.open(ctx, binary)
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // only read from
+	fmt.Print("\n| requests | page | p50, 1 caller | p99 | calls/s, 16 callers | failures |\n| --- | --- | --- | --- | --- | --- |\n")
+	for i, size := range o.sizes {
+		app, err := s.seedApp(ctx, db, d, size, i+1)
+		if err != nil {
+			return err
+		}
+		deep, err := s.cursorAt(ctx, app, size/2)
+		if err != nil {
+			return err
+		}
+		for _, c := range []struct{ name, body string }{
+			{"first", fmt.Sprintf(`{"app_id":%q}`, app)},
+			{"first, one status", fmt.Sprintf(`{"app_id":%q,"status":"planned"}`, app)},
+			{fmt.Sprintf("from row %d", size/2), fmt.Sprintf(`{"cursor":%q,"limit":50}`, deep)},
+		} {
+			list := func(ctx context.Context, _ int) error { return s.call(ctx, "requests-list", c.body, nil) }
+			one, many := load(ctx, 1, o.during, list), load(ctx, 16, o.during, list)
+			fmt.Printf("| %d | %s | %s | %s | %.0f | %d |\n", size, c.name, ms(one.p50), ms(one.p99), many.rate, one.failures+many.failures)
+		}
+	}
+	return nil
+}
+
+// seedApp creates an app with so many requests and returns its id.
+func (s *service) seedApp(ctx context.Context, db *sql.DB, d database, size, salt int) (string, error) {
+	_, id, err := s.addApp(ctx)
+	if err != nil {
+		return "", err
+	}
+	var me struct{ Account struct{ ID string } }
+	if err := s.call(ctx, "auth-me", "", &me); err != nil {
+		return "", err
+	}
+	return id, seed(ctx, db, d, me.Account.ID, id, size, salt*100_000_000)
+}
+
+// cursorAt walks to a row and returns the cursor there.
+func (s *service) cursorAt(ctx context.Context, app string, row int) (string, error) {
+	var page struct {
+		NextCursor string `json:"next_cursor"`
+		HasMore    bool   `json:"has_more"`
+	}
+	body := fmt.Sprintf(`{"app_id":%q,"limit":200}`, app)
+	for seen := 0; seen < row; seen += 200 {
+		if err := s.call(ctx, "requests-list", body, &page); err != nil {
+			return "", err
+		}
+		if !page.HasMore {
+			return "", errors.New("the list ends before the row")
+		}
+		body = fmt.Sprintf(`{"cursor":%q}`, page.NextCursor)
+	}
+	return page.NextCursor, nil
+}
+
+// measureDeletion times the submissions of others while a large app is deleted.
+func measureDeletion(ctx context.Context, o options, binary string, d database) error {
+	s, err := startService(ctx, binary, d.flags)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	db, err := d.open(ctx, binary)
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // only read from
+	doomed, err := s.seedApp(ctx, db, d, o.deleted, 9)
+	if err != nil {
+		return err
+	}
+	const callers = 16
+	before := load(ctx, callers, o.during, s.submit)
+	began := time.Now()
+	if err := s.call(ctx, "apps-delete", fmt.Sprintf(`{"id":%q}`, doomed), nil); err != nil {
+		return err
+	}
+	answered := time.Since(began)
+	while := load(ctx, callers, o.during, s.submit)
+	left, pause := 1, 50*time.Millisecond
+	for left > 0 {
+		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM purges").Scan(&left); err != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
+	fmt.Printf("\nDeleting an app of %d requests: answered after %s, its rows were gone after %s. Submissions of others by %d callers: p99 %s before, %s meanwhile, %d failures.\n",
+		o.deleted, ms(answered), time.Since(began).Round(100*time.Millisecond), callers, ms(before.p99), ms(while.p99), before.failures+while.failures)
+	return nil
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }

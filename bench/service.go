@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// client keeps enough connections for the largest number of callers.
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512}, Timeout: time.Minute}
+
+// service is a running gatherkit, a process of its own.
+type service struct {
+	cmd        *exec.Cmd
+	url        string
+	token, key string // of its owner and of its first app
+	coldStart  time.Duration
+}
+
+const (
+	email  = "ada@example.com"
+	secret = "correct horse battery staple"
+)
+
+// buildProgram builds the binary as a release is built.
+func buildProgram(ctx context.Context, folder string) (string, error) {
+	path := filepath.Join(folder, "gatherkit")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "gatherkit/cmd/gatherkit")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build gatherkit: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// startProgram runs a program on a port of its own and waits until path answers.
+func startProgram(ctx context.Context, path string, args []string, probe string) (*service, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	s := &service{url: "http://" + address, cmd: exec.CommandContext(ctx, path, append(args, "--listen", address)...)} //nolint:gosec // our own binary
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	began := time.Now()
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for {
+		response, err := client.Get(s.url + probe) //nolint:noctx // bounded by the client
+		if err == nil {
+			_, _ = io.Copy(io.Discard, response.Body)
+			if err := response.Body.Close(); err != nil {
+				return nil, err
+			}
+			if response.StatusCode == http.StatusOK {
+				s.coldStart = time.Since(began)
+				return s, nil
+			}
+		}
+		if time.Since(began) > time.Minute {
+			return nil, errors.Join(fmt.Errorf("%s does not answer", path), err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// startService starts gatherkit on a store, with an owner and an app.
+func startService(ctx context.Context, binary string, store []string) (*service, error) {
+	add := exec.CommandContext(ctx, binary, append([]string{"user", "add", "--account=Bench", "--email=" + email, "--name=Ada", "--password-stdin"}, store...)...) //nolint:gosec // our own binary
+	add.Stdin = strings.NewReader(secret)
+	if out, err := add.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("exists already")) {
+		return nil, fmt.Errorf("add the owner: %w\n%s", err, out)
+	}
+	s, err := startProgram(ctx, binary, append([]string{"serve", "--submit-rate=0"}, store...), "/readyz")
+	if err != nil {
+		return nil, err
+	}
+	var login struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := s.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, secret), &login); err != nil {
+		return nil, err
+	}
+	s.token = login.AccessToken
+	s.key, _, err = s.addApp(ctx)
+	return s, err
+}
+
+// addApp creates an app and returns its key and id.
+func (s *service) addApp(ctx context.Context) (key, id string, err error) {
+	var created struct {
+		App struct {
+			ID     string `json:"id"`
+			APIKey string `json:"api_key"`
+		} `json:"app"`
+	}
+	err = s.call(ctx, "apps-create", `{"name":"Bench"}`, &created)
+	return created.App.APIKey, created.App.ID, err
+}
+
+// call makes a call as the owner; submissions carry the app's key instead.
+func (s *service) call(ctx context.Context, operation, body string, result any) error {
+	return s.callWith(ctx, operation, "Authorization", "Bearer "+s.token, body, result)
+}
+
+func (s *service) callWith(ctx context.Context, operation, header, value, body string, result any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/"+operation, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(header, value)
+	response, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close() //nolint:errcheck // read to its end below
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", operation, text)
+	}
+	if result == nil {
+		return nil
+	}
+	return json.Unmarshal(text, &struct {
+		Result any `json:"result"`
+	}{result})
+}
+
+const submission = `{"title":"Dark mode for the invoice list","description":"I work at night, and the invoice list is the brightest thing in the room. A dark theme would help me and my colleagues a lot, on the phone as well as on the big screen.","email":"grace@example.org"}`
+
+func (s *service) submit(ctx context.Context, _ int) error {
+	return s.callWith(ctx, "widget-submit-request", "X-API-Key", s.key, submission, nil)
+}
+
+// stop ends the service and waits.
+func (s *service) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Wait() // its status is of no interest here
+	client.CloseIdleConnections()
+}
+
+var memoryLine = regexp.MustCompile(`(VmRSS|VmHWM):\s+(\d+) kB`)
+
+// memory is the process's resident memory now and at its highest, in MB.
+func (s *service) memory() (now, most float64, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, match := range memoryLine.FindAllStringSubmatch(string(status), -1) {
+		kb, err := strconv.ParseFloat(match[2], 64)
+		if err != nil {
+			return 0, 0, err
+		}
+		if match[1] == "VmRSS" {
+			now = kb / 1000
+		} else {
+			most = kb / 1000
+		}
+	}
+	return now, most, nil
+}

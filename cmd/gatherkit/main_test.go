@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"gatherkit/internal/config"
+	"gatherkit/internal/feedback"
+)
+
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"it is broken":                        "it is broken",
+		"cannot connect:\n\tone\n\tone\n two": "cannot connect: one; two",
+		"first\nsecond\n":                     "first; second",
+	} {
+		if got := oneLine(errors.New(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestBaseURL(t *testing.T) {
+	public := config.PublicURL{URL: &url.URL{Scheme: "https", Host: "feedback.example.com", Path: "/x"}}
+	for _, test := range []struct {
+		c             config.Serve
+		address, want string
+	}{
+		{config.Serve{}, "127.0.0.1:8080", "http://127.0.0.1:8080"},
+		{config.Serve{}, "[::]:8080", "http://localhost:8080"},
+		{config.Serve{}, "0.0.0.0:80", "http://localhost:80"},
+		{config.Serve{}, "[::1]:8080", "http://[::1]:8080"},
+		{config.Serve{PublicURL: public}, "[::]:8080", "https://feedback.example.com/x"},
+	} {
+		if got := baseURL(test.c, test.address); got != test.want {
+			t.Errorf("%s: %q, want %q", test.address, got, test.want)
+		}
+	}
+}
+
+func TestValidName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Ada": true, "": false, "  ": false, strings.Repeat("é", 100): true, strings.Repeat("é", 101): false,
+		" " + strings.Repeat("é", 100) + " ": true, "a\x00b": false, "a\xffb": false,
+	} {
+		if got := validName(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestFreeAddress takes the port that freeAddress finds, and it finds another.
+func TestFreeAddress(t *testing.T) {
+	p := &program{ctx: t.Context()}
+	first, err := p.freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nothing was sent
+	second, err := p.freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second == first || !regexp.MustCompile(`^127\.0\.0\.1:8\d{3}$`).MatchString(second) {
+		t.Errorf("%s, then %s", first, second)
+	}
+}
+
+// TestDemoIdeas holds the example against what the API would accept.
+func TestDemoIdeas(t *testing.T) {
+	titles := map[string]bool{}
+	open := 0
+	for _, it := range demoIdeas() {
+		if titles[it.title] {
+			t.Errorf("%q is there twice", it.title)
+		}
+		titles[it.title] = true
+		if n := utf8.RuneCountInString(it.title); n > 200 || strings.Contains(it.title+it.description, "%s") {
+			t.Errorf("%q, %q", it.title, it.description)
+		}
+		if it.submitter.Email != nil && !feedback.ValidEmail(*it.submitter.Email) {
+			t.Errorf("%q is no e-mail", *it.submitter.Email)
+		}
+		if it.status == feedback.Opened {
+			open++
+		}
+	}
+	if len(titles) < 200 || open == 0 || open == len(titles) {
+		t.Errorf("%d ideas, %d of them open", len(titles), open)
+	}
+}
+
+// TestRunEndsWithItsContext starts the service and the demo for nobody.
+func TestRunEndsWithItsContext(t *testing.T) {
+	for _, args := range [][]string{{"serve", "--listen=127.0.0.1:0", "--data=" + t.TempDir()}, {"demo"}} {
+		t.Run(args[0], func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			stdout := &cancelling{cancel: cancel}
+			var stderr strings.Builder
+			if code := run(ctx, args, strings.NewReader(""), stdout, &stderr); code != 0 {
+				t.Errorf("exit %d\n%s", code, stderr.String())
+			}
+			if !strings.Contains(stdout.text.String(), "curl") {
+				t.Errorf("%s prints %q", args[0], stdout.text.String())
+			}
+		})
+	}
+}
+
+// cancelling ends the program when it has printed something.
+type cancelling struct {
+	text   strings.Builder
+	cancel func()
+}
+
+func (c *cancelling) Write(b []byte) (int, error) {
+	defer c.cancel()
+	return fmt.Fprint(&c.text, string(b))
+}

@@ -1,0 +1,267 @@
+package e2e_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver for breaking a database
+	_ "modernc.org/sqlite"             // likewise
+
+	"gatherkit/internal/store/storetest"
+)
+
+// fail runs a command that has to fail in its work, and returns the one sentence
+// that it says.
+func fail(t *testing.T, settings []string, stdin string, args ...string) string {
+	t.Helper()
+	got := execute(t, settings, stdin, args...)
+	if got.code != 1 || got.stdout != "" || !strings.HasPrefix(got.stderr, "gatherkit: ") || strings.Count(got.stderr, "\n") != 1 {
+		t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q; want exit 1 and one sentence on stderr", args, got.code, got.stdout, got.stderr)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(got.stderr, "gatherkit: "), "\n")
+}
+
+// alter runs SQL on a database behind the program's back.
+func alter(t *testing.T, place storetest.Place, statement string) {
+	t.Helper()
+	driver, source := "sqlite", filepath.Join(place.Folder, "gatherkit.db")
+	if place.Database != "" {
+		driver, source = "pgx", place.Database
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // what matters was committed
+	changed, err := db.Exec(statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := changed.RowsAffected(); err != nil || n == 0 {
+		t.Fatalf("%s: %d rows, %v", statement, n, err)
+	}
+}
+
+func TestUserCommands(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		user := func(args ...string) []string { return append(append([]string{"user"}, args...), at(place)...) }
+		add := func(email string) []string { return user("add", "--account=Acme", "--name=Ada", "--email="+email) }
+		if got := succeed(t, user("list")...); got != "There are no users yet; add one with gatherkit user add.\n" {
+			t.Errorf("list: %q", got)
+		}
+		c := newClient(t, start(t, at(place)...))
+
+		printed := regexp.MustCompile(`^Added Ada \(ada@example\.com\) to the account "Acme" with the role owner\.\nPassword: (\S{20,})\n$`).
+			FindStringSubmatch(succeed(t, add(email)...))
+		if printed == nil {
+			t.Fatal("user add does not print what it should")
+		}
+		session := c.want(t, "ok", "auth-login", "", params{"email": email, "password": printed[1]})
+		account := regexp.MustCompile(`^Acme \([0-9a-f-]{36}\)\n {2}owner {3}ada@example\.com {2}Ada\n$`)
+		if got := succeed(t, user("list")...); !account.MatchString(got) {
+			t.Errorf("list: %q", got)
+		}
+
+		const exists = "a user with the e-mail ADA@example.com exists already; gatherkit user list shows all of them"
+		if got := fail(t, nil, "", add("ADA@example.com")...); got != exists {
+			t.Errorf("the same e-mail: %q", got)
+		}
+		if got := fail(t, nil, "", add("ada")...); got != `"ada" is not an e-mail address; give one such as ada@example.com` {
+			t.Errorf("no e-mail: %q", got)
+		}
+		const short = "the password must be 10 to 1,024 bytes long; give another on standard input"
+		for _, password := range []string{"", "nine char\n", strings.Repeat("x", 1025)} {
+			if got := fail(t, nil, password, append(add("b@example.com"), "--password-stdin")...); got != short {
+				t.Errorf("password of %d bytes: %q", len(password), got)
+			}
+		}
+		if got := fail(t, nil, "", user("set-password", "--email=nobody@example.com")...); !strings.HasPrefix(got, "there is no user with the e-mail nobody@example.com") {
+			t.Errorf("set-password: %q", got)
+		}
+
+		// White space belongs to a password, the end of its line does not.
+		const changed = " a new password \t"
+		got := execute(t, nil, changed+"\r\n", user("set-password", "--email="+email, "--password-stdin")...)
+		if got.code != 0 || got.stdout != "The password is set, and the user's sessions have ended.\n" {
+			t.Errorf("set-password: %+v", got)
+		}
+		c.want(t, "auth.invalid_token", "auth-me", session.AccessToken, params{})
+		c.want(t, "auth.invalid_refresh_token", "auth-refresh", "", params{"refresh_token": session.RefreshToken})
+		c.want(t, "auth.invalid_credentials", "auth-login", "", params{"email": email, "password": printed[1]})
+		c.want(t, "ok", "auth-login", "", params{"email": email, "password": changed})
+
+		if got := succeed(t, append(add("eve@example.com"), "--role=viewer")...); !strings.Contains(got, `to the account "Acme" with the role viewer`) {
+			t.Errorf("second user: %q", got)
+		}
+		if got := succeed(t, user("list")...); strings.Count(got, "\n") != 3 || !strings.Contains(got, "\n  viewer  eve@example.com  Ada\n") {
+			t.Errorf("list: %q", got)
+		}
+	})
+}
+
+// TestBackup makes backups while clients submit, and once they have ended.
+func TestBackup(t *testing.T) {
+	place := storetest.SQLite(t)
+	addOwner(t, place)
+	c := newClient(t, start(t, at(place)...))
+	token := c.login(t)
+	key := c.addApp(t, token).APIKey
+	l := newLedger()
+	wait := submitAll(t, func(title string) {
+		got, err := c.call("widget-submit-request", key, params{"title": title, "description": ""})
+		if err != nil || got.code != "ok" {
+			t.Errorf("%q: %s %v", title, got.code, err)
+		}
+		l.note(t, got.Request.ID, title)
+	})
+	for range submitters * each / 3 {
+		<-l.count
+	}
+	// What is acknowledged by now must be in the backup.
+	before := newLedger()
+	l.acknowledged.Range(func(id, title any) bool {
+		before.acknowledged.Store(id, title)
+		return true
+	})
+	under := filepath.Join(t.TempDir(), "under-load.db")
+	printed := succeed(t, append([]string{"backup", under}, at(place)...)...)
+	if !strings.HasPrefix(printed, "The backup is in "+under+".") {
+		t.Errorf("backup: %q", printed)
+	}
+	if stored := restore(t, under, token); len(stored) > submitters*each {
+		t.Errorf("the backup has %d requests", len(stored))
+	} else {
+		before.check(t, stored)
+	}
+	wait()
+	after := filepath.Join(t.TempDir(), "after.db")
+	succeed(t, append([]string{"backup", after}, at(place)...)...)
+	stored := restore(t, after, token)
+	l.check(t, stored)
+	if live := c.list(t, token); len(stored) != len(live) || len(live) != submitters*each {
+		t.Errorf("the backup has %d requests, the service %d, want %d", len(stored), len(live), submitters*each)
+	}
+
+	if got := fail(t, nil, "", append([]string{"backup", after}, at(place)...)...); !strings.HasSuffix(got, "exists already; give the backup a new name") {
+		t.Errorf("backup over a file: %q", got)
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	if got := fail(t, nil, "", "backup", filepath.Join(t.TempDir(), "x.db"), "--data="+missing); !strings.HasPrefix(got, "cannot find the data: ") {
+		t.Errorf("backup of nothing: %q", got)
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("backup has made the folder that it was to copy")
+	}
+}
+
+// restore serves a backup and returns its requests. The sessions are in it, too.
+func restore(t *testing.T, backup, token string) map[string]request {
+	t.Helper()
+	info, err := os.Stat(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup has mode %v, want 0600", info.Mode())
+	}
+	place := storetest.SQLite(t)
+	content, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(place.Folder, "gatherkit.db"), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := succeed(t, append([]string{"recount"}, at(place)...)...); got != "All counters are right.\n" {
+		t.Errorf("recount of the backup: %s", got)
+	}
+	p := start(t, at(place)...)
+	defer p.stop(t)
+	return newClient(t, p).list(t, token)
+}
+
+func TestBackupOfPostgres(t *testing.T) {
+	got := fail(t, nil, "", "backup", "x.db", "--database=postgres://ada:hunter2@127.0.0.1:1/db")
+	if !strings.Contains(got, "for PostgreSQL use pg_dump") || strings.Contains(got, "hunter2") {
+		t.Errorf("backup: %q", got)
+	}
+}
+
+func TestRecount(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		addOwner(t, place)
+		c := newClient(t, start(t, at(place)...))
+		token := c.login(t)
+		created := c.addApp(t, token)
+		c.submit(t, created.APIKey, "one")
+		c.submit(t, created.APIKey, "two")
+		recount := append([]string{"recount"}, at(place)...)
+		alter(t, place, "UPDATE request_counts SET n = 7 WHERE box = 'live' AND status = 'opened'")
+		if want, got := "app "+created.ID+", live, opened: counted 7, present 2; repaired\n", succeed(t, recount...); got != want {
+			t.Errorf("recount: %q, want %q", got, want)
+		}
+		if got := c.want(t, "ok", "requests-list", token, params{}).TotalCount; got != 2 {
+			t.Errorf("total_count is %d after the repair, want 2", got)
+		}
+		if got := succeed(t, recount...); got != "All counters are right.\n" {
+			t.Errorf("recount: %q", got)
+		}
+	})
+}
+
+func TestMigrate(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		migrate := append([]string{"migrate"}, at(place)...)
+		for range 2 {
+			if got := succeed(t, migrate...); got != "The database's schema is up to date.\n" {
+				t.Errorf("migrate: %q", got)
+			}
+		}
+		alter(t, place, "INSERT INTO schema_version (version) VALUES (999)")
+		newer := regexp.MustCompile(`the database has schema 999 but this program knows \d+; start a newer version of gatherkit$`)
+		for _, command := range []string{"migrate", "serve", "recount"} {
+			if got := fail(t, nil, "", append([]string{command}, at(place)...)...); !newer.MatchString(got) {
+				t.Errorf("%s: %q", command, got)
+			}
+		}
+	})
+}
+
+func TestVersion(t *testing.T) {
+	if got := succeed(t, "version"); !regexp.MustCompile(`^gatherkit \S+( \w+)?\n$`).MatchString(got) {
+		t.Errorf("version: %q", got)
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{},
+		{"frobnicate"},
+		{"serve", "--nope"},
+		{"backup"},
+		{"user", "add", "--email=" + email},
+		{"user", "add", "--account=A", "--name=B", "--email=" + email, "--role=king"},
+		{"serve", "--submit-rate=-1"},
+		{"serve", "--database=mysql://ada:hunter2@127.0.0.1/db"},
+	} {
+		got := execute(t, nil, "", args...)
+		lines := strings.Split(got.stderr, "\n")
+		if got.code != 2 || got.stdout != "" || len(lines) != 3 || !strings.HasPrefix(lines[0], "gatherkit: ") ||
+			lines[1] != "Run gatherkit --help to see what it takes." || strings.Contains(got.stderr, "hunter2") {
+			t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q", args, got.code, got.stdout, got.stderr)
+		}
+	}
+	help := execute(t, nil, "", "--help")
+	for _, command := range []string{"serve", "demo", "user add", "user list", "user set-password", "backup", "recount", "migrate", "version"} {
+		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(help.stdout) {
+			t.Errorf("--help does not name %s:\n%s", command, help.stdout)
+		}
+	}
+	if help.code != 0 || help.stderr != "" {
+		t.Errorf("--help: exit %d, stderr %q", help.code, help.stderr)
+	}
+}

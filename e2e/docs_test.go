@@ -1,0 +1,26 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// TestDocs reads the documentation in a browser; docs.test.mjs says how. With the
+// variable SCREENSHOTS it leaves pictures in the folder that this names.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	node := node(t)
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		storetest.Missing(t, "browser", "install it with `apt-get install chromium`")
+	}
+	cmd := exec.CommandContext(t.Context(), node, "--test", "docs.test.mjs")
+	cmd.Env = append(os.Environ(), "URL="+start(t).url, "CHROMIUM="+chromium)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

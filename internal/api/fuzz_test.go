@@ -1,0 +1,230 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"gatherkit/internal/feedback"
+)
+
+// refusedWell fails unless err is a refusal of the caller's input.
+func refusedWell(t *testing.T, err error) {
+	t.Helper()
+	var refusal *feedback.Error
+	if !errors.As(err, &refusal) || refusal.Status != 400 || refusal.Code == "" || refusal.Message == "" || len(refusal.Message) > 10_000 {
+		t.Errorf("refused with %#v", err)
+	}
+}
+
+// decoders are the operations by name, on no store: only their parameters are read.
+func decoders() map[string]*op {
+	huma.ValidateStrictCasing = true
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	ops := map[string]*op{}
+	for _, o := range (&API{}).operations() {
+		o.params = newParams(registry, o.name, o.takes)
+		ops[o.name] = &o
+	}
+	return ops
+}
+
+// FuzzDecode: whatever the body is, it is read or refused in the words of the
+// contract; what was read has no outer white space but where it belongs there, and is
+// read again from its own JSON as the same.
+func FuzzDecode(f *testing.F) {
+	ops := decoders()
+	for name := range ops {
+		body := uuidText.ReplaceAllString(samples[name], "")
+		for _, placeholder := range []string{"{app}", "{request}"} {
+			body = strings.ReplaceAll(body, placeholder, "01234567-89ab-7def-8123-456789abcdef")
+		}
+		f.Add(name, []byte(body))
+	}
+	for _, seed := range []struct{ name, body string }{
+		{"widget-submit-request", `{"title":" T ","description":"","email":"a@b.example","metadata":{"a":[1,2.5,"x",null],"b":{"c":true}},"idempotency_key":" k "}`},
+		{"widget-submit-request", `{"title":"T","description":"","metadata":{"a":1e999}}`},
+		{"widget-submit-request", `{"title":"\ud800","description":"\u0000"}`},
+		{"apps-update-settings", `{"id":"01234567-89ab-7def-8123-456789abcdef","settings":{"widget":{"require_email":true,"position":"top-left"},"allowed_origins":["https://a.example"]}}`},
+		{"requests-list", `{"status":["opened","planned"],"sort":"oldest","limit":9223372036854775808,"cursor":"x"}`},
+		{"requests-list", `{"status":null,"limit":1.0,"app_id":null}`},
+		{"requests-update", `{"id":"01234567-89ab-7def-8123-456789abcdef","expected_version":1e18}`},
+		{"apps-create", `{"name":"a","name":"b"}`},
+		{"apps-create", `[]`},
+		{"apps-create", ``},
+	} {
+		f.Add(seed.name, []byte(seed.body))
+	}
+	f.Fuzz(func(t *testing.T, name string, body []byte) {
+		o := ops[name]
+		if o == nil {
+			return
+		}
+		value, err := o.params.decode(body)
+		if err != nil {
+			refusedWell(t, err)
+			return
+		}
+		if reflect.TypeOf(value) != o.takes {
+			t.Fatalf("read as %T", value)
+		}
+		text, err := write(value)
+		if err != nil {
+			t.Fatalf("%#v cannot be written: %v", value, err)
+		}
+		again, err := o.params.decode(text)
+		if err != nil {
+			// An optional field that is empty is written as null or left out, so this
+			// happens for nothing that was accepted.
+			t.Fatalf("%s was read, but %s is refused: %v", body, text, err)
+		}
+		if second, err := write(again); err != nil || string(second) != string(text) {
+			t.Fatalf("%s is read as %s, %v", text, second, err)
+		}
+	})
+}
+
+// FuzzCursor: a text that no one has signed is no cursor, and one that is taken is
+// exactly what would be signed again.
+func FuzzCursor(f *testing.F) {
+	key := []byte("0123456789abcdef0123456789abcdef")
+	id := feedback.ID{1, 2, 3}
+	var signed []string
+	for _, c := range []cursor{
+		{Operation: "apps-list", AccountID: id, Limit: 1, After: id},
+		{Operation: "requests-list", AccountID: id, AppID: &id, Statuses: []feedback.Status{"opened", "planned"}, Sort: oldest, Limit: 200, After: id},
+	} {
+		text, err := signCursor(key, c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		signed = append(signed, text)
+		f.Add(text)
+	}
+	for _, text := range []string{"", "A", "junk", strings.Repeat("A", 22), signed[0] + "=", signed[0] + signed[1], signed[0][:10], "\n" + signed[0]} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, ok := parseCursor(key, text)
+		if ok != slices.Contains(signed, text) {
+			t.Fatalf("%q is taken: %v", text, ok)
+		}
+		if !ok {
+			if !reflect.DeepEqual(c, cursor{}) {
+				t.Errorf("refused, and yet %+v", c)
+			}
+			return
+		}
+		if again, err := signCursor(key, c); err != nil || again != text {
+			t.Errorf("%q is signed again as %q, %v", text, again, err)
+		}
+	})
+}
+
+// FuzzStatusFilter: any JSON is read without a panic into sorted statuses of which
+// none comes twice.
+func FuzzStatusFilter(f *testing.F) {
+	for _, text := range []string{`"opened"`, `["planned","opened","planned"]`, `[]`, `[1]`, `null`, `{}`, `""`, `[[]]`, `[null]`, `1`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if !json.Valid(text) {
+			return // UnmarshalJSON is handed valid JSON only
+		}
+		var s statusFilter
+		if err := s.UnmarshalJSON(text); err != nil {
+			return
+		}
+		for i := 1; i < len(s); i++ {
+			if s[i-1] >= s[i] {
+				t.Errorf("%s is read as %q", text, s)
+			}
+		}
+	})
+}
+
+// FuzzMetadata: metadata that passes is at most 8 KiB and two levels deep.
+func FuzzMetadata(f *testing.F) {
+	for _, text := range []string{
+		`{}`, `null`, `{"a":1}`, `{"a":{"b":1}}`, `{"a":{"b":[]}}`, `{"a":[1,"x",null]}`, `{"a":[[]]}`, `{"a":"` + strings.Repeat("x", 8<<10) + `"}`,
+		`{"a":"` + strings.Repeat("<", 2000) + `"}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		object, err := readObject(text)
+		if err != nil {
+			refusedWell(t, err)
+			return
+		}
+		if err := feedback.Metadata(object).Check(); err != nil {
+			refusedWell(t, err)
+			return
+		}
+		if stored, err := feedback.Metadata(object).MarshalJSON(); err != nil || len(stored) > 8<<10 {
+			t.Errorf("%d bytes pass, %v", len(stored), err)
+		}
+		for _, second := range object {
+			for _, third := range members(second) {
+				switch third.(type) {
+				case map[string]any, []any:
+					t.Errorf("%s passes", text)
+				}
+			}
+		}
+	})
+}
+
+// members are the values that lie in v.
+func members(v any) []any {
+	var list []any
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			list = append(list, member)
+		}
+	case []any:
+		list = v
+	}
+	return list
+}
+
+// FuzzSecrets: what is read as a token or taken for a key has the form of one.
+func FuzzSecrets(f *testing.F) {
+	for _, text := range []string{
+		"", "gat_", "gk_" + strings.Repeat("0", 38), "gat_" + strings.Repeat("0", 71), "grt_" + strings.Repeat("z", 71),
+		"gk_4LhYx0bqvNc2XkQm8TzWs1RfUj7PdGa90bXYZc", "gat_\xff", "gk_é", "01234567-89ab-7def-8123-456789abcdef", "0123456789AB-7DEF-8123-456789abcdef",
+	} {
+		f.Add(text)
+	}
+	zero := zeroReader{}
+	f.Add(feedback.NewAPIKey(zero))
+	f.Add(feedback.NewToken(feedback.AccessToken, feedback.ID{1}, zero))
+	f.Add(feedback.NewToken(feedback.RefreshToken, feedback.ID{2}, zero))
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, kind := range []feedback.TokenKind{feedback.AccessToken, feedback.RefreshToken} {
+			if id, ok := feedback.ParseToken(kind, text); ok != (id != feedback.ID{}) && len(text) != 75 {
+				t.Errorf("%q is of %s, %v", text, id, ok)
+			}
+		}
+		if feedback.ValidAPIKey(text) && (len(text) != 41 || !strings.HasPrefix(text, "gk_")) {
+			t.Errorf("%q is an API key", text)
+		}
+		if id, err := feedback.ParseID(text); err == nil && id.String() != strings.ToLower(text) {
+			t.Errorf("%q is read as %s", text, id)
+		}
+	})
+}
+
+// zeroReader is a source of no randomness at all.
+type zeroReader struct{}
+
+func (zeroReader) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}

@@ -1,0 +1,39 @@
+package feedback
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+)
+
+// TestFingerprintStays: stored fingerprints are compared with those of later
+// versions of the program.
+func TestFingerprintStays(t *testing.T) {
+	email := "ada@example.com"
+	r := NewRequest("Dark mode", "My eyes hurt.")
+	r.Submitter.Email = &email
+	if err := json.Unmarshal([]byte(`{"b": 12345678901234567890, "a": "x&y"}`), &r.Metadata); err != nil {
+		t.Fatal(err)
+	}
+	sum := r.Fingerprint()
+	const want = "a57b5519ceb64f9af8dda06c34d275b6b419ccf39d86f83fb193e779dbf1dbae"
+	if got := hex.EncodeToString(sum[:]); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestMetadataKeepsItsText: numbers keep their digits, and what is 8 KiB as it was
+// sent is 8 KiB.
+func TestMetadataKeepsItsText(t *testing.T) {
+	const text = `{"a":"x&y<z","b":12345678901234567890,"c":{"d":[]}}`
+	var m Metadata
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.MarshalJSON(); err != nil || string(got) != text {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, err := Metadata(nil).MarshalJSON(); err != nil || string(got) != "{}" {
+		t.Errorf("%s, %v", got, err)
+	}
+}

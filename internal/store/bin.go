@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// keepBinned is how long a request stays in the bin. Nothing changes it there, so
+// updated_at is when it went in.
+const keepBinned = 30 * 24 * time.Hour
+
+// emptyBin removes for good what has been in an account's bin for 30 days.
+func (s *Store) emptyBin(ctx context.Context, accountID feedback.ID) error {
+	for n := sweepChunk; n == sweepChunk; {
+		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			n, err = s.removeBinned(ctx, tx, accountID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeBinned removes a chunk with its history, counts it out and logs it.
+func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback.ID) (int, error) {
+	now := s.now()
+	old, err := all(ctx, tx, func(r row) (b binned, err error) {
+		err = r.Scan(&b.id, &b.appID, (*string)(&b.status))
+		return b, err
+	}, "SELECT id, app_id, status FROM requests WHERE account_id = $1 AND box = 'bin' AND updated_at < $2"+
+		" AND app_id IN (SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL) ORDER BY id LIMIT $3",
+		accountID, feedback.At(now.Add(-keepBinned)), sweepChunk)
+	if err != nil || len(old) == 0 {
+		return 0, err
+	}
+	ids := make([]feedback.ID, 0, len(old))
+	deltas := map[countKey]int64{}
+	changes := make([]feedback.Change, 0, len(old))
+	for i := range old {
+		ids = append(ids, old[i].id)
+		deltas[countKey{old[i].appID, feedback.Bin, old[i].status}]--
+		changes = append(changes, feedback.Change{
+			Kind: feedback.RequestPurged, Actor: feedback.Service(), AppID: &old[i].appID,
+			Before: map[string]any{"id": old[i].id},
+		})
+	}
+	if err := s.count(ctx, tx, accountID, deltas); err != nil {
+		return 0, err
+	}
+	p := parameters{accountID}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM changes WHERE account_id = $1 AND request_id IN ("+list(&p, ids)+")", p...); err != nil {
+		return 0, err
+	}
+	p = parameters{accountID}
+	n, err := changed(ctx, tx, "DELETE FROM requests WHERE account_id = $1 AND box = 'bin' AND id IN ("+list(&p, ids)+")", p...)
+	if err != nil {
+		return 0, err
+	}
+	if n != int64(len(ids)) { // somebody has restored one before the gates were locked
+		return 0, errStale
+	}
+	return len(old), s.record(ctx, tx, accountID, feedback.At(now), changes...)
+}
+
+// binned is a request in the bin.
+type binned struct {
+	id, appID feedback.ID
+	status    feedback.Status
+}

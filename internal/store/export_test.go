@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"time"
+)
+
+// What the tests outside this package need from inside.
+
+// PurgeChunk is how many requests one Purge removes.
+const PurgeChunk = purgeChunk
+
+// LeaseFor is how long a worker that has stopped keeps others from working.
+const LeaseFor = leaseFor
+
+// Worker is what one process runs in the background, step by step.
+type Worker struct {
+	store *Store
+	lease lease
+	swept time.Time
+}
+
+// NewWorker is the worker of a process.
+func (s *Store) NewWorker() *Worker { return &Worker{store: s, lease: lease{holder: s.ids.New()}} }
+
+// Step does one piece of work and reports whether there is more.
+func (w *Worker) Step(ctx context.Context) (more bool, err error) {
+	return w.store.work(ctx, &w.lease, &w.swept)
+}
+
+// Reader is where the store reads.
+func (s *Store) Reader() *sql.DB { return s.reader }
+
+// Watch calls note before each statement that the store sends to the database. It
+// must be called before the store is used; the returned function closes what it has
+// opened, after the store is closed.
+func (s *Store) Watch(note func(query string, args []driver.NamedValue)) (closeRest func() error) {
+	watched := func(db *sql.DB) *sql.DB {
+		outer := sql.OpenDB(watcher{db, note})
+		outer.SetMaxOpenConns(db.Stats().MaxOpenConnections)
+		return outer
+	}
+	writer, reader := s.writer, s.reader
+	s.writer = watched(writer)
+	if s.reader = s.writer; reader != writer {
+		s.reader = watched(reader)
+	}
+	return func() error { return errors.Join(writer.Close(), reader.Close()) }
+}
+
+// watcher hands out the connections of a pool, each of which it keeps for good.
+type watcher struct {
+	db   *sql.DB
+	note func(query string, args []driver.NamedValue)
+}
+
+func (w watcher) Driver() driver.Driver { return w.db.Driver() }
+
+func (w watcher) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &watchedConn{watcher: w, conn: conn}
+	return c, conn.Raw(func(raw any) error {
+		c.rawConn = raw.(rawConn)
+		return nil
+	})
+}
+
+// rawConn is what both drivers' connections can do.
+type rawConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.QueryerContext
+	driver.ExecerContext
+	driver.SessionResetter
+}
+
+type watchedConn struct {
+	rawConn
+	watcher
+	conn *sql.Conn
+}
+
+func (c *watchedConn) Close() error { return c.conn.Close() }
+
+func (c *watchedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.note(query, args)
+	return c.rawConn.QueryContext(ctx, query, args)
+}
+
+func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.note(query, args)
+	return c.rawConn.ExecContext(ctx, query, args)
+}
+
+// CheckNamedValue lets the driver decide which values it takes.
+func (c *watchedConn) CheckNamedValue(v *driver.NamedValue) error {
+	if checker, ok := c.rawConn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package store_test
+
+// raceDetector says that the tests run several times slower.
+const raceDetector = true
