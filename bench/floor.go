@@ -67,7 +67,7 @@ func postgresAt(dsn string) database {
 
 // open opens the database behind the service's back.
 func (d database) open(ctx context.Context, binary string) (*sql.DB, error) {
-	if out, err := exec.CommandContext(ctx, binary, append([]string{"migrate"}, d.flags...)...).CombinedOutput(); err != nil { //nolint:gosec // our own binary
+	if out, err := exec.CommandContext(ctx, binary, append([]string{"migrate"}, d.flags...)...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("make the tables: %w\n%s", err, out)
 	}
 	db, err := sql.Open(d.driver, d.dsn)

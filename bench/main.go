@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(o.folder)) }()
-	if err := os.Chmod(o.folder, 0o755); err != nil { //nolint:gosec // the database server is another user
+	if err := os.Chmod(o.folder, 0o755); err != nil {
 		return err
 	}
 	binary, err := buildProgram(ctx, o.folder)
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := os.Chmod(parent, 0o777); err != nil { //nolint:gosec // the same
+		if err := os.Chmod(parent, 0o777); err != nil {
 			return err
 		}
 		if o.postgres, err = storetest.DurablePostgres(parent); err != nil {

@@ -15,11 +15,11 @@ func measureProgram(ctx context.Context, binary, folder string) error {
 	if err != nil {
 		return err
 	}
-	if s, err := startService(ctx, binary, []string{"--data=" + folder}); err != nil { // makes the tables
+	s, err := startService(ctx, binary, []string{"--data=" + folder}) // makes the tables
+	if err != nil {
 		return err
-	} else {
-		s.stop()
 	}
+	s.stop()
 	var starts []figures
 	var idle float64
 	for range 5 {

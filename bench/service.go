@@ -55,7 +55,7 @@ func startProgram(ctx context.Context, path string, args []string, probe string)
 	if err := listener.Close(); err != nil {
 		return nil, err
 	}
-	s := &service{url: "http://" + address, cmd: exec.CommandContext(ctx, path, append(args, "--listen", address)...)} //nolint:gosec // our own binary
+	s := &service{url: "http://" + address, cmd: exec.CommandContext(ctx, path, append(args, "--listen", address)...)}
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	began := time.Now()
 	if err := s.cmd.Start(); err != nil {
@@ -82,7 +82,7 @@ func startProgram(ctx context.Context, path string, args []string, probe string)
 
 // startService starts gatherkit on a store, with an owner and an app.
 func startService(ctx context.Context, binary string, store []string) (*service, error) {
-	add := exec.CommandContext(ctx, binary, append([]string{"user", "add", "--account=Bench", "--email=" + email, "--name=Ada", "--password-stdin"}, store...)...) //nolint:gosec // our own binary
+	add := exec.CommandContext(ctx, binary, append([]string{"user", "add", "--account=Bench", "--email=" + email, "--name=Ada", "--password-stdin"}, store...)...)
 	add.Stdin = strings.NewReader(secret)
 	if out, err := add.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("exists already")) {
 		return nil, fmt.Errorf("add the owner: %w\n%s", err, out)

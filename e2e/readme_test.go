@@ -57,7 +57,7 @@ func copySources(t *testing.T) string {
 // command runs a piece of shell in a folder.
 func command(t *testing.T, folder, port, script string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script) //nolint:gosec // README's own commands
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
 	if port != "" {
@@ -148,7 +148,7 @@ func answers(t *testing.T, url string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

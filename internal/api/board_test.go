@@ -135,7 +135,8 @@ func (b *board) matching(f boardFilter) []string {
 			ids = append(ids, r.id)
 		}
 	}
-	if slices.Sort(ids); !f.oldest {
+	slices.Sort(ids)
+	if !f.oldest {
 		slices.Reverse(ids)
 	}
 	return ids

@@ -187,10 +187,12 @@ func TestDatabasesAnswerAlike(t *testing.T) {
 			}
 			codes[operation+" "+said[0][:3]]++
 			if _, id, found := strings.Cut(said[0], `"request":{"id":"`); found {
-				call.requests = append(call.requests, id[:strings.Index(id, `"`)])
+				id, _, _ = strings.Cut(id, `"`)
+				call.requests = append(call.requests, id)
 			}
 			if _, id, found := strings.Cut(said[0], `"app":{"id":"`); found {
-				call.apps = append(call.apps, id[:strings.Index(id, `"`)])
+				id, _, _ = strings.Cut(id, `"`)
+				call.apps = append(call.apps, id)
 			}
 			for _, w := range twins {
 				if _, err := w.store.Purge(context.Background()); err != nil {

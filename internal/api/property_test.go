@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -299,12 +300,12 @@ func TestSameKeyAtOnce(t *testing.T) {
 		first := send(0, "A", "key 0")
 		s.clock.Move(30 * 24 * time.Hour)
 		sweep()
-		if again := send(1, "A", "key 0"); string(again.body) != string(first.body) {
+		if again := send(1, "A", "key 0"); !bytes.Equal(again.body, first.body) {
 			t.Errorf("at 30 days: %s, want %s", again.body, first.body)
 		}
 		s.clock.Move(time.Millisecond)
 		sweep()
-		if again := send(1, "Z", "key 0"); again.status != 200 || string(again.body) == string(first.body) {
+		if again := send(1, "Z", "key 0"); again.status != 200 || bytes.Equal(again.body, first.body) {
 			t.Errorf("after 30 days: %s", again.body)
 		}
 	})

@@ -137,7 +137,7 @@ var hostForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f
 // lower case and without the scheme's own port.
 func parseOrigin(s string) (string, bool) {
 	u, err := url.Parse(strings.ToLower(s))
-	if err != nil || u.Scheme == "" || u.Scheme+"://"+u.Host != strings.ToLower(s) || !hostForm.MatchString(u.Host) {
+	if err != nil || u.Scheme == "" || !strings.EqualFold(u.Scheme+"://"+u.Host, s) || !hostForm.MatchString(u.Host) {
 		return "", false
 	}
 	if port := u.Port(); port != "" {

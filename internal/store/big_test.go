@@ -64,8 +64,7 @@ func newBig(t *testing.T, at storetest.Place) *big {
 	uuid := "(%s)::uuid"
 	if at.Name == "sqlite" {
 		series = "(WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < %d) SELECT n FROM i)"
-		unhex, text, uuid = "unhex(%s)", "printf('%%064x', n)", "unhex(%s)"
-		text = "printf('%064x', n)"
+		unhex, text, uuid = "unhex(%s)", "printf('%064x', n)", "unhex(%s)"
 	}
 	idOf := func(kind int) string { // a version 7 id that is as old as the n-th request
 		ms := fmt.Sprintf("%d + n * %d", bigFirst.UnixMilli(), bigTime.Milliseconds()/int64(b.size))
@@ -146,6 +145,7 @@ func (b *big) withoutIndexes(one, other string, fill func()) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	var drops, creates []string
 	for rows.Next() {
 		var name, create string
@@ -239,9 +239,12 @@ func (p postgresNode) flat(parents ...string) []node {
 	return nodes
 }
 
-func (b *big) explain(q interface {
+// rowQueryer is a pool or a connection of it.
+type rowQueryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}, query string, args ...any) postgresNode {
+}
+
+func (b *big) explain(q rowQueryer, query string, args ...any) postgresNode {
 	b.t.Helper()
 	var text string
 	if err := q.QueryRowContext(ctx, query, args...).Scan(&text); err != nil {
