@@ -3,12 +3,17 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"sync"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -185,4 +190,74 @@ func TestCookies(t *testing.T) {
 	if got.status != 200 || got.header.Get("Set-Cookie") == "" || len(got.body) == 0 {
 		t.Errorf("from the own page: %d %v %s", got.status, got.header, got.body)
 	}
+}
+
+// TestRetryAfter: whoever waits as long as told is let in, and not much earlier.
+func TestRetryAfter(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := &rate{perMinute: rapid.IntRange(1, 50).Draw(rt, "rate")}
+		from := netip.MustParsePrefix("198.51.100.1/32")
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		for range rapid.IntRange(1, 200).Draw(rt, "calls") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 5000).Draw(rt, "pause")) * time.Millisecond)
+			err := r.allow(from, now)
+			if err == nil {
+				continue
+			}
+			var refusal *feedback.Error
+			if !errors.As(err, &refusal) || refusal.RetryAfter > 2*time.Minute {
+				rt.Fatalf("%v", err)
+			}
+			then := &rate{perMinute: r.perMinute, minute: r.minute, current: maps.Clone(r.current), previous: maps.Clone(r.previous)}
+			if err := then.allow(from, now.Add(refusal.RetryAfter+time.Millisecond)); err != nil {
+				rt.Fatalf("told to wait %s, and refused after that", refusal.RetryAfter)
+			}
+		}
+	})
+}
+
+// TestCookieBesideAccessToken: some clients send their access token with every call.
+func TestCookieBesideAccessToken(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	r := s.request("auth-refresh", "owner", "")
+	r.Header.Set("Cookie", cookieName+"="+s.names["owner_refresh"])
+	if got := serve(s.api, r); got.status != 200 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	// A proxy may change the Host; the page's origin is that of the public URL.
+	r = s.request("auth-refresh", "", "")
+	r.Host = "10.0.0.7:8080"
+	r.Header.Set("Origin", "https://feedback.example.com")
+	r.Header.Set("Cookie", cookieName+"="+s.names["admin_refresh"])
+	if got := serve(s.api, r); got.status != 200 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// TestChangesAtOnce: callers who change one record at the same time wait for each
+// other, and none is turned away.
+func TestChangesAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		second := newAPI(t, at.Open(t, s.clock.Now), s.clock)
+		request := s.submit("T")
+		var wg sync.WaitGroup
+		for i := range 24 {
+			wg.Go(func() {
+				a := []*API{s.api, second}[i%2]
+				for operation, body := range map[string]string{
+					"requests-update": fmt.Sprintf(`{"id":%q,"title":"T%d"}`, request, i),
+					"apps-update":     fmt.Sprintf(`{"id":%q,"name":"A%d"}`, s.names["app"], i),
+				} {
+					if got := serve(a, s.request(operation, "owner", body)); got.status != 200 {
+						t.Errorf("%s: %d %s", operation, got.status, got.body)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if v := s.must("requests-get", "owner", `{"id":"`+request+`"}`)["request"].(map[string]any)["version"]; v != 25.0 {
+			t.Errorf("version %v after 24 changes", v)
+		}
+	})
 }

@@ -83,15 +83,6 @@ func FirstIDAt(t time.Time) ID {
 	return id
 }
 
-// LastID is larger than any id that is ever made.
-func LastID() ID {
-	var id ID
-	for i := range id {
-		id[i] = 0xff
-	}
-	return id
-}
-
 // IDs makes version 7 UUIDs that only ever grow within one process: the 12 bits
 // after the millisecond count up (RFC 9562, section 6.2, method 1), and a full
 // counter or a clock that was set back borrows from the next millisecond.

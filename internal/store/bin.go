@@ -33,7 +33,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 		err = r.Scan(&b.id, &b.appID, (*string)(&b.status))
 		return b, err
 	}, "SELECT id, app_id, status FROM requests WHERE account_id = $1 AND box = 'bin' AND updated_at < $2"+
-		" AND app_id IN (SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL) ORDER BY id LIMIT $3",
+		" AND app_id IN (SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL) ORDER BY id ASC NULLS FIRST LIMIT $3",
 		accountID, feedback.At(now.Add(-keepBinned)), sweepChunk)
 	if err != nil || len(old) == 0 {
 		return 0, err

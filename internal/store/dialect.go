@@ -45,6 +45,7 @@ var (
 	sqliteDialect = dialect{
 		name: "sqlite",
 		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
+			"{nulls_first}", "", // as they are anyway
 			"{strict}", " STRICT", "{counters}", " STRICT, WITHOUT ROWID"),
 		lock: "BEGIN IMMEDIATE",
 	}
@@ -52,6 +53,7 @@ var (
 		name: "postgres",
 		// A lower fillfactor lets the busy counter rows be updated in place (HOT).
 		words: strings.NewReplacer("{id}", "uuid", "{bytes}", "bytea", "{int}", "bigint", "{bool}", "boolean",
+			"{nulls_first}", " NULLS FIRST",
 			"{strict}", "", "{counters}", " WITH (fillfactor=50)"),
 		numbered: true,
 		lock:     "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",

@@ -88,73 +88,45 @@ func (s *Store) tally(ctx context.Context, accountID feedback.ID, f Filter) ([]a
 // while a deleted one is being purged, whose rows would otherwise have to be
 // walked over.
 func pageQuery(accountID feedback.ID, f Filter, page Page, live, dead []feedback.ID) (string, []any) {
-	q := pageBuilder{parameters: parameters{accountID, string(f.Box), page.Limit}, order: "DESC", compare: "<"}
+	p := parameters{accountID, string(f.Box), page.Limit}
+	// Ids are never null. But said like this only the lists' own indexes have the
+	// order: PostgreSQL might walk the primary key over all that the filter leaves out.
+	order, compare := "DESC NULLS LAST", "<"
 	if page.Oldest {
-		q.order, q.compare = "ASC", ">"
+		order, compare = "ASC NULLS FIRST", ">"
 	}
+	rest := ""
 	if page.After != nil {
-		q.after = q.add(*page.After)
+		rest = " AND id " + compare + " " + p.add(*page.After)
 	}
 	apps := []string{""}
 	switch {
 	case f.AppID != nil:
-		apps[0] = " AND app_id = " + q.add(*f.AppID)
+		apps[0] = " AND app_id = " + p.add(*f.AppID)
 	case len(dead) > 0 && len(live)*max(1, len(f.Statuses)) <= maxBranches:
 		apps = apps[:0]
 		for _, id := range live {
-			apps = append(apps, " AND app_id = "+q.add(id))
+			apps = append(apps, " AND app_id = "+p.add(id))
 		}
 	case len(dead) > 0:
-		q.without = " AND app_id NOT IN (" + list(&q.parameters, dead) + ")"
+		rest += " AND app_id NOT IN (" + list(&p, dead) + ")"
 	}
 	statuses := []string{""}
 	if len(f.Statuses) > 0 {
 		statuses = statuses[:0]
 		for _, status := range slices.Compact(slices.Sorted(slices.Values(f.Statuses))) {
-			statuses = append(statuses, " AND status = "+q.add(string(status)))
+			statuses = append(statuses, " AND status = "+p.add(string(status)))
 		}
 	}
+	tail := rest + " ORDER BY id " + order + " LIMIT $3"
 	var ranges []string
 	for _, app := range apps {
 		for _, status := range statuses {
-			ranges = append(ranges, q.span(app+status))
+			ranges = append(ranges, "SELECT "+requestColumns+" FROM requests WHERE account_id = $1 AND box = $2"+app+status+tail)
 		}
 	}
 	if len(ranges) == 1 {
-		return ranges[0], q.parameters
+		return ranges[0], p
 	}
-	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY id " + q.order + " LIMIT $3", q.parameters
+	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY id " + order + " LIMIT $3", p
 }
-
-// pageBuilder puts the ranges of a page together.
-type pageBuilder struct {
-	parameters
-	order, compare string
-	after          string // placeholder of the id beyond which the page begins; "" at the beginning
-	without        string
-}
-
-// span is one range of an index, narrowed by conditions on app and status.
-func (q *pageBuilder) span(narrowed string) string {
-	const from = "SELECT " + requestColumns + " FROM requests WHERE account_id = $1"
-	if narrowed != "" {
-		if q.after != "" {
-			narrowed += " AND id " + q.compare + " " + q.after
-		}
-		return from + " AND box = $2" + narrowed + " ORDER BY id " + q.order + " LIMIT $3"
-	}
-	// Equal to box = $2 AND id < …, but only the index by box has this order:
-	// PostgreSQL would rather walk the primary key over all that lies in other boxes.
-	if q.after == "" {
-		end := feedback.ID{}
-		if q.compare == "<" {
-			end = feedback.LastID()
-		}
-		q.after = q.add(end)
-	}
-	return from + " AND box " + flip[q.compare] + "= $2 AND (box, id) " + q.compare + " ($2, " + q.after + ")" + q.without +
-		" ORDER BY box " + q.order + ", id " + q.order + " LIMIT $3"
-}
-
-// flip turns a comparison round.
-var flip = map[string]string{"<": ">", ">": "<"}

@@ -119,7 +119,7 @@ func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 // purgeSome removes a chunk of an app's requests with their history, and at last
 // what is left of the app itself.
 func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
-	ids, err := all(ctx, tx, scanID, "SELECT id FROM requests WHERE account_id = $1 AND app_id = $2 ORDER BY box, id LIMIT $3", p.accountID, p.appID, purgeChunk)
+	ids, err := all(ctx, tx, scanID, "SELECT id FROM requests WHERE account_id = $1 AND app_id = $2 ORDER BY box, id ASC NULLS FIRST LIMIT $3", p.accountID, p.appID, purgeChunk)
 	if err != nil {
 		return err
 	}

@@ -129,13 +129,14 @@ CREATE TABLE requests (
   PRIMARY KEY (account_id, id)
 ){strict};
 
-CREATE INDEX requests_box ON requests (account_id, box, id);
+-- The nulls are explained at pageQuery (list.go).
+CREATE INDEX requests_box ON requests (account_id, box, id{nulls_first});
 
-CREATE INDEX requests_status ON requests (account_id, box, status, id);
+CREATE INDEX requests_status ON requests (account_id, box, status, id{nulls_first});
 
-CREATE INDEX requests_app ON requests (account_id, app_id, box, id);
+CREATE INDEX requests_app ON requests (account_id, app_id, box, id{nulls_first});
 
-CREATE INDEX requests_app_status ON requests (account_id, app_id, box, status, id);
+CREATE INDEX requests_app_status ON requests (account_id, app_id, box, status, id{nulls_first});
 
 CREATE UNIQUE INDEX requests_idempotency ON requests (account_id, app_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
