@@ -45,6 +45,8 @@ const (
 	unexpectedProperty = "unexpected property"
 )
 
+func init() { huma.ValidateStrictCasing = true } // or {"Title": …} passes as title
+
 // Options are what the API depends on.
 type Options struct {
 	Store          *store.Store
@@ -56,15 +58,11 @@ type Options struct {
 	PublicURL      *url.URL // nil when none is configured
 	TrustedProxies []netip.Prefix
 	SubmitRate     int // submissions a minute and address; 0 = no limit
-	Version        string
 }
 
 // API answers every path under /api/.
 type API struct {
 	Options
-	store     *store.Store
-	passwords *password.Hasher
-	now       func() time.Time
 	cursorKey []byte
 	submits   *rate
 	ops       map[string]*op
@@ -82,7 +80,7 @@ type API struct {
 // New returns the API on a store.
 func New(ctx context.Context, o Options) (*API, error) {
 	a := &API{
-		Options: o, store: o.Store, passwords: o.Passwords, now: o.Now,
+		Options: o,
 		submits: &rate{perMinute: o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
 		bodies: semaphore.NewWeighted(maxBodies), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
@@ -102,7 +100,6 @@ func New(ctx context.Context, o Options) (*API, error) {
 	if a.cursorKey, err = o.Store.Secret(ctx, "cursor"); err != nil {
 		return nil, err
 	}
-	huma.ValidateStrictCasing = true // or {"Title": …} passes as title
 	a.registry = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	for _, operation := range a.operations() {
 		operation.params = newParams(a.registry, operation.name, operation.takes)
@@ -191,7 +188,7 @@ func (a *API) authenticate(c *call) (any, error) {
 		if token == "" {
 			return nil, feedback.ErrMissingToken
 		}
-		session, err := a.store.Session(ctx, token)
+		session, err := a.Store.Session(ctx, token)
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +201,7 @@ func (a *API) authenticate(c *call) (any, error) {
 		if key == "" {
 			return nil, feedback.ErrMissingAPIKey
 		}
-		app, err := a.store.AppByKey(ctx, key)
+		app, err := a.Store.AppByKey(ctx, key)
 		return visitor{c.client, app}, err
 	}
 	// The cookie is sent by browsers on their own, so calls that carry it must come
@@ -351,7 +348,7 @@ func (a *API) answer(c *call, result any, err error) {
 func (a *API) refusal(c *call, err error) *feedback.Error {
 	var refusal *feedback.Error
 	switch {
-	case a.store.Unavailable(err) || errors.Is(err, password.ErrBusy):
+	case a.Store.Unavailable(err) || errors.Is(err, password.ErrBusy):
 		refusal = feedback.ErrUnavailable
 		if c.r.Context().Err() == nil { // else the caller has left, which is no trouble of ours
 			a.Log.Warn("unavailable", "request_id", c.requestID, "error", err)

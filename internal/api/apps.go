@@ -20,7 +20,7 @@ type appsCreateParams struct {
 }
 
 func (a *API) appsCreate(ctx context.Context, c caller, in appsCreateParams) (appResult, error) {
-	app, err := a.store.AddApp(ctx, c.Account.ID, in.Name, c.actor())
+	app, err := a.Store.AddApp(ctx, c.Account.ID, in.Name, c.actor())
 	return appResult{app}, err
 }
 
@@ -40,7 +40,7 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 		return appsListResult{}, err
 	}
 	cur.limit(in.Limit, math.MaxInt32)
-	apps, total, err := a.store.Apps(ctx, c.Account.ID, cur.After, cur.Limit+1)
+	apps, total, err := a.Store.Apps(ctx, c.Account.ID, cur.After, cur.Limit+1)
 	if err != nil {
 		return appsListResult{}, err
 	}
@@ -49,7 +49,7 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 }
 
 func (a *API) appsGet(ctx context.Context, c caller, in appParams) (appResult, error) {
-	app, err := a.store.App(ctx, c.Account.ID, in.ID)
+	app, err := a.Store.App(ctx, c.Account.ID, in.ID)
 	return appResult{app}, err
 }
 
@@ -59,7 +59,7 @@ type appsUpdateParams struct {
 }
 
 func (a *API) appsUpdate(ctx context.Context, c caller, in appsUpdateParams) (appResult, error) {
-	app, err := a.store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Rename(in.Name) })
+	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Rename(in.Name) })
 	return appResult{app}, err
 }
 
@@ -72,13 +72,13 @@ func (a *API) appsUpdateSettings(ctx context.Context, c caller, in appsUpdateSet
 	if err := in.Settings.Check(); err != nil {
 		return appResult{}, err
 	}
-	app, err := a.store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Configure(in.Settings) })
+	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Configure(in.Settings) })
 	return appResult{app}, err
 }
 
 func (a *API) appsRegenerateKey(ctx context.Context, c caller, in appParams) (appResult, error) {
-	key := a.store.NewAPIKey()
-	app, err := a.store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Rekey(key) })
+	key := a.Store.NewAPIKey()
+	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Rekey(key) })
 	return appResult{app}, err
 }
 
@@ -88,6 +88,6 @@ type deletedResult struct {
 }
 
 func (a *API) appsDelete(ctx context.Context, c caller, in appParams) (deletedResult, error) {
-	err := a.store.DeleteApp(ctx, c.Account.ID, in.ID, c.actor())
+	err := a.Store.DeleteApp(ctx, c.Account.ID, in.ID, c.actor())
 	return deletedResult{err == nil, in.ID}, err
 }

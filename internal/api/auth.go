@@ -40,7 +40,7 @@ func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (log
 	if err != nil {
 		return loginResult{}, err
 	}
-	session, tokens, err := a.store.OpenSession(ctx, credentials, subjects)
+	session, tokens, err := a.Store.OpenSession(ctx, credentials, subjects)
 	if err != nil {
 		return loginResult{}, err
 	}
@@ -51,20 +51,20 @@ func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (log
 // is looked at before anything costly is done, and again when the password's turn
 // has come: a crowd of wrong ones is not hashed to its end.
 func (a *API) check(ctx context.Context, email, secret string, subjects []store.LoginSubject) (store.Credentials, error) {
-	allowed := func() error { return a.store.CheckLogin(ctx, subjects) }
+	allowed := func() error { return a.Store.CheckLogin(ctx, subjects) }
 	if err := allowed(); err != nil {
 		return store.Credentials{}, err
 	}
-	credentials, err := a.store.Credentials(ctx, email)
+	credentials, err := a.Store.Credentials(ctx, email)
 	if err != nil {
 		return credentials, err
 	}
-	right, err := a.passwords.Verify(ctx, credentials.PasswordHash, secret, allowed)
+	right, err := a.Passwords.Verify(ctx, credentials.PasswordHash, secret, allowed)
 	if err != nil {
 		return credentials, err
 	}
 	if !right {
-		return credentials, a.store.FailLogin(ctx, subjects)
+		return credentials, a.Store.FailLogin(ctx, subjects)
 	}
 	return credentials, nil
 }
@@ -81,7 +81,7 @@ func (a *API) authRefresh(ctx context.Context, c *client, in authRefreshParams) 
 	if presented == "" {
 		return tokenPair{}, feedback.ErrInvalidRefreshToken.With("Send the refresh token as refresh_token, in the header Authorization: Bearer, or in the cookie.")
 	}
-	tokens, err := a.store.Refresh(ctx, presented)
+	tokens, err := a.Store.Refresh(ctx, presented)
 	if err != nil {
 		return tokenPair{}, err
 	}
@@ -93,7 +93,7 @@ type authLogoutResult struct {
 }
 
 func (a *API) authLogout(ctx context.Context, c caller, _ none) (authLogoutResult, error) {
-	if err := a.store.CloseSession(ctx, c.Account.ID, c.ID); err != nil {
+	if err := a.Store.CloseSession(ctx, c.Account.ID, c.ID); err != nil {
 		return authLogoutResult{}, err
 	}
 	c.setCookie = new("")
@@ -129,11 +129,11 @@ func (a *API) authChangePassword(ctx context.Context, c caller, in authChangePas
 	if err != nil {
 		return authChangePasswordResult{}, err
 	}
-	hash, err := a.passwords.Hash(ctx, in.NewPassword)
+	hash, err := a.Passwords.Hash(ctx, in.NewPassword)
 	if err != nil {
 		return authChangePasswordResult{}, err
 	}
-	if err := a.store.SetPassword(ctx, credentials, hash, c.actor(), c.ID); err != nil {
+	if err := a.Store.SetPassword(ctx, credentials, hash, c.actor(), c.ID); err != nil {
 		return authChangePasswordResult{}, err
 	}
 	return authChangePasswordResult{Changed: true}, nil

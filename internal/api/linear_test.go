@@ -125,12 +125,12 @@ func (c *keyCache) current(r *http.Request, key string) string {
 	if c.left[key] > 0 {
 		c.left[key]--
 		app := c.appOf[key]
-		if app, err := c.store.App(r.Context(), app.AccountID, app.ID); err == nil {
+		if app, err := c.Store.App(r.Context(), app.AccountID, app.ID); err == nil {
 			return app.APIKey
 		}
 		return key
 	}
-	if app, err := c.store.AppByKey(r.Context(), key); err == nil {
+	if app, err := c.Store.AppByKey(r.Context(), key); err == nil {
 		c.left[key], c.appOf[key] = 5, app
 	}
 	return key

@@ -72,7 +72,7 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 	if cur.After != (feedback.ID{}) {
 		at.After = &cur.After
 	}
-	requests, total, err := a.store.Requests(ctx, c.Account.ID, filter, at)
+	requests, total, err := a.Store.Requests(ctx, c.Account.ID, filter, at)
 	if err != nil {
 		return requestsListResult{}, err
 	}
@@ -102,7 +102,7 @@ func (a *API) requestsCursor(c caller, in requestsListParams) (cursor, error) {
 }
 
 func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requestResult, error) {
-	r, err := a.store.Request(ctx, c.Account.ID, in.ID)
+	r, err := a.Store.Request(ctx, c.Account.ID, in.ID)
 	return requestResult{r}, err
 }
 
@@ -116,7 +116,7 @@ type requestsUpdateParams struct {
 
 func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdateParams) (requestResult, error) {
 	change := feedback.RequestChange{Title: in.Title, Description: in.Description, Status: in.Status}
-	r, err := a.store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
+	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		switch {
 		case r.Box == feedback.Bin:
 			return feedback.ErrRequestNotFound
@@ -130,7 +130,7 @@ func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdatePar
 }
 
 func (a *API) requestsDelete(ctx context.Context, c caller, in requestParams) (deletedResult, error) {
-	_, err := a.store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
+	_, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		if r.Box == feedback.Bin {
 			return feedback.ErrRequestNotFound
 		}
@@ -143,7 +143,7 @@ func (a *API) requestsDelete(ctx context.Context, c caller, in requestParams) (d
 // requestsRestore returns a request that is not in the bin as it is, so that a
 // restore can be sent again.
 func (a *API) requestsRestore(ctx context.Context, c caller, in requestParams) (requestResult, error) {
-	r, err := a.store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
+	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		if r.Box == feedback.Bin {
 			r.Box = feedback.Live
 		}

@@ -16,7 +16,7 @@ type setupCreateOwnerParams struct {
 }
 
 func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwnerParams) (loginResult, error) {
-	known, err := a.store.KnowsSetupToken(ctx, in.Token)
+	known, err := a.Store.KnowsSetupToken(ctx, in.Token)
 	switch {
 	case err != nil:
 		return loginResult{}, err
@@ -27,12 +27,12 @@ func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwn
 	case !feedback.ValidPassword(in.Password):
 		return loginResult{}, feedback.Invalid("setup", "password", "password must be 10 to 1,024 bytes long.")
 	}
-	hash, err := a.passwords.Hash(ctx, in.Password)
+	hash, err := a.Passwords.Hash(ctx, in.Password)
 	if err != nil {
 		return loginResult{}, err
 	}
 	owner := store.NewUser{Email: in.Email, Name: in.Name, Role: feedback.RoleOwner, PasswordHash: hash}
-	session, tokens, err := a.store.SetUp(ctx, in.AccountName, owner)
+	session, tokens, err := a.Store.SetUp(ctx, in.AccountName, owner)
 	if err != nil {
 		return loginResult{}, err
 	}

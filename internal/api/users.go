@@ -22,7 +22,7 @@ func (a *API) usersList(ctx context.Context, c caller, in usersListParams) (user
 		return usersListResult{}, err
 	}
 	cur.limit(in.Limit, defaultLimit)
-	users, total, err := a.store.Users(ctx, c.Account.ID, cur.After, cur.Limit+1)
+	users, total, err := a.Store.Users(ctx, c.Account.ID, cur.After, cur.Limit+1)
 	if err != nil {
 		return usersListResult{}, err
 	}

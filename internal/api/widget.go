@@ -43,12 +43,12 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	}
 	submission := store.Submission{App: v.app, Request: in.request(), IdempotencyKey: in.IdempotencyKey}
 	if in.IdempotencyKey != "" {
-		first, found, err := a.store.Submitted(ctx, submission)
+		first, found, err := a.Store.Submitted(ctx, submission)
 		if err != nil || found {
 			return submittedResult(first), err
 		}
 	}
-	if err := a.submits.allow(v.from, a.now()); err != nil {
+	if err := a.submits.allow(v.from, a.Now()); err != nil {
 		return result, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {
@@ -57,7 +57,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	if v.app.Settings.Widget.RequireEmail && in.Email == "" {
 		return result, feedback.Invalid("widget", "email", "email is required by this app's settings.")
 	}
-	r, err := a.store.Submit(ctx, submission)
+	r, err := a.Store.Submit(ctx, submission)
 	return submittedResult(r), err
 }
 
