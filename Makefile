@@ -36,7 +36,7 @@ generate: ## Generate what is generated.
 generated: ## Check that generating changes nothing.
 	@state() { git diff; git ls-files -z --others --exclude-standard | xargs -0r sha256sum; }; \
 	before=$$(state); $(MAKE) --no-print-directory generate; \
-	diff <(echo "$$before") <(state) || { echo 'Generated files were stale; commit what "make generate" has changed.' >&2; exit 1; }
+	diff <(echo "$$before") <(echo "$$(state)") || { echo 'Generated files were stale; commit what "make generate" has changed.' >&2; exit 1; }
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (20s).
