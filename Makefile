@@ -47,6 +47,10 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s).
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
 	done <<<"$$targets"
 
+.PHONY: bench
+bench: ## Measure the service beside floors of the same run; BENCH='-sizes 1000' and so on.
+	go run ./bench $(BENCH)
+
 .PHONY: build
 build: ## Build bin/gatherkit.
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/gatherkit ./cmd/gatherkit

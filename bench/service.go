@@ -154,9 +154,9 @@ func (s *service) submit(ctx context.Context, _ int) error {
 
 // stop ends the service and waits.
 func (s *service) stop() {
+	client.CloseIdleConnections() // a server waits some seconds for those that were never used
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	_ = s.cmd.Wait() // its status is of no interest here
-	client.CloseIdleConnections()
 }
 
 var memoryLine = regexp.MustCompile(`(VmRSS|VmHWM):\s+(\d+) kB`)

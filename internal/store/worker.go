@@ -18,6 +18,7 @@ const (
 	workerLease   = "worker"
 	leaseFor      = 30 * time.Second
 	workerRest    = time.Second
+	releaseTime   = 5 * time.Second
 	sweepEvery    = 10 * time.Minute
 	purgeChunk    = 1000
 	sweepChunk    = 1000
@@ -46,6 +47,22 @@ func (s *Store) Work(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+	if err := s.release(lease); err != nil {
+		s.log.Warn("the background worker could not be handed over; another one begins within 30 seconds", "error", err)
+	}
+}
+
+// release gives the lease back, so that another process need not wait for its end.
+func (s *Store) release(l lease) error {
+	if l.until.IsZero() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
+	defer cancel()
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2", workerLease, l.holder)
+		return err
+	})
 }
 
 // work does one piece of work and reports whether there is more.

@@ -95,6 +95,11 @@ func TestWorkEnds(t *testing.T) {
 		if n := r.count("requests") + r.count("purges"); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
+		// The next one need not wait for the end of the lease.
+		r.drop(r.app(r.account("Globex")))
+		if more, err := r.NewWorker().Step(ctx); err != nil || !more {
+			t.Errorf("the next worker does not work: %v, %v", more, err)
+		}
 	})
 }
 

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// TestMain lets the test program be the HTTP floor, as the program itself is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == floorHTTP {
+		fmt.Fprintln(os.Stderr, serveFloor(os.Args[3]))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// TestBench measures next to nothing, everywhere: it shows that the measuring works.
+func TestBench(t *testing.T) {
+	err := run(t.Context(), []string{
+		"-callers=2", "-sizes=400", "-during=20ms", "-rounds=1", "-deleted=1500",
+		"-folder=" + t.TempDir(), "-postgres=" + storetest.Postgres(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, args := range [][]string{{"-callers=1,x"}, {"-sizes=0"}, {"-nonsense"}} {
+		if _, err := parse(args); err == nil {
+			t.Errorf("%v is taken", args)
+		}
+	}
+}
