@@ -42,6 +42,9 @@ func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error)
 	if done {
 		return false, feedback.ErrSetupDone
 	}
+	if !feedback.ValidSetupToken(token) {
+		return false, nil
+	}
 	var n int
 	err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM setup_tokens WHERE token_hash = $1", hashArg(feedback.HashSecret(token))).Scan(&n)
 	return n > 0, err

@@ -76,7 +76,7 @@ func (s *Store) lock(ctx context.Context, tx *sql.Tx, accountID, appID feedback.
 
 // alive returns those of the apps that are not deleted. Called after count, what
 // it says holds until the transaction ends.
-func (s *Store) alive(ctx context.Context, tx *sql.Tx, accountID feedback.ID, appIDs []feedback.ID) ([]liveApp, error) {
+func alive(ctx context.Context, tx *sql.Tx, accountID feedback.ID, appIDs []feedback.ID) ([]liveApp, error) {
 	p := parameters{accountID}
 	return all(ctx, tx, func(r row) (app liveApp, err error) {
 		err = r.Scan(&app.id, &app.key)

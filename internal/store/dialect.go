@@ -32,7 +32,6 @@ import (
 const databaseFile = "gatherkit.db"
 
 type dialect struct {
-	name string
 	// words are what the braces in the migrations stand for.
 	words *strings.Replacer
 	// lock lets one process migrate at a time. Where it does not begin the
@@ -43,14 +42,12 @@ type dialect struct {
 
 var (
 	sqliteDialect = dialect{
-		name: "sqlite",
 		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
 			"{nulls_first}", "", // as they are anyway
 			"{strict}", " STRICT", "{counters}", " STRICT, WITHOUT ROWID"),
 		lock: "BEGIN IMMEDIATE",
 	}
 	postgresDialect = dialect{
-		name: "postgres",
 		// A lower fillfactor lets the busy counter rows be updated in place (HOT).
 		words: strings.NewReplacer("{id}", "uuid", "{bytes}", "bytea", "{int}", "bigint", "{bool}", "boolean",
 			"{nulls_first}", " NULLS FIRST",
@@ -122,14 +119,14 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	if readers {
 		pragmas = append(pragmas, "query_only(1)")
 	}
-	if err := makeFile(filepath.Join(folder, databaseFile)); err != nil {
-		return nil, err
-	}
-	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
 	path, err := filepath.Abs(filepath.Join(folder, databaseFile))
 	if err != nil {
 		return nil, fmt.Errorf("the data folder cannot be found: %w", err)
 	}
+	if err := makeFile(path); err != nil {
+		return nil, err
+	}
+	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
 	// The file URI keeps ? and # in a folder's name from being read as options.
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", dsn.String())
@@ -145,9 +142,9 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	return db, nil
 }
 
-// makeFile makes the file of a new database, readable for nobody else, which its log files
-// follow. One that exists must not be opened here: closing it again would
-// drop SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
+// makeFile makes the file of a new database, readable for nobody else; its log
+// files follow it in that. One that exists must not be opened here: closing it
+// again would drop SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
 func makeFile(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in the operator's folder
 	if errors.Is(err, fs.ErrExist) {

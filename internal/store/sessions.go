@@ -16,6 +16,10 @@ const (
 	sessionLife  = 90 * 24 * time.Hour // from the login, however often it was refreshed
 	refreshGrace = 20 * time.Second    // in which a spent refresh token yields its successor again
 	nonceBytes   = 16
+
+	// What the column kind holds.
+	kindAccess  = "access"
+	kindRefresh = "refresh"
 )
 
 // Session is a login: who it is and what they may do.
@@ -94,7 +98,7 @@ func (s *Store) addSession(ctx context.Context, tx *sql.Tx, accountID, userID fe
 		return id, Tokens{}, err
 	}
 	tokens := Tokens{Refresh: feedback.NewToken(feedback.RefreshToken, accountID, s.rand)}
-	if err := s.addToken(ctx, tx, accountID, id, feedback.RefreshToken, tokens.Refresh, now.Add(refreshLife)); err != nil {
+	if err := s.addToken(ctx, tx, accountID, id, kindRefresh, tokens.Refresh, now.Add(refreshLife)); err != nil {
 		return id, Tokens{}, err
 	}
 	var err error
@@ -104,13 +108,12 @@ func (s *Store) addSession(ctx context.Context, tx *sql.Tx, accountID, userID fe
 
 func (s *Store) addAccess(ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID) (string, error) {
 	token := feedback.NewToken(feedback.AccessToken, accountID, s.rand)
-	return token, s.addToken(ctx, tx, accountID, sessionID, feedback.AccessToken, token, s.now().Add(accessLife))
+	return token, s.addToken(ctx, tx, accountID, sessionID, kindAccess, token, s.now().Add(accessLife))
 }
 
-func (s *Store) addToken(ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID, kind feedback.TokenKind, token string, expires time.Time) error {
-	name := map[feedback.TokenKind]string{feedback.AccessToken: "access", feedback.RefreshToken: "refresh"}[kind]
+func (s *Store) addToken(ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID, kind, token string, expires time.Time) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO session_tokens (account_id, hash, session_id, kind, expires_at) VALUES ($1, $2, $3, $4, $5)",
-		accountID, hashArg(feedback.HashSecret(token)), sessionID, name, feedback.At(expires))
+		accountID, hashArg(feedback.HashSecret(token)), sessionID, kind, feedback.At(expires))
 	return err
 }
 
@@ -187,7 +190,7 @@ func (s *Store) spend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, re
 		expires = last
 	}
 	next := feedback.Successor(refresh, accountID, nonce)
-	return next, s.addToken(ctx, tx, accountID, token.sessionID, feedback.RefreshToken, next, expires)
+	return next, s.addToken(ctx, tx, accountID, token.sessionID, kindRefresh, next, expires)
 }
 
 // successorAgain returns the successor of a spent token, or "" when it must not

@@ -148,18 +148,15 @@ func (s *Store) passGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return nil, err
 	}
-	keys := map[feedback.ID]string{}
+	appIDs := make([]feedback.ID, 0, len(deltas))
 	for key := range deltas {
-		keys[key.appID] = ""
+		appIDs = append(appIDs, key.appID)
 	}
-	appIDs := make([]feedback.ID, 0, len(keys))
-	for id := range keys {
-		appIDs = append(appIDs, id)
-	}
-	live, err := s.alive(ctx, tx, accountID, appIDs)
+	live, err := alive(ctx, tx, accountID, appIDs)
 	if err != nil {
 		return nil, err
 	}
+	keys := make(map[feedback.ID]string, len(live))
 	for _, app := range live {
 		keys[app.id] = app.key
 	}
