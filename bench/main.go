@@ -78,8 +78,8 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	for _, d := range []database{sqliteIn(filepath.Join(o.folder, "sqlite")), postgresAt(o.postgres)} {
 		fmt.Printf("\n## %s\n", d.name)
-		for _, measure := range []func(context.Context, options, string, database) error{measureSubmit, measureOthers, measureLists, measureDeletion} {
-			if err := measure(ctx, o, binary, d); err != nil {
+		for _, what := range []func(context.Context, options, rig) error{measureSubmit, measureOthers, measureLists, measureDeletion} {
+			if err := measure(ctx, o, binary, d, what); err != nil {
 				return fmt.Errorf("%s: %w", d.name, err)
 			}
 		}

@@ -39,13 +39,30 @@ func measureProgram(ctx context.Context, binary, folder string) error {
 	return nil
 }
 
-// measureSubmit compares submissions with the floors, round by round in turn.
-func measureSubmit(ctx context.Context, o options, binary string, d database) error {
+// rig is a running service and its database, seen from behind.
+type rig struct {
+	*service
+	database
+	db     *sql.DB
+	binary string
+}
+
+// measure starts the service on a database for one of the measures below.
+func measure(ctx context.Context, o options, binary string, d database, what func(context.Context, options, rig) error) error {
 	s, err := startService(ctx, binary, d.flags)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
+	db, err := d.open(ctx, binary)
+	if err != nil {
+		return err
+	}
+	return errors.Join(what(ctx, o, rig{s, d, db, binary}), db.Close())
+}
+
+// measureSubmit compares submissions with the floors, round by round in turn.
+func measureSubmit(ctx context.Context, o options, r rig) error {
 	floor, err := startProgram(ctx, os.Args[0], []string{floorHTTP}, "/")
 	if err != nil {
 		return err
@@ -54,15 +71,15 @@ func measureSubmit(ctx context.Context, o options, binary string, d database) er
 		_ = floor.cmd.Process.Kill()
 		_ = floor.cmd.Wait()
 	}()
-	beside := d
-	if d.driver == "sqlite" {
+	beside := r.database
+	if r.driver == "sqlite" {
 		beside = sqliteIn(o.folder + "/floor")
 	}
-	db, err := beside.open(ctx, binary)
+	db, err := beside.open(ctx, r.binary)
 	if err != nil {
 		return err
 	}
-	commit, stop := commitFloor(db, d.driver == "pgx")
+	commit, stop := commitFloor(db, r.driver == "pgx")
 	defer func() { stop(); _ = db.Close() }()
 
 	fmt.Print("\n| callers | submissions/s | p50 | p99 | failures | HTTP floor/s | commit floor/s | of both |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
@@ -70,28 +87,23 @@ func measureSubmit(ctx context.Context, o options, binary string, d database) er
 		var https, commits, submits []figures
 		for range o.rounds {
 			https = append(https, load(ctx, callers, o.during, func(ctx context.Context, _ int) error {
-				return floor.callWith(ctx, "floor", "X-API-Key", s.key, submission, nil)
+				return floor.callWith(ctx, "floor", "X-API-Key", r.key, submission, nil)
 			}))
 			commits = append(commits, load(ctx, callers, o.during, commit))
-			submits = append(submits, load(ctx, callers, o.during, s.submit))
+			submits = append(submits, load(ctx, callers, o.during, r.submit))
 		}
 		h, c, m := median(https), median(commits), median(submits)
 		fmt.Printf("| %d | %.0f | %s | %s | %d | %.0f | %.0f | %.2f |\n", callers, m.rate, ms(m.p50), ms(m.p99), m.failures, h.rate, c.rate,
 			m.rate/(1/(1/h.rate+1/c.rate)))
 	}
-	_, most, err := s.memory()
+	_, most, err := r.memory()
 	fmt.Printf("\nMemory at its highest: %.0f MB.\n", most)
 	return err
 }
 
 // measureOthers times the calls around a session.
-func measureOthers(ctx context.Context, o options, binary string, d database) error {
-	s, err := startService(ctx, binary, d.flags)
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	_, app, err := s.addApp(ctx)
+func measureOthers(ctx context.Context, o options, r rig) error {
+	_, app, err := r.addApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,7 +117,7 @@ func measureOthers(ctx context.Context, o options, binary string, d database) er
 			var tokens struct {
 				RefreshToken string `json:"refresh_token"`
 			}
-			err := s.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, secret), &tokens)
+			err := r.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, secret), &tokens)
 			refresh = tokens.RefreshToken
 			return err
 		}},
@@ -113,12 +125,12 @@ func measureOthers(ctx context.Context, o options, binary string, d database) er
 			var tokens struct {
 				RefreshToken string `json:"refresh_token"`
 			}
-			err := s.call(ctx, "auth-refresh", fmt.Sprintf(`{"refresh_token":%q}`, refresh), &tokens)
+			err := r.call(ctx, "auth-refresh", fmt.Sprintf(`{"refresh_token":%q}`, refresh), &tokens)
 			refresh = tokens.RefreshToken
 			return err
 		}},
 		{"apps-get", func(ctx context.Context, _ int) error {
-			return s.call(ctx, "apps-get", fmt.Sprintf(`{"id":%q}`, app), nil)
+			return r.call(ctx, "apps-get", fmt.Sprintf(`{"id":%q}`, app), nil)
 		}},
 	} {
 		f := load(ctx, 1, o.during, c.call)
@@ -128,24 +140,14 @@ func measureOthers(ctx context.Context, o options, binary string, d database) er
 }
 
 // measureLists times pages among more and more requests.
-func measureLists(ctx context.Context, o options, binary string, d database) error {
-	s, err := startService(ctx, binary, d.flags)
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	db, err := d.open(ctx, binary)
-	if err != nil {
-		return err
-	}
-	defer db.Close() //nolint:errcheck // only read from
+func measureLists(ctx context.Context, o options, r rig) error {
 	fmt.Print("\n| requests | page | p50, 1 caller | p99 | calls/s, 16 callers | failures |\n| --- | --- | --- | --- | --- | --- |\n")
 	for i, size := range o.sizes {
-		app, err := s.seedApp(ctx, db, d, size, i+1)
+		app, err := r.seedApp(ctx, size, i+1)
 		if err != nil {
 			return err
 		}
-		deep, err := s.cursorAt(ctx, app, size/2)
+		deep, err := r.cursorAt(ctx, app, size/2)
 		if err != nil {
 			return err
 		}
@@ -154,7 +156,7 @@ func measureLists(ctx context.Context, o options, binary string, d database) err
 			{"first, one status", fmt.Sprintf(`{"app_id":%q,"status":"planned"}`, app)},
 			{fmt.Sprintf("from row %d", size/2), fmt.Sprintf(`{"cursor":%q,"limit":50}`, deep)},
 		} {
-			list := func(ctx context.Context, _ int) error { return s.call(ctx, "requests-list", c.body, nil) }
+			list := func(ctx context.Context, _ int) error { return r.call(ctx, "requests-list", c.body, nil) }
 			one, many := load(ctx, 1, o.during, list), load(ctx, 16, o.during, list)
 			fmt.Printf("| %d | %s | %s | %s | %.0f | %d |\n", size, c.name, ms(one.p50), ms(one.p99), many.rate, one.failures+many.failures)
 		}
@@ -163,27 +165,27 @@ func measureLists(ctx context.Context, o options, binary string, d database) err
 }
 
 // seedApp creates an app with so many requests and returns its id.
-func (s *service) seedApp(ctx context.Context, db *sql.DB, d database, size, salt int) (string, error) {
-	_, id, err := s.addApp(ctx)
+func (r rig) seedApp(ctx context.Context, size, salt int) (string, error) {
+	_, id, err := r.addApp(ctx)
 	if err != nil {
 		return "", err
 	}
 	var me struct{ Account struct{ ID string } }
-	if err := s.call(ctx, "auth-me", "", &me); err != nil {
+	if err := r.call(ctx, "auth-me", "", &me); err != nil {
 		return "", err
 	}
-	return id, seed(ctx, db, d, me.Account.ID, id, size, salt*100_000_000)
+	return id, seed(ctx, r.db, r.database, me.Account.ID, id, size, salt*100_000_000)
 }
 
 // cursorAt walks to a row and returns the cursor there.
-func (s *service) cursorAt(ctx context.Context, app string, row int) (string, error) {
+func (r rig) cursorAt(ctx context.Context, app string, row int) (string, error) {
 	var page struct {
 		NextCursor string `json:"next_cursor"`
 		HasMore    bool   `json:"has_more"`
 	}
 	body := fmt.Sprintf(`{"app_id":%q,"limit":200}`, app)
 	for seen := 0; seen < row; seen += 200 {
-		if err := s.call(ctx, "requests-list", body, &page); err != nil {
+		if err := r.call(ctx, "requests-list", body, &page); err != nil {
 			return "", err
 		}
 		if !page.HasMore {
@@ -195,32 +197,22 @@ func (s *service) cursorAt(ctx context.Context, app string, row int) (string, er
 }
 
 // measureDeletion times the submissions of others while a large app is deleted.
-func measureDeletion(ctx context.Context, o options, binary string, d database) error {
-	s, err := startService(ctx, binary, d.flags)
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	db, err := d.open(ctx, binary)
-	if err != nil {
-		return err
-	}
-	defer db.Close() //nolint:errcheck // only read from
-	doomed, err := s.seedApp(ctx, db, d, o.deleted, 9)
+func measureDeletion(ctx context.Context, o options, r rig) error {
+	doomed, err := r.seedApp(ctx, o.deleted, 9)
 	if err != nil {
 		return err
 	}
 	const callers = 16
-	before := load(ctx, callers, o.during, s.submit)
+	before := load(ctx, callers, o.during, r.submit)
 	began := time.Now()
-	if err := s.call(ctx, "apps-delete", fmt.Sprintf(`{"id":%q}`, doomed), nil); err != nil {
+	if err := r.call(ctx, "apps-delete", fmt.Sprintf(`{"id":%q}`, doomed), nil); err != nil {
 		return err
 	}
 	answered := time.Since(began)
-	while := load(ctx, callers, o.during, s.submit)
+	while := load(ctx, callers, o.during, r.submit)
 	left, pause := 1, 50*time.Millisecond
 	for left > 0 {
-		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM purges").Scan(&left); err != nil {
+		if err := r.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM purges").Scan(&left); err != nil {
 			return err
 		}
 		time.Sleep(pause)
