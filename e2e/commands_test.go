@@ -11,6 +11,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver for breaking a database
 	_ "modernc.org/sqlite"             // likewise
 
+	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -18,11 +19,11 @@ import (
 // that it says.
 func fail(t *testing.T, settings []string, stdin string, args ...string) string {
 	t.Helper()
-	got := execute(t, settings, stdin, args...)
-	if got.code != 1 || got.stdout != "" || !strings.HasPrefix(got.stderr, "gatherkit: ") || strings.Count(got.stderr, "\n") != 1 {
-		t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q; want exit 1 and one sentence on stderr", args, got.code, got.stdout, got.stderr)
+	got := program.Execute(t, settings, stdin, args...)
+	if got.Code != 1 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, "gatherkit: ") || strings.Count(got.Stderr, "\n") != 1 {
+		t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q; want exit 1 and one sentence on stderr", args, got.Code, got.Stdout, got.Stderr)
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(got.stderr, "gatherkit: "), "\n")
+	return strings.TrimSuffix(strings.TrimPrefix(got.Stderr, "gatherkit: "), "\n")
 }
 
 // alter runs SQL on a database behind the program's back.
@@ -48,21 +49,21 @@ func alter(t *testing.T, place storetest.Place, statement string) {
 
 func TestUserCommands(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		user := func(args ...string) []string { return append(append([]string{"user"}, args...), at(place)...) }
+		user := func(args ...string) []string { return append(append([]string{"user"}, args...), program.At(place)...) }
 		add := func(email string) []string { return user("add", "--account=Acme", "--name=Ada", "--email="+email) }
-		if got := succeed(t, user("list")...); got != "There are no users yet; add one with gatherkit user add.\n" {
+		if got := program.Succeed(t, user("list")...); got != "There are no users yet; add one with gatherkit user add.\n" {
 			t.Errorf("list: %q", got)
 		}
-		c := newClient(t, start(t, at(place)...))
+		c := program.NewClient(t, program.Start(t, program.At(place)...))
 
 		printed := regexp.MustCompile(`^Added Ada \(ada@example\.com\) to the account "Acme" with the role owner\.\nPassword: (\S{20,})\n$`).
-			FindStringSubmatch(succeed(t, add(email)...))
+			FindStringSubmatch(program.Succeed(t, add(program.Email)...))
 		if printed == nil {
 			t.Fatal("user add does not print what it should")
 		}
-		session := c.want(t, "ok", "auth-login", "", params{"email": email, "password": printed[1]})
+		session := c.Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": printed[1]})
 		account := regexp.MustCompile(`^Acme \([0-9a-f-]{36}\)\n {2}owner {3}ada@example\.com {2}Ada\n$`)
-		if got := succeed(t, user("list")...); !account.MatchString(got) {
+		if got := program.Succeed(t, user("list")...); !account.MatchString(got) {
 			t.Errorf("list: %q", got)
 		}
 
@@ -85,19 +86,19 @@ func TestUserCommands(t *testing.T) {
 
 		// White space belongs to a password, the end of its line does not.
 		const changed = " a new password \t"
-		got := execute(t, nil, changed+"\r\n", user("set-password", "--email="+email, "--password-stdin")...)
-		if got.code != 0 || got.stdout != "The password is set, and the user's sessions have ended.\n" {
+		got := program.Execute(t, nil, changed+"\r\n", user("set-password", "--email="+program.Email, "--password-stdin")...)
+		if got.Code != 0 || got.Stdout != "The password is set, and the user's sessions have ended.\n" {
 			t.Errorf("set-password: %+v", got)
 		}
-		c.want(t, "auth.invalid_token", "auth-me", session.AccessToken, params{})
-		c.want(t, "auth.invalid_refresh_token", "auth-refresh", "", params{"refresh_token": session.RefreshToken})
-		c.want(t, "auth.invalid_credentials", "auth-login", "", params{"email": email, "password": printed[1]})
-		c.want(t, "ok", "auth-login", "", params{"email": email, "password": changed})
+		c.Want(t, "auth.invalid_token", "auth-me", session.AccessToken, program.Params{})
+		c.Want(t, "auth.invalid_refresh_token", "auth-refresh", "", program.Params{"refresh_token": session.RefreshToken})
+		c.Want(t, "auth.invalid_credentials", "auth-login", "", program.Params{"email": program.Email, "password": printed[1]})
+		c.Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": changed})
 
-		if got := succeed(t, append(add("eve@example.com"), "--role=viewer")...); !strings.Contains(got, `to the account "Acme" with the role viewer`) {
+		if got := program.Succeed(t, append(add("eve@example.com"), "--role=viewer")...); !strings.Contains(got, `to the account "Acme" with the role viewer`) {
 			t.Errorf("second user: %q", got)
 		}
-		if got := succeed(t, user("list")...); strings.Count(got, "\n") != 3 || !strings.Contains(got, "\n  viewer  eve@example.com  Ada\n") {
+		if got := program.Succeed(t, user("list")...); strings.Count(got, "\n") != 3 || !strings.Contains(got, "\n  viewer  eve@example.com  Ada\n") {
 			t.Errorf("list: %q", got)
 		}
 	})
@@ -106,47 +107,36 @@ func TestUserCommands(t *testing.T) {
 // TestBackup makes backups while clients submit, and once they have ended.
 func TestBackup(t *testing.T) {
 	place := storetest.SQLite(t)
-	addOwner(t, place)
-	c := newClient(t, start(t, at(place)...))
-	token := c.login(t)
-	key := c.addApp(t, token).APIKey
-	l := newLedger()
-	wait := submitAll(t, func(title string) {
-		got, err := c.call("widget-submit-request", key, params{"title": title, "description": ""})
-		if err != nil || got.code != "ok" {
-			t.Errorf("%q: %s %v", title, got.code, err)
+	program.AddOwner(t, place)
+	c := program.NewClient(t, program.Start(t, program.At(place)...))
+	token := c.Login(t)
+	key := c.AddApp(t, token).APIKey
+	var l program.Ledger
+	stop := program.SubmitWith(16, func(title string) {
+		got, err := c.Call("widget-submit-request", key, program.Params{"title": title, "description": ""})
+		if err != nil || got.Code != "ok" {
+			t.Errorf("%q: %s %v", title, got.Code, err)
 		}
-		l.note(t, got.Request.ID, title)
+		l.Note(t, got.Request.ID, title)
 	})
-	for range submitters * each / 3 {
-		<-l.count
-	}
-	// What is acknowledged by now must be in the backup.
-	before := newLedger()
-	l.acknowledged.Range(func(id, title any) bool {
-		before.acknowledged.Store(id, title)
-		return true
-	})
+	l.AwaitMore(t, 300)
+	before := l.Clone() // must be in the backup
 	under := filepath.Join(t.TempDir(), "under-load.db")
-	printed := succeed(t, append([]string{"backup", under}, at(place)...)...)
+	printed := program.Succeed(t, append([]string{"backup", under}, program.At(place)...)...)
 	if !strings.HasPrefix(printed, "The backup is in "+under+".") {
 		t.Errorf("backup: %q", printed)
 	}
-	if stored := restore(t, under, token); len(stored) > submitters*each {
-		t.Errorf("the backup has %d requests", len(stored))
-	} else {
-		before.check(t, stored)
-	}
-	wait()
+	before.Check(t, restore(t, under, token))
+	stop()
 	after := filepath.Join(t.TempDir(), "after.db")
-	succeed(t, append([]string{"backup", after}, at(place)...)...)
+	program.Succeed(t, append([]string{"backup", after}, program.At(place)...)...)
 	stored := restore(t, after, token)
-	l.check(t, stored)
-	if live := c.list(t, token); len(stored) != len(live) || len(live) != submitters*each {
-		t.Errorf("the backup has %d requests, the service %d, want %d", len(stored), len(live), submitters*each)
+	l.Check(t, stored)
+	if live := c.List(t, token); len(stored) != len(live) || len(live) != l.Len() {
+		t.Errorf("the backup has %d requests, the service %d, want %d", len(stored), len(live), l.Len())
 	}
 
-	if got := fail(t, nil, "", append([]string{"backup", after}, at(place)...)...); !strings.HasSuffix(got, "exists already; give the backup a new name") {
+	if got := fail(t, nil, "", append([]string{"backup", after}, program.At(place)...)...); !strings.HasSuffix(got, "exists already; give the backup a new name") {
 		t.Errorf("backup over a file: %q", got)
 	}
 	missing := filepath.Join(t.TempDir(), "missing")
@@ -159,7 +149,7 @@ func TestBackup(t *testing.T) {
 }
 
 // restore serves a backup and returns its requests. The sessions are in it, too.
-func restore(t *testing.T, backup, token string) map[string]request {
+func restore(t *testing.T, backup, token string) map[string]program.Request {
 	t.Helper()
 	info, err := os.Stat(backup)
 	if err != nil {
@@ -176,12 +166,12 @@ func restore(t *testing.T, backup, token string) map[string]request {
 	if err := os.WriteFile(filepath.Join(place.Folder, "gatherkit.db"), content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := succeed(t, append([]string{"recount"}, at(place)...)...); got != "All counters are right.\n" {
+	if got := program.Succeed(t, append([]string{"recount"}, program.At(place)...)...); got != "All counters are right.\n" {
 		t.Errorf("recount of the backup: %s", got)
 	}
-	p := start(t, at(place)...)
-	defer p.stop(t)
-	return newClient(t, p).list(t, token)
+	p := program.Start(t, program.At(place)...)
+	defer p.Stop(t)
+	return program.NewClient(t, p).List(t, token)
 }
 
 func TestBackupOfPostgres(t *testing.T) {
@@ -193,21 +183,21 @@ func TestBackupOfPostgres(t *testing.T) {
 
 func TestRecount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		addOwner(t, place)
-		c := newClient(t, start(t, at(place)...))
-		token := c.login(t)
-		created := c.addApp(t, token)
-		c.submit(t, created.APIKey, "one")
-		c.submit(t, created.APIKey, "two")
-		recount := append([]string{"recount"}, at(place)...)
+		program.AddOwner(t, place)
+		c := program.NewClient(t, program.Start(t, program.At(place)...))
+		token := c.Login(t)
+		created := c.AddApp(t, token)
+		c.Submit(t, created.APIKey, "one")
+		c.Submit(t, created.APIKey, "two")
+		recount := append([]string{"recount"}, program.At(place)...)
 		alter(t, place, "UPDATE request_counts SET n = 7 WHERE box = 'live' AND status = 'opened'")
-		if want, got := "app "+created.ID+", live, opened: counted 7, present 2; repaired\n", succeed(t, recount...); got != want {
+		if want, got := "app "+created.ID+", live, opened: counted 7, present 2; repaired\n", program.Succeed(t, recount...); got != want {
 			t.Errorf("recount: %q, want %q", got, want)
 		}
-		if got := c.want(t, "ok", "requests-list", token, params{}).TotalCount; got != 2 {
+		if got := c.Want(t, "ok", "requests-list", token, program.Params{}).TotalCount; got != 2 {
 			t.Errorf("total_count is %d after the repair, want 2", got)
 		}
-		if got := succeed(t, recount...); got != "All counters are right.\n" {
+		if got := program.Succeed(t, recount...); got != "All counters are right.\n" {
 			t.Errorf("recount: %q", got)
 		}
 	})
@@ -215,16 +205,16 @@ func TestRecount(t *testing.T) {
 
 func TestMigrate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		migrate := append([]string{"migrate"}, at(place)...)
+		migrate := append([]string{"migrate"}, program.At(place)...)
 		for range 2 {
-			if got := succeed(t, migrate...); got != "The database's schema is up to date.\n" {
+			if got := program.Succeed(t, migrate...); got != "The database's schema is up to date.\n" {
 				t.Errorf("migrate: %q", got)
 			}
 		}
 		alter(t, place, "INSERT INTO schema_version (version) VALUES (999)")
 		newer := regexp.MustCompile(`the database has schema 999 but this program knows \d+; start a newer version of gatherkit$`)
 		for _, command := range []string{"migrate", "serve", "recount"} {
-			if got := fail(t, nil, "", append([]string{command}, at(place)...)...); !newer.MatchString(got) {
+			if got := fail(t, nil, "", append([]string{command}, program.At(place)...)...); !newer.MatchString(got) {
 				t.Errorf("%s: %q", command, got)
 			}
 		}
@@ -232,7 +222,7 @@ func TestMigrate(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if got := succeed(t, "version"); !regexp.MustCompile(`^gatherkit \S+( \w+)?\n$`).MatchString(got) {
+	if got := program.Succeed(t, "version"); !regexp.MustCompile(`^gatherkit \S+( \w+)?\n$`).MatchString(got) {
 		t.Errorf("version: %q", got)
 	}
 }
@@ -243,25 +233,25 @@ func TestWrongUsage(t *testing.T) {
 		{"frobnicate"},
 		{"serve", "--nope"},
 		{"backup"},
-		{"user", "add", "--email=" + email},
-		{"user", "add", "--account=A", "--name=B", "--email=" + email, "--role=king"},
+		{"user", "add", "--email=" + program.Email},
+		{"user", "add", "--account=A", "--name=B", "--email=" + program.Email, "--role=king"},
 		{"serve", "--submit-rate=-1"},
 		{"serve", "--database=mysql://ada:hunter2@127.0.0.1/db"},
 	} {
-		got := execute(t, nil, "", args...)
-		lines := strings.Split(got.stderr, "\n")
-		if got.code != 2 || got.stdout != "" || len(lines) != 3 || !strings.HasPrefix(lines[0], "gatherkit: ") ||
-			lines[1] != "Run gatherkit --help to see what it takes." || strings.Contains(got.stderr, "hunter2") {
-			t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q", args, got.code, got.stdout, got.stderr)
+		got := program.Execute(t, nil, "", args...)
+		lines := strings.Split(got.Stderr, "\n")
+		if got.Code != 2 || got.Stdout != "" || len(lines) != 3 || !strings.HasPrefix(lines[0], "gatherkit: ") ||
+			lines[1] != "Run gatherkit --help to see what it takes." || strings.Contains(got.Stderr, "hunter2") {
+			t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q", args, got.Code, got.Stdout, got.Stderr)
 		}
 	}
-	help := execute(t, nil, "", "--help")
+	help := program.Execute(t, nil, "", "--help")
 	for _, command := range []string{"serve", "demo", "user add", "user list", "user set-password", "backup", "recount", "migrate", "version"} {
-		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(help.stdout) {
-			t.Errorf("--help does not name %s:\n%s", command, help.stdout)
+		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(help.Stdout) {
+			t.Errorf("--help does not name %s:\n%s", command, help.Stdout)
 		}
 	}
-	if help.code != 0 || help.stderr != "" {
-		t.Errorf("--help: exit %d, stderr %q", help.code, help.stderr)
+	if help.Code != 0 || help.Stderr != "" {
+		t.Errorf("--help: exit %d, stderr %q", help.Code, help.Stderr)
 	}
 }

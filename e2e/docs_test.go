@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -18,7 +19,7 @@ func TestDocs(t *testing.T) {
 		storetest.Missing(t, "browser", "install it with `apt-get install chromium`")
 	}
 	cmd := exec.CommandContext(t.Context(), node, "--test", "docs.test.mjs")
-	cmd.Env = append(os.Environ(), "URL="+start(t).url, "CHROMIUM="+chromium)
+	cmd.Env = append(os.Environ(), "URL="+program.Start(t).URL, "CHROMIUM="+chromium)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -26,14 +27,14 @@ func get(t *testing.T, url string) (status int, body string) {
 
 func TestMetrics(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		metrics := freeAddress(t)
-		p := start(t, append(at(place), "--metrics-listen="+metrics)...)
-		token, key := p.setUp(t)
-		c := newClient(t, p)
-		c.submit(t, key, "one")
-		c.submit(t, key, "two")
-		c.want(t, "auth.invalid_token", "auth-me", token+"x", params{})
-		c.want(t, "api.unknown_operation", "made-up-by-a-visitor", "", params{})
+		metrics := program.FreeAddress(t)
+		p := program.Start(t, append(program.At(place), "--metrics-listen="+metrics)...)
+		token, key := setUp(t, p)
+		c := program.NewClient(t, p)
+		c.Submit(t, key, "one")
+		c.Submit(t, key, "two")
+		c.Want(t, "auth.invalid_token", "auth-me", token+"x", program.Params{})
+		c.Want(t, "api.unknown_operation", "made-up-by-a-visitor", "", program.Params{})
 		status, text := get(t, "http://"+metrics+"/metrics")
 		if status != http.StatusOK {
 			t.Fatalf("metrics: %d", status)
@@ -58,7 +59,7 @@ func TestMetrics(t *testing.T) {
 		if strings.Contains(text, "made-up-by-a-visitor") {
 			t.Error("visitors can add metrics")
 		}
-		if status, _ := get(t, p.url+"/metrics"); status != http.StatusNotFound {
+		if status, _ := get(t, p.URL+"/metrics"); status != http.StatusNotFound {
 			t.Errorf("/metrics on the main address: %d, want 404", status)
 		}
 		if status, _ := get(t, "http://"+metrics+"/docs"); status != http.StatusNotFound {
@@ -79,9 +80,9 @@ func own(text string) string {
 }
 
 func TestMetricsOnAPortInUse(t *testing.T) {
-	p := start(t)
-	got := fail(t, nil, "", "serve", "--listen="+freeAddress(t), "--metrics-listen="+p.address)
-	if !strings.HasPrefix(got, "cannot listen on "+p.address) || !strings.HasSuffix(got, "choose another address with --metrics-listen") {
+	p := program.Start(t)
+	got := fail(t, nil, "", "serve", "--listen="+program.FreeAddress(t), "--metrics-listen="+p.Address)
+	if !strings.HasPrefix(got, "cannot listen on "+p.Address) || !strings.HasSuffix(got, "choose another address with --metrics-listen") {
 		t.Errorf("%q", got)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/e2e/program"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
@@ -33,9 +34,9 @@ type proxy struct {
 
 // TestNginx runs the document's reverse proxy in front of the service.
 func TestNginx(t *testing.T) {
-	p := start(t, "--trusted-proxies", "127.0.0.1", "--submit-rate", "1", "--public-url", "https://"+host)
-	_, key := p.setUp(t)
-	proxy := startNginx(t, p.address)
+	p := program.Start(t, "--trusted-proxies", "127.0.0.1", "--submit-rate", "1", "--public-url", "https://"+host)
+	_, key := setUp(t, p)
+	proxy := startNginx(t, p.Address)
 	client := proxy.client(t, "127.0.0.1")
 	url := "https://" + host
 	submit := func(client *http.Client, forwardedFor string) answer {
@@ -56,8 +57,8 @@ func TestNginx(t *testing.T) {
 	if a := submit(proxy.client(t, "127.0.0.2"), "203.0.113.7"); !a.OK {
 		t.Errorf("a submission with an address that the client made up got %+v", a)
 	}
-	if strings.Contains(p.stderr.String(), "not a trusted proxy") {
-		t.Errorf("gatherkit does not trust the proxy:\n%s", p.stderr.String())
+	if strings.Contains(p.Stderr.String(), "not a trusted proxy") {
+		t.Errorf("gatherkit does not trust the proxy:\n%s", p.Stderr.String())
 	}
 
 	// A page of the service itself may refresh by cookie; its origin must match Host.
@@ -79,7 +80,7 @@ func TestNginx(t *testing.T) {
 	}
 	proxy.redirects(t)
 
-	p.stop(t)
+	p.Stop(t)
 	a := call(t, client, url+"/api/auth-me", "")
 	if a.status != http.StatusServiceUnavailable || a.Error.Code != feedback.ErrUnavailable.Code || a.Error.Message != feedback.ErrUnavailable.Message || a.header.Get("Retry-After") == "" {
 		t.Errorf("with gatherkit stopped a call got %+v", a)
@@ -132,7 +133,7 @@ func startNginx(t *testing.T, upstream string) *proxy {
 		}
 	}
 	folder := t.TempDir()
-	p := &proxy{plain: freeAddress(t), secure: freeAddress(t), roots: writeCertificate(t, folder)}
+	p := &proxy{plain: program.FreeAddress(t), secure: program.FreeAddress(t), roots: writeCertificate(t, folder)}
 	server := replaced(t, read(t, "deploy/nginx.conf"),
 		"listen 80;", "listen "+p.plain+";", "listen 443 ssl http2;", "listen "+p.secure+" ssl http2;",
 		"listen [::]:80;", "", "listen [::]:443 ssl http2;", "", // not every machine has IPv6
@@ -149,12 +150,12 @@ func startNginx(t *testing.T, upstream string) *proxy {
 	if out, err := exec.CommandContext(t.Context(), nginx, "-t", "-p", folder, "-c", file).CombinedOutput(); err != nil {
 		t.Fatalf("nginx -t: %v\n%s", err, out)
 	}
-	var stderr output
+	var stderr program.Output
 	cmd := exec.CommandContext(t.Context(), nginx, "-p", folder, "-c", file)
 	cmd.Stderr = &stderr
 	exited := make(chan struct{})
-	launch(t, cmd, exited)
-	eventually(t, "nginx listens", func() bool {
+	program.Launch(t, cmd, exited)
+	program.Eventually(t, "nginx listens", func() bool {
 		select {
 		case <-exited:
 			t.Fatalf("nginx ended:\n%s", stderr.String())

@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
 
+	"gatherkit/e2e/program"
 	"gatherkit/internal/config"
 	"gatherkit/internal/store/storetest"
 )
@@ -117,7 +118,7 @@ func TestOperatingListsTheSettings(t *testing.T) {
 	if diff := cmp.Diff(declared, documented); diff != "" {
 		t.Errorf("- declared, + documented:\n%s", diff)
 	}
-	help, err := exec.CommandContext(t.Context(), build(t), "serve", "--help").Output()
+	help, err := exec.CommandContext(t.Context(), program.Build(t), "serve", "--help").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,10 +141,10 @@ func TestOperatingListsTheMetrics(t *testing.T) {
 	}
 	for name, database := range databases(t) {
 		t.Run(name, func(t *testing.T) {
-			metrics := freeAddress(t)
-			p := start(t, append(database, "--metrics-listen", metrics)...)
-			_, key := p.setUp(t)
-			call(t, http.DefaultClient, p.url+"/api/widget-submit-request", `{"title":"Dark mode","description":""}`, "X-API-Key", key).get(t, "request.id")
+			metrics := program.FreeAddress(t)
+			p := program.Start(t, append(database, "--metrics-listen", metrics)...)
+			_, key := setUp(t, p)
+			call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", `{"title":"Dark mode","description":""}`, "X-API-Key", key).get(t, "request.id")
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+metrics+"/metrics", http.NoBody)
 			if err != nil {
 				t.Fatal(err)
@@ -180,11 +181,11 @@ func TestOperatingListsTheFieldsOfTheLog(t *testing.T) {
 		documented = append(documented, row[0])
 	}
 	slices.Sort(documented)
-	p := start(t)
-	token, key := p.setUp(t)
-	p.stop(t)
+	p := program.Start(t)
+	token, key := setUp(t, p)
+	p.Stop(t)
 	calls := 0
-	for line := range strings.Lines(p.stderr.String()) {
+	for line := range strings.Lines(p.Stderr.String()) {
 		entry := map[string]any{}
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -200,8 +201,8 @@ func TestOperatingListsTheFieldsOfTheLog(t *testing.T) {
 	if calls != 2 {
 		t.Errorf("%d calls are in the log; want 2", calls)
 	}
-	for _, secret := range []string{token, key, setupToken.FindString(p.stdout.String()), "correct horse"} {
-		if strings.Contains(p.stderr.String(), secret) {
+	for _, secret := range []string{token, key, setupToken.FindString(p.Stdout.String()), "correct horse"} {
+		if strings.Contains(p.Stderr.String(), secret) {
 			t.Errorf("%s is in the log", secret)
 		}
 	}
@@ -211,10 +212,10 @@ func TestOperatingListsTheFieldsOfTheLog(t *testing.T) {
 // the commands that restore what it made.
 func TestBackupAndRestore(t *testing.T) {
 	data, backups := filepath.Join(t.TempDir(), "gatherkit"), t.TempDir()
-	p := start(t, "--data", data)
-	_, key := p.setUp(t)
-	submit := func(p *process, title string) answer {
-		return call(t, http.DefaultClient, p.url+"/api/widget-submit-request", fmt.Sprintf(`{"title":%q,"description":""}`, title), "X-API-Key", key)
+	p := program.Start(t, "--data", data)
+	_, key := setUp(t, p)
+	submit := func(p *program.Process, title string) answer {
+		return call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", fmt.Sprintf(`{"title":%q,"description":""}`, title), "X-API-Key", key)
 	}
 	submit(p, "Before the backup").get(t, "request.id")
 
@@ -222,7 +223,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if fields[5] != "gatherkit" {
 		t.Errorf("the cron entry runs as %s", fields[5])
 	}
-	script := replaced(t, fields[6], "/usr/local/bin/gatherkit", build(t), "/var/lib/gatherkit", data, "/var/backups/gatherkit", backups, `\%`, "%")
+	script := replaced(t, fields[6], "/usr/local/bin/gatherkit", program.Build(t), "/var/lib/gatherkit", data, "/var/backups/gatherkit", backups, `\%`, "%")
 	if out, err := command(t, "/", "", script).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
 	}
@@ -241,13 +242,13 @@ func TestBackupAndRestore(t *testing.T) {
 	if stopping != "systemctl stop gatherkit" || !found || !last || strings.TrimSpace(starting) != "" {
 		t.Fatalf("the restore does not stop first and start last:\n%s", script)
 	}
-	p.stop(t)
+	p.Stop(t)
 	if out, err := command(t, "/", "", moving).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p = start(t, "--data", data)
-	login := call(t, http.DefaultClient, p.url+"/api/auth-login", `{"email":"ada@example.com","password":"correct horse"}`)
-	list := call(t, http.DefaultClient, p.url+"/api/requests-list", "", "Authorization", "Bearer "+login.get(t, "access_token"))
+	p = program.Start(t, "--data", data)
+	login := call(t, http.DefaultClient, p.URL+"/api/auth-login", `{"email":"ada@example.com","password":"correct horse"}`)
+	list := call(t, http.DefaultClient, p.URL+"/api/requests-list", "", "Authorization", "Bearer "+login.get(t, "access_token"))
 	if text := string(list.Result); !strings.Contains(text, "Before the backup") || strings.Contains(text, "After the backup") {
 		t.Errorf("after the restore the requests are %s", text)
 	}
@@ -268,7 +269,7 @@ func TestSystemdUnit(t *testing.T) {
 	for name, text := range map[string]string{"SQLite": unit, "PostgreSQL": postgres} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "gatherkit.service")
-			if err := os.WriteFile(file, []byte(replaced(t, text, "/usr/local/bin/gatherkit", build(t))), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(replaced(t, text, "/usr/local/bin/gatherkit", program.Build(t))), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", file).CombinedOutput()
@@ -300,9 +301,9 @@ func TestSystemdUnitSettings(t *testing.T) {
 	unit := read(t, "deploy/gatherkit.service")
 	for name, text := range map[string]string{"SQLite": unit, "PostgreSQL": replaced(t, unit, "#Environment=", "Environment=")} {
 		t.Run(name, func(t *testing.T) {
-			text := strings.NewReplacer("%S", state, "%d", filepath.Dir(database), "127.0.0.1:8080", freeAddress(t)).Replace(text)
-			cmd := exec.CommandContext(t.Context(), build(t), "migrate")
-			cmd.Env = cleanEnvironment()
+			text := strings.NewReplacer("%S", state, "%d", filepath.Dir(database), "127.0.0.1:8080", program.FreeAddress(t)).Replace(text)
+			cmd := exec.CommandContext(t.Context(), program.Build(t), "migrate")
+			cmd.Env = program.CleanEnvironment()
 			for _, match := range regexp.MustCompile(`(?m)^Environment=(.*)$`).FindAllStringSubmatch(text, -1) {
 				cmd.Env = append(cmd.Env, match[1])
 			}

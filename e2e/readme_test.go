@@ -1,9 +1,7 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"gatherkit/e2e/program"
 )
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
@@ -91,7 +90,7 @@ func background(t *testing.T, folder, port, script string) string {
 func playDemo(t *testing.T, folder, script string) {
 	out := background(t, folder, "", script)
 	var printed string
-	eventually(t, "the demo prints its calls", func() bool {
+	program.Eventually(t, "the demo prints its calls", func() bool {
 		text, err := os.ReadFile(out)
 		printed = string(text)
 		return err == nil && strings.Contains(printed, "widget-submit-request") && strings.HasSuffix(printed, "\n\n")
@@ -106,7 +105,7 @@ func playDemo(t *testing.T, folder, script string) {
 		t.Fatalf("the demo prints %d calls:\n%s", len(calls), printed)
 	}
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(printed)
-	eventually(t, "the demo answers", func() bool { return answers(t, address+"/readyz") })
+	program.Eventually(t, "the demo answers", func() bool { return program.Answers(t, address+"/readyz") })
 	answer, err := command(t, folder, "", strings.Join(calls, "\necho\n")).Output()
 	if err != nil || strings.Count(string(answer), `{"ok":true`) != 2 {
 		t.Errorf("%v\n%s", err, answer)
@@ -121,7 +120,7 @@ func playServe(t *testing.T, folder string, blocks []string) {
 		t.Fatalf("%s: %v\n%s", build, err, out)
 	}
 	background(t, folder, port, "exec "+serve)
-	eventually(t, "the service answers", func() bool { return answers(t, "http://127.0.0.1:"+port+"/readyz") })
+	program.Eventually(t, "the service answers", func() bool { return program.Answers(t, "http://127.0.0.1:"+port+"/readyz") })
 	script := strings.ReplaceAll(strings.Join(blocks[1:], "\necho\n"), "localhost:8080", "127.0.0.1:"+port)
 	out, err := command(t, folder, port, script).Output()
 	if err != nil {
@@ -140,37 +139,5 @@ func playServe(t *testing.T, folder string, blocks []string) {
 	}
 	if err := json.Unmarshal(out[last:], &listed); err != nil || listed.Result.Total != 1 || listed.Result.Requests[0].Title != "Dark mode" {
 		t.Errorf("%v\n%s", err, lines)
-	}
-}
-
-// answers reports whether a GET succeeds.
-func answers(t *testing.T, url string) bool {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return false
-	}
-	defer response.Body.Close() //nolint:errcheck // only the status counts
-	return response.StatusCode == http.StatusOK
-}
-
-// eventually waits for another process, and fails after a minute.
-func eventually(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for !happened() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("not within a minute: %s", what)
-		}
 	}
 }

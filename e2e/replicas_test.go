@@ -7,56 +7,57 @@ import (
 	"sync"
 	"testing"
 
+	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
 
 // replicas starts two services on one PostgreSQL.
-func replicas(t *testing.T) (database storetest.Place, one, two *process) {
+func replicas(t *testing.T) (database storetest.Place, one, two *program.Process) {
 	t.Helper()
 	database = storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
-	return database, start(t, at(database)...), start(t, at(database)...)
+	return database, program.Start(t, program.At(database)...), program.Start(t, program.At(database)...)
 }
 
 // TestReplicasAreOneService changes things on one replica and sees on the other,
 // with the next call, what has changed.
 func TestReplicasAreOneService(t *testing.T) {
 	database, first, second := replicas(t)
-	addOwner(t, database)
-	one, two := newClient(t, first), newClient(t, second)
-	login := one.want(t, "ok", "auth-login", "", params{"email": email, "password": password})
+	program.AddOwner(t, database)
+	one, two := program.NewClient(t, first), program.NewClient(t, second)
+	login := one.Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": program.Password})
 	token := login.AccessToken
-	created := two.addApp(t, token)
+	created := two.AddApp(t, token)
 
 	for i := range 5 {
-		one.submit(t, created.APIKey, "wish "+strconv.Itoa(i))
+		one.Submit(t, created.APIKey, "wish "+strconv.Itoa(i))
 	}
-	page := one.want(t, "ok", "requests-list", token, params{"limit": 2})
+	page := one.Want(t, "ok", "requests-list", token, program.Params{"limit": 2})
 	titles := titlesOf(page.Requests)
 	for other := two; page.NextCursor != ""; {
-		page = other.want(t, "ok", "requests-list", token, params{"cursor": page.NextCursor, "limit": 2})
+		page = other.Want(t, "ok", "requests-list", token, program.Params{"cursor": page.NextCursor, "limit": 2})
 		titles = append(titles, titlesOf(page.Requests)...)
 	}
 	if want := []string{"wish 4", "wish 3", "wish 2", "wish 1", "wish 0"}; !slices.Equal(titles, want) {
 		t.Errorf("pages from both replicas: %q, want %q", titles, want)
 	}
 
-	regenerated := one.want(t, "ok", "apps-regenerate-key", token, params{"id": created.ID}).App
-	wish := params{"title": "another", "description": ""}
-	two.want(t, "auth.invalid_api_key", "widget-submit-request", created.APIKey, wish)
-	two.want(t, "ok", "widget-submit-request", regenerated.APIKey, wish)
+	regenerated := one.Want(t, "ok", "apps-regenerate-key", token, program.Params{"id": created.ID}).App
+	wish := program.Params{"title": "another", "description": ""}
+	two.Want(t, "auth.invalid_api_key", "widget-submit-request", created.APIKey, wish)
+	two.Want(t, "ok", "widget-submit-request", regenerated.APIKey, wish)
 
-	one.want(t, "ok", "apps-delete", token, params{"id": created.ID})
-	two.want(t, "auth.invalid_api_key", "widget-submit-request", regenerated.APIKey, wish)
-	two.want(t, "apps.not_found", "apps-get", token, params{"id": created.ID})
+	one.Want(t, "ok", "apps-delete", token, program.Params{"id": created.ID})
+	two.Want(t, "auth.invalid_api_key", "widget-submit-request", regenerated.APIKey, wish)
+	two.Want(t, "apps.not_found", "apps-get", token, program.Params{"id": created.ID})
 
-	pair := two.want(t, "ok", "auth-refresh", "", params{"refresh_token": login.RefreshToken})
-	one.want(t, "ok", "auth-me", pair.AccessToken, params{})
-	one.want(t, "ok", "auth-logout", pair.AccessToken, params{})
-	two.want(t, "auth.invalid_token", "auth-me", pair.AccessToken, params{})
-	two.want(t, "auth.invalid_refresh_token", "auth-refresh", "", params{"refresh_token": pair.RefreshToken})
+	pair := two.Want(t, "ok", "auth-refresh", "", program.Params{"refresh_token": login.RefreshToken})
+	one.Want(t, "ok", "auth-me", pair.AccessToken, program.Params{})
+	one.Want(t, "ok", "auth-logout", pair.AccessToken, program.Params{})
+	two.Want(t, "auth.invalid_token", "auth-me", pair.AccessToken, program.Params{})
+	two.Want(t, "auth.invalid_refresh_token", "auth-refresh", "", program.Params{"refresh_token": pair.RefreshToken})
 }
 
-func titlesOf(requests []request) []string {
+func titlesOf(requests []program.Request) []string {
 	var titles []string
 	for _, r := range requests {
 		titles = append(titles, r.Title)
@@ -64,70 +65,30 @@ func titlesOf(requests []request) []string {
 	return titles
 }
 
-// TestReplicaGoesOnWithoutTheOther kills one of two replicas while clients submit to
-// both: those of the other notice nothing.
-func TestReplicaGoesOnWithoutTheOther(t *testing.T) {
-	database, first, second := replicas(t)
-	addOwner(t, database)
-	one, two := newClient(t, first), newClient(t, second)
-	token := two.login(t)
-	key := two.addApp(t, token).APIKey
-	l := newLedger()
-	killed := make(chan struct{})
-	wait := submitAll(t, func(title string) {
-		in := params{"title": title, "description": "", "idempotency_key": title}
-		select {
-		case <-killed:
-		default:
-			if got, err := one.call("widget-submit-request", key, in); err == nil && got.code == "ok" {
-				l.note(t, got.Request.ID, title)
-				return
-			}
-		}
-		got, err := two.call("widget-submit-request", key, in)
-		if err != nil || got.code != "ok" {
-			t.Errorf("%q on the replica that lives: %s %v", title, got.code, err)
-			return
-		}
-		l.note(t, got.Request.ID, title)
-	})
-	for range submitters * each / 4 {
-		<-l.count
-	}
-	first.kill(t)
-	close(killed)
-	wait()
-	stored := two.list(t, token)
-	l.check(t, stored)
-	if len(stored) != submitters*each {
-		t.Errorf("%d requests are stored, want %d", len(stored), submitters*each)
-	}
-}
-
 // TestReplicasLetOneOwnerBeCreated starts two replicas on an empty database. Both
 // print a set-up token, and of two calls at once, one with each, one succeeds.
 func TestReplicasLetOneOwnerBeCreated(t *testing.T) {
 	database, first, second := replicas(t)
-	owner := func(p *process) params {
+	owner := func(p *program.Process) program.Params {
 		var token string
-		eventually(t, "the set-up token is printed", func() bool {
-			token = setupToken.FindString(p.stdout.String())
+		program.Eventually(t, "the set-up token is printed", func() bool {
+			token = setupToken.FindString(p.Stdout.String())
 			return token != ""
 		})
-		return params{"token": token, "account_name": "Acme", "name": "Ada", "email": email, "password": password}
+		return program.Params{"token": token, "account_name": "Acme", "name": "Ada", "email": program.Email, "password": program.Password}
 	}
 	// Each token is good on the other replica.
-	calls := map[*process]params{first: owner(second), second: owner(first)}
+	calls := map[*program.Process]program.Params{first: owner(second), second: owner(first)}
 	codes := make(chan string, len(calls))
 	var all sync.WaitGroup
 	for p, in := range calls {
-		c := newClient(t, p)
+		c := program.NewClient(t, p)
 		all.Go(func() {
-			got, err := c.call("setup-create-owner", "", in)
+			got, err := c.Call("setup-create-owner", "", in)
 			if err != nil {
 				t.Error(err)
 			}
-			codes <- got.code
+			codes <- got.Code
 		})
 	}
 	all.Wait()
@@ -137,11 +98,11 @@ func TestReplicasLetOneOwnerBeCreated(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for p := range calls {
-		newClient(t, p).login(t)
+		program.NewClient(t, p).Login(t)
 	}
-	late := start(t, at(database)...)
-	eventually(t, "the start is complete", func() bool { return strings.Contains(late.stderr.String(), `"msg":"serving"`) })
-	if token := setupToken.FindString(late.stdout.String()); token != "" {
+	late := program.Start(t, program.At(database)...)
+	program.Eventually(t, "the start is complete", func() bool { return strings.Contains(late.Stderr.String(), `"msg":"serving"`) })
+	if token := setupToken.FindString(late.Stdout.String()); token != "" {
 		t.Error("a set-up token is printed although there is a user")
 	}
 }

@@ -9,37 +9,39 @@ import (
 	"strings"
 	"testing"
 
+	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
 
 func TestVariables(t *testing.T) {
 	place := storetest.SQLite(t)
-	addOwner(t, place)
-	if got := execute(t, []string{"GATHERKIT_DATA=" + place.Folder}, "", "user", "list"); got.code != 0 || !strings.Contains(got.stdout, email) {
+	program.AddOwner(t, place)
+	if got := program.Execute(t, []string{"GATHERKIT_DATA=" + place.Folder}, "", "user", "list"); got.Code != 0 || !strings.Contains(got.Stdout, program.Email) {
 		t.Errorf("user list with GATHERKIT_DATA: %+v", got)
 	}
 	// startOn gives no flags but --listen.
-	c := newClient(t, startOn(t, freeAddress(t), []string{"GATHERKIT_DATA=" + place.Folder, "GATHERKIT_PUBLIC_URL=https://feedback.example.com"}))
-	c.login(t)
-	in := strings.NewReader(`{"email": "` + email + `", "password": "` + password + `"}`)
-	r, err := http.NewRequest(http.MethodPost, c.url+"/api/auth-login", in)
+	c := program.NewClient(t, program.StartOn(t, program.FreeAddress(t), []string{"GATHERKIT_DATA=" + place.Folder, "GATHERKIT_PUBLIC_URL=https://feedback.example.com"}))
+	c.Login(t)
+	in := strings.NewReader(`{"email": "` + program.Email + `", "password": "` + program.Password + `"}`)
+	r, err := http.NewRequest(http.MethodPost, c.URL+"/api/auth-login", in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Token-Transport", "cookie")
-	response, err := c.http.Do(r)
+	response, err := c.HTTP.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readReply(response); err != nil {
+	defer response.Body.Close() //nolint:errcheck // read to its end
+	if _, err := program.ReadReply(response); err != nil {
 		t.Fatal(err)
 	}
 	if cookie := response.Header.Get("Set-Cookie"); !strings.Contains(cookie, "; Secure") {
 		t.Errorf("with an https GATHERKIT_PUBLIC_URL the cookie is %q", cookie)
 	}
 
-	got := fail(t, []string{"GATHERKIT_LISTEN=" + strings.TrimPrefix(c.url, "http://"), "GATHERKIT_DATA=" + t.TempDir()}, "", "serve")
+	got := fail(t, []string{"GATHERKIT_LISTEN=" + strings.TrimPrefix(c.URL, "http://"), "GATHERKIT_DATA=" + t.TempDir()}, "", "serve")
 	if want := regexp.MustCompile(`^cannot listen on 127\.0\.0\.1:\d+: .*address already in use; choose another address with --listen$`); !want.MatchString(got) {
 		t.Errorf("serve on a port in use: %q", got)
 	}
@@ -47,27 +49,27 @@ func TestVariables(t *testing.T) {
 
 func TestDatabaseFile(t *testing.T) {
 	database := storetest.Place{Database: storetest.Postgres(t)}
-	addOwner(t, database)
+	program.AddOwner(t, database)
 	file := filepath.Join(t.TempDir(), "database")
 	if err := os.WriteFile(file, []byte(database.Database+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file}, "", "user", "list"); got.code != 0 || !strings.Contains(got.stdout, email) {
+	if got := program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file}, "", "user", "list"); got.Code != 0 || !strings.Contains(got.Stdout, program.Email) {
 		t.Errorf("user list with GATHERKIT_DATABASE_FILE: %+v", got)
 	}
-	got := execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file + "x"}, "", "user", "list")
-	if got.code == 0 || !strings.Contains(got.stderr, "cannot read the file that GATHERKIT_DATABASE_FILE names") {
+	got := program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file + "x"}, "", "user", "list")
+	if got.Code == 0 || !strings.Contains(got.Stderr, "cannot read the file that GATHERKIT_DATABASE_FILE names") {
 		t.Errorf("user list with a missing file: %+v", got)
 	}
 }
 
 func TestUnknownVariables(t *testing.T) {
-	got := execute(t, []string{
+	got := program.Execute(t, []string{
 		"GATHERKIT_LISTN=:1", "GATHERKIT_SERVICE_HOST=10.0.0.1", "GATHERKIT_SERVICE_PORT=80", "GATHERKIT_PORT=tcp://10.0.0.1:80",
 		"GATHERKIT_PORT_8080_TCP=tcp://10.0.0.1:80", "GATHERKIT_PORT_8080_TCP_ADDR=10.0.0.1",
 	}, "", "version")
-	if want := "gatherkit: warning: GATHERKIT_LISTN is not a setting; did you mean GATHERKIT_LISTEN?\n"; got.code != 0 || got.stderr != want {
-		t.Errorf("exit %d, stderr %q; want %q", got.code, got.stderr, want)
+	if want := "gatherkit: warning: GATHERKIT_LISTN is not a setting; did you mean GATHERKIT_LISTEN?\n"; got.Code != 0 || got.Stderr != want {
+		t.Errorf("exit %d, stderr %q; want %q", got.Code, got.Stderr, want)
 	}
 }
 
@@ -91,17 +93,17 @@ func TestPasswordOfDatabaseStaysSecret(t *testing.T) {
 			if err := os.WriteFile(file, []byte(test.url), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, got := range []outcome{
-				execute(t, nil, "", "serve", "--database="+test.url),
-				execute(t, []string{"GATHERKIT_DATABASE=" + test.url}, "", "serve"),
-				execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file}, "", "user", "list"),
+			for _, got := range []program.Outcome{
+				program.Execute(t, nil, "", "serve", "--database="+test.url),
+				program.Execute(t, []string{"GATHERKIT_DATABASE=" + test.url}, "", "serve"),
+				program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file}, "", "user", "list"),
 			} {
-				first, rest, _ := strings.Cut(got.stderr, "\n")
-				if !strings.Contains(first, test.want) || rest != "" && rest != "Run gatherkit --help to see what it takes.\n" || got.code == 0 {
-					t.Errorf("exit %d, stderr %q; want %q in one line", got.code, got.stderr, test.want)
+				first, rest, _ := strings.Cut(got.Stderr, "\n")
+				if !strings.Contains(first, test.want) || rest != "" && rest != "Run gatherkit --help to see what it takes.\n" || got.Code == 0 {
+					t.Errorf("exit %d, stderr %q; want %q in one line", got.Code, got.Stderr, test.want)
 				}
-				if strings.Contains(got.stdout+got.stderr, secret) {
-					t.Errorf("the password is told: %q %q", got.stdout, got.stderr)
+				if strings.Contains(got.Stdout+got.Stderr, secret) {
+					t.Errorf("the password is told: %q %q", got.Stdout, got.Stderr)
 				}
 			}
 		})
@@ -113,34 +115,34 @@ func TestPasswordOfDatabaseStaysSecret(t *testing.T) {
 func TestLogHoldsNoSecrets(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		place.Database = strings.Replace(place.Database, "postgres@", "postgres:hunter2@", 1)
-		p := start(t, at(place)...)
-		token, key := p.setUp(t)
-		c := newClient(t, p)
+		p := program.Start(t, program.At(place)...)
+		token, key := setUp(t, p)
+		c := program.NewClient(t, p)
 		const wrong, changed = "this-password-is-wrong", "this-password-is-new"
-		login := c.want(t, "ok", "auth-login", "", params{"email": email, "password": "correct horse"})
-		pair := c.want(t, "ok", "auth-refresh", "", params{"refresh_token": login.RefreshToken})
-		c.want(t, "auth.invalid_credentials", "auth-login", "", params{"email": email, "password": wrong})
-		c.want(t, "auth.invalid_token", "auth-me", pair.AccessToken+"x", params{})
-		c.want(t, "auth.invalid_api_key", "widget-submit-request", key+"x", params{})
-		c.want(t, "api.unknown_operation", "no-such-operation?token="+pair.AccessToken, "", params{})
-		c.want(t, "api.unknown_operation", key, "", params{})
-		c.want(t, "auth.invalid_password", "auth-login", "", params{"email": email})
-		c.want(t, "api.unknown_parameter", "auth-login", "", params{"email": email, "password": wrong, changed: wrong})
-		c.want(t, "ok", "auth-change-password", pair.AccessToken, params{"current_password": "correct horse", "new_password": changed})
-		id := c.submit(t, key, "A-secret-wish")
-		c.want(t, "ok", "requests-update", pair.AccessToken, params{"id": id, "status": "planned"})
-		created := c.want(t, "ok", "apps-list", pair.AccessToken, params{}).Apps[0]
-		regenerated := c.want(t, "ok", "apps-regenerate-key", pair.AccessToken, params{"id": created.ID}).App.APIKey
-		c.want(t, "ok", "auth-logout", pair.AccessToken, params{})
-		setup := setupToken.FindString(p.stdout.String())
-		p.stop(t)
+		login := c.Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": "correct horse"})
+		pair := c.Want(t, "ok", "auth-refresh", "", program.Params{"refresh_token": login.RefreshToken})
+		c.Want(t, "auth.invalid_credentials", "auth-login", "", program.Params{"email": program.Email, "password": wrong})
+		c.Want(t, "auth.invalid_token", "auth-me", pair.AccessToken+"x", program.Params{})
+		c.Want(t, "auth.invalid_api_key", "widget-submit-request", key+"x", program.Params{})
+		c.Want(t, "api.unknown_operation", "no-such-operation?token="+pair.AccessToken, "", program.Params{})
+		c.Want(t, "api.unknown_operation", key, "", program.Params{})
+		c.Want(t, "auth.invalid_password", "auth-login", "", program.Params{"email": program.Email})
+		c.Want(t, "api.unknown_parameter", "auth-login", "", program.Params{"email": program.Email, "password": wrong, changed: wrong})
+		c.Want(t, "ok", "auth-change-password", pair.AccessToken, program.Params{"current_password": "correct horse", "new_password": changed})
+		id := c.Submit(t, key, "A-secret-wish")
+		c.Want(t, "ok", "requests-update", pair.AccessToken, program.Params{"id": id, "status": "planned"})
+		created := c.Want(t, "ok", "apps-list", pair.AccessToken, program.Params{}).Apps[0]
+		regenerated := c.Want(t, "ok", "apps-regenerate-key", pair.AccessToken, program.Params{"id": created.ID}).App.APIKey
+		c.Want(t, "ok", "auth-logout", pair.AccessToken, program.Params{})
+		setup := setupToken.FindString(p.Stdout.String())
+		p.Stop(t)
 
-		log := p.stderr.String()
+		log := p.Stderr.String()
 		secrets := map[string]string{
 			"first access token": token, "access token": login.AccessToken, "refresh token": login.RefreshToken,
 			"second access token": pair.AccessToken, "second refresh token": pair.RefreshToken, "set-up token": setup,
 			"API key": key, "new API key": regenerated, "password": "correct horse", "wrong password": wrong, "new password": changed,
-			"database's password": "hunter2", "e-mail": email, "request": "A-secret-wish",
+			"database's password": "hunter2", "e-mail": program.Email, "request": "A-secret-wish",
 		}
 		for name, secret := range secrets {
 			if secret == "" {
@@ -167,7 +169,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 
 func TestDataFolderIsPrivate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new", "data")
-	succeed(t, "migrate", "--data="+folder)
+	program.Succeed(t, "migrate", "--data="+folder)
 	info, err := os.Stat(folder)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,8 @@
-package e2e_test
+package torture_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -19,9 +21,9 @@ import (
 const maxMemory = 200 << 20
 
 // checkMemory fails when the service has ever had more than maxMemory.
-func checkMemory(t *testing.T, p *process) {
+func checkMemory(t *testing.T, p *program.Process) {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,19 +45,19 @@ func checkMemory(t *testing.T, p *process) {
 func TestLoginStorm(t *testing.T) {
 	const logins = 64
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		addOwner(t, place)
-		p := start(t, at(place)...)
-		c := newClient(t, p)
+		program.AddOwner(t, place)
+		p := program.Start(t, program.At(place)...)
+		c := program.NewClient(t, p)
 		var all sync.WaitGroup
 		for i := range logins {
 			all.Go(func() {
-				in, want := params{"email": email, "password": password}, "ok"
+				in, want := program.Params{"email": program.Email, "password": program.Password}, "ok"
 				if i%2 == 0 {
-					in, want = params{"email": fmt.Sprintf("nobody%d@example.com", i), "password": password}, "auth.invalid_credentials"
+					in, want = program.Params{"email": fmt.Sprintf("nobody%d@example.com", i), "password": program.Password}, "auth.invalid_credentials"
 				}
-				got, err := c.call("auth-login", "", in)
-				if err != nil || got.code != want {
-					t.Errorf("login %d: %d %s %v, want %s", i, got.status, got.code, err, want)
+				got, err := c.Call("auth-login", "", in)
+				if err != nil || got.Code != want {
+					t.Errorf("login %d: %d %s %v, want %s", i, got.Status, got.Code, err, want)
 				}
 			})
 		}
@@ -66,9 +68,9 @@ func TestLoginStorm(t *testing.T) {
 
 // TestEndlessBody sends one GiB to an operation that anybody may call.
 func TestEndlessBody(t *testing.T) {
-	p := start(t)
+	p := program.Start(t)
 	for _, framing := range []string{"Transfer-Encoding: chunked", "Content-Length: 1073741824"} {
-		conn := dial(t, p.address)
+		conn := dial(t, p.Address)
 		send(t, conn, "POST /api/auth-login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+framing+"\r\n\r\n")
 		piece := strings.Repeat(" ", 1<<20)
 		if strings.HasSuffix(framing, "chunked") {
@@ -88,9 +90,10 @@ func TestEndlessBody(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: no answer: %v", framing, err)
 		}
-		got, err := readReply(response)
-		if err != nil || got.status != http.StatusRequestEntityTooLarge || got.code != "api.body_too_large" {
-			t.Errorf("%s: %d %s %v", framing, got.status, got.code, err)
+		got, err := program.ReadReply(response)
+		err = errors.Join(err, response.Body.Close())
+		if err != nil || got.Status != http.StatusRequestEntityTooLarge || got.Code != "api.body_too_large" {
+			t.Errorf("%s: %d %s %v", framing, got.Status, got.Code, err)
 		}
 		if n := <-sent; n >= 64 {
 			t.Errorf("%s: the service took %d MiB of the body", framing, n)
@@ -104,15 +107,15 @@ func TestEndlessBody(t *testing.T) {
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel() // it takes ten seconds, and nearly no time of a processor
 	place := storetest.SQLite(t)
-	addOwner(t, place)
-	p := start(t, at(place)...)
-	slow := dial(t, p.address)
+	program.AddOwner(t, place)
+	p := program.Start(t, program.At(place)...)
+	slow := dial(t, p.Address)
 	send(t, slow, "POST /api/auth-login HTTP/1.1\r\nHost: x\r\n")
 	for range 499 {
-		send(t, dial(t, p.address), "POST /api/auth-login HTTP/1.1\r\nHost: x\r\n")
+		send(t, dial(t, p.Address), "POST /api/auth-login HTTP/1.1\r\nHost: x\r\n")
 	}
 	began := time.Now()
-	newClient(t, p).login(t)
+	program.NewClient(t, p).Login(t)
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("a login took %v beside slow connections", took)
 	}

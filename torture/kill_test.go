@@ -1,0 +1,198 @@
+package torture_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+func TestEverySubmissionOfManyClientsIsStored(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		program.AddOwner(t, place)
+		c := program.NewClient(t, program.Start(t, program.At(place)...))
+		token := c.Login(t)
+		key := c.AddApp(t, token).APIKey
+		l := &program.Ledger{}
+		stop := program.SubmitWith(16, func(title string) {
+			got, err := c.Call("widget-submit-request", key, program.Params{"title": title, "description": ""})
+			if err != nil || got.Code != "ok" {
+				t.Errorf("%q: %s %v", title, got.Code, err)
+				return
+			}
+			l.Note(t, got.Request.ID, title)
+		})
+		l.AwaitMore(t, times(1000, 100_000))
+		stop()
+		stored := c.List(t, token)
+		l.Check(t, stored)
+		if len(stored) != l.Len() {
+			t.Errorf("%d requests are stored, want %d", len(stored), l.Len())
+		}
+	})
+}
+
+// TestKill ends the service again and again as kill -9 does, while clients submit.
+func TestKill(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		program.AddOwner(t, place)
+		p := program.Start(t, program.At(place)...)
+		c := program.NewClient(t, p)
+		token := c.Login(t)
+		l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
+		kills := times(3, 50)
+		for range kills {
+			l.AwaitMore(t, 300)
+			p.Kill(t)
+			p = program.StartOn(t, p.Address, nil, program.At(place)...)
+			c.HTTP.CloseIdleConnections()
+		}
+		l.AwaitMore(t, 300)
+		settled := l.settle(t, c, token)
+		if got := program.Succeed(t, append([]string{"recount"}, program.At(place)...)...); got != "All counters are right.\n" {
+			t.Errorf("recount: %s", got)
+		}
+		measured(t, "%d times kill -9: %s, longest gap %v", kills, settled, l.gap().Round(time.Millisecond))
+	})
+}
+
+// TestTerminate asks the service to end while clients submit. Each call ends with a
+// whole answer, or with a connection that was refused: then nothing is stored.
+func TestTerminate(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		program.AddOwner(t, place)
+		p := program.Start(t, program.At(place)...)
+		c := program.NewClient(t, p)
+		token := c.Login(t)
+		key := c.AddApp(t, token).APIKey
+		// A connection for each call: on an idle one that the service closes, a call can
+		// be lost without a trace.
+		once := program.Client{URL: c.URL, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}}
+		l := &program.Ledger{}
+		var refused atomic.Int64
+		stop := program.SubmitWith(16, func(title string) {
+			got, err := once.Call("widget-submit-request", key, program.Params{"title": title, "description": ""})
+			switch {
+			case errors.Is(err, program.ErrBroken):
+				t.Errorf("%q: %v", title, err)
+			case err != nil:
+				refused.Add(1)
+			case got.Code == "ok":
+				l.Note(t, got.Request.ID, title)
+			case got.Code == "api.unavailable":
+				refused.Add(1)
+			default:
+				t.Errorf("%q: %s", title, got.Code)
+			}
+		})
+		l.AwaitMore(t, 300)
+		p.Stop(t)
+		if code := p.ExitCode(t); code != 0 {
+			t.Errorf("exit %d:\n%s", code, p.Stderr.String())
+		}
+		stop()
+		c = program.NewClient(t, program.StartOn(t, p.Address, nil, program.At(place)...))
+		stored := c.List(t, token)
+		l.Check(t, stored)
+		if refused.Load() == 0 || len(stored) != l.Len() {
+			t.Errorf("%d requests are stored and %d were acknowledged; %d were refused", len(stored), l.Len(), refused.Load())
+		}
+	})
+}
+
+// TestTerminateFinishesWhatHasBegun ends the service while a submission has sent
+// half of its body: it is finished, while new connections are refused.
+func TestTerminateFinishesWhatHasBegun(t *testing.T) {
+	place := storetest.SQLite(t)
+	program.AddOwner(t, place)
+	p := program.Start(t, program.At(place)...)
+	c := program.NewClient(t, p)
+	token := c.Login(t)
+	key := c.AddApp(t, token).APIKey
+	body := `{"title": "Half a wish", "description": ""}`
+	submission := dial(t, p.Address)
+	send(t, submission, fmt.Sprintf("POST /api/widget-submit-request HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", key, len(body)))
+	reader := bufio.NewReader(submission)
+	if line, err := reader.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q %v, want that the body is being read", line, err)
+	}
+	if _, err := reader.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	send(t, submission, body[:10])
+
+	if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	program.Eventually(t, "the service takes no new connections", func() bool {
+		conn, err := net.Dial("tcp", p.Address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	})
+	send(t, submission, body[10:])
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // read to its end
+	got, err := program.ReadReply(response)
+	if err != nil || got.Code != "ok" {
+		t.Fatalf("the submission: %s %v, want ok", got.Code, err)
+	}
+	if code := p.ExitCode(t); code != 0 {
+		t.Errorf("exit %d:\n%s", code, p.Stderr.String())
+	}
+	stored := program.NewClient(t, program.StartOn(t, p.Address, nil, program.At(place)...)).List(t, token)
+	if stored[got.Request.ID].Title != "Half a wish" {
+		t.Errorf("acknowledged %s, stored %v", got.Request.ID, stored)
+	}
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func send(t *testing.T, conn net.Conn, text string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReplicaGoesOnWithoutTheOther kills one of two replicas while clients submit to
+// both: those of the other notice nothing.
+func TestReplicaGoesOnWithoutTheOther(t *testing.T) {
+	database := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
+	first, second := program.Start(t, program.At(database)...), program.Start(t, program.At(database)...)
+	program.AddOwner(t, database)
+	one, two := program.NewClient(t, first), program.NewClient(t, second)
+	token := two.Login(t)
+	key := two.AddApp(t, token).APIKey
+	l := startLoad(t, 16, key, one, two)
+	l.AwaitMore(t, 300)
+	first.Kill(t)
+	l.AwaitMore(t, 300)
+	measured(t, "one of two replicas killed: %s, longest gap %v", l.settle(t, two, token), l.gap().Round(time.Millisecond))
+}

@@ -1,0 +1,120 @@
+package torture_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"gatherkit/e2e/program"
+)
+
+// load is submitters that repeat each submission, with its idempotency key, until it
+// is acknowledged. It remembers how each attempt ended.
+type load struct {
+	program.Ledger
+	// stop lets each submitter finish the submission at which it is.
+	stop func()
+
+	mu       sync.Mutex
+	attempts []attempt
+}
+
+// attempt is one call: its code is that of the answer, or empty when there was none.
+type attempt struct {
+	began, ended time.Time
+	code         string
+}
+
+// startLoad lets n submitters use the clients in turn: each goes to the next client
+// when an attempt has failed, and waits a little when all have failed.
+func startLoad(t *testing.T, n int, key string, clients ...program.Client) *load {
+	t.Helper()
+	l := &load{}
+	l.stop = program.SubmitWith(n, func(title string) {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for i := 0; ; i++ {
+			if l.attempt(t, clients[i%len(clients)], key, title) {
+				return
+			}
+			if i%len(clients) == len(clients)-1 {
+				<-tick.C
+			}
+		}
+	})
+	return l
+}
+
+func (l *load) attempt(t *testing.T, c program.Client, key, title string) bool {
+	a := attempt{began: time.Now()}
+	got, err := c.Call("widget-submit-request", key, program.Params{"title": title, "description": "", "idempotency_key": title})
+	a.ended = time.Now()
+	if err == nil {
+		a.code = got.Code
+	}
+	l.mu.Lock()
+	l.attempts = append(l.attempts, a)
+	l.mu.Unlock()
+	if a.code != "ok" {
+		return false
+	}
+	l.Note(t, got.Request.ID, title)
+	return true
+}
+
+// settle stops the load, compares the ledger with what the service has stored, and
+// says what it found: any row lost or doubled fails the test.
+func (l *load) settle(t *testing.T, c program.Client, token string) string {
+	t.Helper()
+	l.stop()
+	stored := c.List(t, token)
+	l.Check(t, stored)
+	if len(stored) != l.Len() {
+		t.Errorf("%d requests are stored, and %d were acknowledged", len(stored), l.Len())
+	}
+	lost, doubled := l.Compare(stored)
+	return fmt.Sprintf("%d acknowledged, %d lost, %d doubled", l.Len(), lost, doubled)
+}
+
+// count is how many attempts have ended with a code.
+func (l *load) count(code string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.attempts {
+		if a.code == code {
+			n++
+		}
+	}
+	return n
+}
+
+// slowest is the longest time that an attempt with one of the codes has taken.
+func (l *load) slowest(codes ...string) (longest time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.attempts {
+		if slices.Contains(codes, a.code) {
+			longest = max(longest, a.ended.Sub(a.began))
+		}
+	}
+	return longest
+}
+
+// gap is the longest time between two acknowledgements.
+func (l *load) gap() (longest time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var last time.Time
+	for _, a := range l.attempts { // in the order of their ends
+		if a.code != "ok" {
+			continue
+		}
+		if !last.IsZero() {
+			longest = max(longest, a.ended.Sub(last))
+		}
+		last = a.ended
+	}
+	return longest
+}
