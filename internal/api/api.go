@@ -4,6 +4,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -325,16 +326,17 @@ func (a *API) answer(c *call, result any, err error) {
 	} else if c.client.setCookie != nil {
 		http.SetCookie(c.w, a.refreshCookie(*c.client.setCookie))
 	}
-	text, err := write(envelope)
-	if err != nil { // a result that is no JSON is a mistake in the program
+	var text bytes.Buffer
+	if err := write(&text, envelope); err != nil { // a result that is no JSON is a mistake in the program
 		a.Log.Error("the answer cannot be written", "request_id", c.requestID, "error", err)
 		status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
-		text = fmt.Appendf(nil, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
+		text.Reset()
+		fmt.Fprintf(&text, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
 	}
 	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	c.w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	c.w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write(text) // a client that is gone needs no answer
+	_, _ = c.w.Write(text.Bytes()) // a client that is gone needs no answer
 	name := "unknown"
 	if c.op != nil {
 		name = c.op.name

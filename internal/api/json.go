@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -63,9 +64,9 @@ func oneOrMore[T any](text []byte) ([]T, error) {
 	return []T{one}, err
 }
 
-// write is the JSON of an answer; equal values give equal text.
-func write(v any) ([]byte, error) {
-	return jsonx.Marshal(v, jsonx.Deterministic(true))
+// write adds the JSON of an answer to a buffer; equal values give equal text.
+func write(to *bytes.Buffer, v any) error {
+	return jsonx.MarshalWrite(to, v, jsonx.Deterministic(true))
 }
 
 // indented is JSON for people and for files under version control.

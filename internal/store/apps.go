@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"gatherkit/internal/feedback"
 )
@@ -16,22 +17,28 @@ func (s *Store) App(ctx context.Context, accountID, id feedback.ID) (feedback.Ap
 	return readApp(ctx, s.reader, accountID, id)
 }
 
-// AppByKey returns the app of an API key, or ErrInvalidAPIKey. It asks the
-// database each time, so that a regenerated key is refused at once.
+// AppByKey returns the app of an API key, or ErrInvalidAPIKey. It asks the database
+// each time, so that a regenerated key is refused at once; calls with the same key
+// that come while others are being answered share the next question.
 func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) {
 	if !feedback.ValidAPIKey(key) {
 		return feedback.App{}, feedback.ErrInvalidAPIKey
 	}
+	return s.keys.Do(ctx, key, struct{}{})
+}
+
+// appByKey answers a group of calls with the same key.
+func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]feedback.App, error) {
 	var accountID, appID feedback.ID
 	err := s.reader.QueryRowContext(ctx, "SELECT account_id, app_id FROM api_keys WHERE key_hash = $1", hashArg(feedback.HashSecret(key))).Scan(&accountID, &appID)
 	if err != nil {
-		return feedback.App{}, orNotFound(err, feedback.ErrInvalidAPIKey)
+		return nil, orNotFound(err, feedback.ErrInvalidAPIKey)
 	}
 	app, err := readApp(ctx, s.reader, accountID, appID)
 	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && app.APIKey != key {
-		return feedback.App{}, feedback.ErrInvalidAPIKey
+		return nil, feedback.ErrInvalidAPIKey
 	}
-	return app, err
+	return slices.Repeat([]feedback.App{app}, len(calls)), err
 }
 
 // Apps lists an account's apps, oldest first, after a given id, at most limit,

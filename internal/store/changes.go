@@ -22,18 +22,24 @@ func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 		return err
 	}
 	const columns = 10
-	args := make([]any, 0, columns*len(changes))
-	for i, c := range changes {
-		before, after, err := diffText(c)
+	seq := last - int64(len(changes))
+	for _, piece := range powers(changes) {
+		args := make([]any, 0, columns*len(piece))
+		for _, c := range piece {
+			before, after, err := diffText(c)
+			if err != nil {
+				return err
+			}
+			seq++
+			args = append(args, accountID, seq, at, string(c.Kind), c.Actor.Kind, c.Actor.ID, c.AppID, c.RequestID, before, after)
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO changes (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
+			s.dialect.placeholders(len(piece), columns), args...)
 		if err != nil {
 			return err
 		}
-		seq := last - int64(len(changes)) + int64(i) + 1
-		args = append(args, accountID, seq, at, string(c.Kind), c.Actor.Kind, c.Actor.ID, c.AppID, c.RequestID, before, after)
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO changes (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
-		s.dialect.placeholders(len(changes), columns), args...)
-	return err
+	return nil
 }
 
 // diffText is how the log keeps what changed: JSON, or NULL where nothing did.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/bits"
 	"net"
 	"net/url"
 	"os"
@@ -86,6 +87,19 @@ func (d dialect) placeholders(rows, columns int) string {
 	return string(b)
 }
 
+// powers cuts a list into pieces whose lengths are powers of two: each length is a
+// statement of its own, which connections keep prepared, and hundreds of them would
+// take tens of megabytes.
+func powers[T any](list []T) [][]T {
+	var pieces [][]T
+	for len(list) > 0 {
+		n := 1 << (bits.Len(uint(len(list))) - 1)
+		pieces = append(pieces, list[:n])
+		list = list[n:]
+	}
+	return pieces
+}
+
 func openPostgres(dsn string) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -129,10 +143,11 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
 	// The file URI keeps ? and # in a folder's name from being read as options.
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
+	connector, err := sqlite.NewConnector(dsn.String())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	db := sql.OpenDB(preparing{connector})
 	conns := 1
 	if readers {
 		conns = max(4, 2*runtime.GOMAXPROCS(0))

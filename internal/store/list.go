@@ -95,6 +95,9 @@ func pageQuery(accountID feedback.ID, f Filter, page Page, live, dead []feedback
 	if page.Oldest {
 		order, compare = "ASC NULLS FIRST", ">"
 	}
+	// SQLite would prepare the statement again for each value of a bare parameter here,
+	// to plan for it.
+	const limit = " LIMIT CAST($3 AS BIGINT)"
 	rest := ""
 	if page.After != nil {
 		rest = " AND id " + compare + " " + p.add(*page.After)
@@ -118,7 +121,7 @@ func pageQuery(accountID feedback.ID, f Filter, page Page, live, dead []feedback
 			statuses = append(statuses, " AND status = "+p.add(string(status)))
 		}
 	}
-	tail := rest + " ORDER BY id " + order + " LIMIT $3"
+	tail := rest + " ORDER BY id " + order + limit
 	var ranges []string
 	for _, app := range apps {
 		for _, status := range statuses {
@@ -128,5 +131,5 @@ func pageQuery(accountID feedback.ID, f Filter, page Page, live, dead []feedback
 	if len(ranges) == 1 {
 		return ranges[0], p
 	}
-	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY id " + order + " LIMIT $3", p
+	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY id " + order + limit, p
 }

@@ -100,38 +100,42 @@ func scanRequest(from row) (feedback.Request, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal(tags, &r.Tags); err != nil {
-		return r, err
+	// Most have neither, and the parser would take a tenth of the time of a list.
+	r.Tags, r.Metadata = []string{}, feedback.Metadata{}
+	if string(tags) != "[]" {
+		if err := json.Unmarshal(tags, &r.Tags); err != nil {
+			return r, err
+		}
 	}
-	return r, json.Unmarshal(metadata, &r.Metadata)
+	if string(metadata) != "{}" {
+		err = json.Unmarshal(metadata, &r.Metadata)
+	}
+	return r, err
 }
 
 // insertRequests adds rows; those whose idempotency key is taken are left out. It
 // returns the ids of the rows that were added.
 func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow) (map[feedback.ID]bool, error) {
-	const columns = 24
-	args := make([]any, 0, columns*len(rows))
-	for _, n := range rows {
-		r := n.request
-		tags, err := json.Marshal(r.Tags)
+	added := make(map[feedback.ID]bool, len(rows))
+	for _, piece := range powers(rows) {
+		args := make([]any, 0, requestInserted*len(piece))
+		for _, n := range piece {
+			row, err := n.args(accountID)
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, row...)
+		}
+		ids, err := all(ctx, tx, scanID, "INSERT INTO requests (account_id, "+requestColumns+", idempotency_key, fingerprint) VALUES "+
+			s.dialect.placeholders(len(piece), requestInserted)+" ON CONFLICT DO NOTHING RETURNING id", args...)
 		if err != nil {
 			return nil, err
 		}
-		metadata, err := r.Metadata.MarshalJSON()
-		if err != nil {
-			return nil, err
+		for _, id := range ids {
+			added[id] = true
 		}
-		args = append(args, accountID, r.ID, r.AppID, string(r.Box), string(r.Status), r.Title, r.Description,
-			r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Submitter.Verified, string(tags), r.Votes, r.Comments,
-			r.AssigneeID, r.MergedIntoID, r.ETA, string(metadata), r.Source, r.Version, r.CreatedAt, r.UpdatedAt, n.key, n.fingerprint)
 	}
-	ids, err := all(ctx, tx, scanID, "INSERT INTO requests (account_id, "+requestColumns+", idempotency_key, fingerprint) VALUES "+
-		s.dialect.placeholders(len(rows), columns)+" ON CONFLICT DO NOTHING RETURNING id", args...)
-	added := make(map[feedback.ID]bool, len(ids))
-	for _, id := range ids {
-		added[id] = true
-	}
-	return added, err
+	return added, nil
 }
 
 // newRow is a request about to be stored. Without an idempotency key it is nil,
@@ -140,6 +144,26 @@ type newRow struct {
 	request     feedback.Request
 	key         *string
 	fingerprint []byte
+}
+
+// requestInserted is how many columns a new request has.
+const requestInserted = 24
+
+func (n newRow) args(accountID feedback.ID) ([]any, error) {
+	r := n.request
+	tags, err := json.Marshal(r.Tags)
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := r.Metadata.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return []any{
+		accountID, r.ID, r.AppID, string(r.Box), string(r.Status), r.Title, r.Description,
+		r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Submitter.Verified, string(tags), r.Votes, r.Comments,
+		r.AssigneeID, r.MergedIntoID, r.ETA, string(metadata), r.Source, r.Version, r.CreatedAt, r.UpdatedAt, n.key, n.fingerprint,
+	}, nil
 }
 
 // order is by which rows are inserted: that of the index of idempotency keys.

@@ -52,6 +52,7 @@ type Store struct {
 	// writes joins the transactions of SQLite, whose file has one writer; nil on PostgreSQL.
 	writes  *batch.Batcher[struct{}, transaction, error]
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
+	keys    *batch.Batcher[string, struct{}, feedback.App] // look-ups, by the API key
 
 	broken, closed atomic.Bool
 	fatal          func(error)
@@ -68,6 +69,9 @@ const (
 	groupTimeout = 20 * time.Second
 	// maxQueue is how many writes may wait; beyond it callers are asked to come again.
 	maxQueue = 1024
+	// maxKeyLookups is how many API keys are looked up at once; it leaves connections
+	// for others.
+	maxKeyLookups = 10
 	// maxTries is how often a transaction that lost a race is run.
 	maxTries = 8
 )
@@ -98,6 +102,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.submits = batch.New(s.submitGroup, batch.Options{
 		MaxGroup: maxSubmitGroup, MaxQueue: maxQueue, Parallel: submitLanes, Timeout: groupTimeout, Alone: dataFault, Observe: o.ObserveGroup,
 	})
+	s.keys = batch.New(s.appByKey, batch.Options{MaxGroup: maxQueue, MaxQueue: maxQueue, Parallel: maxKeyLookups, Timeout: groupTimeout})
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -106,6 +111,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // Close waits for the writes that were accepted and closes the database.
 func (s *Store) Close() error {
+	s.keys.Close()
 	s.submits.Close()
 	if s.writes != nil {
 		s.writes.Close()

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// These benchmarks are for profiles of what lies behind HTTP; bench/ measures the
+// whole program.
+
+const benchSubmission = `{"title":"Dark mode for the invoice list","description":"At night it is too bright.","email":"grace@example.org"}`
+
+func BenchmarkSubmit(b *testing.B) {
+	benchmark(b, "widget-submit-request", "key", benchSubmission)
+}
+
+func BenchmarkList(b *testing.B) { benchmark(b, "requests-list", "owner", `{}`) }
+
+// benchmark lets 32 callers for each processor make one call again and again.
+func benchmark(b *testing.B, operation, who, body string) {
+	for _, name := range []string{"sqlite", "postgres"} {
+		b.Run(name, func(b *testing.B) {
+			at := storetest.SQLite(b)
+			if name == "postgres" {
+				at = storetest.Place{Name: name, Database: storetest.Postgres(b)}
+			}
+			s := newService(b, at, func(o *Options) { o.SubmitRate = 0 })
+			for range 200 {
+				s.must("widget-submit-request", "key", benchSubmission)
+			}
+			b.SetParallelism(32)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					r := s.request(operation, who, body).WithContext(cancellable(b))
+					if got := serve(s.api, r); got.status != http.StatusOK {
+						b.Errorf("%d %s", got.status, got.body)
+						return
+					}
+				}
+			})
+		})
+	}
+}
+
+// cancellable is a context that can end, as that of a call over HTTP.
+func cancellable(b *testing.B) context.Context {
+	ctx, cancel := context.WithCancel(b.Context())
+	b.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,68 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// TestStatementsAreKept uses one connection as the store does and as it must not go
+// wrong: the same statement while its rows are being read, one that fails, and more
+// statements than are kept.
+func TestStatementsAreKept(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		ctx := context.Background()
+		conn, err := at.Open(t, nil).Reader().Conn(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close() //nolint:errcheck // the test is over
+		one := func(query string, args ...any) (n int, err error) {
+			err = conn.QueryRowContext(ctx, query, args...).Scan(&n)
+			return n, err
+		}
+		const echo = "SELECT CAST($1 AS BIGINT)"
+		for i := range 3 {
+			if n, err := one(echo, i); err != nil || n != i {
+				t.Fatalf("%d %v, want %d", n, err, i)
+			}
+		}
+		if at.Name == "sqlite" { // PostgreSQL has one answer at a time
+			outer, err := conn.QueryContext(ctx, echo+" UNION ALL SELECT 7", 6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for want := 6; outer.Next(); want++ {
+				var n int
+				if err := outer.Scan(&n); err != nil || n != want {
+					t.Fatalf("%d %v, want %d", n, err, want)
+				}
+				if n, err := one(echo+" UNION ALL SELECT 7", 40); err != nil || n != 40 {
+					t.Fatalf("inside: %d %v", n, err)
+				}
+			}
+			if err := errors.Join(outer.Err(), outer.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if _, err := one("SELECT nothing FROM nowhere"); err == nil {
+				t.Fatal("a wrong statement succeeds")
+			}
+			if n, err := one(echo, 3); err != nil || n != 3 {
+				t.Fatalf("after a failure: %d %v", n, err)
+			}
+		}
+		for i := range 300 {
+			if n, err := one(fmt.Sprintf("SELECT %d + CAST($1 AS BIGINT)", i), 1); err != nil || n != i+1 {
+				t.Fatalf("statement %d: %d %v", i, n, err)
+			}
+		}
+		if n, err := one(echo, 5); err != nil || n != 5 {
+			t.Fatalf("after many: %d %v", n, err)
+		}
+	})
+}
