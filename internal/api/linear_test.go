@@ -1,10 +1,10 @@
 package api
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,49 +15,23 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// These tests call two processes on one database from several sides at once and ask
+// These tests call three processes on one database from several sides at once and ask
 // whether what was answered can be explained by the calls having happened one after
 // the other, each at some moment between its beginning and its answer.
 
-// The model of an app: its key, and how many requests it has.
-type (
-	appState struct {
-		key string
-		n   int
-	}
-	submitWith string   // a key; answered with a code
-	regenerate struct{} // answered with the new key
-	countThem  struct{} // answered with a number
-)
+var histories = flag.Uint64("histories", 10, "how many histories of each kind are made on each database")
 
-func appModel(key string) porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return appState{key: key} },
-		Step: func(state, input, output any) (bool, any) {
-			app := state.(appState)
-			switch call := input.(type) {
-			case submitWith:
-				if string(call) != app.key {
-					return output == feedback.ErrInvalidAPIKey.Code, app
-				}
-				return output == "ok", appState{app.key, app.n + 1}
-			case regenerate:
-				return true, appState{output.(string), app.n}
-			case countThem:
-				return output == app.n, app
-			}
-			return false, app
-		},
-	}
-}
-
-// keyHistory lets clients submit with the keys that they know while one regenerates
-// them and one counts.
-func keyHistory(t testing.TB, s *service, apis []http.Handler, seed uint64) (*history, porcupine.Model) {
+// appHistory lets clients submit with the keys that they know while one regenerates
+// them, one counts and, when the app is to go, others delete it and read its first
+// request.
+func appHistory(t testing.TB, s *service, apis []http.Handler, seed uint64, deleted bool) (*history, porcupine.Model) {
 	t.Helper()
 	app := s.must("apps-create", "owner", `{"name": "A"}`)["app"].(map[string]any)
 	id, first := app["id"].(string), app["api_key"].(string)
+	s.names["key"] = first
+	request := s.submit("T")
 	h, keys := &history{}, &known{list: []string{first}}
+	one := `{"id":"` + id + `"}`
 	submit := func(client int) {
 		r := rand.New(rand.NewPCG(seed, uint64(client)))
 		for range 5 {
@@ -70,7 +44,10 @@ func keyHistory(t testing.TB, s *service, apis []http.Handler, seed uint64) (*hi
 	rekey := func(client int) {
 		for i := range 3 {
 			h.do(client, regenerate{}, func() any {
-				_, result := resultOf(t, s.at(apis[i%len(apis)], "apps-regenerate-key", s.names["owner"], `{"id":"`+id+`"}`))
+				code, result := resultOf(t, s.at(apis[i%len(apis)], "apps-regenerate-key", s.names["owner"], one))
+				if code != "ok" {
+					return code
+				}
 				key := result["app"].(map[string]any)["api_key"].(string)
 				keys.add(key)
 				return key
@@ -80,13 +57,32 @@ func keyHistory(t testing.TB, s *service, apis []http.Handler, seed uint64) (*hi
 	count := func(client int) {
 		for i := range 5 {
 			h.do(client, countThem{}, func() any {
-				_, result := resultOf(t, s.at(apis[i%len(apis)], "requests-list", s.names["owner"], `{"limit":1,"app_id":"`+id+`"}`))
+				code, result := resultOf(t, s.at(apis[i%len(apis)], "requests-list", s.names["owner"], `{"limit":1,"app_id":"`+id+`"}`))
+				if code != "ok" {
+					return code
+				}
 				return int(result["total_count"].(float64))
 			})
 		}
 	}
-	together(submit, submit, submit, rekey, count)
-	return h, appModel(first)
+	// remove reads a few times before it deletes, and once after.
+	remove := func(client int) {
+		r := rand.New(rand.NewPCG(seed, uint64(client)))
+		read := func() any {
+			return s.at(apis[r.IntN(len(apis))], "requests-get", s.names["viewer"], `{"id":"`+request+`"}`).code(t)
+		}
+		for range r.IntN(6) {
+			h.do(client, readFirst{}, read)
+		}
+		h.do(client, deleteApp{}, func() any { return s.at(apis[r.IntN(len(apis))], "apps-delete", s.names["admin"], one).code(t) })
+		h.do(client, readFirst{}, read)
+	}
+	clients := []func(int){submit, submit, submit, rekey, count}
+	if deleted {
+		clients = []func(int){submit, submit, rekey, count, remove, remove}
+	}
+	together(clients...)
+	return h, appModel(first, 1)
 }
 
 // TestKeyIsLinearizable: from the moment that a new key is handed out no submission
@@ -94,10 +90,36 @@ func keyHistory(t testing.TB, s *service, apis []http.Handler, seed uint64) (*hi
 func TestKeyIsLinearizable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
-		for seed := range uint64(20) {
-			if h, model := keyHistory(t, s, apis, seed); !h.explained(model) {
+		for seed := range *histories {
+			if h, model := appHistory(t, s, apis, seed, false); !h.explained(model) {
 				t.Fatalf("history %d cannot be explained:\n%s", seed, h)
 			}
+		}
+	})
+}
+
+// TestAppDeletionIsLinearizable: from the moment that an app is deleted its key, its
+// requests and itself are gone for everybody.
+func TestAppDeletionIsLinearizable(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s, apis := replicas(t, at)
+		answers := map[any]int{}
+		for seed := range *histories {
+			h, model := appHistory(t, s, apis, seed, true)
+			if !h.explained(model) {
+				t.Fatalf("history %d cannot be explained:\n%s", seed, h)
+			}
+			for _, c := range h.calls {
+				if _, ok := c.Input.(submitWith); ok {
+					answers[c.Output]++
+				}
+			}
+			if _, err := s.store.Purge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(answers) != 2 {
+			t.Errorf("submissions were answered %v: the histories must show before and after", answers)
 		}
 	})
 }
@@ -141,55 +163,14 @@ func TestKeyCacheIsCaught(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
 		apis[0] = &keyCache{API: s.api, left: map[string]int{}, appOf: map[string]feedback.App{}}
-		const histories = 40
-		for seed := range uint64(histories) {
-			if h, model := keyHistory(t, s, apis, seed); !h.explained(model) {
+		const enough = 40
+		for seed := range uint64(enough) {
+			if h, model := appHistory(t, s, apis, seed, false); !h.explained(model) {
 				return
 			}
 		}
-		t.Errorf("%d histories of a service that caches keys were all explained", histories)
+		t.Errorf("%d histories of a service that caches keys were all explained", enough)
 	})
-}
-
-// The model of a session: the refresh tokens in the order in which they follow each
-// other, of which the last is unspent. Its clock stands still.
-type (
-	sessionState struct {
-		tokens string // separated by spaces
-		dead   bool
-	}
-	refreshWith string // a refresh token; answered with refreshed
-	refreshed   struct{ code, refresh string }
-	callWith    string // an access token; answered with a code
-)
-
-func sessionModel(refresh string) porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return sessionState{tokens: refresh} },
-		Step: func(state, input, output any) (bool, any) {
-			session := state.(sessionState)
-			if _, ok := input.(callWith); ok {
-				want := "ok"
-				if session.dead {
-					want = feedback.ErrInvalidToken.Code
-				}
-				return output == want, session
-			}
-			refused := refreshed{code: feedback.ErrInvalidRefreshToken.Code}
-			got, tokens := output.(refreshed), strings.Fields(session.tokens)
-			i := slices.Index(tokens, string(input.(refreshWith)))
-			switch {
-			case session.dead || i < 0:
-				return got == refused, session
-			case i == len(tokens)-1:
-				fresh := got.code == "ok" && !slices.Contains(tokens, got.refresh)
-				return fresh, sessionState{tokens: session.tokens + " " + got.refresh}
-			case i == len(tokens)-2:
-				return got == refreshed{"ok", tokens[i+1]}, session
-			}
-			return got == refused, sessionState{session.tokens, true}
-		},
-	}
 }
 
 // TestRefreshIsLinearizable: a spent refresh token yields its successor again as long
@@ -198,7 +179,7 @@ func TestRefreshIsLinearizable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
 		ended, again := 0, 0
-		for seed := range uint64(20) {
+		for seed := range *histories {
 			name := fmt.Sprintf("user%d", seed)
 			s.addUser("Acme", name, feedback.RoleViewer)
 			h := &history{}
@@ -249,55 +230,12 @@ func TestRefreshIsLinearizable(t *testing.T) {
 	})
 }
 
-// The model of a request: whether it is in the bin, and its version.
-type (
-	requestState struct {
-		bin     bool
-		version int
-	}
-	requestCall string // an operation, or "count"; answered with requestAnswer
-	// requestAnswer holds the version, or for a count the number.
-	requestAnswer struct {
-		code string
-		n    int
-	}
-)
-
-var requestModel = porcupine.Model{
-	Init: func() any { return requestState{version: 1} },
-	Step: func(state, input, output any) (bool, any) {
-		r := state.(requestState)
-		missing := requestAnswer{code: feedback.ErrRequestNotFound.Code}
-		next, want := r, requestAnswer{"ok", r.version}
-		switch input.(requestCall) {
-		case "count":
-			if want.n = 1; r.bin {
-				want.n = 0
-			}
-		case "requests-get":
-			if r.bin {
-				want = missing
-			}
-		case "requests-delete":
-			if want = missing; !r.bin {
-				next, want = requestState{true, r.version + 1}, requestAnswer{code: "ok"}
-			}
-		case "requests-restore":
-			if r.bin {
-				next = requestState{false, r.version + 1}
-				want.n = next.version
-			}
-		}
-		return output == want, next
-	},
-}
-
 // TestBinIsLinearizable: a request is in the bin or it is not, for everybody at once,
 // and the count agrees.
 func TestBinIsLinearizable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
-		for seed := range uint64(20) {
+		for seed := range *histories {
 			app := s.must("apps-create", "owner", `{"name": "A"}`)["app"].(map[string]any)
 			s.names["key"] = app["api_key"].(string)
 			id := s.submit("T")

@@ -47,11 +47,15 @@ func (h *history) String() string {
 	return b.String()
 }
 
-// replicas are two processes of the service on one database.
+// replicas are three processes of the service on one database.
 func replicas(t testing.TB, at storetest.Place) (*service, []http.Handler) {
 	t.Helper()
 	s := newService(t, at)
-	return s, []http.Handler{s.api, newAPI(t, at.Open(t, s.clock.Now), s.clock)}
+	apis := []http.Handler{s.api}
+	for range 2 {
+		apis = append(apis, newAPI(t, at.Open(t, s.clock.Now), s.clock))
+	}
+	return s, apis
 }
 
 // resultOf is an answer's code and result.

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anishathalye/porcupine"
+
+	"gatherkit/internal/feedback"
+)
+
+// What the histories of several processes are held against.
+
+// The model of an app: its key, how many requests it has, and whether it is deleted.
+type (
+	appState struct {
+		key     string
+		n       int
+		deleted bool
+	}
+	submitWith string   // a key; answered with a code
+	regenerate struct{} // answered with the new key, or a code
+	countThem  struct{} // answered with a number, or a code
+	readFirst  struct{} // of its requests; answered with a code
+	deleteApp  struct{} // answered with a code
+)
+
+func appModel(key string, n int) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return appState{key: key, n: n} },
+		Step: func(state, input, output any) (bool, any) {
+			app := state.(appState)
+			switch call := input.(type) {
+			case submitWith:
+				if string(call) != app.key || app.deleted {
+					return output == feedback.ErrInvalidAPIKey.Code, app
+				}
+				app.n++
+				return output == "ok", app
+			case readFirst:
+				if app.deleted {
+					return output == feedback.ErrRequestNotFound.Code, app
+				}
+				return output == "ok", app
+			}
+			if app.deleted {
+				return output == feedback.ErrAppNotFound.Code, app
+			}
+			switch input.(type) {
+			case regenerate:
+				key := output.(string)
+				return feedback.ValidAPIKey(key) && key != app.key, appState{key, app.n, false}
+			case countThem:
+				return output == app.n, app
+			case deleteApp:
+				return output == "ok", appState{deleted: true}
+			}
+			return false, app
+		},
+	}
+}
+
+// The model of a session: the refresh tokens in the order in which they follow each
+// other, of which the last is unspent. Its clock stands still.
+type (
+	sessionState struct {
+		tokens string // separated by spaces
+		dead   bool
+	}
+	refreshWith string // a refresh token; answered with refreshed
+	refreshed   struct{ code, refresh string }
+	callWith    string // an access token; answered with a code
+)
+
+func sessionModel(refresh string) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return sessionState{tokens: refresh} },
+		Step: func(state, input, output any) (bool, any) {
+			session := state.(sessionState)
+			if _, ok := input.(callWith); ok {
+				want := "ok"
+				if session.dead {
+					want = feedback.ErrInvalidToken.Code
+				}
+				return output == want, session
+			}
+			refused := refreshed{code: feedback.ErrInvalidRefreshToken.Code}
+			got, tokens := output.(refreshed), strings.Fields(session.tokens)
+			i := slices.Index(tokens, string(input.(refreshWith)))
+			switch {
+			case session.dead || i < 0:
+				return got == refused, session
+			case i == len(tokens)-1:
+				fresh := got.code == "ok" && !slices.Contains(tokens, got.refresh)
+				return fresh, sessionState{tokens: session.tokens + " " + got.refresh}
+			case i == len(tokens)-2:
+				return got == refreshed{"ok", tokens[i+1]}, session
+			}
+			return got == refused, sessionState{session.tokens, true}
+		},
+	}
+}
+
+// The model of a request: whether it is in the bin, and its version.
+type (
+	requestState struct {
+		bin     bool
+		version int
+	}
+	requestCall string // an operation, or "count"; answered with requestAnswer
+	// requestAnswer holds the version, or for a count the number.
+	requestAnswer struct {
+		code string
+		n    int
+	}
+)
+
+var requestModel = porcupine.Model{
+	Init: func() any { return requestState{version: 1} },
+	Step: func(state, input, output any) (bool, any) {
+		r := state.(requestState)
+		missing := requestAnswer{code: feedback.ErrRequestNotFound.Code}
+		next, want := r, requestAnswer{"ok", r.version}
+		switch input.(requestCall) {
+		case "count":
+			if want.n = 1; r.bin {
+				want.n = 0
+			}
+		case "requests-get":
+			if r.bin {
+				want = missing
+			}
+		case "requests-delete":
+			if want = missing; !r.bin {
+				next, want = requestState{true, r.version + 1}, requestAnswer{code: "ok"}
+			}
+		case "requests-restore":
+			if r.bin {
+				next = requestState{false, r.version + 1}
+				want.n = next.version
+			}
+		}
+		return output == want, next
+	},
+}

@@ -1,0 +1,302 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+type object = map[string]any
+
+// model is what the service should remember. Nothing is removed from its lists, so
+// that their order is the order of creation; ids and secrets are names.
+type model struct {
+	now      func() time.Time
+	accounts []*account
+	users    []*user
+	apps     []*app
+	requests []*request
+	tokens   []*token
+	cursors  []*place
+	failures map[string]*countdown // of logins by e-mail, and of all under ""
+	learned  map[string]bool       // the random texts that the service has given
+}
+
+type (
+	account struct {
+		id, name string
+		log      []change
+		seq      int
+	}
+	change struct{ text, request string }
+	user   struct {
+		*account
+		id, email, name, password string
+		role                      feedback.Role
+	}
+	app struct {
+		*account
+		id, name, key    string
+		settings         object
+		created, updated time.Time
+		deleted          bool
+	}
+	request struct {
+		*app
+		id, title, description, status, idempotencyKey string
+		submitter                                      object
+		metadata                                       any
+		version                                        int
+		created, updated                               time.Time
+		binned, gone                                   bool
+		sent                                           string // what the submitter sent
+	}
+	session struct {
+		*user
+		opened time.Time
+		ended  bool
+	}
+	token struct {
+		*session
+		text, next     string // next is the refresh token that followed
+		expires, spent time.Time
+		swept          bool
+	}
+	// place is where a page begins: what a cursor says.
+	place struct {
+		text                           string
+		account                        *account
+		operation, app, statuses, sort string
+		limit, after                   int
+	}
+	countdown struct {
+		n      int
+		resets time.Time
+	}
+)
+
+func newModel(now func() time.Time) *model {
+	return &model{now: now, failures: map[string]*countdown{}, learned: map[string]bool{}}
+}
+
+func (a *app) live() bool     { return !a.deleted }
+func (r *request) live() bool { return !r.deleted && !r.gone && !r.binned }
+
+// valid reports whether the token opens something.
+func (t *token) valid(now time.Time) bool { return t.known() && now.Before(t.expires) }
+func (t *token) known() bool              { return !t.ended && !t.swept }
+func (t *token) refreshes() bool          { return strings.HasPrefix(t.text, "{refresh") }
+
+// find returns the first that fits, or the zero value.
+func find[T any](list []T, fits func(T) bool) (found T) {
+	if i := slices.IndexFunc(list, fits); i >= 0 {
+		return list[i]
+	}
+	return found
+}
+
+func (m *model) token(text string) *token {
+	return find(m.tokens, func(t *token) bool { return t.text == text })
+}
+
+func (m *model) app(a *account, id any) *app {
+	return find(m.apps, func(p *app) bool { return p.id == id && p.account == a && p.live() })
+}
+
+func (m *model) request(a *account, id any) *request {
+	return find(m.requests, func(r *request) bool { return r.id == id && r.account == a && !r.deleted && !r.gone })
+}
+
+// record adds to the account's log.
+func (m *model) record(a *account, kind, actor, by, app, request string) {
+	a.seq++
+	or := func(id string) string { return strings.Join(strings.Fields(id + " -")[:1], "") }
+	a.log = append(a.log, change{fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request})
+}
+
+// logged is the account's log, and the number up to which it goes.
+func (a *account) logged() string {
+	var b strings.Builder
+	for _, c := range a.log {
+		b.WriteString(c.text)
+	}
+	fmt.Fprintln(&b, a.seq)
+	return b.String()
+}
+
+// forget removes what the log has on requests that are gone for good.
+func (a *account) forget(gone map[string]bool) {
+	a.log = slices.DeleteFunc(a.log, func(c change) bool { return gone[c.request] })
+}
+
+// userAdded is a user that a command or the set-up has added.
+func (m *model) userAdded(accountID, accountName string, u user) *user {
+	u.account = find(m.accounts, func(a *account) bool { return a.id == accountID })
+	if u.account == nil {
+		u.account = &account{id: accountID, name: accountName}
+		m.accounts = append(m.accounts, u.account)
+		m.record(u.account, "account.created", "command", "", "", "")
+	}
+	m.users = append(m.users, &u)
+	m.record(u.account, "user.created", "command", "", "", "")
+	return &u
+}
+
+// purged is the worker having removed all that deleted apps had.
+func (m *model) purged() {
+	gone := map[string]bool{}
+	for _, r := range m.requests {
+		if r.deleted {
+			gone[r.id] = true
+		}
+	}
+	for _, a := range m.accounts {
+		a.forget(gone)
+	}
+}
+
+// swept is the worker having removed what is too old.
+func (m *model) swept() {
+	for _, t := range m.tokens {
+		t.swept = t.swept || t.expires.Before(m.now().Add(-7*24*time.Hour))
+	}
+	month := m.now().Add(-30 * 24 * time.Hour)
+	for _, r := range m.requests {
+		if r.binned && !r.deleted && !r.gone && r.updated.Before(month) {
+			r.gone = true
+			r.forget(map[string]bool{r.id: true})
+			m.record(r.account, "request.purged", "service", "", r.app.id, "")
+		}
+		if r.created.Before(month) {
+			r.idempotencyKey = ""
+		}
+	}
+}
+
+// failed counts a failed login.
+func (m *model) failed(email string) {
+	for _, subject := range []string{"", email} {
+		f := m.failures[subject]
+		if f == nil || !m.now().Before(f.resets) {
+			f = &countdown{resets: m.now().Add(15 * time.Minute)}
+			m.failures[subject] = f
+		}
+		f.n++
+	}
+}
+
+// blocked reports whether too many logins have failed.
+func (m *model) blocked(email string) bool {
+	full := func(subject string, limit int) bool {
+		f := m.failures[subject]
+		return f != nil && f.n >= limit && m.now().Before(f.resets)
+	}
+	return full("", 100) || full(email, 10)
+}
+
+// checkPassword is the outcome of a try with a password.
+func (m *model) checkPassword(email, password string) (*user, string) {
+	email = strings.ToLower(email)
+	if m.blocked(email) {
+		return nil, "auth.too_many_attempts"
+	}
+	u := find(m.users, func(u *user) bool { return u.email == email })
+	if u == nil || u.password != password {
+		m.failed(email)
+		return nil, "auth.invalid_credentials"
+	}
+	return u, ""
+}
+
+// issue gives a session tokens that the service has just made.
+func (m *model) issue(s *session, texts ...string) {
+	for _, text := range texts {
+		t := &token{session: s, text: text, expires: m.now().Add(15 * time.Minute)}
+		if t.refreshes() {
+			t.expires = m.now().Add(30 * 24 * time.Hour)
+			if last := s.opened.Add(90 * 24 * time.Hour); t.expires.After(last) {
+				t.expires = last
+			}
+		}
+		m.tokens = append(m.tokens, t)
+	}
+}
+
+// settings of a new app.
+func defaultSettings() object {
+	return object{
+		"widget": object{
+			"primary_color": "#4F46E5", "position": "bottom-right", "button_text": "Feedback",
+			"show_email_field": true, "require_email": false, "allow_file_uploads": false,
+		},
+		"sharing": "none", "allowed_origins": []any{},
+	}
+}
+
+// merged are the settings after a change, which holds what is to be different.
+func merged(settings, change object) object {
+	result := maps.Clone(settings)
+	for name, v := range change {
+		if inner, ok := v.(object); ok {
+			v = merged(result[name].(object), inner)
+		}
+		result[name] = v
+	}
+	if result["require_email"] == true {
+		result["show_email_field"] = true
+	}
+	return result
+}
+
+// changeApp notes a change unless everything is as it was.
+func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string, object) {
+	a := m.app(w.account, id)
+	if a == nil {
+		return "apps.not_found", nil
+	}
+	old := *a
+	change(a)
+	if !reflect.DeepEqual(*a, old) {
+		a.updated = m.now()
+		m.record(a.account, kind, "user", w.id, a.id, "")
+	}
+	return "ok", object{"app": a.shown()}
+}
+
+// changeRequest does the same for a request.
+func (m *model) changeRequest(w who, r *request, kind string, change func(*request)) {
+	old := *r
+	change(r)
+	if !reflect.DeepEqual(*r, old) {
+		r.version++
+		r.updated = m.now()
+		m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+	}
+}
+
+func (a *app) shown() object {
+	return object{
+		"id": a.id, "account_id": a.account.id, "name": a.name, "api_key": a.key, "settings": a.settings,
+		"created_at": a.created.Format(timeForm), "updated_at": a.updated.Format(timeForm),
+	}
+}
+
+func (r *request) shown() object {
+	return object{
+		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
+		"submitter": r.submitter, "metadata": r.metadata, "tags": []any{}, "votes": 1, "comments": 0, "source": "widget",
+		"assignee_id": nil, "merged_into_id": nil, "eta": nil, "version": r.version,
+		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
+	}
+}
+
+func (u *user) shown() object { return object{"id": u.id, "email": u.email, "name": u.name} }
+
+func (a *account) shown() object { return object{"id": a.id, "name": a.name} }

@@ -1,0 +1,302 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gatherkit/internal/feedback"
+)
+
+// rule is what the contract says of one operation.
+type rule struct {
+	guard  guard
+	least  feedback.Role
+	fields []field // in documented order
+	// says is the answer to parameters that are well-formed: a code and the result.
+	// got is the result that came, of which it takes what only the service can know.
+	says func(m *model, w who, in, got object) (string, object)
+}
+
+// who is the caller.
+type who struct {
+	*session
+	app            *app
+	bearer, origin string
+}
+
+// field is a parameter. reads returns what the service makes of a value, and false
+// when it refuses it.
+type field struct {
+	name     string
+	required bool
+	reads    func(v any) (any, bool)
+}
+
+func need(name string, reads func(any) (any, bool)) field { return field{name, true, reads} }
+func may(name string, reads func(any) (any, bool)) field  { return field{name, false, reads} }
+
+func verbatim(least, most int) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		s, ok := v.(string)
+		n := utf8.RuneCountInString(s)
+		return s, ok && n >= least && n <= most && !strings.Contains(s, "\x00")
+	}
+}
+
+func trimmed(least, most int) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		if s, ok := v.(string); ok {
+			v = strings.TrimSpace(s)
+		}
+		return verbatim(least, most)(v)
+	}
+}
+
+func anID(v any) (any, bool) {
+	s, ok := v.(string)
+	return s, ok && (strings.HasPrefix(s, "{id") || s == nobodysID)
+}
+
+func positive(v any) (any, bool) {
+	number, ok := v.(json.Number)
+	n, err := number.Float64()
+	return int(n), ok && err == nil && n >= 1 && n == float64(int(n))
+}
+
+func oneOf(values ...string) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		s, ok := v.(string)
+		return s, ok && slices.Contains(values, s)
+	}
+}
+
+var settable = []string{"opened", "under_review", "planned", "in_progress", "completed", "declined"}
+
+func someStatuses(v any) (any, bool) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var statuses []string
+	for _, v := range list {
+		status, ok := oneOf(append(settable, "duplicate")...)(v)
+		if !ok {
+			return nil, false
+		}
+		statuses = append(statuses, status.(string))
+	}
+	slices.Sort(statuses)
+	return strings.Join(slices.Compact(statuses), ","), len(list) > 0
+}
+
+// origins are those that are drawn, with their normal form.
+var origins = map[string]string{"https://A.example:443": "https://a.example", "https://a.example": "https://a.example", "http://b.example:8080": "http://b.example:8080"}
+
+func someSettings(v any) (any, bool) {
+	change, ok := v.(object)
+	result := object{}
+	for name, v := range change {
+		switch name {
+		case "sharing":
+			_, known := oneOf("none", "triaged", "all")(v)
+			ok = ok && known
+		case "widget":
+			widget, isObject := v.(object)
+			ok = ok && isObject
+			for key, v := range widget {
+				_, isFlag := v.(bool)
+				ok = ok && isFlag && slices.Contains([]string{"require_email", "show_email_field", "allow_file_uploads"}, key)
+			}
+		case "allowed_origins":
+			normal := []any{}
+			for _, origin := range v.([]any) {
+				normal = append(normal, origins[origin.(string)])
+			}
+			v, ok = normal, ok && !slices.Contains(normal, any(""))
+		default:
+			ok = false
+		}
+		result[name] = v
+	}
+	return result, ok
+}
+
+func someMetadata(v any) (any, bool) {
+	text, ok := v.(json.RawMessage)
+	return text, ok && text[0] == '{'
+}
+
+var (
+	oneID  = []field{need("id", anID)}
+	paging = []field{may("limit", positive), may("cursor", verbatim(0, 1e6))}
+)
+
+var rules = map[string]rule{
+	"setup-create-owner": {guardPublic, "", []field{
+		need("token", verbatim(0, 1e6)), need("account_name", trimmed(1, 100)), need("name", trimmed(1, 100)), need("email", trimmed(3, 254)), need("password", verbatim(0, 1024)),
+	}, (*model).setUp},
+	"auth-login":           {guardPublic, "", []field{need("email", trimmed(0, 254)), need("password", verbatim(0, 1024))}, (*model).logIn},
+	"auth-refresh":         {guardPublic, "", []field{may("refresh_token", verbatim(0, 1e6))}, (*model).refresh},
+	"auth-logout":          {guardBearer, feedback.RoleViewer, nil, (*model).logOut},
+	"auth-me":              {guardBearer, feedback.RoleViewer, nil, (*model).me},
+	"auth-change-password": {guardBearer, feedback.RoleViewer, []field{need("current_password", verbatim(0, 1024)), need("new_password", verbatim(0, 1024))}, (*model).changePassword},
+	"apps-create":          {guardBearer, feedback.RoleAdmin, []field{need("name", trimmed(1, 100))}, (*model).createApp},
+	"apps-list":            {guardBearer, feedback.RoleViewer, paging, (*model).listApps},
+	"apps-get":             {guardBearer, feedback.RoleViewer, oneID, (*model).getApp},
+	"apps-update":          {guardBearer, feedback.RoleAdmin, []field{need("id", anID), need("name", trimmed(1, 100))}, (*model).updateApp},
+	"apps-update-settings": {guardBearer, feedback.RoleAdmin, []field{need("id", anID), need("settings", someSettings)}, (*model).configureApp},
+	"apps-regenerate-key":  {guardBearer, feedback.RoleAdmin, oneID, (*model).rekeyApp},
+	"apps-delete":          {guardBearer, feedback.RoleAdmin, oneID, (*model).deleteApp},
+	"widget-submit-request": {guardWidget, "", []field{
+		need("title", trimmed(1, 200)), need("description", trimmed(0, 10_000)), may("email", trimmed(0, 254)), may("name", trimmed(0, 200)),
+		may("external_id", trimmed(0, 200)), may("metadata", someMetadata), may("idempotency_key", verbatim(1, 64)),
+	}, (*model).submit},
+	"requests-list": {guardBearer, feedback.RoleViewer, []field{
+		may("status", someStatuses), may("app_id", anID), may("sort", oneOf("newest", "oldest")), paging[0], paging[1],
+	}, (*model).listRequests},
+	"requests-get": {guardBearer, feedback.RoleViewer, oneID, (*model).getRequest},
+	"requests-update": {guardBearer, feedback.RoleMember, []field{
+		need("id", anID), may("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)), may("expected_version", positive),
+	}, (*model).updateRequest},
+	"requests-delete":  {guardBearer, feedback.RoleMember, oneID, (*model).deleteRequest},
+	"requests-restore": {guardBearer, feedback.RoleMember, oneID, (*model).restoreRequest},
+	"users-list":       {guardBearer, feedback.RoleViewer, paging, (*model).listUsers},
+}
+
+// predict is what the service must answer. It changes the model as the call changes
+// the service.
+func (m *model) predict(c aCall, got object) (string, object) {
+	r, known := rules[c.operation]
+	if !known {
+		return "api.unknown_operation", nil
+	}
+	w := who{origin: c.origin, bearer: c.who}
+	switch t := m.token(c.who); {
+	case r.guard == guardBearer && (c.who == "" || strings.HasPrefix(c.who, "{key")):
+		return "auth.missing_token", nil
+	case r.guard == guardBearer && (t == nil || t.refreshes() || !t.known()):
+		return "auth.invalid_token", nil
+	case r.guard == guardBearer && !t.valid(m.now()):
+		return "auth.token_expired", nil
+	case r.guard == guardBearer:
+		roles := []feedback.Role{feedback.RoleViewer, feedback.RoleMember, feedback.RoleAdmin, feedback.RoleOwner}
+		if slices.Index(roles, t.role) < slices.Index(roles, r.least) {
+			return "auth.forbidden", nil
+		}
+		w.session = t.session
+	case r.guard == guardWidget && !strings.HasPrefix(c.who, "{key"):
+		return "auth.missing_api_key", nil
+	case r.guard == guardWidget:
+		if w.app = find(m.apps, func(a *app) bool { return a.key == c.who && a.live() }); w.app == nil {
+			return "auth.invalid_api_key", nil
+		}
+	}
+	if c.in == nil {
+		return "api.invalid_json", nil
+	}
+	in, code := r.read(c)
+	if code != "" {
+		return code, nil
+	}
+	return r.says(m, w, in, got)
+}
+
+// read is what the service makes of the parameters; what is absent stays so.
+func (r rule) read(c aCall) (object, string) {
+	for name := range c.in {
+		if !slices.ContainsFunc(r.fields, func(f field) bool { return f.name == name }) {
+			return nil, "api.unknown_parameter"
+		}
+	}
+	area, _, _ := strings.Cut(c.operation, "-")
+	in := object{}
+	for _, f := range r.fields {
+		v := c.in[f.name]
+		if v == nil && !f.required {
+			continue
+		}
+		clean, ok := f.reads(v)
+		if !ok {
+			return nil, area + ".invalid_" + f.name
+		}
+		in[f.name] = clean
+	}
+	return in, ""
+}
+
+// fresh is a random text that the service has made just now, where the result has it.
+func (m *model) fresh(got object, kind string, path ...string) string {
+	v := any(got)
+	for _, name := range path {
+		inner, _ := v.(object)
+		v = inner[name]
+	}
+	text, _ := v.(string)
+	if !strings.HasPrefix(text, "{"+kind) || m.learned[text] {
+		return "a fresh " + kind
+	}
+	m.learned[text] = true
+	return text
+}
+
+// item is a record in a list. n grows with the order of creation.
+type item struct {
+	n     int
+	shown object
+}
+
+// page is a part of a list, which is in the order of creation.
+func (m *model) page(at place, list []item, got object, name string) (string, object) {
+	total := len(list)
+	rest := slices.DeleteFunc(list, func(i item) bool {
+		return at.after > 0 && (at.sort == newest && i.n >= at.after || at.sort != newest && i.n <= at.after)
+	})
+	if at.sort == newest {
+		slices.Reverse(rest)
+	}
+	shown := []object{}
+	for _, i := range rest[:min(at.limit, len(rest))] {
+		shown = append(shown, i.shown)
+	}
+	next, more := "", len(rest) > at.limit
+	if more {
+		at.after = rest[at.limit-1].n
+		next = m.cursorTo(at, got)
+	}
+	return "ok", object{name: shown, "next_cursor": next, "has_more": more, "total_count": total}
+}
+
+// cursorTo is the text for a place: the same one each time.
+func (m *model) cursorTo(at place, got object) string {
+	known := find(m.cursors, func(p *place) bool { return p.at() == at.at() })
+	if known == nil {
+		at.text = m.fresh(got, "cursor", "next_cursor")
+		known = &at
+		m.cursors = append(m.cursors, known)
+	}
+	return known.text
+}
+
+func (p place) at() place {
+	p.text = ""
+	return p
+}
+
+// resume is where a page begins. Without a cursor that is first.
+func (m *model) resume(w who, in object, first place) (place, bool) {
+	text, _ := in["cursor"].(string)
+	first.account = w.account
+	if text != "" {
+		from := find(m.cursors, func(p *place) bool { return p.text == text })
+		if from == nil || from.account != w.account || from.operation != first.operation {
+			return place{}, false
+		}
+		first = *from
+	}
+	if n, ok := in["limit"].(int); ok {
+		first.limit = min(n, 200)
+	}
+	return first, true
+}
