@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -31,21 +30,22 @@ func TestStatementsAreKept(t *testing.T) {
 			}
 		}
 		if at.Name == "sqlite" { // PostgreSQL has one answer at a time
-			outer, err := conn.QueryContext(ctx, echo+" UNION ALL SELECT 7", 6)
+			outer, err := conn.QueryContext(ctx, echo+" UNION ALL SELECT 1", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for want := 6; outer.Next(); want++ {
+			defer outer.Close() //nolint:errcheck // Err below has what matters
+			for want := range 2 {
 				var n int
-				if err := outer.Scan(&n); err != nil || n != want {
-					t.Fatalf("%d %v, want %d", n, err, want)
+				if !outer.Next() || outer.Scan(&n) != nil || n != want {
+					t.Fatalf("%d, want %d: %v", n, want, outer.Err())
 				}
-				if n, err := one(echo+" UNION ALL SELECT 7", 40); err != nil || n != 40 {
+				if n, err := one(echo+" UNION ALL SELECT 1", 40); err != nil || n != 40 {
 					t.Fatalf("inside: %d %v", n, err)
 				}
 			}
-			if err := errors.Join(outer.Err(), outer.Close()); err != nil {
-				t.Fatal(err)
+			if outer.Next() || outer.Err() != nil {
+				t.Fatalf("more rows, or %v", outer.Err())
 			}
 		}
 		for range 2 {
