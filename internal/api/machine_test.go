@@ -1,0 +1,386 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// machine makes the same calls to a service on SQLite, to one on PostgreSQL and to a
+// model of both. Every call must be answered by all three alike: by the two services
+// byte for byte, and as the model says.
+type machine struct {
+	*model
+	t     *rapid.T
+	clock *storetest.Clock
+	sides []*side
+	tally tally
+}
+
+// side is one of the two services. Ids, secrets and cursors are random: they are named
+// {id3}, {key4} … in the order in which they appear, and calls use these names.
+type side struct {
+	*service
+	db     *sql.DB // a look past the service
+	nameOf map[string]string
+	seen   []string // the names, in braces
+}
+
+func newSide(t *testing.T, at storetest.Place, clock *storetest.Clock) *side {
+	t.Helper()
+	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{}}
+	s.api = newAPI(t, s.store, clock)
+	driver, source := "pgx", at.Database
+	if at.Name == "sqlite" {
+		driver, source = "sqlite", "file:"+filepath.Join(at.Folder, "gatherkit.db")+"?_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &side{service: s, db: db}
+}
+
+// clear makes the service a fresh installation with a set-up token. The databases are
+// emptied because new ones would take most of the time.
+func (s *side) clear(t *rapid.T) {
+	tables := []string{
+		"changes", "account_seq", "request_counts", "requests", "api_keys", "purges", "apps", "session_tokens", "sessions",
+		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases",
+	}
+	tx, err := s.db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if _, err := tx.Exec("DELETE FROM " + table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	s.names, s.nameOf, s.seen = map[string]string{}, map[string]string{}, nil
+	if err := s.store.AddSetupToken(context.Background(), setupToken); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	randomText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gk)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{100,}`)
+	logDetails = regexp.MustCompile(` \|.*`)
+	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
+)
+
+// mask replaces what is random by its name.
+func (s *side) mask(text string) string {
+	return randomText.ReplaceAllStringFunc(text, func(found string) string {
+		if name, ok := s.nameOf[found]; ok {
+			return name
+		}
+		kind := "cursor"
+		switch prefix, _, _ := strings.Cut(found, "_"); {
+		case len(found) == len(feedback.ID{}.String()):
+			kind = "id"
+		case prefix == "gat":
+			kind = "access"
+		case prefix == "grt":
+			kind = "refresh"
+		case prefix == "gk":
+			kind = "key"
+		}
+		name := fmt.Sprint(kind, len(s.seen))
+		s.names[name], s.nameOf[found] = found, "{"+name+"}"
+		s.seen = append(s.seen, s.nameOf[found])
+		return s.nameOf[found]
+	})
+}
+
+// said is a call's answer as both sides must give it.
+func (s *side) said(c aCall) string {
+	r := s.request(c.operation, strings.Trim(c.who, "{}"), s.filled(c.body))
+	if c.origin != "" {
+		r.Header.Set("Origin", c.origin)
+	}
+	got := serve(s.api, r)
+	return fmt.Sprintln(got.status, got.header.Get("Retry-After")) + s.mask(string(got.body))
+}
+
+// both returns what fn returns on either side, which must be the same.
+func (m *machine) both(what string, fn func(*side) string) string {
+	said := make([]string, len(m.sides))
+	for i, s := range m.sides {
+		said[i] = fn(s)
+	}
+	if said[0] != said[1] {
+		m.t.Fatalf("%s:\nsqlite:   %s\npostgres: %s", what, said[0], said[1])
+	}
+	return said[0]
+}
+
+// do makes a call and compares the answers.
+func (m *machine) do(c aCall) {
+	if c.body == "" && c.in != nil {
+		c.body = text(c.in)
+	}
+	said := m.both(c.String(), func(s *side) string { return s.said(c) })
+	_, body, _ := strings.Cut(said, "\n")
+	var got struct {
+		Result object
+		Error  struct{ Code string }
+	}
+	decode(m.t, body, &got)
+	if got.Error.Code == "" {
+		got.Error.Code = "ok"
+	}
+	m.tally.add(c.operation, got.Error.Code)
+	code, result := m.predict(c, got.Result)
+	var want object
+	if code == "ok" {
+		decode(m.t, text(result), &want)
+	}
+	if got.Error.Code != code || !reflect.DeepEqual(got.Result, want) {
+		m.t.Fatalf("%s:\nsaid:  %s\nmodel: %s %s", c, said, code, text(result))
+	}
+}
+
+// decode reads JSON and leaves numbers as they are written.
+func decode(t *rapid.T, text string, into any) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}
+
+func text(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // the model and the calls are made of plain values
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// addUser is the operator's command.
+func (m *machine) addUser(accountName, name string, role feedback.Role) {
+	email := name + "@example.com"
+	ids := m.both("user add", func(s *side) string {
+		a, u, err := s.store.AddUser(context.Background(), accountName, store.NewUser{Email: email, Name: name, Role: role, PasswordHash: cheapHash})
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		return s.mask(a.ID.String()) + " " + s.mask(u.ID.String())
+	})
+	accountID, userID, _ := strings.Cut(ids, " ")
+	m.userAdded(accountID, accountName, user{id: userID, email: email, name: name, role: role, password: testPassword})
+}
+
+// work lets the worker do one of its tasks.
+func (m *machine) work(sweep bool) {
+	for _, s := range m.sides {
+		var err error
+		if sweep {
+			err = s.store.Sweep(context.Background())
+		} else {
+			_, err = s.store.Purge(context.Background())
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	if sweep {
+		m.swept()
+	}
+}
+
+// finish checks what must hold after every sequence: which tokens are good, all that
+// is shown of the accounts, exact counters, and a log of changes that has every change
+// and no gap.
+func (m *machine) finish() {
+	for _, t := range slices.Clone(m.tokens) {
+		if !t.refreshes() {
+			m.do(aCall{operation: "auth-me", who: t.text, in: object{}})
+		}
+	}
+	for _, name := range []string{"owner", "stranger"} {
+		u := m.userNamed(name)
+		who := m.signIn(u)
+		m.do(aCall{operation: "requests-list", who: who, in: object{"limit": json.Number("200")}})
+		m.do(aCall{operation: "apps-list", who: who, in: object{}})
+		m.do(aCall{operation: "users-list", who: who, in: object{}})
+		if a := find(m.apps, func(a *app) bool { return a.account == u.account && a.live() }); a != nil {
+			for _, statuses := range []any{"opened", []any{"planned", "declined"}} {
+				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
+			}
+		}
+	}
+	for _, s := range m.sides {
+		for more := true; more; {
+			var err error
+			if more, err = s.store.Purge(context.Background()); err != nil {
+				m.t.Fatal(err)
+			}
+		}
+		if wrong, err := s.store.Recount(context.Background()); err != nil || len(wrong) > 0 {
+			m.t.Fatalf("wrong counters: %+v, %v", wrong, err)
+		}
+	}
+	m.purged()
+	for _, account := range m.accounts {
+		got := m.both("the log of changes", func(s *side) string { return s.log(m.t, account.id) })
+		got = logDetails.ReplaceAllString(got, "")
+		if want := account.logged(); got != want {
+			m.t.Fatalf("the log of changes is\n%s\nand should be\n%s", got, want)
+		}
+	}
+}
+
+// log is an account's log of changes and the number up to which it goes.
+func (s *side) log(t *rapid.T, accountID string) string {
+	var id feedback.ID
+	if err := id.UnmarshalText([]byte(s.filled(accountID))); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := s.db.Query("SELECT seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after FROM changes WHERE account_id = $1 ORDER BY seq", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has what matters
+	var b strings.Builder
+	for rows.Next() {
+		var seq int64
+		var at feedback.Time
+		var kind, actor string
+		var before, after sql.NullString
+		var by, app, request sql.Null[feedback.ID]
+		if err := rows.Scan(&seq, &at, &kind, &actor, &by, &app, &request, &before, &after); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&b, seq, at.Std().Format(timeForm), kind, actor, idOrNone(by), idOrNone(app), idOrNone(request), "|", before.String, after.String)
+	}
+	var last int64
+	if err := s.db.QueryRow("SELECT last FROM account_seq WHERE account_id = $1", id).Scan(&last); err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(&b, last)
+	return s.mask(loggedKey.ReplaceAllString(b.String(), "gk_"))
+}
+
+func idOrNone(id sql.Null[feedback.ID]) string {
+	if !id.Valid {
+		return "-"
+	}
+	return id.V.String()
+}
+
+// tally counts the answers, by operation and code.
+type tally map[string]map[string]int
+
+func (c tally) add(operation, code string) {
+	if c[operation] == nil {
+		c[operation] = map[string]int{}
+	}
+	c[operation][code]++
+}
+
+func (c tally) String() string {
+	var b strings.Builder
+	all, ok := 0, 0
+	for _, operation := range slices.Sorted(maps.Keys(c)) {
+		n := 0
+		for _, k := range c[operation] {
+			n += k
+		}
+		all, ok = all+n, ok+c[operation]["ok"]
+		fmt.Fprintf(&b, "%-22s %7d calls, %3d %% ok %v\n", operation, n, 100*c[operation]["ok"]/n, c[operation])
+	}
+	return fmt.Sprintf("%d calls, %d %% ok\n%s", all, 100*ok/max(1, all), &b)
+}
+
+// fewer makes rapid check less than usual, unless it is told how much: a sequence is
+// many calls, and the tests of every day must not take long.
+func fewer(t *testing.T) {
+	const name, few = "rapid.checks", "30"
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if given {
+		return
+	}
+	usual := flag.Lookup(name).Value.String()
+	if err := flag.Set(name, few); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := flag.Set(name, usual); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestStateMachine: whatever is called in whatever order, good or bad, while time
+// passes and the worker works, both databases and the model give the same answers.
+// -rapid.checks=5000 makes it thorough, -v shows what was called.
+func TestStateMachine(t *testing.T) {
+	clock := storetest.NewClock()
+	sides := []*side{
+		newSide(t, storetest.SQLite(t), clock),
+		newSide(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}, clock),
+	}
+	for operation := range sides[0].api.ops {
+		if _, ok := rules[operation]; !ok || !slices.Contains(operations, operation) {
+			t.Errorf("%s is unknown to the model or never drawn", operation)
+		}
+	}
+	fewer(t)
+	answers := tally{}
+	rapid.Check(t, func(t *rapid.T) {
+		m := &machine{model: newModel(clock.Now), t: t, clock: clock, sides: sides, tally: answers}
+		for _, s := range sides {
+			s.clear(t)
+		}
+		m.begin()
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			m.step()
+		}
+		m.finish()
+	})
+	t.Log(answers)
+	const enough = 3000 // calls after which every operation must have succeeded
+	calls := 0
+	for _, codes := range answers {
+		for _, n := range codes {
+			calls += n
+		}
+	}
+	for operation := range rules {
+		if calls > enough && answers[operation]["ok"] == 0 {
+			t.Errorf("%s never succeeded: the calls are too bad to show anything", operation)
+		}
+	}
+}
