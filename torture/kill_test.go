@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -63,6 +64,34 @@ func TestKill(t *testing.T) {
 			t.Errorf("recount: %s", got)
 		}
 		measured(t, "%d times kill -9: %s, longest gap %v", kills, settled, l.gap().Round(time.Millisecond))
+	})
+}
+
+// TestReadyAfterKill kills a service that has many requests while clients submit, and
+// takes the time that it needs to be ready again: with SQLite, to recover the log.
+func TestReadyAfterKill(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		program.AddOwner(t, place)
+		p := program.Start(t, program.At(place)...)
+		c := program.NewClient(t, p)
+		token := c.Login(t)
+		l := startLoad(t, 64, c.AddApp(t, token).APIKey, c)
+		l.AwaitMore(t, times(5000, 100_000))
+		var ready []time.Duration
+		for range times(3, 20) {
+			l.AwaitMore(t, 300)
+			p.Kill(t)
+			p = program.StartOn(t, p.Address, nil, program.At(place)...)
+			c.HTTP.CloseIdleConnections()
+			ready = append(ready, p.Ready)
+		}
+		settled := l.settle(t, c, token)
+		slices.Sort(ready)
+		if longest := ready[len(ready)-1]; longest > time.Second {
+			t.Errorf("ready again after %v, want within a second", longest)
+		}
+		measured(t, "ready after kill -9 within %v (median %v of %d): %s", ready[len(ready)-1].Round(time.Millisecond),
+			ready[len(ready)/2].Round(time.Millisecond), len(ready), settled)
 	})
 }
 

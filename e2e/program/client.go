@@ -201,8 +201,19 @@ func (c Client) Submit(t *testing.T, key, title string) string {
 // count is not right.
 func (c Client) List(t *testing.T, token string) map[string]Request {
 	t.Helper()
+	return c.list(t, token, Params{"limit": 200})
+}
+
+// ListApp is List for one app.
+func (c Client) ListApp(t *testing.T, token, app string) map[string]Request {
+	t.Helper()
+	return c.list(t, token, Params{"limit": 200, "app_id": app})
+}
+
+func (c Client) list(t *testing.T, token string, in Params) map[string]Request {
+	t.Helper()
 	all := map[string]Request{}
-	for in := (Params{"limit": 200}); ; {
+	for {
 		page := c.Want(t, "ok", "requests-list", token, in)
 		for _, r := range page.Requests {
 			if _, twice := all[r.ID]; twice {

@@ -48,16 +48,33 @@ func Build(t *testing.T) string {
 		if built.folder, built.err = os.MkdirTemp("", "gatherkit-e2e-"); built.err != nil {
 			return
 		}
-		// Not the test's context: the binary outlives the test.
-		cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", built.folder, "gatherkit/cmd/gatherkit")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("%w\n%s", err, out)
-		}
+		built.err = buildInto(built.folder)
 	})
 	if built.err != nil {
 		t.Fatalf("build gatherkit: %v", built.err)
 	}
 	return filepath.Join(built.folder, "gatherkit")
+}
+
+// BuildWith builds a gatherkit of the test's own with more flags of go build, and
+// returns its path.
+func BuildWith(t *testing.T, flags ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := buildInto(folder, flags...); err != nil {
+		t.Fatalf("build gatherkit: %v", err)
+	}
+	return filepath.Join(folder, "gatherkit")
+}
+
+func buildInto(folder string, flags ...string) error {
+	args := append([]string{"build", "-buildvcs=false", "-o", folder}, flags...)
+	// Not a test's context: the binary outlives the test.
+	cmd := exec.CommandContext(context.Background(), "go", append(args, "gatherkit/cmd/gatherkit")...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
 }
 
 // Process is a running service.
@@ -68,6 +85,7 @@ type Process struct {
 	PID            int
 	Stdout, Stderr Output
 	Exited         chan struct{} // closed when it has ended
+	Ready          time.Duration // from the start to the first 200 of /readyz
 }
 
 // Start runs gatherkit serve with the arguments on a free loopback port until the
@@ -81,11 +99,18 @@ func Start(t *testing.T, args ...string) *Process {
 // StartOn is start on a given address, with more environment variables.
 func StartOn(t *testing.T, address string, settings []string, args ...string) *Process {
 	t.Helper()
+	return StartBinary(t, Build(t), address, settings, args...)
+}
+
+// StartBinary is StartOn with a binary of BuildWith.
+func StartBinary(t *testing.T, binary, address string, settings []string, args ...string) *Process {
+	t.Helper()
 	p := &Process{Address: address, URL: "http://" + address, Exited: make(chan struct{})}
-	cmd := exec.CommandContext(t.Context(), Build(t), append([]string{"serve", "--listen", address}, args...)...)
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"serve", "--listen", address}, args...)...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(CleanEnvironment(), settings...)
 	cmd.Stdout, cmd.Stderr = &p.Stdout, &p.Stderr
+	began := time.Now()
 	Launch(t, cmd, p.Exited)
 	p.Cmd, p.PID = cmd, cmd.Process.Pid
 	Eventually(t, "gatherkit answers", func() bool {
@@ -96,6 +121,7 @@ func StartOn(t *testing.T, address string, settings []string, args ...string) *P
 		}
 		return Answers(t, p.URL+"/readyz")
 	})
+	p.Ready = time.Since(began)
 	return p
 }
 
@@ -138,7 +164,7 @@ func (p *Process) ExitCode(t *testing.T) int {
 	select {
 	case <-p.Exited:
 	case <-time.After(time.Minute):
-		t.Fatalf("gatherkit did not end within a minute:\n%s", p.Stderr.String())
+		t.Fatalf("gatherkit did not end within a minute:\n%s", p.Stderr.Tail())
 	}
 	return p.Cmd.ProcessState.ExitCode()
 }
@@ -190,6 +216,12 @@ func (o *Output) String() string {
 	return o.all.String()
 }
 
+// Tail is the end of what was written: a log under load is long.
+func (o *Output) Tail() string {
+	all := o.String()
+	return all[max(0, len(all)-2000):]
+}
+
 // Answers reports whether a GET succeeds.
 func Answers(t *testing.T, url string) bool {
 	t.Helper()
@@ -210,7 +242,7 @@ func Answers(t *testing.T, url string) bool {
 // Eventually waits for another process, and fails after a minute.
 func Eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(time.Minute)
 	for !happened() {

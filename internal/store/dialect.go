@@ -129,7 +129,7 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the data folder cannot be created: %w", err)
 	}
-	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)", "journal_size_limit(67108864)"}
+	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)", "journal_size_limit(67108864)", "wal_autocheckpoint(0)"}
 	if readers {
 		pragmas = append(pragmas, "query_only(1)")
 	}
@@ -172,9 +172,12 @@ func makeFile(path string) error {
 }
 
 // Unavailable reports whether err says that the database, not the call, is in
-// trouble, or that the store is full or closing: another try may go through.
+// trouble, or that the store is full or closing: another try may go through. As every
+// error that is nobody's refusal comes by here, it also stops the store when a read
+// has found that the disk has failed.
 func (s *Store) Unavailable(err error) bool {
-	if s.closed.Load() {
+	_ = s.broke(err, false)
+	if s.closed.Load() || s.broken.Load() {
 		return true
 	}
 	var lite *sqlite.Error
@@ -219,6 +222,12 @@ func dataFault(err error) bool {
 	}
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
+}
+
+// readOnly reports whether SQLite may not write to its file.
+func readOnly(err error) bool {
+	var lite *sqlite.Error
+	return errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_READONLY
 }
 
 // undoesGroup reports whether SQLite may have rolled back more than the

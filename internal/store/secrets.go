@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
 )
 
@@ -23,5 +24,8 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 		}
 		return tx.QueryRowContext(ctx, "SELECT value FROM secrets WHERE name = $1", name).Scan(&secret)
 	})
+	if readOnly(err) { // a process's first write
+		err = fmt.Errorf("the database cannot be written to, as its file, its folder or its disk is read-only: %w", err)
+	}
 	return secret, err
 }

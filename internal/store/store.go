@@ -74,6 +74,8 @@ const (
 	maxKeyLookups = 10
 	// maxTries is how often a transaction that lost a race is run.
 	maxTries = 8
+	// checkpointAt is how many pages of SQLite's log wait before they are moved to its file.
+	checkpointAt = 1000
 )
 
 // Open opens the store, creating the SQLite file when there is none, and brings
@@ -211,7 +213,19 @@ func (s *Store) writeGroup(ctx context.Context, _ struct{}, fns []transaction) (
 		_ = tx.Rollback()
 		return nil, s.broke(err, true)
 	}
+	s.checkpoint(ctx)
 	return failed, nil
+}
+
+// checkpoint moves SQLite's log to its file when it is long. SQLite would do so by
+// itself, but keeps its errors for itself as well (sqlite.org/c3ref/wal_autocheckpoint.html).
+func (s *Store) checkpoint(ctx context.Context) {
+	var busy, pages, moved int
+	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &pages, &moved)
+	if err == nil && pages-moved >= checkpointAt {
+		_, err = s.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	_ = s.broke(err, true) // what was committed is in the log
 }
 
 // savepoint runs fn and undoes what it did when it failed. The second result is

@@ -1,0 +1,189 @@
+package torture_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gatherkit/e2e/program"
+)
+
+var seed = flag.Uint64("seed", 0, "seed of the random numbers; 0 takes another one each time")
+
+// random returns random numbers whose seed is in the test's log.
+func random(t *testing.T) *rand.Rand {
+	t.Helper()
+	s := *seed
+	if s == 0 {
+		s = rand.Uint64()
+	}
+	t.Logf("random numbers of -seed %d", s)
+	return rand.New(rand.NewPCG(s, 0))
+}
+
+// TestPowerCut cuts the power again and again while clients submit. The machine goes
+// on, so it is the file system that forgets what it has not written to the device
+// yet; a device that loses what it has acknowledged is beyond this test.
+func TestPowerCut(t *testing.T) {
+	test := func(kind string, cuts int) {
+		t.Run(kind, func(t *testing.T) {
+			found := cutPower(t, newVolume(t, kind, "2G"), program.Build(t), cuts)
+			if found.lost > 0 {
+				t.Errorf("%d acknowledged requests are lost", found.lost)
+			}
+			measured(t, "%v", found)
+		})
+	}
+	test("ext4", times(3, 50))
+	test("xfs", times(2, 20))
+}
+
+// TestPowerCutOfNewDatabase cuts the power at the first acknowledgement that a new
+// installation gives: its folder and its files must have become durable as well.
+func TestPowerCutOfNewDatabase(t *testing.T) {
+	for _, kind := range []string{"ext4", "xfs"} {
+		t.Run(kind, func(t *testing.T) {
+			v := newVolume(t, kind, "512M")
+			flags := program.At(v.place())
+			p := program.Start(t, flags...)
+			program.AddOwner(t, v.place()) // beside the service, so that it is not the last to close the file
+			c := program.NewClient(t, p)
+			token := c.Login(t)
+			id := c.Submit(t, c.AddApp(t, token).APIKey, "First wish")
+			freeze(t, p)
+			v.cut(t)
+			p.Kill(t)
+			v.cycle(t)
+			program.StartOn(t, p.Address, nil, flags...)
+			c.HTTP.CloseIdleConnections()
+			if stored := c.List(t, token); stored[id].Title != "First wish" {
+				t.Errorf("acknowledged %s, stored %v", id, stored)
+			}
+			checkDatabase(t, flags)
+		})
+	}
+}
+
+// TestPowerCutWithoutSync is the control: a service that does not wait for the disk
+// must lose something, or TestPowerCut proves nothing. It is built from the same
+// source with one word changed.
+func TestPowerCutWithoutSync(t *testing.T) {
+	v := newVolume(t, "ext4", "2G")
+	found := cutPower(t, v, buildReplacing(t, "../internal/store/dialect.go", `"synchronous(FULL)"`, `"synchronous(NORMAL)"`), times(3, 20))
+	if found.lost == 0 {
+		t.Error("nothing is lost, although nothing is made durable: the power was not cut")
+	}
+	measured(t, "control with synchronous=NORMAL: %v", found)
+}
+
+// buildReplacing builds gatherkit with one text of a source file replaced.
+func buildReplacing(t *testing.T, file, before, after string) string {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), before); n != 1 {
+		t.Fatalf("%s is %d times in %s, want once", before, n, file)
+	}
+	file, err = filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	replaced := filepath.Join(folder, "replaced.go")
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{file: replaced}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, replaced, strings.Replace(string(source), before, after, 1))
+	writeFile(t, filepath.Join(folder, "overlay.json"), string(overlay))
+	return program.BuildWith(t, "-overlay", filepath.Join(folder, "overlay.json"))
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outcome is what cutPower has found.
+type outcome struct {
+	cuts, acknowledged, lost, doubled int
+	ready                             time.Duration // the longest start after a cut
+}
+
+// String is the outcome as the report tells it.
+func (o outcome) String() string {
+	return fmt.Sprintf("%d power cuts: %d acknowledged, %d lost, %d doubled, ready again within %v",
+		o.cuts, o.acknowledged, o.lost, o.doubled, o.ready.Round(time.Millisecond))
+}
+
+// cutPower runs a binary on a volume and cuts its power at random moments under
+// different loads. After each cut it compares what is stored with what the clients
+// know, and checks the database. Only losses are left to the caller to judge.
+func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
+	t.Helper()
+	rng := random(t)
+	flags := program.At(v.place())
+	program.AddOwner(t, v.place())
+	p := program.StartBinary(t, binary, program.FreeAddress(t), nil, flags...)
+	c := program.NewClient(t, p)
+	// An app for each cut, and a clean end, as the control can lose apps as well.
+	apps := make([]program.App, cuts)
+	token := c.Login(t)
+	for i := range apps {
+		apps[i] = c.AddApp(t, token)
+	}
+	p.Stop(t)
+	p = program.StartBinary(t, binary, p.Address, nil, flags...)
+
+	found := outcome{cuts: cuts}
+	for _, app := range apps {
+		callers := []int{1, 16, 64}[rng.IntN(3)]
+		l := startLoad(t, callers, app.APIKey, c)
+		l.AwaitMore(t, 1+rng.IntN(times(50, 200)*callers))
+		freeze(t, p)
+		before := l.Len()
+		v.cut(t)
+		p.Kill(t)
+		v.cycle(t)
+		p = program.StartBinary(t, binary, p.Address, nil, flags...)
+		c.HTTP.CloseIdleConnections()
+		l.stop()
+
+		stored := c.ListApp(t, c.Login(t), app.ID)
+		lost, doubled := l.Compare(stored)
+		if surplus := len(stored) + lost - l.Len(); doubled+surplus > 0 {
+			t.Errorf("%d requests are doubled, and %d are stored that nobody knows", doubled, surplus)
+		}
+		checkDatabase(t, flags)
+		t.Logf("%d submitters, cut after %d acknowledgements: %d lost of %d, ready in %v", callers, before, lost, l.Len(), p.Ready.Round(time.Millisecond))
+		found.acknowledged += l.Len()
+		found.lost += lost
+		found.doubled += doubled
+		found.ready = max(found.ready, p.Ready)
+	}
+	return found
+}
+
+// checkDatabase fails when a SQLite database is damaged, which backup looks for, or
+// when its counters are not those of its rows.
+func checkDatabase(t *testing.T, flags []string) {
+	t.Helper()
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	program.Succeed(t, append([]string{"backup", backup}, flags...)...)
+	if err := os.Remove(backup); err != nil {
+		t.Fatal(err)
+	}
+	if got := program.Succeed(t, append([]string{"recount"}, flags...)...); got != "All counters are right.\n" {
+		t.Errorf("recount: %s", got)
+	}
+}
