@@ -44,7 +44,7 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 	if err != nil {
 		return appsListResult{}, err
 	}
-	apps, result, err := page(a, cur, apps, total, func(app feedback.App) feedback.ID { return app.ID })
+	apps, result, err := page(a, cur, apps, total, func(cur *cursor, app feedback.App) { cur.After = app.ID })
 	return appsListResult{apps, result}, err
 }
 

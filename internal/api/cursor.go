@@ -18,7 +18,12 @@ type cursor struct {
 	Statuses  []feedback.Status `json:"s,omitempty"`
 	Sort      string            `json:"t,omitempty"`
 	Limit     int               `json:"l"`
-	After     feedback.ID       `json:"i"`
+	RequestID feedback.ID       `json:"r,omitzero"`
+
+	// What the last record of the page before is known by.
+	After  feedback.ID `json:"i"`
+	Number int64       `json:"n,omitempty"`
+	Text   string      `json:"x,omitempty"`
 }
 
 const macBytes = 16
@@ -83,14 +88,15 @@ func invalidCursor(area string) error {
 	return feedback.Invalid(area, "cursor", "cursor must be the next_cursor of a page with the same filter; send an empty one for the first page.")
 }
 
-// page cuts what was fetched, one more than wanted, to the page and describes it.
-func page[T any](a *API, cur cursor, fetched []T, total int64, id func(T) feedback.ID) ([]T, pageResult, error) {
+// page cuts what was fetched, one more than wanted, to the page and describes it;
+// after notes the last record of the page in the cursor.
+func page[T any](a *API, cur cursor, fetched []T, total int64, after func(*cursor, T)) ([]T, pageResult, error) {
 	result := pageResult{TotalCount: total}
 	if len(fetched) <= cur.Limit {
 		return fetched, result, nil
 	}
 	fetched = fetched[:cur.Limit]
-	cur.After = id(fetched[cur.Limit-1])
+	after(&cur, fetched[cur.Limit-1])
 	var err error
 	result.HasMore = true
 	result.NextCursor, err = signCursor(a.cursorKey, cur)

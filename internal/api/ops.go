@@ -32,9 +32,13 @@ func (a *API) operations() []op {
 		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
 		bearer("requests-list", viewer, "List feature requests", a.requestsList),
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
+		bearer("requests-create", member, "Write down a feature request, for oneself or for somebody", a.requestsCreate),
 		bearer("requests-update", member, "Change a feature request", a.requestsUpdate),
 		bearer("requests-delete", member, "Move a feature request to the bin, which keeps it for 30 days", a.requestsDelete),
 		bearer("requests-restore", member, "Take a feature request out of the bin", a.requestsRestore),
+
+		bearer("requests-history", viewer, "List what happened to a feature request, latest first", a.requestsHistory),
+		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 
 		bearer("users-list", viewer, "List the account's users", a.usersList),
 	}

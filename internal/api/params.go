@@ -22,17 +22,19 @@ type params struct {
 	schema   *huma.Schema
 	names    []string // in documented order
 	verbatim map[string]bool
+	clears   map[string]bool // those that null clears
 }
 
 func newParams(registry huma.Registry, operation string, typ reflect.Type) *params {
 	area, _, _ := strings.Cut(operation, "-")
-	p := &params{area: area, typ: typ, registry: registry, verbatim: map[string]bool{}}
+	p := &params{area: area, typ: typ, registry: registry, verbatim: map[string]bool{}, clears: map[string]bool{}}
 	p.schema = registry.Schema(typ, false, operation)
 	for i := range typ.NumField() {
 		field := typ.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		p.names = append(p.names, name)
 		p.verbatim[name] = field.Tag.Get("verbatim") == "true"
+		p.clears[name] = field.Type.Implements(reflect.TypeFor[clearable]())
 	}
 	return p
 }
@@ -51,6 +53,7 @@ func (p *params) decode(body []byte) (any, error) {
 		}
 	}
 	faults := faults{}
+	var cleared []string
 	for name, v := range object {
 		clean, ok := normalise(v, p.verbatim[name])
 		switch {
@@ -58,6 +61,9 @@ func (p *params) decode(body []byte) (any, error) {
 			faults.add(name, name+" must not contain the character NUL.")
 		case clean == nil:
 			delete(object, name) // null is absent
+			if p.clears[name] {
+				cleared = append(cleared, name)
+			}
 		default:
 			object[name] = clean
 		}
@@ -68,6 +74,9 @@ func (p *params) decode(body []byte) (any, error) {
 	}
 	if err := p.restore(object, body); err != nil {
 		return nil, err
+	}
+	for _, name := range cleared {
+		object[name] = nil
 	}
 	into := reflect.New(p.typ)
 	if field, err := fill(object, into.Interface()); err != nil {
@@ -171,6 +180,8 @@ func (p *params) accepts(s *huma.Schema) string {
 		return fmt.Sprintf("text such as %v", s.Examples[0])
 	case s.Format == "uuid":
 		return "a UUID"
+	case s.Format == "date":
+		return "a date such as 2026-12-31"
 	case s.Type == huma.TypeString:
 		return "text" + span(s.MinLength, s.MaxLength, " characters")
 	case s.Type == huma.TypeInteger:

@@ -76,7 +76,7 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 	if err != nil {
 		return requestsListResult{}, err
 	}
-	requests, result, err := page(a, cur, requests, total, func(r feedback.Request) feedback.ID { return r.ID })
+	requests, result, err := page(a, cur, requests, total, func(cur *cursor, r feedback.Request) { cur.After = r.ID })
 	return requestsListResult{requests, result}, err
 }
 
@@ -106,16 +106,69 @@ func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requ
 	return requestResult{r}, err
 }
 
+// tagList is the tags of one request.
+type tagList []string
+
+// Schema implements huma.SchemaProvider.
+func (tagList) Schema(huma.Registry) *huma.Schema {
+	least, longest, most := 1, 40, feedback.MaxTags
+	one := &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest}
+	one.PrecomputeMessages()
+	list := &huma.Schema{Type: huma.TypeArray, Items: one, MaxItems: &most}
+	list.PrecomputeMessages()
+	return list
+}
+
+type requestsCreateParams struct {
+	AppID       feedback.ID      `json:"app_id" format:"uuid" doc:"The app to which it belongs."`
+	Title       string           `json:"title" minLength:"1" maxLength:"200"`
+	Description string           `json:"description,omitempty" maxLength:"10000"`
+	Status      *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined" doc:"opened without it."`
+	Tags        tagList          `json:"tags,omitempty" doc:"Compared without case."`
+	Submitter   *submitterParams `json:"submitter,omitempty" doc:"Who asked, if somebody did: the first vote."`
+	ETA         *string          `json:"eta,omitempty" format:"date" doc:"When it is expected, YYYY-MM-DD."`
+	AssigneeID  *feedback.ID     `json:"assignee_id,omitempty" format:"uuid" doc:"The user who takes care of it."`
+}
+
+// submitterParams is a person for whom staff speaks, who is never verified.
+type submitterParams struct {
+	Email      string `json:"email,omitempty" maxLength:"254"`
+	Name       string `json:"name,omitempty" maxLength:"200"`
+	ExternalID string `json:"external_id,omitempty" maxLength:"200" doc:"The person's id in the customer's product."`
+}
+
+func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreateParams) (requestResult, error) {
+	r := feedback.NewRequest(in.Title, in.Description)
+	r.AppID, r.Source, r.Votes = in.AppID, "dashboard", 0
+	r.Apply(feedback.RequestChange{Status: in.Status, Tags: (*[]string)(&in.Tags), AssigneeID: &in.AssigneeID, ETA: &in.ETA})
+	if p := in.Submitter; p != nil {
+		if p.Email != "" && !feedback.ValidEmail(p.Email) {
+			return requestResult{}, feedback.Invalid("requests", "submitter", "submitter.email must be an e-mail address such as ada@example.com.")
+		}
+		r.Submitter = feedback.Submitter{Email: orNil(p.Email), Name: orNil(p.Name), ExternalID: orNil(p.ExternalID)}
+		if r.Submitter != (feedback.Submitter{}) {
+			r.Votes = 1
+		}
+	}
+	r, err := a.Store.AddRequest(ctx, c.Account.ID, c.actor(), r)
+	return requestResult{r}, err
+}
+
 type requestsUpdateParams struct {
-	ID              feedback.ID      `json:"id" format:"uuid" doc:"The request."`
-	Title           *string          `json:"title,omitempty" minLength:"1" maxLength:"200"`
-	Description     *string          `json:"description,omitempty" maxLength:"10000"`
-	Status          *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined" doc:"Any status may follow any other; duplicate comes by merging only."`
-	ExpectedVersion *int64           `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change when the request has another version by now."`
+	ID              feedback.ID           `json:"id" format:"uuid" doc:"The request."`
+	Title           *string               `json:"title,omitempty" minLength:"1" maxLength:"200"`
+	Description     *string               `json:"description,omitempty" maxLength:"10000"`
+	Status          *feedback.Status      `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined" doc:"Any status may follow any other; duplicate comes by merging only."`
+	Tags            *tagList              `json:"tags,omitempty" doc:"All of them; compared without case."`
+	AssigneeID      nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The user who takes care of it; null for nobody."`
+	ETA             nullable[string]      `json:"eta,omitzero" format:"date" doc:"When it is expected, YYYY-MM-DD; null for nobody knows."`
+	ExpectedVersion *int64                `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change when the request has another version by now."`
 }
 
 func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdateParams) (requestResult, error) {
-	change := feedback.RequestChange{Title: in.Title, Description: in.Description, Status: in.Status}
+	change := feedback.RequestChange{
+		Title: in.Title, Description: in.Description, Status: in.Status, Tags: (*[]string)(in.Tags), AssigneeID: in.AssigneeID.change(), ETA: in.ETA.change(),
+	}
 	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		switch {
 		case r.Box == feedback.Bin:

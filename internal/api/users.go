@@ -26,6 +26,6 @@ func (a *API) usersList(ctx context.Context, c caller, in usersListParams) (user
 	if err != nil {
 		return usersListResult{}, err
 	}
-	users, result, err := page(a, cur, users, total, func(m feedback.Member) feedback.ID { return m.ID })
+	users, result, err := page(a, cur, users, total, func(cur *cursor, m feedback.Member) { cur.After = m.ID })
 	return usersListResult{users, result}, err
 }

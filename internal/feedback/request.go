@@ -161,6 +161,9 @@ type RequestChange struct {
 	Title       *string
 	Description *string
 	Status      *Status
+	Tags        *[]string
+	AssigneeID  **ID // to nil clears it, and so does that of ETA
+	ETA         **string
 }
 
 // Apply makes the change.
@@ -168,4 +171,9 @@ func (r *Request) Apply(c RequestChange) {
 	set(&r.Title, c.Title)
 	set(&r.Description, c.Description)
 	set(&r.Status, c.Status)
+	if c.Tags != nil {
+		r.Tags = CleanTags(*c.Tags)
+	}
+	set(&r.AssigneeID, c.AssigneeID)
+	set(&r.ETA, c.ETA)
 }

@@ -52,11 +52,10 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return 0, err
 	}
-	p := parameters{accountID}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM changes WHERE account_id = $1 AND request_id IN ("+list(&p, ids)+")", p...); err != nil {
+	if err := removeChildren(ctx, tx, accountID, ids); err != nil {
 		return 0, err
 	}
-	p = parameters{accountID}
+	p := parameters{accountID}
 	n, err := changed(ctx, tx, "DELETE FROM requests WHERE account_id = $1 AND box = 'bin' AND id IN ("+list(&p, ids)+")", p...)
 	if err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"math"
 
 	"gatherkit/internal/feedback"
 )
@@ -58,4 +59,46 @@ func diffText(c feedback.Change) (before, after *string, err error) {
 		*side.text = new(string(text))
 	}
 	return before, after, nil
+}
+
+// History lists what happened to a request that is not in the bin, latest first,
+// before a given number (zero is the beginning), at most limit, and how many entries
+// there are in all. It refuses with ErrRequestNotFound.
+func (s *Store) History(ctx context.Context, accountID, requestID feedback.ID, before int64, limit int) ([]feedback.Event, int64, error) {
+	if _, err := s.Request(ctx, accountID, requestID); err != nil {
+		return nil, 0, err
+	}
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	var total int64
+	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM changes WHERE account_id = $1 AND request_id = $2", accountID, requestID).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	events, err := all(ctx, s.reader, scanEvent, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after FROM changes c
+		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
+		WHERE c.account_id = $1 AND c.request_id = $2 AND c.seq < $3 ORDER BY c.seq DESC LIMIT CAST($4 AS BIGINT)`, accountID, requestID, before, limit)
+	return events, total, err
+}
+
+func scanEvent(from row) (feedback.Event, error) {
+	var e feedback.Event
+	var before, after []byte
+	if err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &before, &after); err != nil {
+		return e, err
+	}
+	e.Before, e.After = map[string]any{}, map[string]any{}
+	for _, side := range []struct {
+		text   []byte
+		fields *map[string]any
+	}{{before, &e.Before}, {after, &e.After}} {
+		if side.text == nil {
+			continue
+		}
+		if err := json.Unmarshal(side.text, side.fields); err != nil {
+			return e, err
+		}
+	}
+	e.Summarise()
+	return e, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 
 	"gatherkit/internal/feedback"
 )
@@ -47,14 +48,8 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 		}
 		r.Version++
 		r.UpdatedAt = feedback.At(s.now())
-		n, err := changed(ctx, tx, `UPDATE requests SET box = $3, status = $4, title = $5, description = $6, version = $7, updated_at = $8
-			WHERE account_id = $1 AND id = $2 AND version = $9`,
-			accountID, id, string(r.Box), string(r.Status), r.Title, r.Description, r.Version, r.UpdatedAt, old.Version)
-		if err != nil {
+		if err := saveRequest(ctx, tx, accountID, old, r); err != nil {
 			return err
-		}
-		if n == 0 {
-			return errStale
 		}
 		if err := s.move(ctx, tx, accountID, old, r); err != nil {
 			return err
@@ -62,6 +57,70 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 		return s.record(ctx, tx, accountID, r.UpdatedAt, feedback.Change{
 			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &r.AppID, RequestID: &id, Before: before, After: after,
 		})
+	})
+	return r, err
+}
+
+// saveRequest stores a request that was read as old, or fails with errStale. It
+// refuses an assignee that the account does not have.
+func saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
+	if r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID) {
+		if err := checkAssignee(ctx, tx, accountID, *r.AssigneeID); err != nil {
+			return err
+		}
+	}
+	tags, err := json.Marshal(r.Tags)
+	if err != nil {
+		return err
+	}
+	n, err := changed(ctx, tx, `UPDATE requests SET box = $3, status = $4, title = $5, description = $6, tags = $7, assignee_id = $8, eta = $9,
+		version = $10, updated_at = $11 WHERE account_id = $1 AND id = $2 AND version = $12`,
+		accountID, r.ID, string(r.Box), string(r.Status), r.Title, r.Description, string(tags), r.AssigneeID, r.ETA, r.Version, r.UpdatedAt, old.Version)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errStale
+	}
+	if slices.Equal(old.Tags, r.Tags) {
+		return nil
+	}
+	return saveTags(ctx, tx, accountID, r)
+}
+
+func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) error {
+	var n int
+	err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1 AND id = $2", accountID, id).Scan(&n)
+	if err == nil && n == 0 {
+		return feedback.Invalid("requests", "assignee_id", "assignee_id must be the id of a user of the account; users-list has them.")
+	}
+	return err
+}
+
+// AddRequest stores a request that a user has written down. It refuses with
+// ErrAppNotFound, and an assignee that the account does not have.
+func (s *Store) AddRequest(ctx context.Context, accountID feedback.ID, by feedback.Actor, r feedback.Request) (feedback.Request, error) {
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.count(ctx, tx, accountID, map[countKey]int64{{r.AppID, r.Box, r.Status}: 1}); err != nil {
+			return err
+		}
+		if _, err := readApp(ctx, tx, accountID, r.AppID); err != nil {
+			return err
+		}
+		if r.AssigneeID != nil {
+			if err := checkAssignee(ctx, tx, accountID, *r.AssigneeID); err != nil {
+				return err
+			}
+		}
+		r.ID, r.CreatedAt = s.ids.New(), feedback.At(s.now())
+		r.UpdatedAt = r.CreatedAt
+		if _, err := s.insertRequests(ctx, tx, accountID, []newRow{{request: r}}); err != nil {
+			return err
+		}
+		if err := saveTags(ctx, tx, accountID, r); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, accountID, r.CreatedAt, feedback.Change{Kind: feedback.RequestCreated, Actor: by, AppID: &r.AppID, RequestID: &r.ID})
 	})
 	return r, err
 }
@@ -136,6 +195,17 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 		}
 	}
 	return added, nil
+}
+
+// removeChildren removes what belongs to requests that go for good.
+func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
+	for _, table := range []string{"changes", "request_tags"} {
+		p := parameters{accountID}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE account_id = $1 AND request_id IN ("+list(&p, ids)+")", p...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newRow is a request about to be stored. Without an idempotency key it is nil,

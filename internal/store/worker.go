@@ -141,13 +141,12 @@ func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
 		return err
 	}
 	if len(ids) > 0 {
-		for _, table := range []string{"changes WHERE account_id = $1 AND request_id", "requests WHERE account_id = $1 AND id"} {
-			args := parameters{p.accountID}
-			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" IN ("+list(&args, ids)+")", args...); err != nil {
-				return err
-			}
+		if err := removeChildren(ctx, tx, p.accountID, ids); err != nil {
+			return err
 		}
-		return nil
+		args := parameters{p.accountID}
+		_, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE account_id = $1 AND id IN ("+list(&args, ids)+")", args...)
+		return err
 	}
 	for _, statement := range []string{
 		"DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2",

@@ -1,0 +1,37 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+)
+
+type requestsHistoryParams struct {
+	RequestID feedback.ID `json:"request_id" format:"uuid" doc:"The request."`
+	Limit     *int        `json:"limit,omitempty" minimum:"1" doc:"Entries on a page: 50 without it, 200 at the most."`
+	Cursor    string      `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+}
+
+type requestsHistoryResult struct {
+	Events []feedback.Event `json:"events"`
+	pageResult
+}
+
+func (a *API) requestsHistory(ctx context.Context, c caller, in requestsHistoryParams) (requestsHistoryResult, error) {
+	cur, fresh, err := a.resume(c, "requests", "requests-history", in.Cursor)
+	switch {
+	case err != nil:
+		return requestsHistoryResult{}, err
+	case fresh:
+		cur.RequestID = in.RequestID
+	case cur.RequestID != in.RequestID:
+		return requestsHistoryResult{}, invalidCursor("requests")
+	}
+	cur.limit(in.Limit, defaultLimit)
+	events, total, err := a.Store.History(ctx, c.Account.ID, in.RequestID, cur.Number, cur.Limit+1)
+	if err != nil {
+		return requestsHistoryResult{}, err
+	}
+	events, result, err := page(a, cur, events, total, func(cur *cursor, e feedback.Event) { cur.Number = e.Number })
+	return requestsHistoryResult{events, result}, err
+}

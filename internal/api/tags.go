@@ -1,0 +1,31 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+)
+
+type tagsListParams struct {
+	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Tags on a page: 50 without it, 200 at the most."`
+	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+}
+
+type tagsListResult struct {
+	Tags []feedback.Tag `json:"tags"`
+	pageResult
+}
+
+func (a *API) tagsList(ctx context.Context, c caller, in tagsListParams) (tagsListResult, error) {
+	cur, _, err := a.resume(c, "tags", "tags-list", in.Cursor)
+	if err != nil {
+		return tagsListResult{}, err
+	}
+	cur.limit(in.Limit, defaultLimit)
+	tags, total, err := a.Store.Tags(ctx, c.Account.ID, cur.Text, cur.Limit+1)
+	if err != nil {
+		return tagsListResult{}, err
+	}
+	tags, result, err := page(a, cur, tags, total, func(cur *cursor, tag feedback.Tag) { cur.Text = feedback.FoldTag(tag.Tag) })
+	return tagsListResult{tags, result}, err
+}

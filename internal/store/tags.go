@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"gatherkit/internal/feedback"
+)
+
+// saveTags makes the rows by which tags are found those of the request.
+func saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM request_tags WHERE account_id = $1 AND request_id = $2", accountID, r.ID); err != nil {
+		return err
+	}
+	for _, tag := range r.Tags {
+		_, err := tx.ExecContext(ctx, "INSERT INTO request_tags (account_id, tag, request_id, label) VALUES ($1, $2, $3, $4)", accountID, feedback.FoldTag(tag), r.ID, tag)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Tags lists the tags of an account's live requests in the order of their letters,
+// after a given one, at most limit, and how many there are in all. Of several
+// spellings it shows the least.
+func (s *Store) Tags(ctx context.Context, accountID feedback.ID, after string, limit int) ([]feedback.Tag, int64, error) {
+	const live = ` FROM request_tags t JOIN requests r ON r.account_id = t.account_id AND r.id = t.request_id
+		JOIN apps a ON a.account_id = r.account_id AND a.id = r.app_id WHERE t.account_id = $1 AND r.box = 'live' AND a.deleted_at IS NULL`
+	var total int64
+	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(DISTINCT t.tag)"+live, accountID).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	tags, err := all(ctx, s.reader, func(r row) (tag feedback.Tag, err error) {
+		err = r.Scan(&tag.Tag, &tag.Requests)
+		return tag, err
+	}, "SELECT MIN(t.label), COUNT(*)"+live+" AND t.tag > $2 GROUP BY t.tag ORDER BY t.tag LIMIT CAST($3 AS BIGINT)", accountID, after, limit)
+	return tags, total, err
+}
