@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
-	"slices"
+	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"gatherkit/internal/feedback"
 )
@@ -13,46 +16,186 @@ type Filter struct {
 	AppID    *feedback.ID
 	Statuses []feedback.Status // empty means any
 	Box      feedback.Box
+
+	Tag                         string // folded; "" means any
+	AssigneeID                  *feedback.ID
+	Unassigned                  bool
+	Source                      string         // "" means any
+	CreatedAfter, CreatedBefore *feedback.Time // from the one on, up to the other
 }
 
-// Page says which part of a list is wanted: at most Limit rows beyond the id After
-// (nil is the beginning), newest or oldest first.
+// fromWidget is the source of most requests.
+const fromWidget = "widget"
+
+// counted reports whether the counters know how many requests match.
+func (f Filter) counted() bool {
+	return !f.narrow() && !f.Unassigned && f.Source == "" && f.CreatedAfter == nil && f.CreatedBefore == nil
+}
+
+// narrow reports whether the filter picks few requests, which have an index.
+func (f Filter) narrow() bool {
+	return f.Tag != "" || f.AssigneeID != nil || f.Source != "" && f.Source != fromWidget
+}
+
+// Sort is the order of a list.
+type Sort string
+
+// The orders. Requests with as many votes, or changed at the same time, are in the
+// order of Newest.
+const (
+	Newest          Sort = "newest"
+	Oldest          Sort = "oldest"
+	MostVoted       Sort = "most_voted"
+	RecentlyUpdated Sort = "recently_updated"
+)
+
+// Page says which part of a list is wanted: at most Limit rows beyond the row After;
+// nil is the beginning.
 type Page struct {
-	After  *feedback.ID
-	Oldest bool
-	Limit  int
+	Sort  Sort
+	After *Place
+	Limit int
+	// Unchanged leaves out what was changed later: a request that loses a vote while
+	// somebody turns the pages would come again.
+	Unchanged *feedback.Time
 }
 
-// maxBranches is how many index ranges one page is merged from at the most.
-const maxBranches = 64
+// Place is what a row's place in a list is known by.
+type Place struct {
+	ID        feedback.ID
+	Votes     int64
+	UpdatedAt feedback.Time
+}
+
+// Total is how many requests a filter matches in all. Where the counters do not know,
+// the rows are counted for a limited time; if that is not enough, it is the number
+// of those that were counted, and not exact.
+type Total struct {
+	N     int64
+	Exact bool
+}
 
 // Requests returns a page of the requests that the filter matches and how many it
 // matches in all. It refuses with ErrAppNotFound when the filter names an app that
 // the account does not have.
-func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, int64, error) {
+func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, Total, error) {
 	apps, err := s.tally(ctx, accountID, f)
 	if err != nil {
-		return nil, 0, err
+		return nil, Total{}, err
 	}
 	var live, dead []feedback.ID
-	var total int64
+	total := Total{Exact: true}
 	for _, app := range apps {
 		if app.deleted {
 			dead = append(dead, app.id)
 		} else {
 			live = append(live, app.id)
-			total += app.n
+			total.N += app.n
 		}
 	}
 	if f.AppID != nil && len(live) == 0 {
-		return nil, 0, feedback.ErrAppNotFound
+		return nil, Total{}, feedback.ErrAppNotFound
 	}
-	if total == 0 {
-		return []feedback.Request{}, 0, nil
+	if total.N == 0 {
+		return []feedback.Request{}, total, nil
 	}
-	query, args := pageQuery(accountID, f, page, live, dead)
+	if !f.counted() {
+		if total, err = s.countRows(ctx, accountID, f, dead); err != nil {
+			return nil, total, err
+		}
+	}
+	query, args := newPageQuery(accountID, f, page, live, dead)
 	requests, err := all(ctx, s.reader, scanRequest, query, args...)
 	return requests, total, err
+}
+
+// How long rows are counted, and how many at once.
+const (
+	countTime  = 250 * time.Millisecond
+	countChunk = 20_000
+)
+
+// countRows counts the rows that match, from the newest on and in pieces, so that it
+// can stop when the time is over.
+func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, dead []feedback.ID) (Total, error) {
+	began := time.Now()
+	total := Total{Exact: true}
+	var until *feedback.ID
+	for {
+		from, err := s.chunkEnd(ctx, accountID, f, until)
+		if err != nil {
+			return Total{}, err
+		}
+		n, err := s.countBetween(ctx, accountID, f, dead, from, until)
+		total.N += n
+		if err != nil || from == nil {
+			return total, err
+		}
+		if time.Since(began) > countTime {
+			total.Exact = false
+			return total, nil
+		}
+		until = from
+	}
+}
+
+// chunkEnd is the id countChunk rows below another, nil when there are fewer: of those
+// that have the filter's tag, else of those that lie in the box.
+func (s *Store) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, until *feedback.ID) (*feedback.ID, error) {
+	p := parameters{accountID}
+	below := func(id string) string {
+		if until == nil {
+			return ""
+		}
+		return " AND " + id + " < " + p.add(*until)
+	}
+	var query string
+	if f.Tag != "" {
+		query = "SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + p.add(f.Tag) + below("request_id") + " ORDER BY request_id DESC"
+	} else {
+		query = "SELECT id FROM requests WHERE account_id = $1 AND box = " + p.add(string(f.Box))
+		if f.AppID != nil {
+			query += " AND app_id = " + p.add(*f.AppID)
+		}
+		query += below("id") + " ORDER BY " + byID
+	}
+	var id feedback.ID
+	err := s.reader.QueryRowContext(ctx, query+fmt.Sprintf(" LIMIT 1 OFFSET %d", countChunk), p...).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // the documented answer
+	}
+	return &id, err
+}
+
+// countBetween counts the rows that match from one id up to another; nil is no bound.
+func (s *Store) countBetween(ctx context.Context, accountID feedback.ID, f Filter, dead []feedback.ID, from, until *feedback.ID) (n int64, err error) {
+	q := &pageQuery{parameters: parameters{accountID, string(f.Box)}, filter: f, dead: dead}
+	where, table := q.conditions(), " FROM requests WHERE account_id = $1 AND box = $2"
+	if f.narrow() {
+		narrowed, other := q.narrowed()
+		where += narrowed
+		if other != "" {
+			table = other
+		}
+	} else {
+		if f.AppID != nil {
+			where += " AND app_id = " + q.add(*f.AppID)
+		}
+		if len(dead) > 0 {
+			where += " AND app_id NOT IN (" + list(&q.parameters, dead) + ")"
+		}
+		if len(f.Statuses) > 0 {
+			where += " AND status IN (" + list(&q.parameters, f.Statuses) + ")"
+		}
+	}
+	if from != nil {
+		where += " AND id >= " + q.add(*from)
+	}
+	if until != nil {
+		where += " AND id < " + q.add(*until)
+	}
+	err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*)"+table+where, q.parameters...).Scan(&n)
+	return n, err
 }
 
 // appTally is how many requests of one app a filter matches.
@@ -81,55 +224,4 @@ func (s *Store) tally(ctx context.Context, accountID feedback.ID, f Filter) ([]a
 		err = r.Scan(&t.id, &t.deleted, &t.n)
 		return t, err
 	}, b.String(), p...)
-}
-
-// pageQuery merges a page from ranges of an index that are each in the order of
-// ids: one range for each status that is asked for, and one for each live app
-// while a deleted one is being purged, whose rows would otherwise have to be
-// walked over.
-func pageQuery(accountID feedback.ID, f Filter, page Page, live, dead []feedback.ID) (string, []any) {
-	p := parameters{accountID, string(f.Box), page.Limit}
-	// Ids are never null. But said like this only the lists' own indexes have the
-	// order: PostgreSQL might walk the primary key over all that the filter leaves out.
-	order, compare := "DESC NULLS LAST", "<"
-	if page.Oldest {
-		order, compare = "ASC NULLS FIRST", ">"
-	}
-	// SQLite would prepare the statement again for each value of a bare parameter here,
-	// to plan for it.
-	const limit = " LIMIT CAST($3 AS BIGINT)"
-	rest := ""
-	if page.After != nil {
-		rest = " AND id " + compare + " " + p.add(*page.After)
-	}
-	apps := []string{""}
-	switch {
-	case f.AppID != nil:
-		apps[0] = " AND app_id = " + p.add(*f.AppID)
-	case len(dead) > 0 && len(live)*max(1, len(f.Statuses)) <= maxBranches:
-		apps = apps[:0]
-		for _, id := range live {
-			apps = append(apps, " AND app_id = "+p.add(id))
-		}
-	case len(dead) > 0:
-		rest += " AND app_id NOT IN (" + list(&p, dead) + ")"
-	}
-	statuses := []string{""}
-	if len(f.Statuses) > 0 {
-		statuses = statuses[:0]
-		for _, status := range slices.Compact(slices.Sorted(slices.Values(f.Statuses))) {
-			statuses = append(statuses, " AND status = "+p.add(string(status)))
-		}
-	}
-	tail := rest + " ORDER BY id " + order + limit
-	var ranges []string
-	for _, app := range apps {
-		for _, status := range statuses {
-			ranges = append(ranges, "SELECT "+requestColumns+" FROM requests WHERE account_id = $1 AND box = $2"+app+status+tail)
-		}
-	}
-	if len(ranges) == 1 {
-		return ranges[0], p
-	}
-	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY id " + order + limit, p
 }
