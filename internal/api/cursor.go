@@ -12,13 +12,12 @@ import (
 // cursor says where in a list a page begins. Callers get it signed and opaque: it
 // carries the account and the filter, so that it fits nothing else.
 type cursor struct {
-	Operation string            `json:"o"`
-	AccountID feedback.ID       `json:"a"`
-	AppID     *feedback.ID      `json:"p,omitempty"`
-	Statuses  []feedback.Status `json:"s,omitempty"`
-	Sort      string            `json:"t,omitempty"`
-	Limit     int               `json:"l"`
-	RequestID feedback.ID       `json:"r,omitzero"`
+	Operation string         `json:"o"`
+	AccountID feedback.ID    `json:"a"`
+	Filter    requestsFilter `json:"f,omitzero"`
+	RequestID feedback.ID    `json:"r,omitzero"`
+	Limit     int            `json:"l"`
+	Began     feedback.Time  `json:"b,omitempty"` // when the first page was read
 
 	// What the last record of the page before is known by.
 	After  feedback.ID `json:"i"`

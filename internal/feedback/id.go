@@ -83,6 +83,11 @@ func FirstIDAt(t time.Time) ID {
 	return id
 }
 
+// Time is when the id was made, to the millisecond.
+func (id ID) Time() Time {
+	return At(time.UnixMilli(int64(binary.BigEndian.Uint64(id[:]) >> 16)))
+}
+
 // IDs makes version 7 UUIDs that only ever grow within one process: the 12 bits
 // after the millisecond count up (RFC 9562, section 6.2, method 1), and a full
 // counter or a clock that was set back borrows from the next millisecond.

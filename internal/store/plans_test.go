@@ -91,7 +91,7 @@ func (b *big) forms() []listForm {
 func (b *big) listed(f store.Filter, page store.Page) statement {
 	b.t.Helper()
 	var got []feedback.Request
-	var total int64
+	var total store.Total
 	sent := b.during(func(s *store.Store) (err error) {
 		got, total, err = s.Requests(ctx, b.account.ID, f, page)
 		return err
@@ -106,16 +106,16 @@ func (b *big) listed(f store.Filter, page store.Page) statement {
 		where += " AND status IN ('" + strings.Join(strs(f.Statuses), "','") + "')"
 	}
 	var all int64
-	if err := b.raw.QueryRowContext(ctx, "SELECT COUNT(*)"+where, args...).Scan(&all); err != nil || all != total {
-		b.t.Fatalf("%d in all, want %d, %v", total, all, err)
+	if err := b.raw.QueryRowContext(ctx, "SELECT COUNT(*)"+where, args...).Scan(&all); err != nil || all != total.N || !total.Exact {
+		b.t.Fatalf("%d in all, want %d, %v", total.N, all, err)
 	}
 	order := " ORDER BY requests.id DESC"
-	if page.Oldest {
+	if page.Sort == store.Oldest {
 		order = " ORDER BY requests.id"
 	}
 	if page.After != nil {
-		args = append(args, *page.After)
-		where += fmt.Sprintf(" AND requests.id %s $%d", map[bool]string{true: ">", false: "<"}[page.Oldest], len(args))
+		args = append(args, page.After.ID)
+		where += fmt.Sprintf(" AND requests.id %s $%d", map[bool]string{true: ">", false: "<"}[(page.Sort == store.Oldest)], len(args))
 	}
 	rows, err := b.raw.QueryContext(ctx, "SELECT requests.id"+where+order+fmt.Sprintf(" LIMIT %d", page.Limit), args...)
 	if err != nil {
@@ -207,10 +207,10 @@ func (b *big) pages(form listForm) {
 	b.t.Helper()
 	const limit = 51
 	var buffers [2]float64
-	for i, after := range []*feedback.ID{nil, b.deep()} {
+	for i, after := range []*store.Place{nil, {ID: *b.deep()}} {
 		for _, oldest := range []bool{false, true} {
 			name := fmt.Sprintf("%s, oldest %v, deep %v", form.name, oldest, after != nil)
-			s := b.listed(form.filter, store.Page{After: after, Oldest: oldest, Limit: limit})
+			s := b.listed(form.filter, store.Page{After: after, Sort: map[bool]store.Sort{false: store.Newest, true: store.Oldest}[oldest], Limit: limit})
 			b.checkPage(name, s, form.index, form.branches, limit)
 			if b.at.Name == "postgres" {
 				p := b.explain(b.raw, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+s.query, s.args...)
@@ -273,11 +273,11 @@ func (b *big) statements() {
 		call       func(s *store.Store) error
 	}{
 		{"counters", "FROM apps a", "request_counts", []string{primary("request_counts")}, func(s *store.Store) error {
-			_, _, err := s.Requests(ctx, b.account.ID, store.Filter{Box: feedback.Live}, store.Page{Limit: 1})
+			_, _, err := s.Requests(ctx, b.account.ID, store.Filter{Box: feedback.Live}, store.Page{Sort: store.Newest, Limit: 1})
 			return err
 		}},
 		{"apps of the counters", "FROM apps a", "apps", []string{primary("apps")}, func(s *store.Store) error {
-			_, _, err := s.Requests(ctx, b.account.ID, store.Filter{Box: feedback.Live, AppID: &app.ID, Statuses: feedback.Statuses()}, store.Page{Limit: 1})
+			_, _, err := s.Requests(ctx, b.account.ID, store.Filter{Box: feedback.Live, AppID: &app.ID, Statuses: feedback.Statuses()}, store.Page{Sort: store.Newest, Limit: 1})
 			return err
 		}},
 		{"session", "FROM session_tokens", "session_tokens", []string{primary("session_tokens")}, func(s *store.Store) error {

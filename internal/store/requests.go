@@ -112,8 +112,8 @@ func (s *Store) AddRequest(ctx context.Context, accountID feedback.ID, by feedba
 				return err
 			}
 		}
-		r.ID, r.CreatedAt = s.ids.New(), feedback.At(s.now())
-		r.UpdatedAt = r.CreatedAt
+		r.ID = s.ids.New()
+		r.CreatedAt, r.UpdatedAt = r.ID.Time(), r.ID.Time() // as in arrive
 		if _, err := s.insertRequests(ctx, tx, accountID, []newRow{{request: r}}); err != nil {
 			return err
 		}

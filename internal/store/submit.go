@@ -169,12 +169,13 @@ func (s *Store) passGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	return refused, nil
 }
 
-// arrive gives a submission its id and its time.
+// arrive gives a submission its id and its time, which is the id's: so a range of
+// times is a range of ids, and requests that were never changed are in one order by
+// both.
 func (s *Store) arrive(sub Submission) feedback.Request {
 	r := sub.Request
 	r.ID, r.AppID = s.ids.New(), sub.App.ID
-	r.CreatedAt = feedback.At(s.now())
-	r.UpdatedAt = r.CreatedAt
+	r.CreatedAt, r.UpdatedAt = r.ID.Time(), r.ID.Time()
 	return r
 }
 
