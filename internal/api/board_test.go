@@ -108,7 +108,7 @@ func (b *board) filter() boardFilter {
 func (f boardFilter) body(limit int, cursor string) string {
 	body := map[string]any{"limit": limit, "cursor": cursor}
 	if f.oldest {
-		body["sort"] = oldest
+		body["sort"] = "oldest"
 	}
 	if f.app != "" {
 		body["app_id"] = f.app

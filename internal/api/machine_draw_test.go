@@ -32,7 +32,7 @@ var (
 var operations = []string{
 	"widget-submit-request", "widget-submit-request", "widget-submit-request", "widget-submit-request",
 	"requests-list", "requests-list", "requests-list", "requests-list", "requests-update", "requests-update",
-	"requests-delete", "requests-delete", "requests-restore", "requests-get",
+	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "auth-nothing",
 }
@@ -182,8 +182,15 @@ func (m *machine) call(operation string) aCall {
 		c.who = m.value(c, "refresh_token").(string)
 		return c
 	}
+	optional := 0
 	for _, f := range r.fields {
-		if f.required && !m.rarely("left out") || !f.required && rapid.Bool().Draw(m.t, "optional") {
+		if !f.required {
+			optional++
+		}
+	}
+	for _, f := range r.fields {
+		// About two of them: with more filters at once, lists would be empty.
+		if f.required && !m.rarely("left out") || !f.required && rapid.IntRange(0, max(1, optional/2)).Draw(m.t, "optional") == 0 {
 			c.in[f.name] = m.value(c, f.name)
 		}
 	}
@@ -214,8 +221,29 @@ func (m *machine) value(c aCall, name string) any {
 	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
 	raw := func(text string) any { return json.RawMessage(text) }
 	switch name {
-	case "id", "app_id":
+	case "id", "app_id", "request_id":
 		return m.id(c, name)
+	case "tag":
+		return m.either(name, []any{"design", "Pro", "É"}, []any{"", strings.Repeat("x", 41), 1})
+	case "tags":
+		return m.either(name, []any{[]any{"design"}, []any{"Design", "pro", "design"}, []any{"é", " Pro "}, []any{}}, []any{"design", []any{""}, []any{1}, slices.Repeat([]any{"x"}, 21)})
+	case "eta":
+		return m.either(name, []any{"2026-06-30", "2027-01-01", nil}, []any{"soon", "1999-12-31x", 7})
+	case "assignee_id":
+		colleague := one(m, name, m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return t == nil || u.account == t.account })
+		if c.operation == "requests-list" {
+			return m.either(name, []any{colleague, colleague, "none", ""}, []any{"junk", nobodysID})
+		}
+		return m.either(name, []any{colleague, nil}, []any{m.anyOf("{id"), nobodysID, "junk"})
+	case "source":
+		return m.either(name, []any{"widget", "dashboard", "import"}, []any{"junk"})
+	case "box":
+		return m.either(name, []any{"live", "bin", "quarantine", "bin"}, []any{"junk"})
+	case "created_after", "created_before":
+		at := m.now().Add(-draw(m, name, 0, time.Millisecond, time.Second, time.Minute, 24*time.Hour, 40*24*time.Hour))
+		return m.either(name, []any{at.Format(time.RFC3339Nano), at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)}, []any{"yesterday", 1})
+	case "submitter":
+		return m.either(name, []any{object{"email": "a@example.com"}, object{"name": "Ann", "external_id": "7"}, object{}}, []any{object{"email": "junk"}, object{"id": "x"}, "Ann"})
 	case "limit":
 		return m.either(name, []any{number("1"), number("2"), number("3"), number("200"), number("1000"), number("1e3")}, []any{number("0"), number("-1"), number("1.5"), "1"})
 	case "cursor":
@@ -229,7 +257,7 @@ func (m *machine) value(c aCall, name string) any {
 	case "expected_version":
 		return m.either(name, []any{number("1"), number("1"), number("2"), number("3"), nil}, []any{number("0"), "1"})
 	case "sort":
-		return m.either(name, []any{"oldest", "newest"}, []any{"up"})
+		return m.either(name, []any{"oldest", "newest", "most_voted", "recently_updated"}, []any{"up"})
 	case "settings":
 		return m.either(name,
 			[]any{widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}), origins("https://A.example:443"), origins(), object{"sharing": "all"}, object{}},

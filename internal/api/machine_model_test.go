@@ -35,8 +35,14 @@ type (
 		log      []change
 		seq      int
 	}
-	change struct{ text, request string }
-	user   struct {
+	change struct {
+		text, request string
+		number        int
+		at            time.Time
+		kind, actor   string
+		by            any
+	}
+	user struct {
 		*account
 		id, email, name, password string
 		role                      feedback.Role
@@ -53,6 +59,10 @@ type (
 		id, title, description, status, idempotencyKey string
 		submitter                                      object
 		metadata                                       any
+		tags                                           []any
+		assignee, eta                                  any
+		source                                         string
+		votes                                          int
 		version                                        int
 		created, updated                               time.Time
 		binned, gone                                   bool
@@ -71,10 +81,16 @@ type (
 	}
 	// place is where a page begins: what a cursor says.
 	place struct {
-		text                           string
-		account                        *account
-		operation, app, statuses, sort string
-		limit, after                   int
+		text               string
+		account            *account
+		operation, sort    string
+		app, statuses, tag string
+		assignee, source   string
+		box, from, before  string
+		request            string
+		limit, after       int
+		afterBy            int64
+		began              time.Time
 	}
 	countdown struct {
 		n      int
@@ -118,7 +134,9 @@ func (m *model) request(a *account, id any) *request {
 func (m *model) record(a *account, kind, actor, by, app, request string) {
 	a.seq++
 	or := func(id string) string { return strings.Join(strings.Fields(id + " -")[:1], "") }
-	a.log = append(a.log, change{fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request})
+	a.log = append(a.log, change{
+		fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request, a.seq, m.now(), kind, actor, by,
+	})
 }
 
 // logged is the account's log, and the number up to which it goes.
@@ -291,8 +309,8 @@ func (a *app) shown() object {
 func (r *request) shown() object {
 	return object{
 		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
-		"submitter": r.submitter, "metadata": r.metadata, "tags": []any{}, "votes": 1, "comments": 0, "source": "widget",
-		"assignee_id": nil, "merged_into_id": nil, "eta": nil, "version": r.version,
+		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": 0, "source": r.source,
+		"assignee_id": r.assignee, "merged_into_id": nil, "eta": r.eta, "version": r.version,
 		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
 	}
 }

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gatherkit/internal/feedback"
@@ -32,10 +34,15 @@ type field struct {
 	name     string
 	required bool
 	reads    func(v any) (any, bool)
+	clears   bool // null is not the same as absent
 }
 
-func need(name string, reads func(any) (any, bool)) field { return field{name, true, reads} }
-func may(name string, reads func(any) (any, bool)) field  { return field{name, false, reads} }
+func need(name string, reads func(any) (any, bool)) field { return field{name, true, reads, false} }
+func may(name string, reads func(any) (any, bool)) field  { return field{name, false, reads, false} }
+
+func clears(name string, reads func(any) (any, bool)) field {
+	return field{name, false, reads, true}
+}
 
 func verbatim(least, most int) func(any) (any, bool) {
 	return func(v any) (any, bool) {
@@ -128,6 +135,40 @@ func someMetadata(v any) (any, bool) {
 	return text, ok && text[0] == '{'
 }
 
+// aDate is one of those that are drawn.
+func aDate(v any) (any, bool) {
+	s, ok := v.(string)
+	return s, ok && strings.HasPrefix(s, "20") && len(s) == len("2026-01-01")
+}
+
+func aTime(v any) (any, bool) {
+	s, ok := v.(string)
+	at, err := time.Parse(time.RFC3339, s)
+	return at.UTC().Format(timeForm), ok && err == nil
+}
+
+// someTags are tags without those that say the same again.
+func someTags(v any) (any, bool) {
+	list, ok := v.([]any)
+	tags := []any{}
+	for _, v := range list {
+		tag, good := trimmed(1, 40)(v)
+		ok = ok && good
+		if good && !slices.ContainsFunc(tags, func(t any) bool { return strings.EqualFold(t.(string), tag.(string)) }) {
+			tags = append(tags, tag)
+		}
+	}
+	return tags, ok && len(list) <= 20
+}
+
+func someSubmitter(v any) (any, bool) {
+	submitter, ok := v.(object)
+	for name := range submitter {
+		ok = ok && slices.Contains([]string{"email", "name", "external_id"}, name)
+	}
+	return submitter, ok
+}
+
 var (
 	oneID  = []field{need("id", anID)}
 	paging = []field{may("limit", positive), may("cursor", verbatim(0, 1e6))}
@@ -154,11 +195,20 @@ var rules = map[string]rule{
 		may("external_id", trimmed(0, 200)), may("metadata", someMetadata), may("idempotency_key", verbatim(1, 64)),
 	}, (*model).submit},
 	"requests-list": {guardBearer, feedback.RoleViewer, []field{
-		may("status", someStatuses), may("app_id", anID), may("sort", oneOf("newest", "oldest")), paging[0], paging[1],
+		may("status", someStatuses), may("app_id", anID), may("tag", trimmed(1, 40)), may("assignee_id", trimmed(0, 1e6)),
+		may("source", oneOf("widget", "dashboard", "api", "import")), may("created_after", aTime), may("created_before", aTime),
+		may("box", oneOf("live", "bin", "quarantine")), may("sort", oneOf("newest", "oldest", "most_voted", "recently_updated")), paging[0], paging[1],
 	}, (*model).listRequests},
-	"requests-get": {guardBearer, feedback.RoleViewer, oneID, (*model).getRequest},
+	"requests-create": {guardBearer, feedback.RoleMember, []field{
+		need("app_id", anID), need("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)), may("tags", someTags),
+		may("submitter", someSubmitter), may("eta", aDate), may("assignee_id", anID),
+	}, (*model).createRequest},
+	"requests-history": {guardBearer, feedback.RoleViewer, []field{need("request_id", anID), paging[0], paging[1]}, (*model).listHistory},
+	"tags-list":        {guardBearer, feedback.RoleViewer, paging, (*model).listTags},
+	"requests-get":     {guardBearer, feedback.RoleViewer, oneID, (*model).getRequest},
 	"requests-update": {guardBearer, feedback.RoleMember, []field{
-		need("id", anID), may("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)), may("expected_version", positive),
+		need("id", anID), may("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)),
+		may("tags", someTags), clears("assignee_id", anID), clears("eta", aDate), may("expected_version", positive),
 	}, (*model).updateRequest},
 	"requests-delete":  {guardBearer, feedback.RoleMember, oneID, (*model).deleteRequest},
 	"requests-restore": {guardBearer, feedback.RoleMember, oneID, (*model).restoreRequest},
@@ -213,8 +263,11 @@ func (r rule) read(c aCall) (object, string) {
 	area, _, _ := strings.Cut(c.operation, "-")
 	in := object{}
 	for _, f := range r.fields {
-		v := c.in[f.name]
+		v, sent := c.in[f.name]
 		if v == nil && !f.required {
+			if sent && f.clears {
+				in[f.name] = nil
+			}
 			continue
 		}
 		clean, ok := f.reads(v)
@@ -241,28 +294,33 @@ func (m *model) fresh(got object, kind string, path ...string) string {
 	return text
 }
 
-// item is a record in a list. n grows with the order of creation.
+// item is a record in a list. n grows with the order of creation; by is what the list
+// is sorted by before that.
 type item struct {
 	n     int
+	by    int64
 	shown object
 }
 
 // page is a part of a list, which is in the order of creation.
 func (m *model) page(at place, list []item, got object, name string) (string, object) {
 	total := len(list)
-	rest := slices.DeleteFunc(list, func(i item) bool {
-		return at.after > 0 && (at.sort == newest && i.n >= at.after || at.sort != newest && i.n <= at.after)
-	})
-	if at.sort == newest {
-		slices.Reverse(rest)
+	slices.SortFunc(list, func(a, b item) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.n, b.n)) })
+	down := at.sort != "" && at.sort != "oldest"
+	if down {
+		slices.Reverse(list)
 	}
+	rest := slices.DeleteFunc(list, func(i item) bool {
+		order := cmp.Or(cmp.Compare(i.by, at.afterBy), cmp.Compare(i.n, at.after))
+		return at.after > 0 && (down && order >= 0 || !down && order <= 0)
+	})
 	shown := []object{}
 	for _, i := range rest[:min(at.limit, len(rest))] {
 		shown = append(shown, i.shown)
 	}
 	next, more := "", len(rest) > at.limit
 	if more {
-		at.after = rest[at.limit-1].n
+		at.after, at.afterBy = rest[at.limit-1].n, rest[at.limit-1].by
 		next = m.cursorTo(at, got)
 	}
 	return "ok", object{name: shown, "next_cursor": next, "has_more": more, "total_count": total}

@@ -111,7 +111,7 @@ func (m *model) listApps(w who, in, got object) (string, object) {
 	var list []item
 	for i, a := range m.apps {
 		if a.account == w.account && a.live() {
-			list = append(list, item{i + 1, a.shown()})
+			list = append(list, item{i + 1, 0, a.shown()})
 		}
 	}
 	return m.page(at, list, got, "apps")
@@ -127,7 +127,7 @@ func (m *model) listUsers(w who, in, got object) (string, object) {
 		if u.account == w.account {
 			shown := u.shown()
 			shown["role"] = u.role
-			list = append(list, item{i + 1, shown})
+			list = append(list, item{i + 1, 0, shown})
 		}
 	}
 	return m.page(at, list, got, "users")
@@ -172,7 +172,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		metadata = raw
 	}
 	r := &request{
-		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata, version: 1,
+		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata, version: 1, tags: []any{}, source: "widget", votes: 1,
 		submitter: object{"verified": false, "email": in["email"], "name": in["name"], "external_id": in["external_id"]},
 		created:   m.now(), updated: m.now(),
 	}
@@ -207,32 +207,6 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	}}
 }
 
-func (m *model) listRequests(w who, in, got object) (string, object) {
-	at, ok := m.resume(w, in, place{operation: "requests-list", sort: newest, limit: 50})
-	for name, field := range map[string]*string{"app_id": &at.app, "status": &at.statuses, "sort": &at.sort} {
-		v, sent := in[name].(string)
-		if !sent {
-			continue
-		}
-		ok = ok && (at.text == "" || v == *field)
-		*field = v
-	}
-	if !ok {
-		return "requests.invalid_cursor", nil
-	}
-	if at.app != "" && m.app(w.account, at.app) == nil {
-		return "apps.not_found", nil
-	}
-	var list []item
-	for i, r := range m.requests {
-		if r.account == w.account && r.live() && (at.app == "" || r.app.id == at.app) &&
-			(at.statuses == "" || slices.Contains(strings.Split(at.statuses, ","), r.status)) {
-			list = append(list, item{i + 1, r.shown()})
-		}
-	}
-	return m.page(at, list, got, "requests")
-}
-
 func (m *model) getRequest(w who, in, _ object) (string, object) {
 	r := m.request(w.account, in["id"])
 	if r == nil || r.binned {
@@ -249,7 +223,18 @@ func (m *model) updateRequest(w who, in, _ object) (string, object) {
 	if expected, ok := in["expected_version"]; ok && expected != r.version {
 		return "requests.version_conflict", nil
 	}
+	if id := in["assignee_id"]; id != nil && id != r.assignee && m.colleague(w, id) == nil {
+		return "requests.invalid_assignee_id", nil
+	}
 	m.changeRequest(w, r, "request.updated", func(r *request) {
+		for name, field := range map[string]*any{"assignee_id": &r.assignee, "eta": &r.eta} {
+			if v, sent := in[name]; sent {
+				*field = v
+			}
+		}
+		if tags, ok := in["tags"].([]any); ok {
+			r.tags = tags
+		}
 		for name, field := range map[string]*string{"title": &r.title, "description": &r.description, "status": &r.status} {
 			if v, ok := in[name].(string); ok {
 				*field = v

@@ -66,7 +66,7 @@ func newSide(t *testing.T, at storetest.Place, clock *storetest.Clock) *side {
 // emptied because new ones would take most of the time.
 func (s *side) clear(t *rapid.T) {
 	tables := []string{
-		"changes", "account_seq", "request_counts", "requests", "api_keys", "purges", "apps", "session_tokens", "sessions",
+		"changes", "account_seq", "request_counts", "request_tags", "requests", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases",
 	}
 	tx, err := s.db.Begin()

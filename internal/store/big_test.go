@@ -66,12 +66,12 @@ func newBig(t *testing.T, at storetest.Place) *big {
 		series = "(WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < %d) SELECT n FROM i)"
 		unhex, text, uuid = "unhex(%s)", "printf('%064x', n)", "unhex(%s)"
 	}
+	msOf := fmt.Sprintf("%d + n * %d", bigFirst.UnixMilli(), bigTime.Milliseconds()/int64(b.size))
 	idOf := func(kind int) string { // a version 7 id that is as old as the n-th request
-		ms := fmt.Sprintf("%d + n * %d", bigFirst.UnixMilli(), bigTime.Milliseconds()/int64(b.size))
 		if at.Name == "sqlite" {
-			return fmt.Sprintf(uuid, fmt.Sprintf("printf('%%012x7%03x8%%015x', %s, n)", kind, ms))
+			return fmt.Sprintf(uuid, fmt.Sprintf("printf('%%012x7%03x8%%015x', %s, n)", kind, msOf))
 		}
-		return fmt.Sprintf(uuid, fmt.Sprintf("lpad(to_hex(%s), 12, '0') || '7%03x8' || lpad(to_hex(n), 15, '0')", ms, kind))
+		return fmt.Sprintf(uuid, fmt.Sprintf("lpad(to_hex(%s), 12, '0') || '7%03x8' || lpad(to_hex(n), 15, '0')", msOf, kind))
 	}
 	literal := func(id feedback.ID) string {
 		if at.Name == "sqlite" {
@@ -89,7 +89,7 @@ func newBig(t *testing.T, at storetest.Place) *big {
 	boxOf := "CASE WHEN n > " + fmt.Sprint(b.size-b.size/20) + " OR " + m(20) + " = 7 THEN 'bin' ELSE 'live' END"
 	from := func(n int) string { return " FROM " + fmt.Sprintf(series, n) }
 	hash := fmt.Sprintf(unhex, text)
-	copied := `tags, votes, comments, metadata, source, version, submitter_verified, created_at, updated_at`
+	copied := `tags, votes, comments, metadata, source, version, submitter_verified`
 	acme, soon := literal(b.account.ID), fmt.Sprint(int64(feedback.At(b.clock.Now())))
 	statements := []string{
 		`INSERT INTO accounts (account_id, name, created_at) SELECT ` + idOf(1) + `, 'Other', 0` + from(b.others),
@@ -101,9 +101,9 @@ func newBig(t *testing.T, at storetest.Place) *big {
 		`INSERT INTO sessions (account_id, id, user_id, created_at) SELECT ` + acme + `, ` + idOf(3) + `, ` + idOf(4) + `, 0` + from(b.others),
 		`INSERT INTO session_tokens (account_id, hash, session_id, kind, expires_at) SELECT ` + idOf(1) + `, ` + hash + `, ` + idOf(3) + `, 'access', ` + soon + ` + n` + from(b.others),
 		`INSERT INTO session_tokens (account_id, hash, session_id, kind, expires_at) SELECT ` + acme + `, ` + hash + `, ` + idOf(3) + `, 'access', ` + soon + ` + n` + from(b.others),
-		`INSERT INTO requests (account_id, id, app_id, box, status, title, description, idempotency_key, fingerprint, ` + copied + `)
-			SELECT ` + acme + `, i.id, i.app_id, i.box, i.status, 'T', 'D', CASE WHEN n % 2 = 0 THEN 'key' || n END, NULL, ` + copied + `
-			FROM (SELECT n, ` + idOf(5) + ` AS id, ` + appOf + ` AS app_id, ` + boxOf + ` AS box, ` + statusOf + ` AS status` + from(b.size) + `) AS i
+		`INSERT INTO requests (account_id, id, app_id, box, status, title, description, idempotency_key, fingerprint, created_at, updated_at, ` + copied + `)
+			SELECT ` + acme + `, i.id, i.app_id, i.box, i.status, 'T', 'D', CASE WHEN n % 2 = 0 THEN 'key' || n END, NULL, i.at, i.at, ` + copied + `
+			FROM (SELECT n, (` + msOf + `) * 1000 AS at, ` + idOf(5) + ` AS id, ` + appOf + ` AS app_id, ` + boxOf + ` AS box, ` + statusOf + ` AS status` + from(b.size) + `) AS i
 			JOIN requests ON account_id = ` + acme + ` AND requests.id = ` + literal(one.ID),
 		`INSERT INTO changes (account_id, seq, at, kind, actor_kind, app_id, request_id)
 			SELECT ` + acme + `, 1000 + n, 0, 'request.created', 'api_key', ` + literal(b.apps[0].ID) + `, ` + idOf(5) + from(b.size),

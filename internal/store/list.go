@@ -104,8 +104,7 @@ func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, p
 			return nil, total, err
 		}
 	}
-	query, args := newPageQuery(accountID, f, page, live, dead)
-	requests, err := all(ctx, s.reader, scanRequest, query, args...)
+	requests, err := s.pageRows(ctx, newPageQuery(accountID, f, page, live, dead))
 	return requests, total, err
 }
 

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -9,18 +12,24 @@ import (
 )
 
 // A page is merged in SQL from ranges, each of which is read from an index in the
-// order of the list, so that no page costs more than its own rows: one range for each
-// status that is asked for, one for each live app while a deleted one is being
-// purged, and, in other orders than that of ids, one for the rows that an index of
-// that order has and others for the rest, which are in the order of their ids.
+// order of ids, so that no page costs more than its own rows: one range for each
+// status that is asked for, and one for each live app while a deleted one is being
+// purged. In other orders, an index has the rows whose place is not that of their id,
+// and the others are in the order of their ids.
 
-// pageQuery is the statement of one page.
+// pageQuery makes the statements of one page.
 type pageQuery struct {
 	parameters
 	filter     Filter
 	page       Page
 	live, dead []feedback.ID // the apps that the filter names
 	common     string        // conditions of every range
+}
+
+func newPageQuery(accountID feedback.ID, f Filter, page Page, live, dead []feedback.ID) *pageQuery {
+	q := &pageQuery{parameters: parameters{accountID, string(f.Box), page.Limit}, filter: f, page: page, live: live, dead: dead}
+	q.common = q.conditions()
+	return q
 }
 
 // The orders. Ids are never null. But said like this only the lists' own indexes have
@@ -36,25 +45,63 @@ const (
 // maxBranches is how many ranges one page is merged from at the most.
 const maxBranches = 64
 
-func newPageQuery(accountID feedback.ID, f Filter, page Page, live, dead []feedback.ID) (string, []any) {
-	q := &pageQuery{parameters: parameters{accountID, string(f.Box), page.Limit}, filter: f, page: page, live: live, dead: dead}
-	q.common = q.conditions()
-	order := map[Sort]string{Newest: byID, Oldest: byIDUp, MostVoted: byVotes, RecentlyUpdated: byUpdated}[page.Sort]
-	var ranges []string
-	switch {
-	case f.narrow():
-		ranges = []string{q.narrowRange(order)}
-	case page.Sort == MostVoted:
-		ranges = q.votedRanges()
-	case page.Sort == RecentlyUpdated:
-		ranges = q.updatedRanges()
-	default:
-		ranges = q.ranges(q.beyond(), order)
-	}
+// order is that of the page.
+func (q *pageQuery) order() string {
+	return map[Sort]string{Newest: byID, Oldest: byIDUp, MostVoted: byVotes, RecentlyUpdated: byUpdated}[q.page.Sort]
+}
+
+// merged is the statement that merges ranges which are in an order.
+func merged(ranges []string, order string) string {
 	if len(ranges) == 1 {
-		return ranges[0], q.parameters
+		return ranges[0]
 	}
-	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY " + order + limited, q.parameters
+	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY " + order + limited
+}
+
+// pageRows reads the rows of a page.
+func (s *Store) pageRows(ctx context.Context, q *pageQuery) ([]feedback.Request, error) {
+	again := func() *pageQuery { // with parameters of its own
+		return newPageQuery(q.parameters[0].(feedback.ID), q.filter, q.page, q.live, q.dead)
+	}
+	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
+		return all(ctx, s.reader, scanRequest, statement, q.parameters...)
+	}
+	switch {
+	case q.filter.narrow():
+		return run(q, q.narrowRange())
+	case q.page.Sort == MostVoted:
+		rows := []feedback.Request{}
+		for _, part := range []func(*pageQuery) string{(*pageQuery).severalVotes, (*pageQuery).oneVote, (*pageQuery).noVote} {
+			q := again()
+			statement := part(q)
+			if len(rows) >= q.page.Limit || statement == "" {
+				continue
+			}
+			more, err := run(q, statement)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, more...)
+		}
+		return rows[:min(len(rows), q.page.Limit)], nil
+	case q.page.Sort == RecentlyUpdated:
+		rows, err := run(q, q.changedRows())
+		if err != nil {
+			return nil, err
+		}
+		var since *feedback.Time
+		if len(rows) == q.page.Limit {
+			since = &rows[len(rows)-1].UpdatedAt
+		}
+		q := again()
+		others, err := run(q, q.unchangedRows(since))
+		rows = append(rows, others...)
+		slices.SortFunc(rows, func(a, b feedback.Request) int {
+			return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), bytes.Compare(b.ID[:], a.ID[:]))
+		})
+		return rows[:min(len(rows), q.page.Limit)], err
+	}
+	return run(q, merged(q.ranges(q.beyond(), q.order()), q.order()))
 }
 
 // limited ends a range. SQLite would prepare the statement again for each value of a
@@ -136,45 +183,67 @@ func (q *pageQuery) beyond() string {
 	return " AND id < " + q.add(after.ID)
 }
 
-// votedRanges are the requests with several votes, by their own index, and those with
-// one and with none, which are most, in the order of ids.
-func (q *pageQuery) votedRanges() []string {
-	after := q.page.After
-	var all []string
-	if after == nil || after.Votes > 1 {
-		all = append(all, q.one(" AND votes > 1"+q.beyond()+q.hidden(), byVotes))
+// severalVotes are the requests with more than one vote, and noVote those with none, by
+// an index of their own; oneVote are most, in the order of ids. A part that lies before
+// the page is "".
+func (q *pageQuery) severalVotes() string {
+	if after := q.page.After; after != nil && after.Votes <= 1 {
+		return ""
 	}
-	for _, votes := range []int64{1, 0} {
-		where := " AND votes = " + q.add(votes)
-		switch {
-		case after != nil && after.Votes < votes:
-			continue
-		case after != nil && after.Votes == votes:
-			where += " AND id < " + q.add(after.ID)
-		}
-		all = append(all, q.ranges(where, byID)...)
-	}
-	return all
+	return q.one(" AND votes <> 1 AND votes > 1"+q.beyond()+q.app(false)+q.others(), byVotes)
 }
 
-// updatedRanges are the requests that were changed, by their own index, and those that
-// never were: these were updated when they were created, which their ids say.
-func (q *pageQuery) updatedRanges() []string {
-	all := []string{q.one(" AND version > 1"+q.beyond()+q.hidden(), byUpdated)}
+func (q *pageQuery) oneVote() string {
+	where := " AND votes = 1"
+	if after := q.page.After; after != nil && after.Votes < 1 {
+		return ""
+	} else if after != nil && after.Votes == 1 {
+		where += " AND id < " + q.add(after.ID)
+	}
+	return merged(q.ranges(where, byID), byID)
+}
+
+func (q *pageQuery) noVote() string {
+	where := " AND votes <> 1 AND votes = 0"
+	if after := q.page.After; after != nil && after.Votes == 0 {
+		where += " AND id < " + q.add(after.ID)
+	}
+	return q.one(where+q.app(false)+q.others(), byID)
+}
+
+// changedRows are the requests that were changed, by an index of their own.
+func (q *pageQuery) changedRows() string {
+	return q.one(" AND version > 1"+q.beyond()+q.app(false)+q.others(), byUpdated)
+}
+
+// unchangedRows are the others: they were updated when they were created, which their
+// ids say. since is when the last of the changed ones was updated that can be on the
+// page: without it, all of a list of changed ones would be walked over.
+func (q *pageQuery) unchangedRows(since *feedback.Time) string {
 	where := " AND version = 1"
+	if since != nil {
+		where += " AND id >= " + q.add(feedback.FirstIDAt(since.Std()))
+	}
 	if after := q.page.After; after != nil {
 		where += " AND id < " + q.add(feedback.FirstIDAt(after.UpdatedAt.Std().Add(time.Millisecond))) + q.beyond()
 	}
-	return append(all, q.ranges(where, byID)...)
+	return merged(q.ranges(where, byID), byID)
 }
 
-// hidden are the filter's apps and statuses where another index is to be read: said
-// like this, neither database takes theirs.
-func (q *pageQuery) hidden() string {
-	var b strings.Builder
-	if q.filter.AppID != nil {
-		b.WriteString(" AND COALESCE(app_id, app_id) = " + q.add(*q.filter.AppID))
+// app is the filter's app. Hidden, neither database takes the index of apps.
+func (q *pageQuery) app(hidden bool) string {
+	switch {
+	case q.filter.AppID == nil:
+		return ""
+	case hidden:
+		return " AND COALESCE(app_id, app_id) = " + q.add(*q.filter.AppID)
 	}
+	return " AND app_id = " + q.add(*q.filter.AppID)
+}
+
+// others are the rest of the filter's conditions where another index is to be read.
+func (q *pageQuery) others() string {
+	var b strings.Builder
 	if len(q.dead) > 0 {
 		b.WriteString(" AND app_id NOT IN (" + list(&q.parameters, q.dead) + ")")
 	}
@@ -186,32 +255,31 @@ func (q *pageQuery) hidden() string {
 
 // narrowRange is what a tag, a person or a rare source picks, by an index of that, and
 // sorted where the order is not that of ids.
-func (q *pageQuery) narrowRange(order string) string {
+func (q *pageQuery) narrowRange() string {
 	where, from := q.narrowed()
 	if from == "" {
-		return q.one(where+q.beyond(), order)
+		return q.one(where+q.beyond(), q.order())
 	}
-	return "SELECT " + requestColumns + from + where + q.common + q.beyond() + " ORDER BY " + order + limited
+	return "SELECT " + requestColumns + from + where + q.common + q.beyond() + " ORDER BY " + q.order() + limited
 }
 
 // narrowed is the condition that picks the index, and where the rows come from if it
 // is not simply the table of requests.
 func (q *pageQuery) narrowed() (where, from string) {
 	f := q.filter
-	others := ""
+	rest := q.app(true) + q.others()
 	if f.AssigneeID != nil && f.Tag != "" {
-		others += " AND COALESCE(assignee_id, assignee_id) = " + q.add(*f.AssigneeID)
+		rest += " AND COALESCE(assignee_id, assignee_id) = " + q.add(*f.AssigneeID)
 	}
 	if f.Source != "" && f.Source != fromWidget && (f.Tag != "" || f.AssigneeID != nil) {
-		others += " AND COALESCE(source, source) = " + q.add(f.Source)
+		rest += " AND COALESCE(source, source) = " + q.add(f.Source)
 	}
-	others += q.hidden()
 	switch {
 	case f.Tag != "":
-		return others, " FROM (SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + q.add(f.Tag) +
+		return rest, " FROM (SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + q.add(f.Tag) +
 			") AS tagged JOIN requests ON account_id = $1 AND id = request_id WHERE box = $2"
 	case f.AssigneeID != nil:
-		return " AND assignee_id = " + q.add(*f.AssigneeID) + others, ""
+		return " AND assignee_id = " + q.add(*f.AssigneeID) + rest, ""
 	}
-	return " AND source <> 'widget' AND source = " + q.add(f.Source) + others, ""
+	return " AND source <> 'widget' AND source = " + q.add(f.Source) + rest, ""
 }

@@ -15,9 +15,13 @@ CREATE INDEX request_tags_request ON request_tags (account_id, request_id);
 -- Lists in other orders and by other filters. They leave out what most rows are (one
 -- vote, never changed, nobody's, from the widget), so that a submission has no entry
 -- in them.
-CREATE INDEX requests_voted ON requests (account_id, box, votes, id{nulls_first}) WHERE votes > 1;
+CREATE INDEX requests_voted ON requests (account_id, box, votes, id{nulls_first}) WHERE votes <> 1;
+
+CREATE INDEX requests_app_voted ON requests (account_id, app_id, box, votes, id{nulls_first}) WHERE votes <> 1;
 
 CREATE INDEX requests_changed ON requests (account_id, box, updated_at, id{nulls_first}) WHERE version > 1;
+
+CREATE INDEX requests_app_changed ON requests (account_id, app_id, box, updated_at, id{nulls_first}) WHERE version > 1;
 
 CREATE INDEX requests_assignee ON requests (account_id, box, assignee_id, id{nulls_first}) WHERE assignee_id IS NOT NULL;
 

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// What the model says to the operations that list requests and what belongs to them.
+
+func (m *model) listRequests(w who, in, got object) (string, object) {
+	if id, ok := in["assignee_id"].(string); ok && id != "none" && id != "" {
+		if _, ok := anID(id); !ok {
+			return "requests.invalid_assignee_id", nil
+		}
+	}
+	at, ok := m.resume(w, in, place{operation: "requests-list", sort: "newest", box: "live", limit: 50})
+	for name, field := range map[string]*string{
+		"app_id": &at.app, "status": &at.statuses, "sort": &at.sort, "tag": &at.tag, "assignee_id": &at.assignee, "source": &at.source,
+		"created_after": &at.from, "created_before": &at.before, "box": &at.box,
+	} {
+		v, sent := in[name].(string)
+		if !sent || v == "" {
+			continue
+		}
+		if name == "tag" {
+			v = strings.ToLower(v)
+		}
+		ok = ok && (at.text == "" || v == *field)
+		*field = v
+	}
+	if !ok {
+		return "requests.invalid_cursor", nil
+	}
+	if at.app != "" && m.app(w.account, at.app) == nil {
+		return "apps.not_found", nil
+	}
+	if at.text == "" {
+		at.began = m.now().Truncate(time.Microsecond)
+	}
+	var list []item
+	total := 0
+	for i, r := range m.requests {
+		if r.account != w.account || !at.holds(r) {
+			continue
+		}
+		total++
+		by := int64(0)
+		switch at.sort {
+		case "most_voted":
+			if by = int64(r.votes); r.updated.After(at.began) {
+				continue // it may have been on a page before
+			}
+		case "recently_updated":
+			by = r.updated.UnixMicro()
+		}
+		list = append(list, item{i + 1, by, r.shown()})
+	}
+	code, result := m.page(at, list, got, "requests")
+	result["total_count"], result["total_exact"] = total, true
+	return code, result
+}
+
+// holds reports whether a request belongs to the list.
+func (p place) holds(r *request) bool {
+	created := r.created.Format(timeForm)
+	return !r.deleted && !r.gone && r.binned == (p.box == "bin") && p.box != "quarantine" &&
+		(p.app == "" || r.app.id == p.app) &&
+		(p.statuses == "" || slices.Contains(strings.Split(p.statuses, ","), r.status)) &&
+		(p.tag == "" || slices.ContainsFunc(r.tags, func(tag any) bool { return strings.ToLower(tag.(string)) == p.tag })) &&
+		(p.assignee == "" || p.assignee == r.assignee || p.assignee == "none" && r.assignee == nil) &&
+		(p.source == "" || p.source == r.source) &&
+		(p.from == "" || created >= p.from) && (p.before == "" || created < p.before)
+}
+
+func (m *model) createRequest(w who, in, got object) (string, object) {
+	submitter := object{"verified": false, "email": nil, "name": nil, "external_id": nil}
+	votes := 0
+	sent, _ := in["submitter"].(object)
+	for name, v := range sent {
+		if v, _ := v.(string); v != "" {
+			submitter[name], votes = v, 1
+		}
+	}
+	if email, ok := submitter["email"].(string); ok && !strings.Contains(email, "@") {
+		return "requests.invalid_submitter", nil
+	}
+	a := m.app(w.account, in["app_id"])
+	switch {
+	case a == nil:
+		return "apps.not_found", nil
+	case in["assignee_id"] != nil && m.colleague(w, in["assignee_id"]) == nil:
+		return "requests.invalid_assignee_id", nil
+	}
+	r := &request{
+		app: a, id: m.fresh(got, "id", "request", "id"), title: in["title"].(string), status: "opened", metadata: object{}, version: 1, tags: []any{},
+		source: "dashboard", votes: votes, submitter: submitter, assignee: in["assignee_id"], eta: in["eta"], created: m.now(), updated: m.now(),
+	}
+	r.description, _ = in["description"].(string)
+	if status, ok := in["status"].(string); ok {
+		r.status = status
+	}
+	if tags, ok := in["tags"].([]any); ok {
+		r.tags = tags
+	}
+	m.requests = append(m.requests, r)
+	m.record(r.account, "request.created", "user", w.id, a.id, r.id)
+	return "ok", object{"request": r.shown()}
+}
+
+// colleague is a user of the caller's account.
+func (m *model) colleague(w who, id any) *user {
+	return find(m.users, func(u *user) bool { return u.id == id && u.account == w.account })
+}
+
+func (m *model) listHistory(w who, in, got object) (string, object) {
+	at, ok := m.resume(w, in, place{operation: "requests-history", sort: "newest", limit: 50, request: in["request_id"].(string)})
+	if !ok || at.request != in["request_id"] {
+		return "requests.invalid_cursor", nil
+	}
+	r := m.request(w.account, at.request)
+	if r == nil || r.binned {
+		return "requests.not_found", nil
+	}
+	var list []item
+	for _, c := range w.log {
+		if c.request != r.id {
+			continue
+		}
+		actor := object{"kind": c.actor, "id": c.by, "name": nil}
+		if u := m.colleague(w, c.by); u != nil {
+			actor["name"] = u.name
+		}
+		list = append(list, item{c.number, 0, object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}})
+	}
+	code, result := m.page(at, list, got, "events")
+	// What was changed, and how it reads, is the log's, which is compared at the end.
+	events, _ := got["events"].([]any)
+	for i, shown := range result["events"].([]object) {
+		if i < len(events) {
+			for _, name := range []string{"before", "after", "summary"} {
+				shown[name] = events[i].(object)[name]
+			}
+		}
+	}
+	return code, result
+}
+
+func (m *model) listTags(w who, in, got object) (string, object) {
+	at, ok := m.resume(w, in, place{operation: "tags-list", limit: 50})
+	if !ok {
+		return "tags.invalid_cursor", nil
+	}
+	labels, counts := map[string]string{}, map[string]int{}
+	for _, r := range m.requests {
+		for _, tag := range r.tags {
+			label, folded := tag.(string), strings.ToLower(tag.(string))
+			if r.account != w.account || !r.live() {
+				continue
+			}
+			if counts[folded]++; counts[folded] == 1 || label < labels[folded] {
+				labels[folded] = label
+			}
+		}
+	}
+	var list []item
+	for folded, n := range counts {
+		// All tags that are drawn differ in their first letter.
+		list = append(list, item{int([]rune(folded)[0]), 0, object{"tag": labels[folded], "requests": n}})
+	}
+	return m.page(at, list, got, "tags")
+}

@@ -1,0 +1,91 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// settle gives one request in a hundred votes and changes, another an assignee, another
+// came in by the dashboard, and another has a tag.
+func (b *big) settle() feedback.ID {
+	b.t.Helper()
+	var user feedback.ID
+	if err := b.raw.QueryRowContext(ctx, "SELECT id FROM users WHERE account_id = $1 ORDER BY id", b.account.ID).Scan(&user); err != nil {
+		b.t.Fatal(err)
+	}
+	set := func(change, ending string, args ...any) {
+		b.t.Helper()
+		if _, err := b.raw.ExecContext(ctx, "UPDATE requests SET "+change+" WHERE idempotency_key LIKE '%"+ending+"'", args...); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	set("votes = length(idempotency_key), version = 2, updated_at = updated_at + length(idempotency_key)", "00")
+	set("assignee_id = $1", "20", user)
+	set("source = 'dashboard'", "40")
+	b.exec(`INSERT INTO request_tags (account_id, tag, request_id, label) SELECT account_id, 'tag' || substr(idempotency_key, 4, 3), id, 'T' FROM requests WHERE idempotency_key LIKE '%6' OR idempotency_key LIKE '%4'`)
+	b.exec(`INSERT INTO request_tags (account_id, tag, request_id, label) SELECT account_id, 'design', id, 'Design' FROM requests WHERE idempotency_key LIKE '%60'`)
+	b.exec("ANALYZE")
+	return user
+}
+
+// TestOtherListPlans: other orders and filters than those of every day read their own
+// index, and not more of it than they need.
+func TestOtherListPlans(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		b := newBig(t, at)
+		user := b.settle()
+		app := b.apps[3].ID
+		tags := map[string]string{"sqlite": "INDEX sqlite_autoindex_request_tags_1", "postgres": "request_tags_pkey"}[at.Name]
+		byID := []string{"requests_box", "requests_app", "requests_status", "requests_app_status"}
+		for _, c := range []struct {
+			name    string
+			filter  store.Filter
+			sort    store.Sort
+			table   string
+			indexes []string
+			read    float64 // pages' worth of rows at the most
+		}{
+			{"most voted", store.Filter{}, store.MostVoted, "requests", append(byID, "requests_voted"), 3},
+			{"most voted of an app", store.Filter{AppID: &app}, store.MostVoted, "requests", append(byID, "requests_app_voted"), 3},
+			{"most voted in a status", store.Filter{Statuses: []feedback.Status{"planned"}}, store.MostVoted, "requests", append(byID, "requests_voted"), 10},
+			{"recently updated", store.Filter{}, store.RecentlyUpdated, "requests", append(byID, "requests_changed"), 3},
+			{"recently updated of an app", store.Filter{AppID: &app}, store.RecentlyUpdated, "requests", append(byID, "requests_app_changed"), 3},
+			{"assigned", store.Filter{AssigneeID: &user}, store.Newest, "requests", []string{"requests_assignee"}, 1},
+			{"assigned in an app and status", store.Filter{AssigneeID: &user, AppID: &b.apps[1].ID, Statuses: []feedback.Status{"opened"}}, store.Newest, "requests", []string{"requests_assignee"}, 9},
+			{"source", store.Filter{Source: "dashboard"}, store.Oldest, "requests", []string{"requests_source"}, 1},
+			{"tag", store.Filter{Tag: "design"}, store.Newest, "request_tags", []string{tags}, 3},
+			{"tag in an app", store.Filter{Tag: "design", AppID: &b.apps[1].ID}, store.Newest, "request_tags", []string{tags}, 9},
+		} {
+			c.filter.Box = feedback.Live
+			const limit = 51
+			for _, after := range []*store.Place{nil, {ID: *b.deep(), Votes: 8, UpdatedAt: feedback.At(b.clock.Now())}} {
+				sent := b.during(func(s *store.Store) error {
+					_, _, err := s.Requests(ctx, b.account.ID, c.filter, store.Page{Sort: c.sort, After: after, Limit: limit})
+					return err
+				})
+				read := 0.0
+				for _, s := range sent {
+					if !strings.Contains(s.query, "submitter_email") { // it counts
+						continue
+					}
+					b.check(c.name, s, c.table, c.indexes...)
+					if at.Name == "sqlite" {
+						continue
+					}
+					for _, n := range b.postgresPlan("EXPLAIN (ANALYZE, FORMAT JSON) "+s.query, s.args...) {
+						if strings.HasPrefix(n.kind, "Index") && n.table == c.table {
+							read += n.read
+						}
+					}
+				}
+				if read > c.read*limit {
+					t.Errorf("%s, deep %v: %v rows are read for a page of %d", c.name, after != nil, read, limit)
+				}
+			}
+		}
+	})
+}
