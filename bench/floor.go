@@ -77,7 +77,12 @@ func (d database) open(ctx context.Context, binary string) (*sql.DB, error) {
 	return db, err
 }
 
-const floorColumns = 24
+// floorInto are the columns of a new request.
+const (
+	floorInto = `account_id, id, app_id, box, status, title, description, submitter_email, submitter_name, submitter_external_id, submitter_verified,
+		tags, votes, comments, assignee_id, merged_into_id, eta, metadata, source, version, created_at, updated_at, idempotency_key, fingerprint`
+	floorColumns = 24
+)
 
 // commitFloor returns a call that makes the writes of one submission durable, in
 // groups as the service does, with nothing around it.
@@ -116,7 +121,7 @@ func commitGroup(ctx context.Context, db *sql.DB, numbered bool, ids *feedback.I
 		statement string
 		args      []any
 	}{
-		{"INSERT INTO requests VALUES " + rows(n, floorColumns, numbered), requests},
+		{"INSERT INTO requests (" + floorInto + ") VALUES " + rows(n, floorColumns, numbered), requests},
 		{"INSERT INTO request_counts VALUES " + rows(1, 5, numbered) + " ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", []any{account, app, "live", "opened", n}},
 		{"INSERT INTO changes VALUES " + rows(n, 10, numbered), changes},
 	} {

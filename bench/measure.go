@@ -186,7 +186,7 @@ type page struct {
 
 // pageFloor reads 50 rows by the index that lists use.
 func (r rig) pageFloor(ctx context.Context, _ int) error {
-	rows, err := r.db.QueryContext(ctx, "SELECT * FROM requests WHERE account_id = (SELECT account_id FROM accounts) AND box = 'live' ORDER BY id DESC NULLS LAST LIMIT 50")
+	rows, err := r.db.QueryContext(ctx, "SELECT "+floorInto+" FROM requests WHERE account_id = (SELECT account_id FROM accounts) AND box = 'live' ORDER BY id DESC NULLS LAST LIMIT 50")
 	if err != nil {
 		return err
 	}

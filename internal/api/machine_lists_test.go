@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // What the model says to the operations that list requests and what belongs to them.
@@ -158,15 +159,16 @@ func (m *model) listTags(w who, in, got object) (string, object) {
 			if r.account != w.account || !r.live() {
 				continue
 			}
-			if counts[folded]++; counts[folded] == 1 || label < labels[folded] {
+			counts[folded]++
+			if counts[folded] == 1 || label < labels[folded] {
 				labels[folded] = label
 			}
 		}
 	}
 	var list []item
 	for folded, n := range counts {
-		// All tags that are drawn differ in their first letter.
-		list = append(list, item{int([]rune(folded)[0]), 0, object{"tag": labels[folded], "requests": n}})
+		letter, _ := utf8.DecodeRuneInString(folded) // in which all tags that are drawn differ
+		list = append(list, item{int(letter), 0, object{"tag": labels[folded], "requests": n}})
 	}
 	return m.page(at, list, got, "tags")
 }

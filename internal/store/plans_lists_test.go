@@ -58,7 +58,6 @@ func TestOtherListPlans(t *testing.T) {
 			{"assigned in an app and status", store.Filter{AssigneeID: &user, AppID: &b.apps[1].ID, Statuses: []feedback.Status{"opened"}}, store.Newest, "requests", []string{"requests_assignee"}, 9},
 			{"source", store.Filter{Source: "dashboard"}, store.Oldest, "requests", []string{"requests_source"}, 1},
 			{"tag", store.Filter{Tag: "design"}, store.Newest, "request_tags", []string{tags}, 3},
-			{"tag in an app", store.Filter{Tag: "design", AppID: &b.apps[1].ID}, store.Newest, "request_tags", []string{tags}, 9},
 		} {
 			c.filter.Box = feedback.Live
 			const limit = 51
