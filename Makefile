@@ -57,7 +57,7 @@ bench: ## Measure the service beside floors of the same run; BENCH='-sizes 1000'
 .PHONY: torture
 torture: ## Do to the program all that it must bear; needs root. TORTURE='-run PowerCut' and so on.
 	@.ci/install
-	REQUIRE=$(REQUIRE),root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full | grep --line-buffered -v '^{'
+	REQUIRE=$(REQUIRE),root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
 	go test -count 1 -timeout 1h -v ./internal/api -run StateMachine -rapid.checks=5000
 	go test -count 1 -timeout 1h -v ./internal/api -run Linearizable -histories=200
 
