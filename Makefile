@@ -5,6 +5,8 @@ GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 FUZZTIME      ?= 20s
+# What the tests may not leave out; power cuts need root and loop devices as well.
+REQUIRE       ?= postgres,browser,nginx,systemd
 
 # Where Debian keeps nginx, and where only root looks by itself.
 export PATH := $(PATH):/usr/sbin:/sbin
@@ -17,7 +19,7 @@ help: ## Show what there is to make.
 test: ## Install what is missing and run all tests.
 	@.ci/install
 	go vet ./...
-	REQUIRE=postgres,browser,nginx,systemd go test -race -count 1 -timeout 20m ./...
+	REQUIRE=$(REQUIRE) go test -race -count 1 -timeout 30m ./...
 
 .PHONY: test-go
 test-go: ## Run the tests for which everything is here, quickly.
@@ -50,6 +52,14 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s).
 .PHONY: bench
 bench: ## Measure the service beside floors of the same run; BENCH='-sizes 1000' and so on.
 	go run ./bench $(BENCH)
+
+# Everything in its long form, for some two hours; the tables are in docs/reliability.md.
+.PHONY: torture
+torture: ## Do to the program all that it must bear; needs root. TORTURE='-run PowerCut' and so on.
+	@.ci/install
+	REQUIRE=$(REQUIRE),root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
+	go test -count 1 -timeout 1h -v ./internal/api -run StateMachine -rapid.checks=5000
+	go test -count 1 -timeout 1h -v ./internal/api -run Linearizable -histories=200
 
 .PHONY: build
 build: ## Build bin/gatherkit.

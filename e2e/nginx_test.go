@@ -137,7 +137,7 @@ func startNginx(t *testing.T, upstream string) *proxy {
 	server := replaced(t, read(t, "deploy/nginx.conf"),
 		"listen 80;", "listen "+p.plain+";", "listen 443 ssl http2;", "listen "+p.secure+" ssl http2;",
 		"listen [::]:80;", "", "listen [::]:443 ssl http2;", "", // not every machine has IPv6
-		"server 127.0.0.1:8080;", "server "+upstream+";",
+		"server 127.0.0.1:8080 max_fails=0;", "server "+upstream+" max_fails=0;",
 		"/etc/ssl/certs/"+host+".pem", filepath.Join(folder, "certificate.pem"),
 		"/etc/ssl/private/"+host+".key", filepath.Join(folder, "key.pem"))
 	// One process, so that none outlives the test.

@@ -118,3 +118,26 @@ func (l *load) gap() (longest time.Duration) {
 	}
 	return longest
 }
+
+// last is when the latest attempt ended.
+func (l *load) last() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.attempts[len(l.attempts)-1].ended
+}
+
+// rate is how many acknowledgements came in a second, between two moments.
+func (l *load) rate(from, to time.Time) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, a := range slices.Backward(l.attempts) { // in the order of their ends
+		if a.ended.Before(from) {
+			break
+		}
+		if a.code == "ok" && a.ended.Before(to) {
+			n++
+		}
+	}
+	return float64(n) / to.Sub(from).Seconds()
+}

@@ -2,12 +2,13 @@ package torture_test
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
-	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,30 +17,6 @@ import (
 	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
-
-// maxMemory is what the service may take at its peak, in bytes.
-const maxMemory = 200 << 20
-
-// checkMemory fails when the service has ever had more than maxMemory.
-func checkMemory(t *testing.T, p *program.Process) {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	peak := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
-	if peak == nil {
-		t.Fatalf("no peak in %s", status)
-	}
-	kib, err := strconv.Atoi(string(peak[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("peak memory: %d MiB", kib>>10)
-	if kib<<10 > maxMemory {
-		t.Errorf("the service took %d MiB", kib>>10)
-	}
-}
 
 // TestLoginStorm logs 64 people in at once, of whom half have mistyped the password.
 func TestLoginStorm(t *testing.T) {
@@ -66,64 +43,151 @@ func TestLoginStorm(t *testing.T) {
 	})
 }
 
-// TestEndlessBody sends one GiB to an operation that anybody may call.
-func TestEndlessBody(t *testing.T) {
-	p := program.Start(t)
-	for _, framing := range []string{"Transfer-Encoding: chunked", "Content-Length: 1073741824"} {
-		conn := dial(t, p.Address)
-		send(t, conn, "POST /api/auth-login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+framing+"\r\n\r\n")
-		piece := strings.Repeat(" ", 1<<20)
-		if strings.HasSuffix(framing, "chunked") {
-			piece = "100000\r\n" + piece + "\r\n"
-		}
-		sent := make(chan int)
-		go func() {
-			for n := range 1024 {
-				if _, err := conn.Write([]byte(piece)); err != nil {
-					sent <- n
-					return
-				}
-			}
-			sent <- 1024
-		}()
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatalf("%s: no answer: %v", framing, err)
-		}
-		got, err := program.ReadReply(response)
-		err = errors.Join(err, response.Body.Close())
-		if err != nil || got.Status != http.StatusRequestEntityTooLarge || got.Code != "api.body_too_large" {
-			t.Errorf("%s: %d %s %v", framing, got.Status, got.Code, err)
-		}
-		if n := <-sent; n >= 64 {
-			t.Errorf("%s: the service took %d MiB of the body", framing, n)
-		}
-	}
-	checkMemory(t, p)
+// hostileBody is a body that no decent client sends, and what it has to be answered.
+type hostileBody struct {
+	name    string
+	headers string
+	begin   string
+	piece   string // is sent 1,024 times after the beginning, or until the service has enough
+	status  int
+	code    string
 }
 
-// TestSlowHeaders holds 500 connections open that do not get to the end of their
-// headers: they disturb nobody, and are closed after a time.
-func TestSlowHeaders(t *testing.T) {
-	t.Parallel() // it takes ten seconds, and nearly no time of a processor
+func hostileBodies() []hostileBody {
+	const typed = "Content-Type: application/json\r\n"
+	mebibyte := strings.Repeat(" ", 1<<20)
+	keys := func(n int) string {
+		var b strings.Builder
+		b.WriteString("{")
+		for i := range n {
+			fmt.Fprintf(&b, `"k%d":1,`, i)
+		}
+		return b.String() + `"k":1}`
+	}
+	zip := func() string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		for range 64 {
+			_, _ = io.WriteString(w, mebibyte) // into memory
+		}
+		_ = w.Close()
+		return b.String()
+	}
+	// whole is one that ends.
+	whole := func(name, headers, body string, status int, code string) hostileBody {
+		return hostileBody{name: name, headers: fmt.Sprintf("%s%sContent-Length: %d\r\n", typed, headers, len(body)), begin: body, status: status, code: code}
+	}
+	return []hostileBody{
+		{"1 GiB", typed + "Content-Length: 1073741824\r\n", "", mebibyte, 413, "api.body_too_large"},
+		{"endless", typed + "Transfer-Encoding: chunked\r\n", "", "100000\r\n" + mebibyte + "\r\n", 413, "api.body_too_large"},
+		{"in small chunks", typed + "Transfer-Encoding: chunked\r\n", "", strings.Repeat("8\r\n        \r\n", 1<<14), 413, "api.body_too_large"},
+		whole("64 MiB in 64 KiB of gzip", "Content-Encoding: gzip\r\n", zip(), 415, "api.unsupported_media_type"),
+		whole("10,000 nested arrays", "", `{"a":`+strings.Repeat("[", 10_001)+strings.Repeat("]", 10_001)+"}", 400, "api.invalid_json"),
+		whole("9,000 nested arrays", "", `{"a":`+strings.Repeat("[", 9_000)+strings.Repeat("]", 9_000)+"}", 400, "api.unknown_parameter"),
+		whole("a million keys", "", keys(1_000_000), 413, "api.body_too_large"),
+		whole("as many keys as there is room for", "", keys(22_000), 400, "api.unknown_parameter"),
+	}
+}
+
+// TestHostileBodies sends each of them to operations of each kind, many at once.
+func TestHostileBodies(t *testing.T) {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
 	p := program.Start(t, program.At(place)...)
-	slow := dial(t, p.Address)
-	send(t, slow, "POST /api/auth-login HTTP/1.1\r\nHost: x\r\n")
-	for range 499 {
-		send(t, dial(t, p.Address), "POST /api/auth-login HTTP/1.1\r\nHost: x\r\n")
+	c := program.NewClient(t, p)
+	token := c.Login(t)
+	app := c.AddApp(t, token)
+	operations := map[string]string{
+		"auth-login":            "",
+		"apps-create":           "Authorization: Bearer " + token + "\r\n",
+		"widget-submit-request": "X-API-Key: " + app.APIKey + "\r\n",
 	}
-	began := time.Now()
-	program.NewClient(t, p).Login(t)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("a login took %v beside slow connections", took)
+	for _, body := range hostileBodies() {
+		for operation, credential := range operations {
+			var all sync.WaitGroup
+			for range times(1, 50) {
+				all.Go(func() { body.send(t, p, operation, credential) })
+			}
+			all.Wait()
+		}
 	}
-	if err := slow.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := slow.Read(make([]byte, 1)); err == nil || os.IsTimeout(err) {
-		t.Errorf("a slow connection is not closed: %d %v", n, err)
-	}
+	c.Submit(t, app.APIKey, "and now something decent")
+	measured(t, "%d kinds of bodies, %d at once on 3 operations: %d MiB at the peak", len(hostileBodies()), times(1, 50), memory(t, p, "VmHWM"))
 	checkMemory(t, p)
+}
+
+// send sends the body and checks what comes back.
+func (b hostileBody) send(t *testing.T, p *program.Process, operation, credential string) {
+	conn, err := net.Dial("tcp", p.Address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close() //nolint:errcheck // it has done its part
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Error(err)
+		return
+	}
+	sent := make(chan int, 1)
+	go func() {
+		_, err := fmt.Fprintf(conn, "POST /api/%s HTTP/1.1\r\nHost: x\r\n%s%s\r\n%s", operation, credential, b.headers, b.begin)
+		n := 0
+		for ; b.piece != "" && n < 1024 && err == nil; n++ {
+			_, err = io.WriteString(conn, b.piece)
+		}
+		sent <- n
+	}()
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Errorf("%s to %s: no answer: %v", b.name, operation, err)
+		return
+	}
+	got, err := program.ReadReply(response)
+	if err := errors.Join(err, response.Body.Close()); err != nil || got.Status != b.status || got.Code != b.code {
+		t.Errorf("%s to %s: %d %s %v, want %d %s", b.name, operation, got.Status, got.Code, err, b.status, b.code)
+	}
+	if n := <-sent * len(b.piece) >> 20; n >= 64 {
+		t.Errorf("%s to %s: the service took %d MiB of it", b.name, operation, n)
+	}
+}
+
+// TestBodyThatNeverComes announces a body and sends none of it.
+func TestBodyThatNeverComes(t *testing.T) {
+	if !*full {
+		t.Skip("it takes 45 seconds; run it with -full")
+	}
+	t.Parallel()
+	p := program.Start(t)
+	for _, c := range []struct {
+		operation string
+		status    int
+		code      string
+		within    time.Duration
+	}{
+		{"auth-login", 408, "api.request_timeout", 30 * time.Second},
+		{"apps-create", 401, "auth.missing_token", 45 * time.Second}, // net/http waits for a short body that nobody wants
+	} {
+		t.Run(c.operation, func(t *testing.T) {
+			t.Parallel()
+			conn := dial(t, p.Address)
+			began := time.Now()
+			send(t, conn, "POST /api/"+c.operation+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n")
+			reader := bufio.NewReader(conn)
+			response, err := http.ReadResponse(reader, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := program.ReadReply(response)
+			answered := time.Since(began)
+			if err := errors.Join(err, response.Body.Close()); err != nil || got.Status != c.status || got.Code != c.code {
+				t.Errorf("%d %s %v, want %d %s", got.Status, got.Code, err, c.status, c.code)
+			}
+			_, err = reader.ReadByte()
+			ended := time.Since(began)
+			if !errors.Is(err, io.EOF) || ended > c.within+2*time.Second {
+				t.Errorf("answered after %v, ended after %v with %v", answered, ended, err)
+			}
+			measured(t, "answered %d after %v, closed after %v", got.Status, answered.Round(100*time.Millisecond), ended.Round(100*time.Millisecond))
+		})
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -28,8 +29,9 @@ const (
 	writeTime  = time.Minute      // from the headers to the end of the answer
 	idleTime   = 2 * time.Minute  // for a connection without a request
 	maxHeader  = 32 << 10
-	maxConns   = 8192
+	maxConns   = 2048             // each takes some 20 KiB
 	drainTime  = 30 * time.Second // for calls under way when the service is told to stop
+	partTime   = time.Second / 2  // in which open connections may bring one more call, before they are closed
 
 	// The heap is small beside what calls allocate: at Go's default it was collected
 	// some hundred times a second under load, which took a sixth of the time. It may
@@ -82,12 +84,13 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 	}()
 	defer func() { stopWork(); <-worked }()
 
+	parting := parting{Handler: handler}
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: &parting, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP, for which nobody needs to get up
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(netutil.LimitListener(listener, maxConns)) }()
+	go func() { served <- server.Serve(netutil.LimitListener(listener, connsAtOnce())) }()
 	if err := ready(s, listener.Addr().String()); err != nil {
 		return errors.Join(err, server.Close())
 	}
@@ -98,6 +101,9 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 	case <-p.ctx.Done():
 	}
 	log.Info("stopping; calls under way are finished first")
+	if err := parting.from(listener); err != nil {
+		return errors.Join(err, server.Close())
+	}
 	drainCtx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	if err := server.Shutdown(drainCtx); err != nil {
@@ -105,6 +111,29 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 		return server.Close()
 	}
 	return nil
+}
+
+// parting is a handler that can take leave of those who hold connections open.
+type parting struct {
+	http.Handler
+	begun atomic.Bool
+}
+
+func (p *parting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.begun.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	p.Handler.ServeHTTP(w, r)
+}
+
+// from takes no new connections and lets the open ones bring one more call each. A
+// proxy may be about to use one: closed under its hands, it could not know whether the
+// call may be made again.
+func (p *parting) from(listener net.Listener) error {
+	p.begun.Store(true)
+	err := listener.Close()
+	<-time.After(partTime)
+	return err
 }
 
 // tuneMemory tells Go when to collect, unless the operator has.

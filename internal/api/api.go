@@ -36,6 +36,8 @@ const (
 	maxBody     = 256 << 10
 	bodyChunk   = 16 << 10 // the first of a body is read without asking, each further one counts
 	maxBodies   = 32 << 20 // bytes of larger bodies that are held at once
+	maxPages    = 32 << 20 // bytes of pages of requests that are held at once
+	rowBytes    = 40 << 10 // about the most that a request takes in a page
 	drain       = 4 << 20  // read beyond maxBody, so that a client that sends first gets to see the refusal
 	bodyTime    = 30 * time.Second
 	callTime    = 15 * time.Second
@@ -72,6 +74,7 @@ type API struct {
 	openAPI   []byte
 	metrics   metrics
 	bodies    *semaphore.Weighted
+	pages     *semaphore.Weighted
 	decoding  chan struct{} // a place for each body that is being decoded
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
@@ -83,7 +86,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	a := &API{
 		Options: o,
 		submits: &rate{perMinute: o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
-		bodies: semaphore.NewWeighted(maxBodies), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
+		bodies: semaphore.NewWeighted(maxBodies), pages: semaphore.NewWeighted(maxPages), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
 			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
 			AllowedMethods:  []string{http.MethodPost},
@@ -332,6 +335,12 @@ func (a *API) answer(c *call, result any, err error) {
 		status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
 		text.Reset()
 		fmt.Fprintf(&text, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
+	}
+	if c.client != nil {
+		// The caller may read slowly, and holds no more meanwhile than there is to send.
+		rest := min(c.client.held, int64(text.Len()))
+		a.pages.Release(c.client.held - rest)
+		defer a.pages.Release(rest)
 	}
 	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	c.w.Header().Set("Content-Length", strconv.Itoa(text.Len()))

@@ -261,3 +261,29 @@ func TestChangesAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestPages: a list waits for room in memory, for as long as its caller, and the room
+// of each list is given back, however it ended.
+func TestPages(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.submit("T")
+	s.must("requests-list", "owner", `{"limit":200}`)
+	s.call("requests-list", "owner", `{"cursor":"junk"}`)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	gone := s.request("requests-list", "owner", `{}`).WithContext(ctx)
+	if got := serve(s.api, gone); got.code(t) != "api.unavailable" {
+		t.Errorf("a caller who has left: %s", got.body)
+	}
+	if !s.api.pages.TryAcquire(maxPages) {
+		t.Fatal("lists that have ended hold room")
+	}
+	ctx, leave = context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer leave()
+	if got := serve(s.api, s.request("requests-list", "owner", `{}`).WithContext(ctx)); got.status != 503 || got.code(t) != "api.unavailable" {
+		t.Errorf("without room: %d %s", got.status, got.body)
+	}
+	s.must("apps-list", "owner", "")
+	s.api.pages.Release(maxPages)
+	s.must("requests-list", "owner", `{}`)
+}

@@ -61,6 +61,13 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 	if err != nil {
 		return requestsListResult{}, err
 	}
+	// How long the page is shows only when it has been read, so room for the longest is
+	// taken first: memory stays bounded, and long pages do not keep others from the store.
+	room := int64(cur.Limit) * rowBytes
+	if err := a.pages.Acquire(ctx, room); err != nil {
+		return requestsListResult{}, err
+	}
+	c.held = room
 	at := store.Page{Sort: cur.Filter.Sort, Limit: cur.Limit + 1}
 	if cur.After != (feedback.ID{}) {
 		at.After = &store.Place{ID: cur.After, Votes: cur.Number, UpdatedAt: feedback.Time(cur.Number)}

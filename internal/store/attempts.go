@@ -19,6 +19,9 @@ const (
 	attemptWindow      = 15 * time.Minute // from the first failure
 	maxFailuresPerPair = 10
 	maxFailuresPerAddr = 100
+	// maxAhead is how far ahead a count's end may lie: one beyond it was set by a clock
+	// that was wrong, and would keep people out for as long as that was ahead.
+	maxAhead = 2 * attemptWindow
 )
 
 // LoginSubject is one of the things by which failed logins are limited.
@@ -55,9 +58,9 @@ func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 			var resets feedback.Time
 			err := tx.QueryRowContext(ctx, `INSERT INTO login_failures (subject, n, resets_at) VALUES ($1, 1, $2)
 				ON CONFLICT (subject) DO UPDATE SET
-					n = CASE WHEN login_failures.resets_at <= $3 THEN 1 ELSE login_failures.n + 1 END,
-					resets_at = CASE WHEN login_failures.resets_at <= $3 THEN excluded.resets_at ELSE login_failures.resets_at END
-				RETURNING n, resets_at`, hashArg(subject.hash), feedback.At(now.Add(attemptWindow)), feedback.At(now)).Scan(&n, &resets)
+					n = CASE WHEN login_failures.resets_at > $3 AND login_failures.resets_at <= $4 THEN login_failures.n + 1 ELSE 1 END,
+					resets_at = CASE WHEN login_failures.resets_at > $3 AND login_failures.resets_at <= $4 THEN login_failures.resets_at ELSE excluded.resets_at END
+				RETURNING n, resets_at`, hashArg(subject.hash), feedback.At(now.Add(attemptWindow)), feedback.At(now), feedback.At(now.Add(maxAhead))).Scan(&n, &resets)
 			if err != nil {
 				return err
 			}
@@ -78,8 +81,8 @@ func (s *Store) checkFailures(ctx context.Context, q queryer, subjects []LoginSu
 	for _, subject := range subjects {
 		var n int64
 		var resets feedback.Time
-		err := q.QueryRowContext(ctx, "SELECT n, resets_at FROM login_failures WHERE subject = $1 AND resets_at > $2",
-			hashArg(subject.hash), feedback.At(now)).Scan(&n, &resets)
+		err := q.QueryRowContext(ctx, "SELECT n, resets_at FROM login_failures WHERE subject = $1 AND resets_at > $2 AND resets_at <= $3",
+			hashArg(subject.hash), feedback.At(now), feedback.At(now.Add(maxAhead))).Scan(&n, &resets)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}

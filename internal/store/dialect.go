@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"math/bits"
 	"net"
 	"net/url"
@@ -58,6 +59,10 @@ var (
 	}
 )
 
+// connectTime is how long each host of the database's URL may take to let us in: with
+// several, the next one is asked then.
+const connectTime = 2 * time.Second
+
 // maxPostgresConns is the most connections that one process opens, so that
 // several replicas fit into PostgreSQL's default of 100.
 const maxPostgresConns = 20
@@ -100,18 +105,20 @@ func powers[T any](list []T) [][]T {
 	return pieces
 }
 
-func openPostgres(dsn string) (*sql.DB, error) {
+func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		// pgx quotes the URL, which can hold a password.
-		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
+		return nil, nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
 	}
-	if config.ConnectTimeout == 0 || config.ConnectTimeout > 5*time.Second {
-		config.ConnectTimeout = 5 * time.Second
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime {
+		config.ConnectTimeout = connectTime
 	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "gatherkit"
 	}
+	link := newLink(config, log)
+	config.DialFunc = link.dial
 	// A server may be set up to acknowledge before a commit is durable; we are not. It
 	// is set by a statement, as poolers refuse it among the start parameters.
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
@@ -121,7 +128,7 @@ func openPostgres(dsn string) (*sql.DB, error) {
 	db.SetMaxOpenConns(maxPostgresConns)
 	db.SetMaxIdleConns(maxPostgresConns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
-	return db, nil
+	return db, link, nil
 }
 
 // openSQLite opens the file for one writer, or for readers beside it.
@@ -205,7 +212,7 @@ func (s *Store) Unavailable(err error) bool {
 	return errors.As(err, &network) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, batch.ErrFull) || errors.Is(err, batch.ErrClosed) || errors.Is(err, errBroken)
+		errors.Is(err, errAway) || errors.Is(err, batch.ErrFull) || errors.Is(err, batch.ErrClosed) || errors.Is(err, errBroken)
 }
 
 // raced reports whether PostgreSQL rolled a transaction back because of another one.

@@ -16,6 +16,7 @@ const (
 	sessionLife  = 90 * 24 * time.Hour // from the login, however often it was refreshed
 	refreshGrace = 20 * time.Second    // in which a spent refresh token yields its successor again
 	nonceBytes   = 16
+	maxSkew      = 2 * time.Hour // by which the clocks of replicas may differ
 
 	// What the column kind holds.
 	kindAccess  = "access"
@@ -53,10 +54,16 @@ func (s *Store) Session(ctx context.Context, access string) (Session, error) {
 	if err != nil {
 		return Session{}, orNotFound(err, feedback.ErrInvalidToken)
 	}
-	if feedback.At(s.now()) >= expires {
+	if !validAt(s.now(), expires, accessLife) {
 		return Session{}, feedback.ErrTokenExpired
 	}
 	return session, nil
+}
+
+// validAt reports whether a token is valid now that lives for so long. One whose end is
+// further ahead, by more than clocks differ, was issued by a clock that was wrong.
+func validAt(now time.Time, expires feedback.Time, life time.Duration) bool {
+	return feedback.At(now) < expires && expires <= feedback.At(now.Add(life+maxSkew))
 }
 
 // OpenSession opens a session for a user whose password was found right. It
@@ -142,7 +149,7 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		tokens, refused = Tokens{}, false
 		token, err := readRefreshToken(ctx, tx, accountID, refresh)
-		if errors.Is(err, sql.ErrNoRows) || err == nil && feedback.At(s.now()) >= token.expires {
+		if errors.Is(err, sql.ErrNoRows) || err == nil && !validAt(s.now(), token.expires, refreshLife) {
 			refused = true
 			return nil
 		}

@@ -49,6 +49,7 @@ type Store struct {
 
 	// On PostgreSQL writer and reader are the same pool.
 	writer, reader *sql.DB
+	link           *link // to PostgreSQL, else nil
 	// writes joins the transactions of SQLite, whose file has one writer; nil on PostgreSQL.
 	writes  *batch.Batcher[struct{}, transaction, error]
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
@@ -87,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Database != "" {
 		s.dialect = postgresDialect
 		submitLanes = 4
-		if s.writer, err = openPostgres(o.Database); err != nil {
+		if s.writer, s.link, err = openPostgres(o.Database, o.Log); err != nil {
 			return nil, err
 		}
 		s.reader = s.writer
@@ -119,6 +120,9 @@ func (s *Store) Close() error {
 		s.writes.Close()
 	}
 	s.closed.Store(true)
+	if s.link != nil {
+		s.link.close()
+	}
 	err := s.reader.Close()
 	if s.writer != s.reader {
 		err = errors.Join(err, s.writer.Close())

@@ -79,7 +79,7 @@ func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool
 	if more, err = s.Purge(ctx); err != nil || more {
 		return more, err
 	}
-	if now := s.now(); now.Sub(*swept) >= sweepEvery {
+	if now := s.now(); now.Sub(*swept).Abs() >= sweepEvery {
 		if err := s.Sweep(ctx); err != nil {
 			return false, err
 		}
@@ -95,18 +95,19 @@ type lease struct {
 }
 
 // take takes the lease, or extends it when half of its time is over, and reports
-// whether the holder has it.
+// whether the holder has it. One that ends too far ahead was taken by a clock that
+// was wrong, and counts for nothing: else nobody might work for years.
 func (s *Store) take(ctx context.Context, l *lease) (bool, error) {
 	now := s.now()
-	if l.until.Sub(now) > leaseFor/2 {
+	if left := l.until.Sub(now); left > leaseFor/2 && left <= leaseFor {
 		return true, nil
 	}
 	var n int64
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		n, err = changed(ctx, tx, `INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, $3, 0)
 			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-			WHERE leases.holder = excluded.holder OR leases.until < $4`,
-			workerLease, l.holder, feedback.At(now.Add(leaseFor)), feedback.At(now))
+			WHERE leases.holder = excluded.holder OR leases.until < $4 OR leases.until > $5`,
+			workerLease, l.holder, feedback.At(now.Add(leaseFor)), feedback.At(now), feedback.At(now.Add(2*leaseFor)))
 		return err
 	})
 	if err != nil || n == 0 {

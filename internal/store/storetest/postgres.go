@@ -66,6 +66,23 @@ func DurablePostgres(folder string) (string, error) {
 	return server.url("postgres"), nil
 }
 
+// Server says how a test can run a PostgreSQL of its own: the folder of its programs,
+// whom they run as (nil for the current user), and a free port. Without PostgreSQL on
+// the machine it does what Missing does for "postgres".
+func Server(t testing.TB) (programs string, owner *syscall.Credential, port int) {
+	t.Helper()
+	programs, err := findPostgres()
+	if errors.Is(err, errNoPostgres) {
+		Missing(t, "postgres", "install it with `apt-get install postgresql`")
+	}
+	owner, ownerErr := serverUser()
+	port, portErr := freePort()
+	if err := errors.Join(err, ownerErr, portErr); err != nil {
+		t.Fatal(err)
+	}
+	return programs, owner, port
+}
+
 // kept are the servers of DurablePostgres: forgotten, they would end.
 var kept []*cluster
 

@@ -1,0 +1,134 @@
+package torture_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// enoughMemory is the limit, in MiB, under which the service must bear everything.
+const enoughMemory = 256
+
+// TestMemoryLimit does all at once to a service that the kernel allows little memory:
+// it lives, and answers. In the long form the limit is lowered until the service is
+// killed, and then nothing acknowledged is lost.
+func TestMemoryLimit(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		program.AddOwner(t, place)
+		for _, limit := range []int{enoughMemory, 192, 160, 128, 112, 96, 80, 64}[:times(1, 8)] {
+			lived := false
+			t.Run(fmt.Sprint(limit, " MiB"), func(t *testing.T) { lived = burdenWithin(t, place, limit) })
+			if !lived {
+				return
+			}
+		}
+	})
+}
+
+// burdenWithin burdens a service that may use so many MiB, and reports whether it has
+// lived.
+func burdenWithin(t *testing.T, place storetest.Place, limit int) (lived bool) {
+	t.Helper()
+	group := newMemoryGroup(t, limit)
+	// What SQLite, stacks and the program itself take is beside Go's heap.
+	settings := []string{fmt.Sprintf("GOMEMLIMIT=%dMiB", limit/2)}
+	p := program.StartBinary(t, behind(t, "echo $$ >"+group+"/cgroup.procs"), program.FreeAddress(t), settings, program.At(place)...)
+	c := program.NewClient(t, p)
+	token := c.Login(t)
+	app := c.AddApp(t, token)
+	l := startLoad(t, 16, app.APIKey, c)
+	l.AwaitMore(t, times(200, 3000))
+	var busy, broken atomic.Int64
+	for range times(1, 3) {
+		burden(t, c, token, app, &busy, &broken)
+	}
+	found := "killed"
+	select {
+	case <-p.Exited:
+		if limit >= enoughMemory {
+			t.Error("the service was killed")
+		}
+		program.StartOn(t, p.Address, nil, program.At(place)...)
+		c.HTTP.CloseIdleConnections()
+	default:
+		lived = true
+		found = fmt.Sprintf("lived with %d MiB at the peak", memory(t, p, "VmHWM"))
+		if broken.Load() > 0 {
+			t.Errorf("%d calls got no answer", broken.Load())
+		}
+	}
+	l.AwaitMore(t, 100)
+	l.stop()
+	stored := c.ListApp(t, c.Login(t), app.ID)
+	l.Check(t, stored)
+	lost, doubled := l.Compare(stored)
+	measured(t, "%s; %d of the other calls were answered 503; %d acknowledged, %d lost, %d doubled", found, busy.Load(), l.Len(), lost, doubled)
+	return lived
+}
+
+// burden logs 64 people in, reads 64 long pages and sends 64 bodies full of keys, all
+// at once. It counts the calls that were put off, and those without an answer.
+func burden(t *testing.T, c program.Client, token string, app program.App, busy, broken *atomic.Int64) {
+	t.Helper()
+	keys := program.Params{}
+	for i := range 15_000 {
+		keys[fmt.Sprint("key", i)] = i
+	}
+	login := program.Params{"email": program.Email, "password": program.Password}
+	var all sync.WaitGroup
+	call := func(want, operation, credential string, in program.Params) {
+		all.Go(func() {
+			got, err := c.Call(operation, credential, in)
+			switch {
+			case err != nil:
+				broken.Add(1)
+			case got.Code == "api.unavailable":
+				busy.Add(1)
+			case got.Code != want:
+				t.Errorf("%s: %s, want %s", operation, got.Code, want)
+			}
+		})
+	}
+	for range 64 {
+		call("ok", "auth-login", "", login)
+		call("ok", "requests-list", token, program.Params{"limit": 200})
+		call("api.unknown_parameter", "widget-submit-request", app.APIKey, keys)
+	}
+	all.Wait()
+}
+
+// newMemoryGroup makes a control group whose processes may use so many MiB together,
+// the cache of their files included, and returns its folder.
+func newMemoryGroup(t *testing.T, limit int) string {
+	t.Helper()
+	root, file := "/sys/fs/cgroup/memory", "memory.limit_in_bytes" // version 1
+	if controllers, err := os.ReadFile("/sys/fs/cgroup/cgroup.controllers"); err == nil && strings.Contains(string(controllers), "memory") {
+		root, file = "/sys/fs/cgroup", "memory.max"
+	}
+	group := filepath.Join(root, fmt.Sprintf("gatherkit-%d-%d", os.Getpid(), time.Now().UnixNano()))
+	err := os.Mkdir(group, 0o700)
+	if err == nil {
+		t.Cleanup(func() {
+			// A process is gone from its group a moment after its end.
+			program.Eventually(t, "the control group can be removed", func() bool {
+				err := os.Remove(group)
+				return err == nil || errors.Is(err, os.ErrNotExist)
+			})
+		})
+		err = os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(limit<<20)), 0o600)
+	}
+	if err != nil {
+		storetest.Missing(t, "cgroup", fmt.Sprintf("be root where control groups for memory can be made: %v", err))
+	}
+	return group
+}

@@ -1,0 +1,286 @@
+package torture_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// network is a way to PostgreSQL that can be disturbed.
+type network struct {
+	t     *testing.T
+	proxy *toxiproxy.Proxy
+}
+
+func newNetwork(t *testing.T, to string) *network {
+	t.Helper()
+	toxics := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	n := &network{t, toxiproxy.NewProxy(toxics, "database", program.FreeAddress(t), to)}
+	n.connect()
+	t.Cleanup(n.proxy.Stop)
+	return n
+}
+
+// connect lets connections in, and cut closes them all and lets none in.
+func (n *network) connect() {
+	n.t.Helper()
+	if err := n.proxy.Start(); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *network) cut() { n.proxy.Stop() }
+
+// disturb adds one of Toxiproxy's toxics in both directions until the returned function
+// is called.
+func (n *network) disturb(kind, attributes string) (mend func()) {
+	n.t.Helper()
+	for _, stream := range []string{"upstream", "downstream"} {
+		toxic := fmt.Sprintf(`{"name":%q,"type":%q,"stream":%q,"attributes":%s}`, stream+" "+kind, kind, stream, attributes)
+		if _, err := n.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+	return func() { n.proxy.Toxics.ResetToxics(n.t.Context()) }
+}
+
+// TestDatabaseAway takes PostgreSQL away from a service under load, in each way in
+// which a network does that, and gives it back.
+func TestDatabaseAway(t *testing.T) {
+	for name, take := range map[string]func(*network) (giveBack func()){
+		"cut": func(n *network) func() {
+			n.cut()
+			return n.connect
+		},
+		"black hole": func(n *network) func() { return n.disturb("timeout", `{"timeout":0}`) },
+		"reset":      func(n *network) func() { return n.disturb("reset_peer", `{"timeout":0}`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetwork(t, newServer(t).address())
+			place := storetest.Place{Database: databaseAt(n.proxy.Listen)}
+			program.AddOwner(t, place)
+			figures := program.FreeAddress(t)
+			p := program.Start(t, append(program.At(place), "--metrics-listen="+figures)...)
+			c := program.NewClient(t, p)
+			token := c.Login(t)
+			app := c.AddApp(t, token)
+			l := startLoad(t, 16, app.APIKey, c)
+			l.AwaitMore(t, 500)
+			others := startOthers(t, c, token, app)
+			goroutines := func() int { return int(metrics(t, figures)["go_goroutines"]) }
+			before, most := goroutines(), 0
+			var back time.Duration
+			rounds := times(1, 10)
+			for range rounds {
+				back = max(back, outage(t, n, p, l, take, func() { most = max(most, goroutines()) }))
+			}
+			others.stop()
+			settled := l.settle(t, c, token)
+			slowest := max(l.slowest("api.unavailable", ""), others.check(t))
+			if slowest > patience || l.count("api.unavailable") == 0 {
+				t.Errorf("%d submissions were answered 503; the slowest call after %v, want at most %v", l.count("api.unavailable"), slowest, patience)
+			}
+			if silent := l.count(""); silent > 0 {
+				t.Errorf("%d submissions got no answer", silent)
+			}
+			// What waits for the database while it is away must not pile up, nor stay.
+			if most > before+100 {
+				t.Errorf("%d goroutines while the database was away, %d before", most, before)
+			}
+			program.Eventually(t, "the goroutines of the outage end", func() bool { return goroutines() <= before })
+			checkMemory(t, p)
+			measured(t, "%d times for %v: %s, %d submissions and %d other calls answered 503, the slowest after %v, full rate back within %v, goroutines %d before, at most %d meanwhile",
+				rounds, away, settled, l.count("api.unavailable"), others.refused, slowest.Round(time.Millisecond), back.Round(time.Millisecond), before, most)
+		})
+	}
+}
+
+const (
+	patience = 2 * time.Second // for a 503, and for the full rate after the return
+	away     = 4 * time.Second
+)
+
+// outage takes the database away once, and returns how long the full rate has taken to
+// come back. observe is called while it is away.
+func outage(t *testing.T, n *network, p *program.Process, l *load, take func(*network) (giveBack func()), observe func()) (back time.Duration) {
+	t.Helper()
+	began := l.last()
+	program.Eventually(t, "a second of load", func() bool { return time.Since(began) > time.Second })
+	before := l.rate(began, time.Now())
+	taken := time.Now()
+	giveBack := take(n)
+	program.Eventually(t, "the outage is over", func() bool {
+		for path, want := range map[string]int{"/livez": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
+			asked := time.Now()
+			status := statusOf(t, p.URL+path)
+			if took := time.Since(asked); took > patience+100*time.Millisecond { // its own deadline is two seconds
+				t.Errorf("%s answered after %v", path, took)
+			}
+			if status != want && time.Since(taken) > patience {
+				t.Errorf("%s answers %d while the database is away", path, status)
+			}
+		}
+		observe()
+		return time.Since(taken) > away
+	})
+	giveBack()
+	given := time.Now()
+	const window = 300 * time.Millisecond
+	program.Eventually(t, "the full rate is back", func() bool {
+		now := time.Now()
+		back = now.Sub(given)
+		return back > window && l.rate(now.Add(-window), now) > 0.8*before
+	})
+	if back > patience+window {
+		t.Errorf("the full rate was back after %v only", back)
+	}
+	return back
+}
+
+// others are callers of operations other than the submission.
+type others struct {
+	stop func() // lets them finish their calls
+
+	mu      sync.Mutex
+	slowest time.Duration // of those answered 503
+	refused int
+	silent  map[string]bool // operations that were not yet answered 503
+}
+
+func startOthers(t *testing.T, c program.Client, token string, app program.App) *others {
+	t.Helper()
+	var (
+		stopped atomic.Bool
+		all     sync.WaitGroup
+	)
+	o := &others{silent: map[string]bool{}}
+	o.stop = func() {
+		stopped.Store(true)
+		all.Wait()
+	}
+	for operation, in := range map[string]program.Params{
+		"requests-list": {"limit": 50},
+		"apps-get":      {"id": app.ID},
+		"auth-me":       {},
+		"auth-login":    {"email": program.Email, "password": program.Password},
+		"apps-create":   {"name": "Another"},
+	} {
+		o.silent[operation] = true
+		all.Go(func() {
+			tick := time.NewTicker(50 * time.Millisecond)
+			defer tick.Stop()
+			for !stopped.Load() {
+				o.call(t, c, operation, token, in)
+				<-tick.C
+			}
+		})
+	}
+	return o
+}
+
+func (o *others) call(t *testing.T, c program.Client, operation, token string, in program.Params) {
+	if operation == "auth-login" {
+		token = ""
+	}
+	began := time.Now()
+	got, err := c.Call(operation, token, in)
+	took := time.Since(began)
+	switch {
+	case err != nil:
+		t.Errorf("%s: %v", operation, err)
+	case got.Code == "api.unavailable" && got.Header.Get("Retry-After") != "":
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.slowest = max(o.slowest, took)
+		o.refused++
+		delete(o.silent, operation)
+	case got.Code != "ok":
+		t.Errorf("%s: %d %s, Retry-After %q", operation, got.Status, got.Code, got.Header.Get("Retry-After"))
+	}
+}
+
+// check fails the test when an operation was not refused, and returns how long the
+// slowest refusal took.
+func (o *others) check(t *testing.T) time.Duration {
+	t.Helper()
+	for operation := range o.silent {
+		t.Errorf("%s was never answered 503", operation)
+	}
+	return o.slowest
+}
+
+// TestDatabaseSlow puts PostgreSQL, which asks for a password, 100 ms away in each
+// direction, behind a narrow wire: everything is slow, and nothing fails.
+func TestDatabaseSlow(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, "ALTER USER postgres PASSWORD 'secret'")
+	writeFile(t, filepath.Join(s.folder, "pg_hba.conf"), "host all all 127.0.0.1/32 scram-sha-256\n")
+	s.run(t, "pg_ctl", "reload", "-D", s.folder)
+	n := newNetwork(t, s.address())
+	n.disturb("bandwidth", `{"rate":100}`) // KiB a second
+	mend := n.disturb("latency", `{"latency":100,"jitter":20}`)
+	place := storetest.Place{Database: strings.Replace(databaseAt(n.proxy.Listen), "postgres@", "postgres:secret@", 1)}
+	program.AddOwner(t, place)
+	p := program.Start(t, program.At(place)...)
+	c := program.NewClient(t, p)
+	token := c.Login(t)
+	l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
+	l.AwaitMore(t, times(30, 1000))
+	mend()
+	settled := l.settle(t, c, token)
+	if failed := l.count("api.unavailable") + l.count(""); failed > 0 {
+		t.Errorf("%d calls failed, although the database answers", failed)
+	}
+	measured(t, "200 ms a round trip and 100 KiB a second: ready after %v, %s, the slowest after %v",
+		p.Ready.Round(time.Millisecond), settled, l.slowest("ok").Round(time.Millisecond))
+}
+
+// TestDatabaseLocked locks the table for longer than a network may take for an answer:
+// who waits for a lock is not cut off.
+func TestDatabaseLocked(t *testing.T) {
+	const locked = 4 * time.Second
+	s := newServer(t)
+	place := storetest.Place{Database: s.url()}
+	program.AddOwner(t, place)
+	c := program.NewClient(t, program.Start(t, program.At(place)...))
+	token := c.Login(t)
+	l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
+	l.AwaitMore(t, 300)
+	s.exec(t, fmt.Sprintf("BEGIN; LOCK TABLE requests; SELECT pg_sleep(%f); COMMIT", locked.Seconds()))
+	l.AwaitMore(t, 300)
+	settled := l.settle(t, c, token)
+	if failed := l.count("api.unavailable") + l.count(""); failed > 0 {
+		t.Errorf("%d calls failed, although the database answers", failed)
+	}
+	if gap := l.gap(); gap < locked {
+		t.Errorf("nothing was acknowledged for %v only: there was no lock", gap)
+	}
+	measured(t, "a lock for %v: %s, longest gap %v", locked, settled, l.gap().Round(time.Millisecond))
+}
+
+func statusOf(t *testing.T, url string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode
+}

@@ -1,0 +1,178 @@
+package torture_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// server is a PostgreSQL of the test's own, which can be killed, copied and promoted.
+// Unlike that of other tests it makes durable what it commits.
+type server struct {
+	programs string
+	owner    *syscall.Credential
+	folder   string // of its data
+	port     int
+}
+
+// newServer makes and starts a server, which ends with the test.
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := prepareServer(t)
+	s.run(t, "initdb", "-D", s.folder, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+	s.start(t)
+	return s
+}
+
+// prepareServer is a server without data.
+func prepareServer(t *testing.T) *server {
+	t.Helper()
+	programs, owner, port := storetest.Server(t)
+	// Not the test's folder, into which the server's user may not look.
+	parent, err := os.MkdirTemp("", "gatherkit-server-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(parent); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(parent, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return &server{programs: programs, owner: owner, folder: filepath.Join(parent, "data"), port: port}
+}
+
+// run runs one of PostgreSQL's programs as its user.
+func (s *server) run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(s.programs, name), args...)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
+	output, err := os.CreateTemp(t.TempDir(), name) // a pipe would stay open as long as the server runs
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = output, output
+	if err := errors.Join(cmd.Run(), output.Close()); err != nil {
+		text, _ := os.ReadFile(output.Name())
+		log, _ := os.ReadFile(s.folder + ".log")
+		t.Fatalf("%s: %v\n%s\n%s", name, err, text, log)
+	}
+}
+
+func (s *server) start(t *testing.T) {
+	t.Helper()
+	settings := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 -c wal_keep_size=64", s.port)
+	s.run(t, "pg_ctl", "start", "-w", "-D", s.folder, "-l", s.folder+".log", "-o", settings)
+	t.Cleanup(s.end)
+}
+
+// end kills all processes of the server, which may have ended. The children are in
+// groups of their own, so each is killed by itself.
+func (s *server) end() {
+	text, err := os.ReadFile(filepath.Join(s.folder, "postmaster.pid"))
+	if err != nil {
+		return
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%[1]s/task/%[1]s/children", first))
+	if err != nil {
+		return
+	}
+	for _, process := range append([]string{first}, strings.Fields(string(children))...) {
+		if pid, err := strconv.Atoi(process); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// kill ends the server as the loss of its machine does.
+func (s *server) kill(t *testing.T) {
+	t.Helper()
+	s.end()
+	program.Eventually(t, "PostgreSQL is gone", func() bool {
+		conn, err := net.Dial("tcp", s.address())
+		return err != nil || conn.Close() != nil
+	})
+	// After a machine's restart nobody has its process id; here it may be on its way out.
+	if err := os.Remove(filepath.Join(s.folder, "postmaster.pid")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// standby makes and starts a standby of the server.
+func (s *server) standby(t *testing.T) *server {
+	t.Helper()
+	copied := prepareServer(t)
+	copied.run(t, "pg_basebackup", "-d", s.url()+"&application_name=standby", "-D", copied.folder, "-R", "-X", "stream", "-c", "fast")
+	copied.start(t)
+	return copied
+}
+
+// sync makes the server wait for its standby at each commit, or not.
+func (s *server) sync(t *testing.T, standbys string) {
+	t.Helper()
+	s.exec(t, "ALTER SYSTEM SET synchronous_standby_names = '"+standbys+"'")
+	s.exec(t, "SELECT pg_reload_conf()")
+	program.Eventually(t, "the setting is taken", func() bool { return s.ask(t, "SHOW synchronous_standby_names") == standbys })
+	if standbys != "" {
+		program.Eventually(t, "the standby follows", func() bool {
+			return s.ask(t, "SELECT COALESCE(MAX(sync_state), '') FROM pg_stat_replication") == "sync"
+		})
+	}
+}
+
+func (s *server) promote(t *testing.T) {
+	t.Helper()
+	s.run(t, "pg_ctl", "promote", "-w", "-D", s.folder)
+}
+
+func (s *server) address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
+
+func (s *server) url() string { return databaseAt(s.address()) }
+
+// databaseAt is the URL of the database at some addresses.
+func databaseAt(addresses ...string) string {
+	return "postgres://postgres@" + strings.Join(addresses, ",") + "/postgres?sslmode=disable"
+}
+
+func (s *server) exec(t *testing.T, statement string) {
+	t.Helper()
+	s.connected(t, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(t.Context(), statement)
+		return err
+	})
+}
+
+// ask returns the one text that a query yields.
+func (s *server) ask(t *testing.T, query string) (text string) {
+	t.Helper()
+	s.connected(t, func(conn *pgx.Conn) error { return conn.QueryRow(t.Context(), query).Scan(&text) })
+	return text
+}
+
+func (s *server) connected(t *testing.T, do func(*pgx.Conn) error) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(do(conn), conn.Close(context.Background())); err != nil {
+		t.Fatal(err)
+	}
+}

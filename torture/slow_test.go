@@ -1,0 +1,249 @@
+package torture_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// slowness is a way to keep a connection busy with nothing.
+type slowness struct {
+	name string
+	// begin is what is sent at first; after that, more is sent now and then.
+	begin, more string
+	// unread says that the answer is not read.
+	unread bool
+	// within is the time after which the service ends such a connection.
+	within time.Duration
+}
+
+// slownesses are all ways. The page that is never read is that of an app.
+func slownesses(token, app string) []slowness {
+	const post = "POST /api/%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	list := fmt.Sprintf(`{"limit":200,"app_id":%q}`, app)
+	return []slowness{
+		{name: "headers", begin: fmt.Sprintf(post, "auth-login"), more: "X-More: x\r\n", within: 10 * time.Second},
+		{name: "body", begin: fmt.Sprintf(post, "auth-login") + "Content-Length: 1000\r\n\r\n{", more: " ", within: 30 * time.Second},
+		{name: "answer", begin: fmt.Sprintf(post+"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", "requests-list", token, len(list), list), unread: true, within: time.Minute},
+		{name: "idle", begin: "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", within: 2 * time.Minute},
+	}
+}
+
+// TestSlowConnections holds connections of all kinds that come to no end. Those who
+// have a connection notice nothing, memory stays bounded, and every connection is
+// closed after its time. With more of them than the service takes at once, callers
+// without a connection have to wait.
+func TestSlowConnections(t *testing.T) {
+	t.Parallel() // it waits for most of its time
+	place := storetest.SQLite(t)
+	program.AddOwner(t, place)
+	figures := program.FreeAddress(t)
+	p := program.Start(t, append(program.At(place), "--metrics-listen="+figures)...)
+	c := program.NewClient(t, p)
+	token := c.Login(t)
+	app, long := c.AddApp(t, token), c.AddApp(t, token)
+	l := startLoad(t, 4, app.APIKey, c)
+	for i := range 200 {
+		title := fmt.Sprint("long ", i)
+		got := c.Want(t, "ok", "widget-submit-request", long.APIKey, program.Params{"title": title, "description": strings.Repeat("界", 10_000)})
+		l.Note(t, got.Request.ID, title)
+	}
+	before, quiet, began := descriptors(t, p), memory(t, p, "VmRSS"), time.Now()
+
+	kinds := slownesses(token, long.ID)
+	var pilots sync.WaitGroup
+	for _, kind := range kinds[:times(1, len(kinds))] {
+		conn, err := kind.open(t, p) // before the others, as it is taken at once
+		if err != nil {
+			t.Fatal(err)
+		}
+		pilots.Go(func() { kind.wantClosed(t, conn) })
+	}
+	var all crowd
+	each := times(125, 3750)
+	for _, kind := range kinds {
+		all.add(t, p, kind, each)
+		now := metrics(t, figures)
+		t.Logf("%d more, slow %s: %d MiB, of which %.0f MiB heap (%.0f MiB in use) and %.0f MiB stacks; %d descriptors, %.0f goroutines", each, kind.name, memory(t, p, "VmRSS"),
+			now["go_memstats_heap_sys_bytes"]/(1<<20), now["go_memstats_heap_alloc_bytes"]/(1<<20), now["go_memstats_stack_inuse_bytes"]/(1<<20), descriptors(t, p), now["go_goroutines"])
+	}
+	fresh := program.Client{URL: p.URL, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Minute}}
+	asked := time.Now()
+	fresh.Want(t, "ok", "auth-me", token, program.Params{})
+	waited := time.Since(asked)
+	pilots.Wait()
+	given := func() bool { return descriptors(t, p) <= before+4 } // SQLite may open a reader more
+	if *full {
+		await(t, 6*time.Minute, "the service has closed all connections by itself", given)
+	}
+	others, peak := l.between(began, time.Now()), memory(t, p, "VmHWM")
+	all.close()
+	await(t, time.Minute, "the service has given their descriptors back", given)
+	settled := l.settle(t, c, c.Login(t))
+	if others.failures > 0 || others.p99 > 2*time.Second {
+		t.Errorf("other callers: %v", others)
+	}
+	measured(t, "%d slow connections, of which %d found no room: others' submissions %v; a caller without a connection waited %v; memory %d MiB before, %d MiB at the peak; %s",
+		4*each, all.refused.Load(), others, waited.Round(time.Millisecond), quiet, peak, settled)
+	checkMemory(t, p)
+}
+
+// wantClosed waits for the end of a connection, which has to come in time.
+func (s slowness) wantClosed(t *testing.T, conn net.Conn) {
+	defer conn.Close() //nolint:errcheck // it has ended
+	const patience = 5 * time.Second
+	began := time.Now()
+	if err := conn.SetDeadline(began.Add(s.within + patience)); err != nil {
+		t.Error(err)
+	}
+	stop := s.tell(conn)
+	if s.unread {
+		<-time.After(s.within + patience/2) // that it has ended shows only when it is read
+	}
+	answer, err := io.ReadAll(conn)
+	took := time.Since(began)
+	stop()
+	_, body, _ := strings.Cut(string(answer), "\r\n\r\n")
+	if os.IsTimeout(err) || took < s.within-time.Second || s.unread && strings.HasSuffix(body, "}\n") {
+		t.Errorf("slow %s: ended after %v with %v and %d bytes, want an end after %v", s.name, took, err, len(answer), s.within)
+	}
+	t.Logf("slow %s: ended after %v", s.name, took.Round(100*time.Millisecond))
+}
+
+// crowd is many slow connections.
+type crowd struct {
+	refused atomic.Int64
+
+	mu     sync.Mutex
+	closes []func()
+}
+
+// add opens n connections, as far as there is room for them.
+func (c *crowd) add(t *testing.T, p *program.Process, kind slowness, n int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			conn, err := kind.open(t, p)
+			if err != nil {
+				c.refused.Add(1)
+				return
+			}
+			stop := kind.tell(conn)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.closes = append(c.closes, func() { _ = conn.Close(); stop() })
+		})
+	}
+	all.Wait()
+}
+
+// close closes all connections.
+func (c *crowd) close() {
+	for _, end := range c.closes {
+		end()
+	}
+}
+
+// open opens a connection with little room for what is not read, and begins.
+func (s slowness) open(t *testing.T, p *program.Process) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: 5 * time.Second, Control: func(_, _ string, raw syscall.RawConn) error {
+		var err error
+		return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
+	}}
+	conn, err := dialer.DialContext(t.Context(), "tcp", p.Address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(conn, s.begin); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// tell sends more now and then until stop is called.
+func (s slowness) tell(conn net.Conn) (stop func()) {
+	if s.more == "" {
+		return func() {}
+	}
+	stopped := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(3 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_, _ = io.WriteString(conn, s.more) // an error comes to whoever reads
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(stopped) })
+}
+
+// latency is how long calls have taken.
+type latency struct {
+	calls, failures int
+	p50, p99        time.Duration
+}
+
+// String is the latency as the report tells it.
+func (l latency) String() string {
+	return fmt.Sprintf("%d with %d failures, p50 %v, p99 %v", l.calls, l.failures, l.p50.Round(10*time.Microsecond), l.p99.Round(10*time.Microsecond))
+}
+
+// between is the latency of the attempts that ended between two moments.
+func (l *load) between(first, last time.Time) latency {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return latencyOf(l.attempts, first, last)
+}
+
+// latencyOf is the latency of those attempts that ended between two moments.
+func latencyOf(attempts []attempt, first, last time.Time) latency {
+	var took []time.Duration
+	var found latency
+	for _, a := range attempts {
+		if a.ended.Before(first) || a.ended.After(last) {
+			continue
+		}
+		if a.code != "ok" {
+			found.failures++
+		}
+		took = append(took, a.ended.Sub(a.began))
+	}
+	slices.Sort(took)
+	if found.calls = len(took); found.calls > 0 {
+		found.p50, found.p99 = took[len(took)/2], took[len(took)*99/100]
+	}
+	return found
+}
+
+// await is program.Eventually with a time of its own.
+func await(t *testing.T, atMost time.Duration, what string, happened func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(atMost)
+	for !happened() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within %v: %s", atMost, what)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package torture_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// soakers is how many callers do one thing after the other.
+const soakers = 8
+
+// used are the metrics that must not grow, and by how much the last third may have
+// more than the third before. What is compared is the tenth percentile: heap and memory
+// go up and down with each collection and each password, and a leak lifts the floor.
+// Of the callers each may have a connection, with a goroutine, more or less.
+var used = []struct {
+	name, metric string
+	unit, more   float64 // more is beside a tenth
+}{
+	{"MiB of heap", "go_memstats_heap_inuse_bytes", 1 << 20, 4},
+	{"MiB of memory", "process_resident_memory_bytes", 1 << 20, 4},
+	{"goroutines", "go_goroutines", 1, 2 * soakers},
+	{"descriptors", "process_open_fds", 1, 2 * soakers},
+}
+
+// TestSoak lets callers do all that can be done, for long, and compares what the
+// service uses in the last third of that time with what it used in the third before:
+// nothing grows. What the callers create they also delete.
+func TestSoak(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		t.Parallel()
+		program.AddOwner(t, place)
+		figures := program.FreeAddress(t)
+		p := program.Start(t, append(program.At(place), "--metrics-listen="+figures)...)
+		s := &soak{Client: program.NewClient(t, p), address: p.Address}
+		token := s.Login(t)
+		l := startLoad(t, 2, s.AddApp(t, token).APIKey, s.Client)
+		l.AwaitMore(t, 1000) // they stand beside all that comes and goes
+		l.stop()
+
+		long := time.Duration(times(10, 600)) * time.Second
+		began := time.Now()
+		var over atomic.Bool
+		var callers sync.WaitGroup
+		for i := range soakers {
+			callers.Go(func() {
+				for round := 0; !over.Load() && !t.Failed(); round++ {
+					s.round(t, fmt.Sprintf("round %d of caller %d", round, i))
+				}
+			})
+		}
+		samples := sample(t, figures, long)
+		over.Store(true)
+		callers.Wait()
+
+		found := make([]string, 0, len(used))
+		third := len(samples) / 3
+		for _, u := range used {
+			before, after := low(samples[third:2*third], u.metric)/u.unit, low(samples[2*third:], u.metric)/u.unit
+			if *full && after > before*1.1+u.more { // ten seconds are too short to tell
+				t.Errorf("from %.1f to %.1f %s", before, after, u.name)
+			}
+			found = append(found, fmt.Sprintf("%.0f, then %.0f %s", before, after, u.name))
+		}
+		settled := l.settle(t, s.Client, s.Login(t))
+		first, last := latencyOf(s.attempts, began, began.Add(long/10)), latencyOf(s.attempts, began.Add(long*9/10), began.Add(long))
+		measured(t, "%v: %s; calls in the first tenth: %v; in the last: %v; %d submitted meanwhile, %d lost, %d doubled; kept: %s",
+			long, strings.Join(found, "; "), first, last, s.submitted, s.lost, s.doubled, settled)
+		checkMemory(t, p)
+	})
+}
+
+// sample reads the metrics again and again.
+func sample(t *testing.T, figures string, long time.Duration) (samples []map[string]float64) {
+	t.Helper()
+	tick := time.NewTicker(long / 600)
+	defer tick.Stop()
+	for end := time.After(long); ; {
+		select {
+		case <-tick.C:
+			samples = append(samples, metrics(t, figures))
+		case <-end:
+			return samples
+		}
+	}
+}
+
+// low is a value of a metric below which it seldom goes.
+func low(samples []map[string]float64, name string) float64 {
+	values := make([]float64, len(samples))
+	for i, s := range samples {
+		values[i] = s[name]
+	}
+	slices.Sort(values)
+	return values[len(values)/10]
+}
+
+// metrics are the service's metrics by their names with labels.
+func metrics(t *testing.T, address string) map[string]float64 {
+	t.Helper()
+	response, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // read to its end
+	figures := map[string]float64{}
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		name, text, _ := strings.Cut(lines.Text(), " ")
+		if value, err := strconv.ParseFloat(text, 64); err == nil {
+			figures[name] = value
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return figures
+}
+
+// soak is callers who do all that can be done.
+type soak struct {
+	program.Client
+	address string
+
+	mu                       sync.Mutex
+	attempts                 []attempt
+	submitted, lost, doubled int
+}
+
+// want makes a call, which must end with this code, and notes how long it took.
+func (s *soak) want(t *testing.T, code, operation, credential string, in program.Params) program.Reply {
+	a := attempt{began: time.Now(), code: "ok"}
+	got, err := s.Call(operation, credential, in)
+	a.ended = time.Now()
+	if err != nil || got.Code != code {
+		a.code = "wrong"
+		t.Errorf("%s: %s %v, want %s", operation, got.Code, err, code)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attempts = append(s.attempts, a)
+	return got
+}
+
+// round is a session in which an app comes and goes.
+func (s *soak) round(t *testing.T, name string) {
+	login := s.want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": program.Password})
+	fresh := s.want(t, "ok", "auth-refresh", "", program.Params{"refresh_token": login.RefreshToken})
+	token := fresh.AccessToken
+	app := s.want(t, "ok", "apps-create", token, program.Params{"name": name}).App
+	one := program.Params{"id": app.ID}
+	var l program.Ledger
+	for i := range 20 {
+		title := fmt.Sprint(name, ", wish ", i)
+		got := s.want(t, "ok", "widget-submit-request", app.APIKey, program.Params{"title": title, "description": strings.Repeat("so ", 70)})
+		l.Note(t, got.Request.ID, title)
+	}
+	stored := s.pages(t, token, app.ID)
+	for id, r := range stored {
+		s.want(t, "ok", "requests-update", token, program.Params{"id": id, "status": "planned"})
+		s.want(t, "ok", "requests-delete", token, program.Params{"id": id})
+		s.want(t, "requests.not_found", "requests-get", token, program.Params{"id": id})
+		s.want(t, "ok", "requests-restore", token, program.Params{"id": r.ID})
+	}
+	key := s.want(t, "ok", "apps-regenerate-key", token, one).App.APIKey
+	s.want(t, "auth.invalid_api_key", "widget-submit-request", app.APIKey, program.Params{"title": "too late", "description": ""})
+	s.want(t, "widget.invalid_title", "widget-submit-request", key, program.Params{"description": ""})
+	s.want(t, "api.unknown_operation", "apps-destroy", token, one)
+	s.want(t, "auth.missing_token", "apps-list", "", program.Params{})
+	s.breakOff(t, key)
+	lost, doubled := l.Compare(s.pages(t, token, app.ID))
+	s.mu.Lock()
+	s.submitted, s.lost, s.doubled = s.submitted+l.Len(), s.lost+lost, s.doubled+doubled
+	s.mu.Unlock()
+	if lost+doubled > 0 {
+		t.Errorf("%s: %d lost, %d doubled", name, lost, doubled)
+	}
+	s.want(t, "ok", "apps-delete", token, one)
+	s.want(t, "ok", "auth-logout", token, program.Params{})
+	s.want(t, "auth.invalid_token", "auth-me", token, program.Params{})
+}
+
+// pages are an app's requests, by way of small pages.
+func (s *soak) pages(t *testing.T, token, app string) map[string]program.Request {
+	all := map[string]program.Request{}
+	in := program.Params{"limit": 7, "app_id": app}
+	for {
+		page := s.want(t, "ok", "requests-list", token, in)
+		for _, r := range page.Requests {
+			if _, twice := all[r.ID]; twice {
+				t.Errorf("request %s is listed twice", r.ID)
+			}
+			all[r.ID] = r
+		}
+		if page.NextCursor == "" {
+			return all
+		}
+		in["cursor"] = page.NextCursor
+	}
+}
+
+// breakOff closes a connection in the middle of a call.
+func (s *soak) breakOff(t *testing.T, key string) {
+	conn, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	_, err = fmt.Fprintf(conn, "POST /api/widget-submit-request HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", key)
+	if err := errors.Join(err, conn.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNothingIsLeft opens the service in this process, uses and closes it: no
+// goroutine is left.
+func TestNothingIsLeft(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		program.AddOwner(t, place)
+		others := goleak.IgnoreCurrent()
+		t.Run("used", func(t *testing.T) {
+			r := newReplica(t, place, 0)
+			token := r.Login(t)
+			l := startLoad(t, 16, r.AddApp(t, token).APIKey, r.Client)
+			l.AwaitMore(t, 500)
+			l.settle(t, r.Client, token)
+		})
+		goleak.VerifyNone(t, others)
+	})
+}
