@@ -77,14 +77,19 @@ func (s *server) run(t *testing.T, name string, args ...string) {
 
 func (s *server) start(t *testing.T) {
 	t.Helper()
-	settings := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 -c wal_keep_size=64", s.port)
+	// A standby that is promoted just as it has lost its primary first waits for that
+	// interval, which is five seconds by default.
+	settings := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 -c wal_keep_size=64 -c wal_retrieve_retry_interval=200ms", s.port)
 	s.run(t, "pg_ctl", "start", "-w", "-D", s.folder, "-l", s.folder+".log", "-o", settings)
 	t.Cleanup(s.end)
 }
 
-// end kills all processes of the server, which may have ended. The children are in
-// groups of their own, so each is killed by itself.
-func (s *server) end() {
+// end kills the server, which may have ended.
+func (s *server) end() { s.signal(syscall.SIGKILL) }
+
+// signal sends a signal to all processes of the server, as far as there are any. The
+// children are in groups of their own, so each gets it by itself.
+func (s *server) signal(sig syscall.Signal) {
 	text, err := os.ReadFile(filepath.Join(s.folder, "postmaster.pid"))
 	if err != nil {
 		return
@@ -96,7 +101,7 @@ func (s *server) end() {
 	}
 	for _, process := range append([]string{first}, strings.Fields(string(children))...) {
 		if pid, err := strconv.Atoi(process); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = syscall.Kill(pid, sig)
 		}
 	}
 }
@@ -124,9 +129,13 @@ func (s *server) standby(t *testing.T) *server {
 	return copied
 }
 
-// sync makes the server wait for its standby at each commit, or not.
+// sync makes the server wait for its standby at each commit, or not. It begins once the
+// standby has caught up: commits would wait for that.
 func (s *server) sync(t *testing.T, standbys string) {
 	t.Helper()
+	program.Eventually(t, "the standby has caught up", func() bool {
+		return s.ask(t, "SELECT COALESCE(MAX(state), '') FROM pg_stat_replication") == "streaming"
+	})
 	s.exec(t, "ALTER SYSTEM SET synchronous_standby_names = '"+standbys+"'")
 	s.exec(t, "SELECT pg_reload_conf()")
 	program.Eventually(t, "the setting is taken", func() bool { return s.ask(t, "SHOW synchronous_standby_names") == standbys })
