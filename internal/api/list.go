@@ -5,6 +5,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -36,7 +37,8 @@ func (s *statusFilter) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-type requestsListParams struct {
+// RequestsWhere is the part of a filter that is sent.
+type RequestsWhere struct {
 	Status        statusFilter   `json:"status,omitempty" doc:"Only requests in this status, or in one of these."`
 	AppID         *feedback.ID   `json:"app_id,omitempty" format:"uuid" doc:"Only requests of this app."`
 	Tag           string         `json:"tag,omitempty" minLength:"1" maxLength:"40" doc:"Only requests with this tag, whatever its case."`
@@ -45,9 +47,25 @@ type requestsListParams struct {
 	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests that were created at this time or later."`
 	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests that were created before this time."`
 	Box           feedback.Box   `json:"box,omitempty" enum:"live,bin,quarantine" doc:"Where they lie: live without it, bin or quarantine."`
-	Sort          store.Sort     `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated" doc:"The order; newest first without it. While somebody turns the pages, what changes can leave the last two."`
-	Limit         *int           `json:"limit,omitempty" minimum:"1" doc:"Requests on a page: 50 without it, 200 at the most."`
-	Cursor        string         `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page, whose filter and sort it carries."`
+}
+
+// wanted is what is asked for. A fault is one of the parameter that begins the path.
+func (w RequestsWhere) wanted(path string) (requestsFilter, error) {
+	if _, err := feedback.ParseID(w.AssigneeID); err != nil && w.AssigneeID != nobody && w.AssigneeID != "" {
+		parameter, _, _ := strings.Cut(path, ".")
+		return requestsFilter{}, feedback.Invalid("requests", parameter, path+" must be a UUID, or none for requests of nobody.")
+	}
+	return requestsFilter{
+		Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
+		CreatedAfter: w.CreatedAfter, CreatedBefore: w.CreatedBefore, Box: w.Box,
+	}, nil
+}
+
+type requestsListParams struct {
+	RequestsWhere
+	Sort   store.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated" doc:"The order; newest first without it. While somebody turns the pages, what changes can leave the last two."`
+	Limit  *int       `json:"limit,omitempty" minimum:"1" doc:"Requests on a page: 50 without it, 200 at the most."`
+	Cursor string     `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page, whose filter and sort it carries."`
 }
 
 type requestsListResult struct {
@@ -119,16 +137,14 @@ func (f requestsFilter) filter() store.Filter {
 // requestsCursor is where the page begins that a call asks for. What is absent
 // beside a cursor is taken from it; what contradicts it is refused.
 func (a *API) requestsCursor(c caller, in requestsListParams) (cursor, error) {
-	if _, err := feedback.ParseID(in.AssigneeID); err != nil && in.AssigneeID != nobody && in.AssigneeID != "" {
-		return cursor{}, feedback.Invalid("requests", "assignee_id", "assignee_id must be a UUID, or none for requests of nobody.")
+	wanted, err := in.wanted("assignee_id")
+	if err != nil {
+		return cursor{}, err
 	}
+	wanted.Sort = in.Sort
 	cur, fresh, err := a.resume(c, "requests", "requests-list", in.Cursor)
 	if err != nil {
 		return cur, err
-	}
-	wanted := requestsFilter{
-		Statuses: in.Status, AppID: in.AppID, Tag: feedback.FoldTag(in.Tag), AssigneeID: in.AssigneeID, Source: in.Source,
-		CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore, Box: in.Box, Sort: in.Sort,
 	}
 	if fresh {
 		wanted.Box, wanted.Sort = cmp.Or(wanted.Box, feedback.Live), cmp.Or(wanted.Sort, store.Newest)

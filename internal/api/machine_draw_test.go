@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ var (
 var operations = []string{
 	"widget-submit-request", "widget-submit-request", "widget-submit-request", "widget-submit-request",
 	"requests-list", "requests-list", "requests-list", "requests-list", "requests-update", "requests-update",
-	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-history", "tags-list",
+	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "auth-nothing",
 }
@@ -223,6 +224,31 @@ func (m *machine) value(c aCall, name string) any {
 	switch name {
 	case "id", "app_id", "request_id":
 		return m.id(c, name)
+	case "ids":
+		if c.in["filter"] != nil {
+			return nil
+		}
+		return m.either(name, []any{[]any{m.id(c, "id")}, []any{m.id(c, "id"), m.id(c, "id"), m.id(c, "id")}}, []any{[]any{}, []any{"junk"}, "x"})
+	case "filter":
+		if c.in["ids"] != nil {
+			return nil
+		}
+		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"app_id": m.id(c, "app_id")}},
+			[]any{object{"x": 1}, "all", object{"status": "x"}})
+	case "expected_count":
+		right := 0
+		if t, filter := m.token(c.who), c.in["filter"]; t != nil && filter != nil {
+			if clean, ok := someFilter(filter); ok {
+				_, result := m.listRequests(who{session: t.session}, clean.(object), nil)
+				right, _ = result["total_count"].(int)
+			}
+		}
+		return m.either(name, []any{number(strconv.Itoa(right))}, []any{number("7"), number("-1"), "1"})
+	case "set":
+		colleague := one(m, name, m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return t == nil || u.account == t.account })
+		return m.either(name,
+			[]any{object{"status": "planned"}, object{"status": "opened", "add_tags": []any{"Pro"}}, object{"remove_tags": []any{"PRO", "design"}, "assignee_id": colleague}, object{"assignee_id": "none"}, object{"box": "bin"}, object{"box": "live", "status": "declined"}},
+			[]any{object{"status": "duplicate"}, object{"x": 1}, object{}, object{"assignee_id": "junk"}, object{"assignee_id": nobodysID}, 7})
 	case "tag":
 		return m.either(name, []any{"design", "Pro", "É"}, []any{"", strings.Repeat("x", 41), 1})
 	case "tags":

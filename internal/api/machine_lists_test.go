@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -171,4 +172,113 @@ func (m *model) listTags(w who, in, got object) (string, object) {
 		list = append(list, item{int(letter), 0, object{"tag": labels[folded], "requests": n}})
 	}
 	return m.page(at, list, got, "tags")
+}
+
+func (m *model) bulkUpdate(w who, in, _ object) (string, object) {
+	ids, byID := in["ids"].([]any)
+	filter, byFilter := in["filter"].(object)
+	set := in["set"].(object)
+	expected, counted := in["expected_count"].(int)
+	switch {
+	case byID == byFilter:
+		return "requests.invalid_ids", nil
+	case byFilter && !counted:
+		return "requests.invalid_expected_count", nil
+	}
+	assignee, _ := set["assignee_id"].(string)
+	if _, ok := anID(assignee); !ok && assignee != "" && assignee != "none" {
+		return "requests.invalid_set", nil
+	}
+	var meant []*request
+	if byFilter {
+		at := place{box: "live"}
+		for name, field := range map[string]*string{"status": &at.statuses, "app_id": &at.app, "tag": &at.tag, "box": &at.box} {
+			if v, sent := filter[name].(string); sent {
+				*field = v
+			}
+		}
+		at.tag = strings.ToLower(at.tag)
+		if at.app != "" && m.app(w.account, at.app) == nil {
+			return "apps.not_found", nil
+		}
+		for _, r := range m.requests {
+			if r.account == w.account && at.holds(r) {
+				meant = append(meant, r)
+			}
+		}
+		if len(meant) != expected {
+			return "requests.count_mismatch", nil
+		}
+	}
+	for _, id := range ids {
+		r := m.request(w.account, id)
+		if r == nil {
+			return "requests.not_found", nil
+		}
+		if !slices.Contains(meant, r) {
+			meant = append(meant, r)
+		}
+	}
+	slices.SortFunc(meant, func(a, b *request) int { return cmp.Compare(slices.Index(m.requests, a), slices.Index(m.requests, b)) })
+	return m.changeMeant(w, meant, set)
+}
+
+// changeMeant makes a bulk change, or none of it.
+func (m *model) changeMeant(w who, meant []*request, set object) (string, object) {
+	assignee, _ := set["assignee_id"].(string)
+	for _, r := range meant {
+		if r.binned && set["box"] != "live" {
+			return "requests.not_found", nil
+		}
+		if assignee != "" && assignee != "none" && r.assignee != assignee && m.colleague(w, assignee) == nil {
+			return "requests.invalid_assignee_id", nil
+		}
+	}
+	updated := 0
+	for _, r := range meant {
+		kind, version := "request.updated", r.version
+		if box, sent := set["box"].(string); sent && r.binned != (box == "bin") {
+			kind = map[string]string{"bin": "request.deleted", "live": "request.restored"}[box]
+		}
+		m.changeRequest(w, r, kind, func(r *request) {
+			if status, sent := set["status"].(string); sent {
+				r.status = status
+			}
+			switch assignee {
+			case "":
+			case "none":
+				r.assignee = nil
+			default:
+				r.assignee = assignee
+			}
+			r.tags = bulkTags(r.tags, set)
+			if box, sent := set["box"].(string); sent {
+				r.binned = box == "bin"
+			}
+		})
+		if r.version > version {
+			updated++
+		}
+	}
+	return "ok", object{"updated": updated}
+}
+
+func bulkTags(tags []any, set object) []any {
+	has := func(list []any, tag any) bool {
+		return slices.ContainsFunc(list, func(t any) bool { return strings.EqualFold(t.(string), tag.(string)) })
+	}
+	removed, _ := set["remove_tags"].([]any)
+	added, _ := set["add_tags"].([]any)
+	result := []any{}
+	for _, tag := range tags {
+		if !has(removed, tag) {
+			result = append(result, tag)
+		}
+	}
+	for _, tag := range added {
+		if !has(result, tag) {
+			result = append(result, tag)
+		}
+	}
+	return result
 }

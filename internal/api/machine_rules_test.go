@@ -161,6 +161,47 @@ func someTags(v any) (any, bool) {
 	return tags, ok && len(list) <= 20
 }
 
+func someIDs(v any) (any, bool) {
+	list, ok := v.([]any)
+	for _, id := range list {
+		_, good := anID(id)
+		ok = ok && good
+	}
+	return list, ok && len(list) > 0
+}
+
+func notNegative(v any) (any, bool) {
+	if v == json.Number("0") {
+		return 0, true
+	}
+	return positive(v)
+}
+
+// inside is an object with some of the fields.
+func inside(v any, fields map[string]func(any) (any, bool)) (any, bool) {
+	sent, ok := v.(object)
+	result := object{}
+	for name, v := range sent {
+		reads, known := fields[name]
+		if !known {
+			return nil, false
+		}
+		clean, good := reads(v)
+		result[name], ok = clean, ok && good
+	}
+	return result, ok
+}
+
+func someFilter(v any) (any, bool) {
+	return inside(v, map[string]func(any) (any, bool){"status": someStatuses, "app_id": anID, "tag": trimmed(1, 40), "box": oneOf("live", "bin", "quarantine")})
+}
+
+func someSet(v any) (any, bool) {
+	return inside(v, map[string]func(any) (any, bool){
+		"status": oneOf(settable...), "assignee_id": trimmed(0, 1e6), "add_tags": someTags, "remove_tags": someTags, "box": oneOf("live", "bin"),
+	})
+}
+
 func someSubmitter(v any) (any, bool) {
 	submitter, ok := v.(object)
 	for name := range submitter {
@@ -203,6 +244,9 @@ var rules = map[string]rule{
 		need("app_id", anID), need("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)), may("tags", someTags),
 		may("submitter", someSubmitter), may("eta", aDate), may("assignee_id", anID),
 	}, (*model).createRequest},
+	"requests-bulk-update": {guardBearer, feedback.RoleMember, []field{
+		may("ids", someIDs), may("filter", someFilter), may("expected_count", notNegative), need("set", someSet),
+	}, (*model).bulkUpdate},
 	"requests-history": {guardBearer, feedback.RoleViewer, []field{need("request_id", anID), paging[0], paging[1]}, (*model).listHistory},
 	"tags-list":        {guardBearer, feedback.RoleViewer, paging, (*model).listTags},
 	"requests-get":     {guardBearer, feedback.RoleViewer, oneID, (*model).getRequest},

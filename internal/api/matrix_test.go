@@ -35,6 +35,7 @@ var samples = map[string]string{
 	"requests-list":         `{"app_id":"{app}"}`,
 	"requests-get":          `{"id":"{request}"}`,
 	"requests-update":       `{"id":"{request}","title":"T2"}`,
+	"requests-bulk-update":  `{"ids":["{request}"],"set":{"status":"planned"}}`,
 	"requests-create":       `{"app_id":"{app}","title":"T","tags":["t"]}`,
 	"requests-history":      `{"request_id":"{request}"}`,
 	"tags-list":             `{}`,

@@ -34,6 +34,7 @@ func (a *API) operations() []op {
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
 		bearer("requests-create", member, "Write down a feature request, for oneself or for somebody", a.requestsCreate),
 		bearer("requests-update", member, "Change a feature request", a.requestsUpdate),
+		bearer("requests-bulk-update", member, "Change many feature requests at once, or none", a.requestsBulkUpdate),
 		bearer("requests-delete", member, "Move a feature request to the bin, which keeps it for 30 days", a.requestsDelete),
 		bearer("requests-restore", member, "Take a feature request out of the bin", a.requestsRestore),
 

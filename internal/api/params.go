@@ -29,8 +29,10 @@ func newParams(registry huma.Registry, operation string, typ reflect.Type) *para
 	area, _, _ := strings.Cut(operation, "-")
 	p := &params{area: area, typ: typ, registry: registry, verbatim: map[string]bool{}, clears: map[string]bool{}}
 	p.schema = registry.Schema(typ, false, operation)
-	for i := range typ.NumField() {
-		field := typ.Field(i)
+	for _, field := range reflect.VisibleFields(typ) {
+		if field.Anonymous {
+			continue // its fields come by themselves
+		}
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		p.names = append(p.names, name)
 		p.verbatim[name] = field.Tag.Get("verbatim") == "true"

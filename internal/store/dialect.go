@@ -92,13 +92,13 @@ func (d dialect) placeholders(rows, columns int) string {
 	return string(b)
 }
 
-// powers cuts a list into pieces whose lengths are powers of two: each length is a
-// statement of its own, which connections keep prepared, and hundreds of them would
-// take tens of megabytes.
+// powers cuts a list into pieces whose lengths are powers of two, up to that of the
+// largest group: each length is a statement of its own, which connections keep prepared,
+// and hundreds of them would take tens of megabytes.
 func powers[T any](list []T) [][]T {
 	var pieces [][]T
 	for len(list) > 0 {
-		n := 1 << (bits.Len(uint(len(list))) - 1)
+		n := min(maxSubmitGroup, 1<<(bits.Len(uint(len(list)))-1))
 		pieces = append(pieces, list[:n])
 		list = list[n:]
 	}

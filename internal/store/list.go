@@ -79,7 +79,7 @@ type Total struct {
 // matches in all. It refuses with ErrAppNotFound when the filter names an app that
 // the account does not have.
 func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, Total, error) {
-	apps, err := s.tally(ctx, accountID, f)
+	apps, err := tally(ctx, s.reader, accountID, f)
 	if err != nil {
 		return nil, Total{}, err
 	}
@@ -104,7 +104,7 @@ func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, p
 			return nil, total, err
 		}
 	}
-	requests, err := s.pageRows(ctx, newPageQuery(accountID, f, page, live, dead))
+	requests, err := newPageQuery(accountID, f, page, live, dead).rows(ctx, s.reader)
 	return requests, total, err
 }
 
@@ -206,7 +206,7 @@ type appTally struct {
 
 // tally reads the counters. Deleted apps are among the answers as long as rows of
 // theirs may be around.
-func (s *Store) tally(ctx context.Context, accountID feedback.ID, f Filter) ([]appTally, error) {
+func tally(ctx context.Context, q queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
 	p := parameters{accountID, string(f.Box)}
 	var b strings.Builder
 	b.WriteString(`SELECT a.id, a.deleted_at IS NOT NULL, CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM apps a
@@ -219,7 +219,7 @@ func (s *Store) tally(ctx context.Context, accountID feedback.ID, f Filter) ([]a
 		b.WriteString(" AND a.id = " + p.add(*f.AppID))
 	}
 	b.WriteString(" GROUP BY a.id, a.deleted_at")
-	return all(ctx, s.reader, func(r row) (t appTally, err error) {
+	return all(ctx, q, func(r row) (t appTally, err error) {
 		err = r.Scan(&t.id, &t.deleted, &t.n)
 		return t, err
 	}, b.String(), p...)

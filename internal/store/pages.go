@@ -58,13 +58,13 @@ func merged(ranges []string, order string) string {
 	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY " + order + limited
 }
 
-// pageRows reads the rows of a page.
-func (s *Store) pageRows(ctx context.Context, q *pageQuery) ([]feedback.Request, error) {
+// rows reads the page.
+func (q *pageQuery) rows(ctx context.Context, from queryer) ([]feedback.Request, error) {
 	again := func() *pageQuery { // with parameters of its own
 		return newPageQuery(q.parameters[0].(feedback.ID), q.filter, q.page, q.live, q.dead)
 	}
 	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
-		return all(ctx, s.reader, scanRequest, statement, q.parameters...)
+		return all(ctx, from, scanRequest, statement, q.parameters...)
 	}
 	switch {
 	case q.filter.narrow():

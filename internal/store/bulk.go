@@ -1,0 +1,160 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"slices"
+
+	"gatherkit/internal/feedback"
+)
+
+// MaxBulk is how many requests one bulk change may touch: they change in one
+// transaction, for which others' writes to the same apps wait.
+const MaxBulk = 10_000
+
+// bulkChunk is how many requests are read at once.
+const bulkChunk = 500
+
+// Bulk says which requests a bulk change touches: those with the ids, or else those
+// that the filter matches, which must be as many as expected.
+type Bulk struct {
+	IDs      []feedback.ID
+	Filter   Filter
+	Expected int64
+}
+
+// ChangeRequests lets change alter many requests in one transaction and returns how
+// many are different then. It refuses with ErrRequestNotFound or ErrAppNotFound, with
+// ErrCountMismatch when the filter matches another number than expected, and with what
+// change refuses with; then nothing has changed.
+func (s *Store) ChangeRequests(ctx context.Context, accountID feedback.ID, b Bulk, by feedback.Actor, change func(*feedback.Request) error) (updated int, err error) {
+	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		requests, err := s.bulkRequests(ctx, tx, accountID, b)
+		if err != nil {
+			return err
+		}
+		updated, err = s.changeAll(ctx, tx, accountID, requests, by, change)
+		return err
+	})
+	return updated, err
+}
+
+// bulkRequests takes the gates of the apps and returns the requests behind them.
+func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
+	gates := map[countKey]int64{}
+	var live, dead []feedback.ID
+	if b.IDs == nil {
+		apps, err := tally(ctx, tx, accountID, b.Filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, app := range apps {
+			if app.deleted {
+				dead = append(dead, app.id)
+			} else {
+				live = append(live, app.id)
+				gates[gateOf(app.id)] = 0
+			}
+		}
+		if b.Filter.AppID != nil && len(live) == 0 {
+			return nil, feedback.ErrAppNotFound
+		}
+	} else {
+		// An app that is none of ours, or deleted, shows when the requests are read.
+		for ids := range slices.Chunk(b.IDs, bulkChunk) {
+			p := parameters{accountID}
+			apps, err := all(ctx, tx, scanID, "SELECT DISTINCT app_id FROM requests WHERE account_id = $1 AND id IN ("+list(&p, ids)+")", p...)
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range apps {
+				gates[gateOf(id)] = 0
+			}
+		}
+	}
+	if len(gates) > 0 {
+		if err := s.count(ctx, tx, accountID, gates); err != nil {
+			return nil, err
+		}
+	}
+	if b.IDs != nil {
+		return requestsByID(ctx, tx, accountID, b.IDs)
+	}
+	if len(live) == 0 {
+		return nil, expected(b, nil)
+	}
+	q := newPageQuery(accountID, b.Filter, Page{Sort: Newest, Limit: MaxBulk + 1}, live, dead)
+	requests, err := q.rows(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return requests, expected(b, requests)
+}
+
+// expected refuses when there are others, or more, than the caller believes.
+func expected(b Bulk, found []feedback.Request) error {
+	switch {
+	case len(found) > MaxBulk:
+		return feedback.ErrCountMismatch.With("The filter matches more than %d requests, which is the most for one change; narrow it.", MaxBulk)
+	case int64(len(found)) != b.Expected:
+		return feedback.ErrCountMismatch.With("The filter matches %d requests and not the expected %d; nothing was changed.", len(found), b.Expected)
+	}
+	return nil
+}
+
+// requestsByID returns the requests with the ids, or ErrRequestNotFound when there is
+// none for one of them.
+func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) ([]feedback.Request, error) {
+	var requests []feedback.Request
+	for piece := range slices.Chunk(ids, bulkChunk) {
+		p := parameters{accountID}
+		found, err := all(ctx, tx, scanRequest, "SELECT "+requestColumns+" FROM requests r WHERE r.account_id = $1 AND r.id IN ("+list(&p, piece)+`)
+			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) < len(piece) {
+			return nil, feedback.ErrRequestNotFound
+		}
+		requests = append(requests, found...)
+	}
+	return requests, nil
+}
+
+// changeAll changes requests whose gates are locked.
+func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor, change func(*feedback.Request) error) (int, error) {
+	// In the order of ids, so that the log is the same whatever found them.
+	slices.SortFunc(requests, func(a, b feedback.Request) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	now := feedback.At(s.now())
+	deltas := map[countKey]int64{}
+	var changes []feedback.Change
+	for i := range requests {
+		r, old := requests[i], requests[i]
+		if err := change(&r); err != nil {
+			return 0, err
+		}
+		before, after := feedback.Diff(old, r)
+		if len(after) == 0 && r.Box == old.Box {
+			continue
+		}
+		r.Version++
+		r.UpdatedAt = now
+		if err := saveRequest(ctx, tx, accountID, old, r); err != nil {
+			return 0, err
+		}
+		deltas[countKey{r.AppID, old.Box, old.Status}]--
+		deltas[countKey{r.AppID, r.Box, r.Status}]++
+		requests[i] = r
+		changes = append(changes, feedback.Change{
+			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &requests[i].AppID, RequestID: &requests[i].ID, Before: before, After: after,
+		})
+	}
+	if len(changes) == 0 {
+		return 0, nil
+	}
+	if err := s.count(ctx, tx, accountID, deltas); err != nil {
+		return 0, err
+	}
+	return len(changes), s.record(ctx, tx, accountID, now, changes...)
+}
