@@ -19,7 +19,8 @@ help: ## Show what there is to make.
 test: ## Install what is missing and run all tests.
 	@.ci/install
 	go vet ./...
-	REQUIRE=$(REQUIRE) go test -race -count 1 -timeout 30m ./...
+	REQUIRE=$(REQUIRE) go test -race -count 1 -timeout 30m $$(go list ./... | grep -v /torture)
+	REQUIRE=$(REQUIRE) go test -race -count 1 -timeout 30m ./torture
 
 .PHONY: test-go
 test-go: ## Run the tests for which everything is here, quickly.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gatherkit/e2e/program"
 )
@@ -25,6 +26,15 @@ func times(short, long int) int {
 		return long
 	}
 	return short
+}
+
+// bound is how long something may take: as long as the documents say in the long form,
+// and longer in the short one, which other tests may run beside.
+func bound(d time.Duration) time.Duration {
+	if *full {
+		return d
+	}
+	return 3 * d
 }
 
 // report is the table of what was measured.

@@ -88,7 +88,7 @@ func TestDatabaseAway(t *testing.T) {
 			others.stop()
 			settled := l.settle(t, c, token)
 			slowest := max(l.slowest("api.unavailable", ""), others.check(t))
-			if slowest > patience || l.count("api.unavailable") == 0 {
+			if slowest > bound(patience) || l.count("api.unavailable") == 0 {
 				t.Errorf("%d submissions were answered 503; the slowest call after %v, want at most %v", l.count("api.unavailable"), slowest, patience)
 			}
 			if silent := l.count(""); silent > 0 {
@@ -101,15 +101,16 @@ func TestDatabaseAway(t *testing.T) {
 			program.Eventually(t, "the goroutines of the outage end", func() bool { return goroutines() <= before })
 			checkMemory(t, p)
 			measured(t, "%d times for %v: %s, %d submissions and %d other calls answered 503, the slowest after %v, full rate back within %v, goroutines %d before, at most %d meanwhile",
-				rounds, away, settled, l.count("api.unavailable"), others.refused, slowest.Round(time.Millisecond), back.Round(time.Millisecond), before, most)
+				rounds, away(), settled, l.count("api.unavailable"), others.refused, slowest.Round(time.Millisecond), back.Round(time.Millisecond), before, most)
 		})
 	}
 }
 
-const (
-	patience = 2 * time.Second // for a 503, and for the full rate after the return
-	away     = 4 * time.Second
-)
+// patience is for a 503, and for the full rate after the return.
+const patience = 2 * time.Second
+
+// away is how long an outage lasts.
+func away() time.Duration { return bound(patience) + 2*time.Second }
 
 // outage takes the database away once, and returns how long the full rate has taken to
 // come back. observe is called while it is away.
@@ -124,15 +125,15 @@ func outage(t *testing.T, n *network, p *program.Process, l *load, take func(*ne
 		for path, want := range map[string]int{"/livez": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
 			asked := time.Now()
 			status := statusOf(t, p.URL+path)
-			if took := time.Since(asked); took > patience+100*time.Millisecond { // its own deadline is two seconds
+			if took := time.Since(asked); took > bound(patience)+100*time.Millisecond { // its own deadline is two seconds
 				t.Errorf("%s answered after %v", path, took)
 			}
-			if status != want && time.Since(taken) > patience {
+			if status != want && time.Since(taken) > bound(patience) {
 				t.Errorf("%s answers %d while the database is away", path, status)
 			}
 		}
 		observe()
-		return time.Since(taken) > away
+		return time.Since(taken) > away()
 	})
 	giveBack()
 	given := time.Now()
@@ -142,7 +143,7 @@ func outage(t *testing.T, n *network, p *program.Process, l *load, take func(*ne
 		back = now.Sub(given)
 		return back > window && l.rate(now.Add(-window), now) > 0.8*before
 	})
-	if back > patience+window {
+	if back > bound(patience)+window {
 		t.Errorf("the full rate was back after %v only", back)
 	}
 	return back

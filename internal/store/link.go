@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,9 @@ import (
 // PostgreSQL can be reached. A link asks it all the time on a connection of its own,
 // where an answer takes no longer than the network. When there is none, it cuts every
 // connection, so that calls under way fail at once instead of waiting for their
-// timeout, and lets no new one begin until there is an answer again.
+// timeout, and lets no new one begin until there is an answer again. When there is one
+// on a new connection only, the way has changed, such as to a standby that took over:
+// then it cuts those on which nothing has come meanwhile.
 const (
 	probeEvery = 250 * time.Millisecond
 	probeTime  = time.Second             // for an answer on a connection that is there
@@ -31,6 +34,8 @@ var errAway = errors.New("PostgreSQL does not answer")
 type link struct {
 	config *pgx.ConnConfig // of the connection that asks
 	log    *slog.Logger
+
+	asked atomic.Int64 // how often
 
 	mu    sync.Mutex
 	away  bool
@@ -59,6 +64,7 @@ func (l *link) close() {
 // dial is a connection's way to the server.
 func (l *link) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	c := &linkConn{link: l}
+	c.heard.Store(l.asked.Load())
 	ctx, c.cancel = context.WithCancel(ctx)
 	defer c.cancel()
 	if !l.enter(c) {
@@ -92,6 +98,15 @@ type linkConn struct {
 	net.Conn // nil while it is being dialed
 	link     *link
 	cancel   context.CancelFunc
+	heard    atomic.Int64 // link.asked when something has come last
+}
+
+func (c *linkConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.heard.Store(c.link.asked.Load())
+	}
+	return n, err
 }
 
 // Close closes the connection.
@@ -128,16 +143,22 @@ func (l *link) ask(ctx context.Context, conn *pgx.Conn) *pgx.Conn {
 	}
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	round, silent := l.asked.Add(1), false
 	if conn != nil {
-		if within(asking, probeTime, conn.Ping) == nil {
+		err := within(asking, probeTime, conn.Ping)
+		if err == nil {
 			return conn
 		}
+		silent = pgconn.Timeout(err)
 		_ = within(ctx, time.Millisecond, conn.Close)
 	}
 	// The process may have slept, or the server may have ended this connection alone.
 	conn, err := pgx.ConnectConfig(asking, l.config)
 	if ctx.Err() == nil {
 		l.found(err)
+	}
+	if err == nil && silent {
+		l.cut(func(c *linkConn) bool { return c.heard.Load() < round })
 	}
 	return conn
 }
@@ -154,16 +175,28 @@ func (l *link) found(err error) {
 	var refusal *pgconn.PgError
 	away := err != nil && (!errors.As(err, &refusal) || refusal.Code[:2] == "57") // shutting down, starting
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if away == l.away {
+	before := l.away
+	l.away = away
+	l.mu.Unlock()
+	if away == before {
 		return
 	}
-	if l.away = away; !away {
+	if !away {
 		l.log.Info("the database answers again")
 		return
 	}
 	l.log.Warn("the database does not answer; calls get 503 until it does", "error", err)
+	l.cut(func(*linkConn) bool { return true })
+}
+
+// cut closes some connections.
+func (l *link) cut(which func(*linkConn) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for c := range l.conns {
+		if !which(c) {
+			continue
+		}
 		delete(l.conns, c)
 		c.cancel()
 		if c.Conn != nil {

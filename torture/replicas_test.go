@@ -1,0 +1,246 @@
+package torture_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"gatherkit/e2e/program"
+)
+
+// sessionState is what the model knows of a session: its refresh tokens in the order in
+// which they follow each other, of which the last is unspent.
+type sessionState struct {
+	tokens string // separated by spaces; lost stands for one that nobody has been told
+	dead   bool
+}
+
+// The calls to a session. A refresh is answered with the next refresh token or a code,
+// a call with an access token with a code.
+type (
+	refreshWith string
+	callWith    string
+)
+
+const lost = "lost"
+
+// sessionModel has no clock: a history must not last for as long as a spent token may
+// still be exchanged, which is 20 seconds.
+func sessionModel(first string) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return sessionState{tokens: first} },
+		Step: func(state, input, output any) (bool, any) {
+			session := state.(sessionState)
+			if _, ok := input.(callWith); ok {
+				want := "ok"
+				if session.dead {
+					want = "auth.invalid_token"
+				}
+				return output == unknown || output == want, session
+			}
+			refused := output == unknown || output == "auth.invalid_refresh_token"
+			tokens := strings.Fields(session.tokens)
+			next, got := output.(string), strings.HasPrefix(output.(string), "grt_")
+			i := slices.Index(tokens, string(input.(refreshWith)))
+			switch {
+			case session.dead || i < 0:
+				return refused, session
+			case i == len(tokens)-1:
+				if output == unknown {
+					return true, sessionState{tokens: session.tokens + " " + lost}
+				}
+				return got && !slices.Contains(tokens, next), sessionState{tokens: session.tokens + " " + next}
+			case i == len(tokens)-2:
+				last := tokens[i+1]
+				if last == lost && got { // now somebody has been told
+					tokens[i+1] = next
+					return true, sessionState{tokens: strings.Join(tokens, " ")}
+				}
+				return output == unknown || next == last, session
+			}
+			return refused, sessionState{session.tokens, true}
+		},
+	}
+}
+
+// visit is a session, and the history of the calls to it.
+type visit struct {
+	history
+	first    string
+	mu       sync.Mutex
+	refresh  []string
+	accesses []string
+}
+
+func (v *visit) learn(tokens program.Result) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !slices.Contains(v.refresh, tokens.RefreshToken) {
+		v.refresh = append(v.refresh, tokens.RefreshToken)
+	}
+	v.accesses = append(v.accesses, tokens.AccessToken)
+}
+
+// tokens are a refresh token, mostly one of the last two, and an access token. Some
+// visitors are careless with old refresh tokens, which ends the session.
+func (v *visit) tokens(r *rand.Rand, careless bool) (refresh, access string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	back := r.IntN(2)
+	if careless && r.IntN(20) == 0 {
+		back = 2
+	}
+	return v.refresh[max(0, len(v.refresh)-1-back)], v.accesses[r.IntN(len(v.accesses))]
+}
+
+// run lets clients use and refresh the session on all replicas until over is closed.
+func (v *visit) run(p *pair, careless bool, over <-chan struct{}) (wait func()) {
+	var all sync.WaitGroup
+	for number := range uint64(3) {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(number, 2))
+			client := v.client()
+			tick := time.NewTicker(250 * time.Millisecond)
+			defer tick.Stop()
+			for {
+				if !v.call(r, p.replicas[r.IntN(len(p.replicas))], client, number < 2, careless) {
+					client = v.client()
+				}
+				select {
+				case <-over:
+					return
+				case <-tick.C:
+				}
+			}
+		})
+	}
+	return all.Wait
+}
+
+func (v *visit) call(r *rand.Rand, c program.Client, client int, refreshes, careless bool) bool {
+	refresh, access := v.tokens(r, careless)
+	if !refreshes {
+		return v.do(client, callWith(access), func() any {
+			got, err := c.Call("auth-me", access, program.Params{})
+			return code(got, err, func() any { return "ok" })
+		})
+	}
+	return v.do(client, refreshWith(refresh), func() any {
+		got, err := c.Call("auth-refresh", "", program.Params{"refresh_token": refresh})
+		return code(got, err, func() any {
+			v.learn(got.Result)
+			return got.RefreshToken
+		})
+	})
+}
+
+// TestSessionsOverFailover refreshes sessions on three replicas while the primary is
+// killed and its standby promoted: a spent token yields the one successor that it has,
+// also when nobody was told of that the first time, and ends the session once that one
+// is spent as well.
+func TestSessionsOverFailover(t *testing.T) {
+	p := newPair(t, "*")
+	var histories, failed, unanswered, recovered int
+	failovers := times(1, 10)
+	for i := range failovers {
+		visits := make([]*visit, 20)
+		for j := range visits {
+			opened := p.replicas[0].Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": program.Password})
+			visits[j] = &visit{first: opened.RefreshToken}
+			visits[j].learn(opened.Result)
+		}
+		failDuring(t, p, visits)
+		for j, v := range visits {
+			histories++
+			lastsShort(t, v)
+			for _, c := range v.calls {
+				if c.Output == unknown {
+					unanswered++
+				}
+			}
+			if v.toldLater() {
+				recovered++
+			}
+			if result := porcupine.CheckOperationsTimeout(sessionModel(v.first), v.calls, time.Minute); result != porcupine.Ok {
+				failed++
+				t.Errorf("history %d of failover %d: %s: %+v", j, i, result, v.calls)
+			}
+		}
+		if i < failovers-1 {
+			p.mend(t)
+		}
+	}
+	if unanswered == 0 {
+		t.Error("every call was answered: no history has gone over a failover")
+	}
+	measured(t, "%d histories over %d failovers, %d calls without an answer, %d sessions went on with a token whose first answer was lost: %d cannot be explained",
+		histories, failovers, unanswered, recovered, failed)
+}
+
+// failDuring lets the visits run over a failover.
+func failDuring(t *testing.T, p *pair, visits []*visit) {
+	t.Helper()
+	over := make(chan struct{})
+	var waits []func()
+	for j, v := range visits {
+		waits = append(waits, v.run(p, j%4 == 3, over))
+	}
+	called := func(n int) func() bool {
+		return func() bool {
+			return !slices.ContainsFunc(visits, func(v *visit) bool { return v.answered() < n })
+		}
+	}
+	program.Eventually(t, "the sessions are used", called(10))
+	p.fail(t)
+	program.Eventually(t, "the sessions are used again", called(30))
+	close(over)
+	for _, wait := range waits {
+		wait()
+	}
+}
+
+// answered is how many calls have been answered.
+func (v *visit) answered() (n int) {
+	v.history.mu.Lock()
+	defer v.history.mu.Unlock()
+	for _, c := range v.calls {
+		if c.Output != unknown {
+			n++
+		}
+	}
+	return n
+}
+
+// lastsShort fails the test when the history lasts for longer than the model holds.
+func lastsShort(t *testing.T, v *visit) {
+	t.Helper()
+	began, ended := v.calls[0].Call, v.calls[0].Call
+	for _, c := range v.calls {
+		began, ended = min(began, c.Call), max(ended, c.Call)
+	}
+	if lasted := time.Duration(ended - began); lasted > 19*time.Second {
+		t.Errorf("a history lasted %v: the machine is too slow for this test", lasted)
+	}
+}
+
+// toldLater reports whether a token's successor was told only after a call with it that
+// was not answered.
+func (v *visit) toldLater() bool {
+	asked := map[any]bool{}
+	for _, c := range v.calls {
+		if _, ok := c.Input.(refreshWith); !ok {
+			continue
+		}
+		if c.Output == unknown {
+			asked[c.Input] = true
+		} else if asked[c.Input] {
+			return strings.HasPrefix(c.Output.(string), "grt_")
+		}
+	}
+	return false
+}
