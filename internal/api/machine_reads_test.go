@@ -1,0 +1,177 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What the service makes of the value of a parameter, and whether it takes it.
+
+func verbatim(least, most int) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		s, ok := v.(string)
+		n := utf8.RuneCountInString(s)
+		return s, ok && n >= least && n <= most && !strings.Contains(s, "\x00")
+	}
+}
+
+func trimmed(least, most int) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		if s, ok := v.(string); ok {
+			v = strings.TrimSpace(s)
+		}
+		return verbatim(least, most)(v)
+	}
+}
+
+func anID(v any) (any, bool) {
+	s, ok := v.(string)
+	return s, ok && (strings.HasPrefix(s, "{id") || s == nobodysID)
+}
+
+func positive(v any) (any, bool) {
+	number, ok := v.(json.Number)
+	n, err := number.Float64()
+	return int(n), ok && err == nil && n >= 1 && n == float64(int(n))
+}
+
+func oneOf(values ...string) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		s, ok := v.(string)
+		return s, ok && slices.Contains(values, s)
+	}
+}
+
+var settable = []string{"opened", "under_review", "planned", "in_progress", "completed", "declined"}
+
+func someStatuses(v any) (any, bool) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var statuses []string
+	for _, v := range list {
+		status, ok := oneOf(append(settable, "duplicate")...)(v)
+		if !ok {
+			return nil, false
+		}
+		statuses = append(statuses, status.(string))
+	}
+	slices.Sort(statuses)
+	return strings.Join(slices.Compact(statuses), ","), len(list) > 0
+}
+
+// origins are those that are drawn, with their normal form.
+var origins = map[string]string{"https://A.example:443": "https://a.example", "https://a.example": "https://a.example", "http://b.example:8080": "http://b.example:8080"}
+
+func someSettings(v any) (any, bool) {
+	change, ok := v.(object)
+	result := object{}
+	for name, v := range change {
+		switch name {
+		case "sharing":
+			_, known := oneOf("none", "triaged", "all")(v)
+			ok = ok && known
+		case "widget":
+			widget, isObject := v.(object)
+			ok = ok && isObject
+			for key, v := range widget {
+				_, isFlag := v.(bool)
+				ok = ok && isFlag && slices.Contains([]string{"require_email", "show_email_field", "allow_file_uploads"}, key)
+			}
+		case "allowed_origins":
+			normal := []any{}
+			for _, origin := range v.([]any) {
+				normal = append(normal, origins[origin.(string)])
+			}
+			v, ok = normal, ok && !slices.Contains(normal, any(""))
+		default:
+			ok = false
+		}
+		result[name] = v
+	}
+	return result, ok
+}
+
+func someMetadata(v any) (any, bool) {
+	text, ok := v.(json.RawMessage)
+	return text, ok && text[0] == '{'
+}
+
+// aDate is one of those that are drawn.
+func aDate(v any) (any, bool) {
+	s, ok := v.(string)
+	return s, ok && strings.HasPrefix(s, "20") && len(s) == len("2026-01-01")
+}
+
+func aTime(v any) (any, bool) {
+	s, ok := v.(string)
+	at, err := time.Parse(time.RFC3339, s)
+	return at.UTC().Format(timeForm), ok && err == nil
+}
+
+// someTags are tags without those that say the same again.
+func someTags(v any) (any, bool) {
+	list, ok := v.([]any)
+	tags := []any{}
+	for _, v := range list {
+		tag, good := trimmed(1, 40)(v)
+		ok = ok && good
+		if good && !slices.ContainsFunc(tags, func(t any) bool { return strings.EqualFold(t.(string), tag.(string)) }) {
+			tags = append(tags, tag)
+		}
+	}
+	return tags, ok && len(list) <= 20
+}
+
+func someIDs(v any) (any, bool) {
+	list, ok := v.([]any)
+	for _, id := range list {
+		_, good := anID(id)
+		ok = ok && good
+	}
+	return list, ok && len(list) > 0
+}
+
+func notNegative(v any) (any, bool) {
+	if v == json.Number("0") {
+		return 0, true
+	}
+	return positive(v)
+}
+
+// inside is an object with some of the fields.
+func inside(v any, fields map[string]func(any) (any, bool)) (any, bool) {
+	sent, ok := v.(object)
+	result := object{}
+	for name, v := range sent {
+		reads, known := fields[name]
+		if !known {
+			return nil, false
+		}
+		clean, good := reads(v)
+		result[name], ok = clean, ok && good
+	}
+	return result, ok
+}
+
+func someFilter(v any) (any, bool) {
+	return inside(v, map[string]func(any) (any, bool){"status": someStatuses, "app_id": anID, "tag": trimmed(1, 40), "box": oneOf("live", "bin", "quarantine")})
+}
+
+func someSet(v any) (any, bool) {
+	return inside(v, map[string]func(any) (any, bool){
+		"status": oneOf(settable...), "assignee_id": trimmed(0, 1e6), "add_tags": someTags, "remove_tags": someTags, "box": oneOf("live", "bin"),
+	})
+}
+
+func someSubmitter(v any) (any, bool) {
+	submitter, ok := v.(object)
+	for name := range submitter {
+		ok = ok && slices.Contains([]string{"email", "name", "external_id"}, name)
+	}
+	return submitter, ok
+}
