@@ -75,13 +75,40 @@ func (s *server) run(t *testing.T, name string, args ...string) {
 	}
 }
 
+// start starts the server, which ends with the test, or with its process.
 func (s *server) start(t *testing.T) {
 	t.Helper()
-	// A standby that is promoted just as it has lost its primary first waits for that
-	// interval, which is five seconds by default.
-	settings := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 -c wal_keep_size=64 -c wal_retrieve_retry_interval=200ms", s.port)
-	s.run(t, "pg_ctl", "start", "-w", "-D", s.folder, "-l", s.folder+".log", "-o", settings)
+	log, err := os.OpenFile(s.folder+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(s.programs, "postgres"), "-D", s.folder, "-p", strconv.Itoa(s.port),
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200", "-c", "wal_keep_size=64",
+		// A standby that is promoted just as it has lost its primary first waits for that
+		// interval, which is five seconds by default.
+		"-c", "wal_retrieve_retry_interval=200ms")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner, Pdeathsig: syscall.SIGKILL}
+	if err := errors.Join(cmd.Start(), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		_ = cmd.Wait() // that it was killed is no news
+	}()
+	t.Cleanup(func() { <-exited })
 	t.Cleanup(s.end)
+	program.Eventually(t, "PostgreSQL answers", func() bool {
+		select {
+		case <-exited:
+			text, _ := os.ReadFile(s.folder + ".log")
+			t.Fatalf("PostgreSQL ended:\n%s", text)
+		default:
+		}
+		ready := exec.Command(filepath.Join(s.programs, "pg_isready"), "-q", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port))
+		return ready.Run() == nil
+	})
 }
 
 // end kills the server, which may have ended.
