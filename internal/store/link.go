@@ -45,18 +45,24 @@ type link struct {
 	stopped chan struct{}
 }
 
-// newLink watches the way to a server until it is closed.
 func newLink(config *pgx.ConnConfig, log *slog.Logger) *link {
+	return &link{config: config.Copy(), log: log, conns: map[*linkConn]struct{}{}}
+}
+
+// begin watches the way to the server until the link is closed.
+func (l *link) begin() {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &link{config: config.Copy(), log: log, conns: map[*linkConn]struct{}{}, stop: stop, stopped: make(chan struct{})}
+	l.stop, l.stopped = stop, make(chan struct{})
 	go func() {
 		defer close(l.stopped)
 		l.watch(ctx)
 	}()
-	return l
 }
 
 func (l *link) close() {
+	if l.stop == nil { // it has not begun
+		return
+	}
 	l.stop()
 	<-l.stopped
 }

@@ -109,6 +109,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if s.link != nil { // until now, an error says more than that the server is away
+		s.link.begin()
+	}
 	return s, nil
 }
 
