@@ -241,7 +241,7 @@ func TestDatabaseSlow(t *testing.T) {
 	c := program.NewClient(t, p)
 	token := c.Login(t)
 	l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
-	l.AwaitMore(t, times(30, 200))
+	l.AwaitMore(t, times(30, 100))
 	mend()
 	settled := l.settle(t, c, token)
 	if failed := l.count("api.unavailable") + l.count(""); failed > 0 {
