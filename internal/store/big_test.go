@@ -49,7 +49,12 @@ type statement struct {
 // the bin, as after a wave of spam.
 func newBig(t *testing.T, at storetest.Place) *big {
 	t.Helper()
-	b := &big{rig: newRig(t, at), size: 300_000, others: 2000}
+	return newBigOf(t, at, 300_000, 2000)
+}
+
+func newBigOf(t *testing.T, at storetest.Place, size, others int) *big {
+	t.Helper()
+	b := &big{rig: newRig(t, at), size: size, others: others}
 	if raceDetector && at.Name == "sqlite" {
 		// It takes SQLite minutes to fill the tables, and the plans are the same.
 		b.size, b.others = b.size/20, b.others/20

@@ -40,6 +40,9 @@ type dialect struct {
 	// transaction itself, unlock ends it.
 	lock, unlock string
 	numbered     bool // whether placeholders of long statements carry numbers
+	// grown asks for the tables that hold more than twice the rows that the planner
+	// knows of, and analyze has it look at one. SQLite's plans do without.
+	grown, analyze string
 }
 
 var (
@@ -56,6 +59,9 @@ var (
 			"{strict}", "", "{counters}", " WITH (fillfactor=50)"),
 		numbered: true,
 		lock:     "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
+		grown: `SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+			WHERE s.schemaname = current_schema() AND s.n_live_tup > 500 + 2 * GREATEST(c.reltuples, 0)`,
+		analyze: "ANALYZE (SKIP_LOCKED) ",
 	}
 )
 

@@ -251,6 +251,29 @@ func TestListPlans(t *testing.T) {
 	})
 }
 
+// TestPlansOfYoungDatabase: in the first minute of a database PostgreSQL has not yet
+// gathered statistics by itself, and the worker has it do so.
+func TestPlansOfYoungDatabase(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		b := newBigOf(t, at, 10_000, 2000)
+		if at.Name == "postgres" {
+			b.exec("DELETE FROM pg_statistic")
+			b.exec("UPDATE pg_class SET reltuples = -1, relpages = 0, relallvisible = 0 WHERE relnamespace = 'public'::regnamespace")
+		}
+		if err := b.Analyze(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range b.forms() {
+			b.checkPage(form.name, b.listed(form.filter, store.Page{Sort: store.Newest, Limit: 51}), form.index, form.branches, 51)
+		}
+		sent := b.during(func(s *store.Store) error {
+			_, _, err := s.Submitted(ctx, store.Submission{App: b.apps[1], IdempotencyKey: "key"})
+			return err
+		})
+		b.check("repeated submission", sent[len(sent)-1], "requests", "requests_idempotency")
+	})
+}
+
 // statements checks what else is asked often or touches large tables.
 func (b *big) statements() {
 	b.t.Helper()

@@ -79,6 +79,9 @@ func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool
 	if more, err = s.Purge(ctx); err != nil || more {
 		return more, err
 	}
+	if err := s.Analyze(ctx); err != nil {
+		return false, err
+	}
 	if now := s.now(); now.Sub(*swept).Abs() >= sweepEvery {
 		if err := s.Sweep(ctx); err != nil {
 			return false, err
@@ -198,6 +201,22 @@ func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
 	return s.inChunks(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id IN
 		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
 			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweepChunk)
+}
+
+// Analyze has PostgreSQL gather statistics of tables that have grown. By itself it does
+// so once a minute: until then it takes one index for as good as another, and reads all
+// requests of an app to find the one that has an idempotency key.
+func (s *Store) Analyze(ctx context.Context) error {
+	if s.dialect.grown == "" {
+		return nil
+	}
+	tables, err := all(ctx, s.reader, func(r row) (name string, err error) { return name, r.Scan(&name) }, s.dialect.grown)
+	for _, table := range tables {
+		if err == nil {
+			_, err = s.writer.ExecContext(ctx, s.dialect.analyze+table)
+		}
+	}
+	return err
 }
 
 // inChunks runs a statement that changes at most sweepChunk rows until it has
