@@ -47,6 +47,9 @@ func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Act
 		if err != nil {
 			return err
 		}
+		if r, err = rootOf(ctx, tx, accountID, r); err != nil {
+			return err
+		}
 		votes, err = s.cast(ctx, tx, accountID, by, r, b)
 		return err
 	})
@@ -70,11 +73,17 @@ func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (vot
 			return err
 		}
 		r, err := readRequest(ctx, tx, app.AccountID, b.RequestID)
-		if err == nil && (r.AppID != app.ID || !now.Settings.Shares(r)) {
-			err = feedback.ErrRequestNotFound
-		}
 		if err != nil {
 			return err
+		}
+		if r.AppID != app.ID || !now.Settings.Shares(r) {
+			return feedback.ErrRequestNotFound
+		}
+		if r, err = rootOf(ctx, tx, app.AccountID, r); err != nil {
+			return err
+		}
+		if !now.Settings.Shares(r) {
+			return feedback.ErrRequestNotFound
 		}
 		votes, err = s.cast(ctx, tx, app.AccountID, feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, r, b)
 		return err
@@ -82,17 +91,23 @@ func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (vot
 	return votes, err
 }
 
-// cast counts a ballot. The app's gate is locked.
-func (s *Store) cast(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, b Ballot) (int64, error) {
-	var err error
-	if r.MergedIntoID != nil {
+// rootOf is where the votes of a request count. It refuses with ErrRequestNotFound when
+// one of the two is in the bin.
+func rootOf(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request) (feedback.Request, error) {
+	for r.Box != feedback.Bin && r.MergedIntoID != nil {
+		var err error
 		if r, err = readRequest(ctx, tx, accountID, *r.MergedIntoID); err != nil {
-			return 0, err
+			return r, err
 		}
 	}
 	if r.Box == feedback.Bin {
-		return 0, feedback.ErrRequestNotFound
+		return r, feedback.ErrRequestNotFound
 	}
+	return r, nil
+}
+
+// cast counts a ballot for a request that is not merged. The app's gate is locked.
+func (s *Store) cast(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, b Ballot) (int64, error) {
 	if err := keepSubmitter(ctx, tx, accountID, r); err != nil {
 		return 0, err
 	}
