@@ -2,9 +2,7 @@ package store_test
 
 import (
 	"errors"
-	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -208,6 +206,12 @@ func (w *wishes) change(one *wish, change func(*feedback.Request)) error {
 	return err
 }
 
+func (w *wishes) remove(one *wish) {
+	if w.expect("delete", w.change(one, func(r *feedback.Request) { r.Box = feedback.Bin }), when(one.gone, feedback.ErrRequestNotFound, nil)) {
+		one.bin = true
+	}
+}
+
 // empty lets the bin's time pass.
 func (w *wishes) empty() {
 	w.clock.Move(31 * 24 * time.Hour)
@@ -246,6 +250,7 @@ func TestVotesAndMerges(t *testing.T) {
 				w.check()
 			}
 			w.lists()
+			w.takeApart(index.Draw(t, "first"))
 			if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
 				t.Fatalf("miscounted: %+v, %v", wrong, err)
 			}
@@ -253,14 +258,35 @@ func TestVotesAndMerges(t *testing.T) {
 	})
 }
 
+// takeApart deletes a request or two for good and takes all others out of what they were merged
+// into, one after the other: each must take along what had been merged into it.
+func (w *wishes) takeApart(first int) {
+	if one := w.all[first]; !one.gone {
+		w.remove(one)
+		if one.parent != nil && rapid.Bool().Draw(w.t, "parent, too") {
+			w.remove(one.parent)
+		}
+		w.empty()
+		w.check()
+	}
+	for i := range w.all {
+		w.unmerge(w.all[(first+i)%len(w.all)])
+		w.check()
+	}
+}
+
 // step changes something.
 func (w *wishes) step(one, other *wish) {
 	gone := when(one.gone, feedback.ErrRequestNotFound, nil)
-	switch rapid.SampledFrom([]string{"vote", "vote", "vote", "merge", "merge", "merge", "unmerge", "unmerge", "status", "delete", "restore", "empty"}).Draw(w.t, "step") {
+	switch rapid.SampledFrom([]string{"vote", "vote", "vote", "merge", "merge", "chain", "unmerge", "unmerge", "status", "delete", "delete", "restore", "empty"}).Draw(w.t, "step") {
 	case "vote":
 		w.vote(one)
 	case "merge":
 		w.merge(one, other)
+	case "chain": // for deep trees
+		for i := range w.all[1:] {
+			w.merge(w.all[i], w.all[i+1])
+		}
 	case "unmerge":
 		w.unmerge(one)
 	case "status":
@@ -270,9 +296,7 @@ func (w *wishes) step(one, other *wish) {
 			one.status = status
 		}
 	case "delete":
-		if w.expect("delete", w.change(one, func(r *feedback.Request) { r.Box = feedback.Bin }), gone) {
-			one.bin = true
-		}
+		w.remove(one)
 	case "restore":
 		if w.expect("restore", w.change(one, func(r *feedback.Request) { r.Box = feedback.Live }), gone) {
 			one.bin = false
@@ -280,80 +304,4 @@ func (w *wishes) step(one, other *wish) {
 	case "empty":
 		w.empty()
 	}
-}
-
-// TestVotesAtOnce: whatever several callers of two processes do at once, no counter
-// drifts.
-func TestVotesAtOnce(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		other := at.Open(t, r.clock.Now)
-		account := r.account("Acme")
-		app := r.app(account)
-		for seed := range uint64(4) {
-			var ids []feedback.ID
-			for range 6 {
-				ids = append(ids, r.fill(app, 1).ID)
-			}
-			crowd(64, func(i int) {
-				random := rand.New(rand.NewPCG(seed, uint64(i)))
-				s := []*store.Store{r.Store, other}[i%2]
-				for range 6 {
-					id, into, by := ids[random.IntN(len(ids))], ids[random.IntN(len(ids))], feedback.Command()
-					email := fmt.Sprint(random.IntN(8), "@example.com")
-					var err error
-					switch random.IntN(8) {
-					case 0:
-						_, err = s.MergeRequest(ctx, account.ID, id, into, by)
-					case 1:
-						_, err = s.UnmergeRequest(ctx, account.ID, id, by)
-					case 2:
-						_, err = s.ChangeRequest(ctx, account.ID, id, by, func(r *feedback.Request) error {
-							r.Box = []feedback.Box{feedback.Live, feedback.Bin}[random.IntN(2)]
-							return nil
-						})
-					default:
-						_, err = s.Vote(ctx, account.ID, by, store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard", Remove: random.IntN(3) == 0})
-					}
-					var refused *feedback.Error
-					if err != nil && (!errors.As(err, &refused) || refused.Status >= 500) {
-						t.Error(err)
-					}
-				}
-			})
-			if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
-				t.Fatalf("miscounted: %+v, %v", wrong, err)
-			}
-		}
-	})
-}
-
-// TestRecountRepairs: what somebody has spoilt past the service is found and mended.
-func TestRecountRepairs(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		one, other := r.fill(r.app(account), 1), r.fill(r.app(account), 1)
-		email := "a@example.com"
-		for range 2 {
-			if votes, err := r.Vote(ctx, account.ID, feedback.Command(), store.Ballot{RequestID: one.ID, Person: feedback.Person{Email: &email}, Source: "dashboard"}); err != nil || votes != 2 {
-				t.Fatalf("%d votes, %v", votes, err)
-			}
-		}
-		if _, err := r.raw.ExecContext(ctx, "UPDATE requests SET votes = votes + 3, comments = 7 WHERE account_id = $1 AND id = $2", account.ID, one.ID); err != nil {
-			t.Fatal(err)
-		}
-		wrong, err := r.Recount(ctx)
-		if err != nil || len(wrong) != 2 || *wrong[0].RequestID != one.ID || wrong[0].Of != "votes" || wrong[0].Counted != 5 || wrong[0].Rows != 2 || wrong[1].Of != "comments" {
-			t.Fatalf("found %+v, %v", wrong, err)
-		}
-		if wrong, err := r.Recount(ctx); err != nil || len(wrong) != 0 {
-			t.Errorf("found again %+v, %v", wrong, err)
-		}
-		for id, want := range map[feedback.ID]int64{one.ID: 2, other.ID: 1} {
-			if r, err := r.Request(ctx, account.ID, id); err != nil || r.Votes != want || r.Comments != 0 {
-				t.Errorf("%d votes, %d comments, %v", r.Votes, r.Comments, err)
-			}
-		}
-	})
 }
