@@ -28,7 +28,7 @@ func TestVoteAtOnce(t *testing.T) {
 			clients := make([]func(int), callers)
 			for i := range clients {
 				clients[i] = func(client int) {
-					body := fmt.Sprintf(`{"request_id":"%s","voter":"%s%02x"%s}`, id, voter, client%people, round.remove)
+					body := fmt.Sprintf(`{"request_id":%q,"voter":%q%s}`, id, fmt.Sprintf("%s%02x", voter, client%people), round.remove)
 					if got := s.at(apis[client/people%2], "widget-vote", s.names["key"], body); got.status != http.StatusOK {
 						t.Errorf("%s", got.body)
 					}
@@ -64,7 +64,8 @@ func TestVotesOfAnOldKey(t *testing.T) {
 				voters = append(voters, func(client int) {
 					for i := range 8 {
 						late := answered.Load()
-						got := s.at(apis[client%2], "widget-vote", old, fmt.Sprintf(`{"request_id":"%s","voter":"%s%x%x"}`, id, voter[:len(voter)-2]+fmt.Sprintf("%02x", round), client, i))
+						browser := fmt.Sprintf("%s%02x%x%x", voter[:len(voter)-2], round, client, i)
+						got := s.at(apis[client%2], "widget-vote", old, fmt.Sprintf(`{"request_id":%q,"voter":%q}`, id, browser))
 						if code := got.code(t); code != "ok" && code != "auth.invalid_api_key" || late && code == "ok" {
 							t.Errorf("after the answer %v: %s", late, got.body)
 						}

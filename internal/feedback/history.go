@@ -65,7 +65,7 @@ func (e *Event) mergeDeed() string {
 	case before != nil && after != nil && e.Kind == RequestMerged:
 		return "merged the request that this one is merged into into another one"
 	case before != nil && after != nil:
-		return "took the request that this one is merged into out of another one"
+		return "took the request that this one is merged into out of the one that it was merged into"
 	case after != nil:
 		return "merged the request into another one"
 	case before != nil:

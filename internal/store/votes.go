@@ -120,7 +120,7 @@ func (s *Store) cast(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by 
 // addVote adds a person's vote for a request that is not merged, and counts it when no
 // vote of theirs counts there already.
 func (s *Store) addVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, v feedback.Vote) (int64, error) {
-	key := v.Person.Key()
+	key := v.Key()
 	given, err := all(ctx, tx, scanID, "SELECT request_id FROM votes WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere, accountID, r.ID, key)
 	if err != nil || slices.Contains(given, r.ID) {
 		return r.Votes, err
