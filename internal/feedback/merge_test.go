@@ -48,7 +48,8 @@ func TestMergesInHistory(t *testing.T) {
 		"An operator took the request that this one is merged into out of the one that it was merged into.": {Kind: RequestUnmerged, Before: one, After: other},
 	} {
 		e.Actor.Kind = ByCommand
-		if e.Summarise(); e.Summary != want {
+		e.Summarise()
+		if e.Summary != want {
 			t.Errorf("%q, want %q", e.Summary, want)
 		}
 	}

@@ -129,13 +129,13 @@ func (s *Store) recountRequests(ctx context.Context, accountID, appID feedback.I
 	return wrong, nil
 }
 
-// repair sets the counters that are wrong. Without rows the one vote that there may be
-// is the submitter's.
+// repair sets the counters that are wrong. Without rows there may be one vote, that of
+// the submitter.
 func repair(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box feedback.Box, some []tallies) ([]Miscount, error) {
 	var wrong []Miscount
 	for _, t := range some {
-		if t.people == 0 && t.votes == 1 {
-			t.people = 1
+		if t.people == 0 {
+			t.people = max(0, min(t.votes, 1))
 		}
 		if t.votes == t.people && t.comments == t.spoken {
 			continue
