@@ -40,6 +40,12 @@ var samples = map[string]string{
 	"tags-list":             `{}`,
 	"requests-delete":       `{"id":"{request}"}`,
 	"requests-restore":      `{"id":"{request}"}`,
+	"requests-merge":        `{"id":"{request}","into_id":"{other_request}"}`,
+	"requests-unmerge":      `{"id":"{request}"}`,
+	"votes-add":             `{"request_id":"{request}","email":"ada@example.com"}`,
+	"votes-remove":          `{"request_id":"{request}","email":"ada@example.com"}`,
+	"votes-list":            `{"request_id":"{request}"}`,
+	"widget-vote":           `{"request_id":"{request}","voter":"0c9f5e9a-6d0c-4f53-9f0a-3b1f0f6f5a11"}`,
 	"users-list":            `{}`,
 }
 
@@ -73,7 +79,7 @@ func TestRoles(t *testing.T) {
 		for _, role := range feedback.Roles() {
 			t.Run(o.name+"/"+string(role), func(t *testing.T) {
 				s := newService(t, storetest.SQLite(t))
-				s.names["request"] = s.submit("T")
+				s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")
 				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
 					t.Errorf("%d %s", got.status, got.body)
@@ -125,29 +131,32 @@ var requestIDText = regexp.MustCompile(`[0-9a-f-]{36}`)
 func TestTenants(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
-		s.names["request"] = s.submit("Mine")
+		s.names["request"], s.names["other_request"] = s.submit("Mine"), s.submit("Mine, too")
 		s.names["deleted_request"] = s.submit("Deleted")
 		s.must("requests-delete", "owner", s.filled(`{"id":"{deleted_request}"}`))
 		doomed := s.must("apps-create", "owner", `{"name":"Doomed"}`)["app"].(map[string]any)["id"].(string)
 		s.must("apps-delete", "owner", `{"id":"`+doomed+`"}`)
-		own := map[string]string{"app": s.names["app"], "request": s.names["request"]}
+		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
+		own := map[string]string{"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"]}
+		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		before := s.snapshot()
 
 		for _, o := range s.api.order {
 			for _, field := range idFields(o) {
 				body := sample(t, o.name)
+				who := map[guard][2]string{guardBearer: {"stranger", "owner"}, guardWidget: {"stranger_key", "key"}}[o.guard]
 				for noun, id := range own {
-					foreign := s.call(o.name, "stranger", strings.ReplaceAll(body, "{"+noun+"}", id))
-					unknown := s.call(o.name, "stranger", strings.ReplaceAll(body, "{"+noun+"}", random))
 					if !strings.Contains(body, "{"+noun+"}") {
 						continue
 					}
+					rest := func(id string) string { return theirs.Replace(strings.ReplaceAll(body, "{"+noun+"}", id)) }
+					foreign, unknown := s.call(o.name, who[0], rest(id)), s.call(o.name, who[0], rest(random))
 					if foreign.status != http.StatusNotFound || foreign.status != unknown.status || !bytes.Equal(masked(foreign.body), masked(unknown.body)) {
 						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, "owner", strings.NewReplacer("{app}", doomed, "{request}", random).Replace(body))
+				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random).Replace(body))
 				if gone.status != http.StatusNotFound {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
@@ -157,6 +166,21 @@ func TestTenants(t *testing.T) {
 			t.Errorf("another account's call has changed something:\n%s\n%s", before, after)
 		}
 	})
+}
+
+// strangers makes an app of the other account that shares its two requests, and puts
+// their ids in the place of names.
+func (s *service) strangers() *strings.Replacer {
+	s.t.Helper()
+	app := s.must("apps-create", "stranger", `{"name":"Theirs"}`)["app"].(map[string]any)
+	s.names["stranger_key"] = app["api_key"].(string)
+	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"sharing":"all"}}`)
+	names := []string{"{app}", app["id"].(string)}
+	for _, name := range []string{"{request}", "{other_request}"} {
+		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":""}`)["request"].(map[string]any)
+		names = append(names, name, request["id"].(string))
+	}
+	return strings.NewReplacer(names...)
 }
 
 // masked hides ids, which may stand in answers.

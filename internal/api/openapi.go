@@ -71,6 +71,7 @@ var areaTitles = map[string]string{
 	"apps":     "Apps",
 	"widget":   "Widget",
 	"requests": "Feature requests",
+	"votes":    "Votes",
 	"users":    "Users",
 }
 

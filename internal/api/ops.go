@@ -37,6 +37,13 @@ func (a *API) operations() []op {
 		bearer("requests-delete", member, "Move a feature request to the bin, which keeps it for 30 days", a.requestsDelete),
 		bearer("requests-restore", member, "Take a feature request out of the bin", a.requestsRestore),
 
+		bearer("requests-merge", member, "Merge a feature request into another one that asks for the same", a.requestsMerge),
+		bearer("requests-unmerge", member, "Take a feature request out of the one into which it was merged", a.requestsUnmerge),
+		bearer("votes-add", member, "Vote on somebody's behalf", a.votesAdd),
+		bearer("votes-remove", member, "Remove somebody's vote", a.votesRemove),
+		bearer("votes-list", viewer, "List the people who want a feature request", a.votesList),
+		widget("widget-vote", "Vote for a feature request, or take the vote back", a.widgetVote),
+
 		bearer("requests-history", viewer, "List what happened to a feature request, latest first", a.requestsHistory),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 

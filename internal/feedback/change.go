@@ -33,6 +33,10 @@ const (
 	RequestDeleted    ChangeKind = "request.deleted"
 	RequestRestored   ChangeKind = "request.restored"
 	RequestPurged     ChangeKind = "request.purged"
+	RequestMerged     ChangeKind = "request.merged"
+	RequestUnmerged   ChangeKind = "request.unmerged"
+	VoteAdded         ChangeKind = "vote.added"
+	VoteRemoved       ChangeKind = "vote.removed"
 )
 
 // Actor is who made a change.

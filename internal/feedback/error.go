@@ -76,6 +76,7 @@ var (
 	ErrEmailTaken          = &Error{Code: "users.email_taken", Status: 409, Message: "A user with this e-mail exists already."}
 	ErrIdempotencyMismatch = &Error{Code: "widget.idempotency_mismatch", Status: 409, Message: "This idempotency_key was used before with other content; use a new key for a new request."}
 	ErrVersionConflict     = &Error{Code: "requests.version_conflict", Status: 409, Message: "The request was changed meanwhile; read it again and repeat the change."}
+	ErrMerged              = &Error{Code: "requests.merged", Status: 409, Message: "The request is merged into another one; take it out with requests-unmerge first."}
 
 	ErrRateLimited     = &Error{Code: "api.rate_limited", Status: 429, Message: "Too many submissions from this address; try again later."}
 	ErrTooManyAttempts = &Error{Code: "auth.too_many_attempts", Status: 429, Message: "Too many failed logins; try again later."}
@@ -92,7 +93,7 @@ func Codes() []*Error {
 		ErrForbidden, ErrOriginNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict,
+		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrMerged,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,
 		ErrInternal, ErrUnavailable,

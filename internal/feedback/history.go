@@ -34,6 +34,7 @@ var actorNames = map[string]string{ByUser: "A former user", ByAPIKey: "Somebody 
 var deeds = map[ChangeKind]string{
 	RequestCreated: "made the request", RequestUpdated: "changed the request",
 	RequestDeleted: "moved the request to the bin", RequestRestored: "took the request out of the bin",
+	VoteAdded: "added a vote", VoteRemoved: "removed a vote",
 }
 
 // Summarise writes the sentence.
@@ -43,7 +44,10 @@ func (e *Event) Summarise() {
 		who = *e.Actor.Name
 	}
 	deed := deeds[e.Kind]
-	if e.Kind == RequestUpdated {
+	switch e.Kind {
+	case RequestMerged, RequestUnmerged:
+		deed = e.mergeDeed()
+	case RequestUpdated:
 		var parts []string
 		for _, field := range slices.SortedFunc(maps.Keys(e.After), cmp.Compare) {
 			parts = append(parts, e.fieldDeed(field))
@@ -51,6 +55,25 @@ func (e *Event) Summarise() {
 		deed = cmp.Or(joined(parts), deed)
 	}
 	e.Summary = who + " " + cmp.Or(deed, string(e.Kind)) + "."
+}
+
+// mergeDeed says what a merge or its end was to this request: it was merged itself, it
+// followed the one into which it had been merged before, or another one was merged into it.
+func (e *Event) mergeDeed() string {
+	before, after := e.Before["merged_into_id"], e.After["merged_into_id"]
+	switch {
+	case before != nil && after != nil && e.Kind == RequestMerged:
+		return "merged the request that this one is merged into into another one"
+	case before != nil && after != nil:
+		return "took the request that this one is merged into out of the one that it was merged into"
+	case after != nil:
+		return "merged the request into another one"
+	case before != nil:
+		return "took the request out of the one that it was merged into"
+	case e.Kind == RequestMerged:
+		return "merged another request into this one"
+	}
+	return "took a merged request out of this one"
 }
 
 // fieldDeed says how one field was changed.
