@@ -18,7 +18,7 @@ const (
 	maxWord = 32
 	// maxDescribed is how many words of a description are looked at: what somebody
 	// wants comes first, and each word is a row.
-	maxDescribed = 40
+	maxDescribed = 24
 	// describedLetters is as much of a description as can hold them.
 	describedLetters = 2000
 	// maxTerms is how many words of a question count.
