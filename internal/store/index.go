@@ -127,14 +127,16 @@ func (s *Store) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedba
 	}
 	p := parameters{accountID}
 	found, err := all(ctx, s.reader, func(r row) (in indexed, err error) {
-		var title, description string
-		if err = r.Scan(&in.id, &in.appID, &title, &description); err == nil {
+		var box, title, description string
+		if err = r.Scan(&in.id, &in.appID, &box, &title, &description); err == nil && box == string(feedback.Live) {
 			in.words = search.Words(title, description)
 		}
 		return in, err
-	}, "SELECT id, app_id, title, description FROM requests WHERE account_id = $1 AND box = 'live' AND id IN ("+list(&p, padded(ids))+")", p...)
+	}, "SELECT id, app_id, box, title, description FROM requests WHERE account_id = $1 AND id IN ("+list(&p, padded(ids))+")", p...)
 	for _, in := range found {
-		texts[in.id] = in
+		if in.words != nil {
+			texts[in.id] = in
+		}
 	}
 	return texts, err
 }

@@ -268,24 +268,30 @@ func (s *Store) compare(ctx context.Context, accountID feedback.ID, l Likeness, 
 	return nil
 }
 
-// titled is a live request with what was made of it by a merge.
+// titled is a request with what was made of it by a merge.
 type titled struct {
 	feedback.Similar
+	appID      feedback.ID
+	box        feedback.Box
 	mergedInto *feedback.ID
 }
 
+// titles returns those of the requests that are live ones of the app. The statement does
+// not say so: with other columns than the key's, PostgreSQL might walk all of the app.
 func (s *Store) titles(ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID) (map[feedback.ID]titled, error) {
 	byID := make(map[feedback.ID]titled, len(ids))
 	if len(ids) == 0 {
 		return byID, nil
 	}
-	p := parameters{accountID, appID}
+	p := parameters{accountID}
 	rows, err := all(ctx, s.reader, func(r row) (t titled, err error) {
-		err = r.Scan(&t.ID, &t.Title, (*string)(&t.Status), &t.Votes, &t.mergedInto)
+		err = r.Scan(&t.ID, &t.appID, (*string)(&t.box), &t.Title, (*string)(&t.Status), &t.Votes, &t.mergedInto)
 		return t, err
-	}, "SELECT id, title, status, votes, merged_into_id FROM requests WHERE account_id = $1 AND app_id = $2 AND box = 'live' AND id IN ("+list(&p, padded(ids))+")", p...)
+	}, "SELECT id, app_id, box, title, status, votes, merged_into_id FROM requests WHERE account_id = $1 AND id IN ("+list(&p, padded(ids))+")", p...)
 	for _, r := range rows {
-		byID[r.ID] = r
+		if r.appID == appID && r.box == feedback.Live {
+			byID[r.ID] = r
+		}
 	}
 	return byID, err
 }
