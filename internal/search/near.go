@@ -130,7 +130,7 @@ func likeness(a, b string) float64 {
 		same++
 	}
 	whole := float64(len(y))
-	if same >= asStem && 4*same >= 3*len(x) && 5*same >= 2*len(y) {
+	if same >= asStem && 4*same >= 3*len(x) && 3*same >= len(y) {
 		best = max(best, 0.5+0.4*float64(same)/whole)
 	}
 	if len(x) >= asPart && strings.Contains(b, a) {
