@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,7 +63,80 @@ func TestRecall(t *testing.T) {
 		if got := ours["all"] / all["all"]; got < leastRecall || got < theirs["all"]/all["all"]+leastGain {
 			t.Errorf("recall@5 is %.3f, with all words %.3f", got, theirs["all"]/all["all"])
 		}
+		r.checkSearchPlans(app)
 	})
+}
+
+// checkSearchPlans holds the plans of what the index is read, filled and purged with.
+func (r *rig) checkSearchPlans(app feedback.App) {
+	r.t.Helper()
+	if _, err := r.raw.ExecContext(ctx, "ANALYZE"); err != nil {
+		r.t.Fatal(err)
+	}
+	b := &big{rig: r, account: feedback.Account{ID: app.AccountID}}
+	b.watched = r.watched(b.note)
+	primary := func(table string) string {
+		switch {
+		case r.at.Name == "postgres":
+			return table + "_pkey"
+		case table == "requests" || table == "indexed_requests" || table == "changes":
+			return "INDEX sqlite_autoindex_" + table + "_1"
+		}
+		return "PRIMARY KEY"
+	}
+	submitted := func(s *store.Store) error {
+		if _, err := s.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("One more", "")}); err != nil {
+			return err
+		}
+		_, _, err := s.Index(ctx, feedback.ID{})
+		return err
+	}
+	edited := func(s *store.Store) error {
+		id := r.ids(app)[0]
+		if _, err := s.ChangeRequest(ctx, app.AccountID, id, feedback.Command(), func(r *feedback.Request) error {
+			r.Box = feedback.Bin
+			return nil
+		}); err != nil {
+			return err
+		}
+		_, _, err := s.Index(ctx, feedback.ID{})
+		return err
+	}
+	similar := func(s *store.Store) error {
+		_, err := s.Similar(ctx, app.AccountID, store.Likeness{AppID: app.ID, Text: "calendar of the invoice list", Limit: 5})
+		return err
+	}
+	purged := func(s *store.Store) error {
+		r.drop(app)
+		return purge(s)
+	}
+	for _, c := range []struct {
+		name, part, table string
+		call              func(*store.Store) error
+	}{
+		{"vocabulary", "SELECT word FROM word_counts", "word_counts", similar},
+		{"counts", "SELECT word, n FROM word_counts", "word_counts", similar},
+		{"postings", "AS word, id FROM request_words", "request_words", similar},
+		{"titles", "SELECT id, app_id, box, title", "requests", similar},
+		{"entries", "SELECT seq, request_id FROM changes", "changes", submitted},
+		{"texts", "SELECT id, app_id, box, title, description", "requests", submitted},
+		{"indexed", "FROM indexed_requests", "indexed_requests", submitted},
+		{"present", "SELECT id FROM requests", "requests", submitted},
+		{"removed words", "DELETE FROM request_words", "request_words", edited},
+		{"removed counts", "DELETE FROM word_counts", "word_counts", edited},
+		{"purged words", "DELETE FROM request_words", "request_words", purged},
+	} {
+		found := false
+		for _, s := range b.during(c.call) {
+			if strings.Contains(s.query, c.part) && !found {
+				b.check(c.name, s, c.table, primary(c.table))
+				found = true
+			}
+		}
+		if !found {
+			r.t.Errorf("%s: no statement has %q", c.name, c.part)
+		}
+	}
 }
 
 // plainSearch is a search for the newest requests that have all the words.
