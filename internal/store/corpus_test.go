@@ -152,3 +152,14 @@ func (r *rig) index() {
 	}
 	r.clock.Move(time.Minute)
 }
+
+// copyWords gives an app the words of another one.
+func (r *rig) copyWords(from, to feedback.App) {
+	r.t.Helper()
+	for table, columns := range map[string]string{"request_words": "word, id", "word_counts": "word, n"} {
+		if _, err := r.raw.ExecContext(ctx, "INSERT INTO "+table+" (account_id, app_id, "+columns+") SELECT account_id, $1, "+columns+
+			" FROM "+table+" WHERE account_id = $2 AND app_id = $3", to.ID, from.AccountID, from.ID); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}

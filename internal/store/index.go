@@ -151,22 +151,43 @@ func (s *Store) reindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 	if err != nil {
 		return err
 	}
-	p := parameters{accountID}
-	present, err := all(ctx, tx, scanID, "SELECT id FROM requests WHERE account_id = $1 AND id IN ("+list(&p, padded(ids))+
-		") AND app_id IN (SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL)", p...)
+	present, err := present(ctx, tx, accountID, ids)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(present, compareIDs)
 	d := newDifference(accountID)
 	for _, id := range ids {
 		before, after := old[id], texts[id]
-		if _, found := slices.BinarySearchFunc(present, id, compareIDs); !found {
+		if !present[id] {
 			after = indexed{}
 		}
 		d.add(id, before, after)
 	}
 	return d.save(ctx, tx, s.dialect)
+}
+
+// present says which of the requests there are, in apps that are not deleted.
+func present(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]bool, error) {
+	p := parameters{accountID}
+	found, err := all(ctx, tx, func(r row) (in indexed, err error) {
+		err = r.Scan(&in.id, &in.appID)
+		return in, err
+	}, "SELECT id, app_id FROM requests WHERE account_id = $1 AND id IN ("+list(&p, padded(ids))+")", p...)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	var appIDs []feedback.ID
+	for _, in := range found {
+		if !slices.Contains(appIDs, in.appID) {
+			appIDs = append(appIDs, in.appID)
+		}
+	}
+	apps, err := alive(ctx, tx, accountID, padded(appIDs))
+	present := make(map[feedback.ID]bool, len(found))
+	for _, in := range found {
+		present[in.id] = slices.ContainsFunc(apps, func(app liveApp) bool { return app.id == in.appID })
+	}
+	return present, err
 }
 
 // unindex takes requests out of the index that are about to be removed for good.

@@ -23,12 +23,7 @@ func BenchmarkSimilar(b *testing.B) {
 			for range others {
 				other := r.app(account)
 				r.stored(other, distractors(b, size))
-				for table, columns := range map[string]string{"request_words": "word, id", "word_counts": "word, n"} {
-					if _, err := r.raw.ExecContext(ctx, "INSERT INTO "+table+" (account_id, app_id, "+columns+") SELECT account_id, $1, "+columns+
-						" FROM "+table+" WHERE account_id = $2 AND app_id = $3", other.ID, account.ID, app.ID); err != nil {
-						b.Fatal(err)
-					}
-				}
+				r.copyWords(app, other)
 			}
 			if _, err := r.raw.ExecContext(ctx, "ANALYZE"); err != nil {
 				b.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -150,9 +151,19 @@ func purgeWords(ctx context.Context, tx *sql.Tx, p purge) (bool, error) {
 	if err := lockIndex(ctx, tx, p.accountID); err != nil {
 		return false, err
 	}
-	for _, part := range []struct{ table, key string }{{"request_words", "word, id"}, {"word_counts", "word"}} {
-		n, err := changed(ctx, tx, "DELETE FROM "+part.table+" WHERE account_id = $1 AND app_id = $2 AND ("+part.key+") IN (SELECT "+part.key+
-			" FROM "+part.table+" WHERE account_id = $1 AND app_id = $2 ORDER BY "+part.key+" LIMIT CAST($3 AS BIGINT))", p.accountID, p.appID, purgedWords)
+	for _, part := range []struct{ table, second string }{{"request_words", "id"}, {"word_counts", "account_id"}} {
+		of := " FROM " + part.table + " WHERE account_id = $1 AND app_id = $2"
+		// Up to a row, as the databases find a range sooner than so many rows.
+		var word string
+		var second feedback.ID
+		err := tx.QueryRowContext(ctx, "SELECT word, "+part.second+of+" ORDER BY word, "+part.second+" LIMIT 1 OFFSET CAST($3 AS BIGINT)", p.accountID, p.appID, purgedWords).Scan(&word, &second)
+		var n int64
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			n, err = changed(ctx, tx, "DELETE"+of, p.accountID, p.appID)
+		case err == nil:
+			n, err = changed(ctx, tx, "DELETE"+of+" AND (word, "+part.second+") < ($3, $4)", p.accountID, p.appID, word, second)
+		}
 		if err != nil || n > 0 {
 			return true, err
 		}
