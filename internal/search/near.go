@@ -97,7 +97,7 @@ func slips(length int) int {
 
 func lettersOf(text string) (set uint64) {
 	for _, r := range text {
-		set |= 1 << (uint32(r) * 2654435769 >> 26)
+		set |= 1 << (uint64(r) * 0x9e3779b97f4a7c15 >> 58) //nolint:gosec // letters are not negative
 	}
 	return set
 }

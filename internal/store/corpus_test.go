@@ -86,8 +86,8 @@ func corpus(t testing.TB, n int) []feedback.Request {
 }
 
 // stored writes requests of an app behind the store's back, as old as they are many
-// milliseconds, and returns their ids.
-func (r *rig) stored(app feedback.App, requests []feedback.Request) []feedback.ID {
+// milliseconds.
+func (r *rig) stored(app feedback.App, requests []feedback.Request) {
 	r.t.Helper()
 	const chunk = 500
 	var last int64
@@ -116,11 +116,9 @@ func (r *rig) stored(app feedback.App, requests []feedback.Request) []feedback.I
 			rows = rows[n:]
 		}
 	}
-	var ids []feedback.ID
 	var rows, changes [][]any
 	for i, request := range requests {
 		id := feedback.FirstIDAt(bigFirst.Add(time.Duration(last+int64(i)) * time.Millisecond))
-		ids = append(ids, id)
 		rows = append(rows, []any{
 			app.AccountID, id, app.ID, string(request.Box), string(request.Status), request.Title, request.Description, false, "[]", request.Votes, 0, "{}", "widget", 1, 0, 0,
 		})
@@ -137,7 +135,6 @@ func (r *rig) stored(app feedback.App, requests []feedback.Request) []feedback.I
 			r.t.Fatal(err)
 		}
 	}
-	return ids
 }
 
 // index lets the index follow to the end of the logs, and vocabularies be read again.

@@ -19,16 +19,16 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// lines is what a query returns, a line a row.
-func (r *rig) lines(t fataler, columns int, query string, args ...any) []string {
-	rows, err := r.raw.QueryContext(ctx, query, args...)
+// lines is what a query of three columns returns, a line a row.
+func (r *rig) lines(t fataler, query string) []string {
+	rows, err := r.raw.QueryContext(ctx, query)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	found := []string{}
 	for rows.Next() {
-		values, into := make([]any, columns), make([]any, columns)
+		values, into := make([]any, 3), make([]any, 3)
 		for i := range values {
 			into[i] = &values[i]
 		}
@@ -58,7 +58,7 @@ func (r *rig) checkIndex(t fataler) {
 	type text struct{ id, app, title, description string }
 	var postings, words []string
 	counts := map[string]int{}
-	for _, line := range r.lines(t, 3, `SELECT r.id, r.app_id, r.title || '~' || r.description FROM requests r JOIN apps a ON a.account_id = r.account_id AND a.id = r.app_id
+	for _, line := range r.lines(t, `SELECT r.id, r.app_id, r.title || '~' || r.description FROM requests r JOIN apps a ON a.account_id = r.account_id AND a.id = r.app_id
 		WHERE r.box = 'live' AND a.deleted_at IS NULL`) {
 		fields := strings.SplitN(line, " ", 3)
 		title, description, _ := strings.Cut(fields[2], "~")
@@ -82,7 +82,7 @@ func (r *rig) checkIndex(t fataler) {
 	slices.Sort(counted)
 	slices.Sort(postings)
 	slices.Sort(words)
-	got := r.lines(t, 3, "SELECT app_id, word, n FROM word_counts WHERE n <> 0 OR word <> ''")
+	got := r.lines(t, "SELECT app_id, word, n FROM word_counts WHERE n <> 0 OR word <> ''")
 	for i, line := range got {
 		fields := strings.Split(line, " ")
 		got[i] = fmt.Sprintf("%s %q %s", fields[0], strings.Join(fields[1:len(fields)-1], " "), fields[len(fields)-1])
@@ -93,8 +93,8 @@ func (r *rig) checkIndex(t fataler) {
 		name      string
 		want, got []string
 	}{
-		{"request_words", postings, r.lines(t, 3, "SELECT app_id, id, word FROM request_words")},
-		{"indexed_requests", words, r.lines(t, 3, "SELECT app_id, request_id, words FROM indexed_requests")},
+		{"request_words", postings, r.lines(t, "SELECT app_id, id, word FROM request_words")},
+		{"indexed_requests", words, r.lines(t, "SELECT app_id, request_id, words FROM indexed_requests")},
 		{"word_counts", counted, got},
 	} {
 		if diff := cmp.Diff(c.want, c.got, cmp.Transformer("none", func(l []string) []string { return append([]string{}, l...) })); diff != "" && len(c.want)+len(c.got) > 0 {
@@ -258,7 +258,7 @@ func TestIndexersAtOnce(t *testing.T) {
 // ids are those of an app's requests.
 func (r *rig) ids(app feedback.App) (ids []feedback.ID) {
 	r.t.Helper()
-	page := store.Page{Limit: 200}
+	page := store.Page{Sort: store.Newest, Limit: 200}
 	for {
 		requests, _, err := r.Requests(ctx, app.AccountID, store.Filter{AppID: &app.ID, Box: feedback.Live}, page)
 		if err != nil {
@@ -270,7 +270,7 @@ func (r *rig) ids(app feedback.App) (ids []feedback.ID) {
 		if len(requests) == 0 {
 			return ids
 		}
-		page.After = &ids[len(ids)-1]
+		page.After = &store.Place{ID: ids[len(ids)-1]}
 	}
 }
 
@@ -342,64 +342,5 @@ func TestWorkIndexes(t *testing.T) {
 		}
 		r.index()
 		r.checkIndex(t)
-	})
-}
-
-// TestSimilar: what is shown is live, of the app, of a status that may be seen, and
-// itself only once.
-func TestSimilar(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app, other := r.app(account), r.app(account)
-		submit := func(app feedback.App, title string) feedback.Request {
-			request, err := r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest(title, "")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return request
-		}
-		root, merged, planned := submit(app, "Dark mode"), submit(app, "Night theme"), submit(app, "Dark theme at night")
-		binned := submit(app, "Dark night")
-		submit(other, "Dark mode at night")
-		r.index()
-		set := func(id feedback.ID, change func(*feedback.Request)) {
-			if _, err := r.ChangeRequest(ctx, account.ID, id, feedback.Command(), func(r *feedback.Request) error {
-				change(r)
-				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		// The index does not know yet; what it says is checked.
-		set(binned.ID, func(r *feedback.Request) { r.Box = feedback.Bin })
-		set(planned.ID, func(r *feedback.Request) { r.Status = "planned" })
-		if _, err := r.raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3", root.ID, account.ID, merged.ID); err != nil {
-			t.Fatal(err)
-		}
-		for name, c := range map[string]struct {
-			like store.Likeness
-			want []string
-		}{
-			"all":     {store.Likeness{Text: "dark night", Limit: 9}, []string{"Dark theme at night", "Dark mode"}},
-			"merged":  {store.Likeness{Text: "nihgt theme", Limit: 9}, []string{"Dark mode", "Dark theme at night"}},
-			"itself":  {store.Likeness{Text: "dark night", Limit: 9, Except: &root.ID}, []string{"Dark theme at night"}},
-			"status":  {store.Likeness{Text: "dark night", Limit: 9, Statuses: []feedback.Status{"planned"}}, []string{"Dark theme at night"}},
-			"limit":   {store.Likeness{Text: "dark night", Limit: 1}, []string{"Dark theme at night"}},
-			"nothing": {store.Likeness{Text: "?!", Limit: 9}, []string{}},
-		} {
-			c.like.AppID = app.ID
-			similar, err := r.Similar(ctx, account.ID, c.like)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := []string{}
-			for _, s := range similar {
-				got = append(got, s.Title)
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", name, diff)
-			}
-		}
 	})
 }
