@@ -30,6 +30,7 @@ func (a *API) operations() []op {
 		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
 
 		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
+		widget("widget-similar-requests", "Find requests like a text, of those that the app shares", a.widgetSimilarRequests),
 		bearer("requests-list", viewer, "List feature requests", a.requestsList),
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
 		bearer("requests-create", member, "Write down a feature request, for oneself or for somebody", a.requestsCreate),
@@ -45,6 +46,7 @@ func (a *API) operations() []op {
 		widget("widget-vote", "Vote for a feature request, or take the vote back", a.widgetVote),
 
 		bearer("requests-history", viewer, "List what happened to a feature request, latest first", a.requestsHistory),
+		bearer("requests-similar", viewer, "Find an app's requests like a text, or like a request", a.requestsSimilar),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 
 		bearer("users-list", viewer, "List the account's users", a.usersList),

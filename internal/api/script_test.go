@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -27,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata and the
 //
 //	# Prose, which goes into the documentation.
 //
-//	wait 15m                                  moves the clock
+//	wait 15m                                  moves the clock, and lets the index follow
 //
 //	POST /api/apps-create                     a call: headers, then a body
 //	Authorization: Bearer {owner}
@@ -165,6 +167,7 @@ func (s *service) play(steps []step) []step {
 				s.t.Fatal(err)
 			}
 			s.clock.Move(d)
+			s.index()
 		}
 		if st.path == "" {
 			continue
@@ -190,6 +193,18 @@ func (s *service) play(steps []step) []step {
 		st.answer = s.masked(indent(s.t, got.body))
 	}
 	return played
+}
+
+// index lets the index of words follow what has happened.
+func (s *service) index() {
+	s.t.Helper()
+	var next feedback.ID
+	for more := true; more; {
+		var err error
+		if next, more, err = s.store.Index(context.Background(), next); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // filled puts values in the place of {names}.

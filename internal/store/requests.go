@@ -213,7 +213,7 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 
 // removeChildren removes what belongs to requests that go for good.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	for _, table := range []string{"changes", "request_tags", "votes", "comments"} {
+	for _, table := range []string{"changes", "request_tags", "votes", "comments", "indexed_requests"} {
 		p := parameters{accountID}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE account_id = $1 AND request_id IN ("+list(&p, ids)+")", p...); err != nil {
 			return err
