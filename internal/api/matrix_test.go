@@ -46,6 +46,10 @@ var samples = map[string]string{
 	"votes-remove":            `{"request_id":"{request}","email":"ada@example.com"}`,
 	"votes-list":              `{"request_id":"{request}"}`,
 	"widget-vote":             `{"request_id":"{request}","voter":"0c9f5e9a-6d0c-4f53-9f0a-3b1f0f6f5a11"}`,
+	"comments-list":           `{"request_id":"{request}"}`,
+	"comments-create":         `{"request_id":"{request}","body":"B"}`,
+	"comments-update":         `{"request_id":"{request}","id":"{comment}","body":"B2"}`,
+	"comments-delete":         `{"request_id":"{request}","id":"{comment}"}`,
 	"users-list":              `{}`,
 	"widget-similar-requests": `{"text":"T"}`,
 	"requests-similar":        `{"app_id":"{app}","text":"T"}`,
@@ -82,6 +86,7 @@ func TestRoles(t *testing.T) {
 			t.Run(o.name+"/"+string(role), func(t *testing.T) {
 				s := newService(t, storetest.SQLite(t))
 				s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")
+				s.names["comment"] = s.comment(role)
 				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
 					t.Errorf("%d %s", got.status, got.body)
@@ -139,7 +144,7 @@ func TestTenants(t *testing.T) {
 		doomed := s.must("apps-create", "owner", `{"name":"Doomed"}`)["app"].(map[string]any)["id"].(string)
 		s.must("apps-delete", "owner", `{"id":"`+doomed+`"}`)
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
-		own := map[string]string{"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"]}
+		own := map[string]string{"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner)}
 		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		before := s.snapshot()
@@ -158,7 +163,7 @@ func TestTenants(t *testing.T) {
 						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random).Replace(body))
+				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random).Replace(body))
 				if gone.status != http.StatusNotFound {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
@@ -182,6 +187,8 @@ func (s *service) strangers() *strings.Replacer {
 		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":""}`)["request"].(map[string]any)
 		names = append(names, name, request["id"].(string))
 	}
+	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[3]+`","body":"B"}`)["comment"].(map[string]any)
+	names = append(names, "{comment}", comment["id"].(string))
 	return strings.NewReplacer(names...)
 }
 
@@ -232,7 +239,7 @@ func TestMassAssignment(t *testing.T) {
 // columnNames are the fields of the records and the columns beside them.
 func columnNames() []string {
 	names := []string{"account_id", "key_hash", "password_hash", "role", "box", "deleted_at", "idempotency_key", "fingerprint", "seq", "expires_at", "is_admin", "__proto__"}
-	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}} {
+	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}, feedback.Comment{}} {
 		typ := reflect.TypeOf(record)
 		for i := range typ.NumField() {
 			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != "" && name != "-" && !slices.Contains(names, name) {

@@ -72,6 +72,7 @@ var areaTitles = map[string]string{
 	"widget":   "Widget",
 	"requests": "Feature requests",
 	"votes":    "Votes",
+	"comments": "Comments",
 	"users":    "Users",
 }
 

@@ -45,6 +45,11 @@ func (a *API) operations() []op {
 		bearer("votes-list", viewer, "List the people who want a feature request", a.votesList),
 		widget("widget-vote", "Vote for a feature request, or take the vote back", a.widgetVote),
 
+		bearer("comments-list", viewer, "List the comments on a feature request, oldest first", a.commentsList),
+		bearer("comments-create", member, "Comment on a feature request", a.commentsCreate),
+		bearer("comments-update", member, "Change a comment of one's own", a.commentsUpdate),
+		bearer("comments-delete", member, "Delete a comment of one's own, or as an admin anybody's", a.commentsDelete),
+
 		bearer("requests-history", viewer, "List what happened to a feature request, latest first", a.requestsHistory),
 		bearer("requests-similar", viewer, "Find an app's requests like a text, or like a request", a.requestsSimilar),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),

@@ -52,7 +52,7 @@ func reference(t testing.TB, a *API) string {
 	}
 	byName := scripts(t)
 	b.WriteString("\n## Records\n")
-	for _, name := range []string{"App", "Settings", "WidgetSettings", "Request", "Submitter", "Vote", "User", "Account", "Member"} {
+	for _, name := range []string{"App", "Settings", "WidgetSettings", "Request", "Submitter", "Vote", "Comment", "Author", "User", "Account", "Member"} {
 		a.describeRecord(t, &b, name)
 	}
 	for _, area := range areas(a.order) {

@@ -37,6 +37,9 @@ const (
 	RequestUnmerged   ChangeKind = "request.unmerged"
 	VoteAdded         ChangeKind = "vote.added"
 	VoteRemoved       ChangeKind = "vote.removed"
+	CommentCreated    ChangeKind = "comment.created"
+	CommentUpdated    ChangeKind = "comment.updated"
+	CommentDeleted    ChangeKind = "comment.deleted"
 )
 
 // Actor is who made a change.

@@ -47,6 +47,8 @@ func (e *Event) Summarise() {
 	switch e.Kind {
 	case RequestMerged, RequestUnmerged:
 		deed = e.mergeDeed()
+	case CommentCreated, CommentUpdated, CommentDeleted:
+		deed = e.commentDeed()
 	case RequestUpdated:
 		var parts []string
 		for _, field := range slices.SortedFunc(maps.Keys(e.After), cmp.Compare) {
@@ -74,6 +76,36 @@ func (e *Event) mergeDeed() string {
 		return "merged another request into this one"
 	}
 	return "took a merged request out of this one"
+}
+
+// commentDeed says what was done to a comment. What it said stands in the fields.
+func (e *Event) commentDeed() string {
+	switch e.Kind {
+	case CommentCreated:
+		return "wrote " + aComment(e.After["visibility"])
+	case CommentDeleted:
+		deed := "deleted " + aComment(e.Before["visibility"])
+		if author, known := e.Before["author_id"].(string); known && e.Actor.ID != nil && author != e.Actor.ID.String() {
+			deed += " that somebody else wrote"
+		}
+		return deed
+	}
+	_, rewritten := e.After["body"]
+	visibility, shown := e.After["visibility"]
+	switch {
+	case rewritten && shown:
+		return fmt.Sprintf("rewrote a comment and made it %v", visibility)
+	case shown:
+		return fmt.Sprintf("made a comment %v", visibility)
+	}
+	return "rewrote a comment"
+}
+
+func aComment(visibility any) string {
+	if visibility == string(Public) {
+		return "a public comment"
+	}
+	return "an internal comment"
 }
 
 // fieldDeed says how one field was changed.
