@@ -46,6 +46,7 @@ var samples = map[string]string{
 	"votes-remove":            `{"request_id":"{request}","email":"ada@example.com"}`,
 	"votes-list":              `{"request_id":"{request}"}`,
 	"widget-vote":             `{"request_id":"{request}","voter":"0c9f5e9a-6d0c-4f53-9f0a-3b1f0f6f5a11"}`,
+	"requests-export":         `{"app_id":"{app}","format":"csv"}`,
 	"comments-list":           `{"request_id":"{request}"}`,
 	"comments-create":         `{"request_id":"{request}","body":"B"}`,
 	"comments-update":         `{"request_id":"{request}","id":"{comment}","body":"B2"}`,

@@ -51,6 +51,7 @@ func (a *API) operations() []op {
 		bearer("comments-delete", member, "Delete a comment of one's own, or as an admin anybody's", a.commentsDelete),
 
 		bearer("requests-history", viewer, "List what happened to a feature request, latest first", a.requestsHistory),
+		bearer("requests-export", viewer, "Make a link by which requests can be downloaded once, as CSV or JSON Lines", a.requestsExport),
 		bearer("requests-similar", viewer, "Find an app's requests like a text, or like a request", a.requestsSimilar),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 

@@ -218,7 +218,7 @@ func (s *service) filled(text string) string {
 var (
 	uuidText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	cursorMask = regexp.MustCompile(`"next_cursor": "[^"{][^"]*"`)
-	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst)_[0-9A-Za-z]{38,}`)
+	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst|gex)_[0-9A-Za-z]{38,}`)
 )
 
 // masked is the reverse of filled, for what a name was given to.

@@ -66,6 +66,7 @@ var (
 	ErrUnknownOperation = &Error{Code: "api.unknown_operation", Status: 404, Message: "There is no such operation; /docs lists them all."}
 	ErrAppNotFound      = &Error{Code: "apps.not_found", Status: 404, Message: "The app was not found."}
 	ErrRequestNotFound  = &Error{Code: "requests.not_found", Status: 404, Message: "The request was not found."}
+	ErrExportNotFound   = &Error{Code: "exports.not_found", Status: 404, Message: "The link does not work any more, as it was used or its time is over; make another one with requests-export."}
 	ErrCommentNotFound  = &Error{Code: "comments.not_found", Status: 404, Message: "The comment was not found."}
 
 	ErrMethodNotAllowed     = &Error{Code: "api.method_not_allowed", Status: 405, Message: "Operations are called with POST."}
@@ -92,7 +93,7 @@ func Codes() []*Error {
 		ErrInvalidJSON, ErrUnknownParameter,
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken, ErrMissingAPIKey, ErrInvalidAPIKey,
 		ErrForbidden, ErrOriginNotAllowed,
-		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrCommentNotFound,
+		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrCommentNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
 		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrMerged,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,

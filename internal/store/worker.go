@@ -211,10 +211,14 @@ func (s *Store) PurgeBacklog(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// Sweep removes expired tokens, sessions without any, counts of failed logins
-// whose time is over, and, after 30 days, what is in the bin and idempotency keys.
+// Sweep removes expired tokens, sessions without any, links to exports and counts of
+// failed logins whose time is over, and, after 30 days, what is in the bin and
+// idempotency keys.
 func (s *Store) Sweep(ctx context.Context) error {
 	if err := s.forgetFailures(ctx); err != nil {
+		return err
+	}
+	if err := s.forgetExports(ctx); err != nil {
 		return err
 	}
 	accounts, err := all(ctx, s.reader, scanID, "SELECT account_id FROM accounts ORDER BY account_id")
