@@ -46,6 +46,7 @@ func TestMetrics(t *testing.T) {
 			`gatherkit_submit_group_size_sum 2`,
 			`gatherkit_write_queue 0`,
 			`gatherkit_purge_backlog 0`,
+			`gatherkit_index_backlog \d+`,
 			`gatherkit_database_connections [1-9]\d*`,
 			`gatherkit_database_connections_busy \d+`,
 			`gatherkit_database_waits_total \d+`,

@@ -29,7 +29,8 @@ var imports = map[string][]string{
 	"internal/config":          {"internal/feedback", "github.com/alecthomas/kong"},
 	"internal/feedback":        {},
 	"internal/password":        {"golang.org/x/crypto", "golang.org/x/sync"},
-	"internal/store":           {"internal/batch", "internal/feedback", "*"},
+	"internal/search":          {"golang.org/x/text"},
+	"internal/store":           {"internal/batch", "internal/feedback", "internal/search", "*"},
 	"internal/store/storetest": {"internal/store", "github.com/jackc/pgx"},
 	"web":                      {"docs", "*"},
 }

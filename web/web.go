@@ -33,8 +33,8 @@ var (
 // readyTime bounds the question whether the database answers.
 const readyTime = 2 * time.Second
 
-// New returns the handler of the whole service. api gets every path below /api
-// untouched, as ServeMux would answer some of them itself; ready says whether calls
+// New returns the handler of the whole service. api gets every path below /api and
+// /exports untouched, as ServeMux would answer some of them itself; ready says whether calls
 // can be answered.
 func New(api http.Handler, ready func(context.Context) error) (http.Handler, error) {
 	page, err := renderDocs(docs.API)
@@ -55,7 +55,7 @@ func New(api http.Handler, ready func(context.Context) error) (http.Handler, err
 		health(w, ready(ctx))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/") {
+		if r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/exports/") {
 			api.ServeHTTP(w, r)
 			return
 		}

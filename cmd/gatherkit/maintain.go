@@ -44,6 +44,10 @@ func (c *recountCommand) Run(p *program) error {
 	return p.withExisting(c.Store, func(s *store.Store) error {
 		wrong, err := s.Recount(p.ctx)
 		for _, m := range wrong {
+			if m.RequestID != nil {
+				p.printf("request %s, %s: counted %d, present %d; repaired\n", m.RequestID, m.Of, m.Counted, m.Rows)
+				continue
+			}
 			p.printf("app %s, %s, %s: counted %d, present %d; repaired\n", m.AppID, m.Box, m.Status, m.Counted, m.Rows)
 		}
 		if err == nil && len(wrong) == 0 {

@@ -42,15 +42,19 @@ func (r *registry) watch(s *store.Store) {
 	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "gatherkit_database_waits_total", Help: "Times that a call waited for a connection.",
 	}, func() float64 { return float64(s.Stats().Waited) }))
-	gauge("gatherkit_purge_backlog", "Deleted apps whose requests are still being removed; -1 when the database does not answer.", func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		n, err := s.PurgeBacklog(ctx)
-		if err != nil {
-			return -1
-		}
-		return float64(n)
-	})
+	backlog := func(name, help string, count func(context.Context) (int64, error)) {
+		gauge(name, help+"; -1 when the database does not answer.", func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			n, err := count(ctx)
+			if err != nil {
+				return -1
+			}
+			return float64(n)
+		})
+	}
+	backlog("gatherkit_purge_backlog", "Deleted apps whose requests are still being removed", s.PurgeBacklog)
+	backlog("gatherkit_index_backlog", "Changes that the index of words has yet to follow", s.IndexBacklog)
 }
 
 // serve answers on the given address, or nowhere when it is empty, until the

@@ -63,7 +63,7 @@ type Options struct {
 	SubmitRate     int // submissions a minute and address; 0 = no limit
 }
 
-// API answers every path under /api/.
+// API answers every path under /api/, and the links to exports.
 type API struct {
 	Options
 	cursorKey []byte
@@ -75,6 +75,7 @@ type API struct {
 	metrics   metrics
 	bodies    *semaphore.Weighted
 	pages     *semaphore.Weighted
+	exports   *semaphore.Weighted
 	decoding  chan struct{} // a place for each body that is being decoded
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
@@ -86,7 +87,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	a := &API{
 		Options: o,
 		submits: &rate{perMinute: o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
-		bodies: semaphore.NewWeighted(maxBodies), pages: semaphore.NewWeighted(maxPages), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
+		bodies: semaphore.NewWeighted(maxBodies), pages: semaphore.NewWeighted(maxPages), exports: semaphore.NewWeighted(maxExports), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
 			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
 			AllowedMethods:  []string{http.MethodPost},
@@ -125,8 +126,12 @@ type call struct {
 }
 
 // ServeHTTP answers with the envelope whatever happens, except for the OpenAPI
-// document and CORS preflights.
+// document, CORS preflights and exports.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if token, ok := strings.CutPrefix(r.URL.Path, exportPath); ok {
+		a.download(w, r, token)
+		return
+	}
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
 	c := &call{w: w, r: r, op: a.ops[name], requestID: a.NewID().String(), began: time.Now()}
 	w.Header().Set("X-Request-Id", c.requestID)

@@ -18,30 +18,43 @@ import (
 // samples are valid parameters for each operation. A new operation must be added
 // here: the matrices below are made from it.
 var samples = map[string]string{
-	"setup-create-owner":    `{"token":"{setup}","account_name":"A","name":"A","email":"new@example.com","password":"long enough"}`,
-	"auth-login":            `{"email":"owner@example.com","password":"correct horse battery staple"}`,
-	"auth-refresh":          `{"refresh_token":"{owner_refresh}"}`,
-	"auth-logout":           `{}`,
-	"auth-me":               `{}`,
-	"auth-change-password":  `{"current_password":"correct horse battery staple","new_password":"another long password"}`,
-	"apps-create":           `{"name":"Shop"}`,
-	"apps-list":             `{}`,
-	"apps-get":              `{"id":"{app}"}`,
-	"apps-update":           `{"id":"{app}","name":"Shop"}`,
-	"apps-update-settings":  `{"id":"{app}","settings":{"sharing":"all"}}`,
-	"apps-regenerate-key":   `{"id":"{app}"}`,
-	"apps-delete":           `{"id":"{app}"}`,
-	"widget-submit-request": `{"title":"T","description":"D"}`,
-	"requests-list":         `{"app_id":"{app}"}`,
-	"requests-get":          `{"id":"{request}"}`,
-	"requests-update":       `{"id":"{request}","title":"T2"}`,
-	"requests-bulk-update":  `{"ids":["{request}"],"set":{"status":"planned"}}`,
-	"requests-create":       `{"app_id":"{app}","title":"T","tags":["t"]}`,
-	"requests-history":      `{"request_id":"{request}"}`,
-	"tags-list":             `{}`,
-	"requests-delete":       `{"id":"{request}"}`,
-	"requests-restore":      `{"id":"{request}"}`,
-	"users-list":            `{}`,
+	"setup-create-owner":      `{"token":"{setup}","account_name":"A","name":"A","email":"new@example.com","password":"long enough"}`,
+	"auth-login":              `{"email":"owner@example.com","password":"correct horse battery staple"}`,
+	"auth-refresh":            `{"refresh_token":"{owner_refresh}"}`,
+	"auth-logout":             `{}`,
+	"auth-me":                 `{}`,
+	"auth-change-password":    `{"current_password":"correct horse battery staple","new_password":"another long password"}`,
+	"apps-create":             `{"name":"Shop"}`,
+	"apps-list":               `{}`,
+	"apps-get":                `{"id":"{app}"}`,
+	"apps-update":             `{"id":"{app}","name":"Shop"}`,
+	"apps-update-settings":    `{"id":"{app}","settings":{"sharing":"all"}}`,
+	"apps-regenerate-key":     `{"id":"{app}"}`,
+	"apps-delete":             `{"id":"{app}"}`,
+	"widget-submit-request":   `{"title":"T","description":"D"}`,
+	"requests-list":           `{"app_id":"{app}"}`,
+	"requests-get":            `{"id":"{request}"}`,
+	"requests-update":         `{"id":"{request}","title":"T2"}`,
+	"requests-bulk-update":    `{"ids":["{request}"],"set":{"status":"planned"}}`,
+	"requests-create":         `{"app_id":"{app}","title":"T","tags":["t"]}`,
+	"requests-history":        `{"request_id":"{request}"}`,
+	"tags-list":               `{}`,
+	"requests-delete":         `{"id":"{request}"}`,
+	"requests-restore":        `{"id":"{request}"}`,
+	"users-list":              `{}`,
+	"requests-merge":          `{"id":"{request}","into_id":"{other_request}"}`,
+	"requests-unmerge":        `{"id":"{request}"}`,
+	"votes-add":               `{"request_id":"{request}","email":"ada@example.com"}`,
+	"votes-remove":            `{"request_id":"{request}","email":"ada@example.com"}`,
+	"votes-list":              `{"request_id":"{request}"}`,
+	"widget-vote":             `{"request_id":"{request}","voter":"0c9f5e9a-6d0c-4f53-9f0a-3b1f0f6f5a11"}`,
+	"requests-export":         `{"app_id":"{app}","format":"csv"}`,
+	"comments-list":           `{"request_id":"{request}"}`,
+	"comments-create":         `{"request_id":"{request}","body":"B"}`,
+	"comments-update":         `{"request_id":"{request}","id":"{comment}","body":"B2"}`,
+	"comments-delete":         `{"request_id":"{request}","id":"{comment}"}`,
+	"widget-similar-requests": `{"text":"T"}`,
+	"requests-similar":        `{"app_id":"{app}","text":"T"}`,
 }
 
 func sample(t testing.TB, name string) string {
@@ -74,7 +87,8 @@ func TestRoles(t *testing.T) {
 		for _, role := range feedback.Roles() {
 			t.Run(o.name+"/"+string(role), func(t *testing.T) {
 				s := newService(t, storetest.SQLite(t))
-				s.names["request"] = s.submit("T")
+				s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")
+				s.names["comment"] = s.comment(role)
 				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
 					t.Errorf("%d %s", got.status, got.body)
@@ -126,29 +140,32 @@ var requestIDText = regexp.MustCompile(`[0-9a-f-]{36}`)
 func TestTenants(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
-		s.names["request"] = s.submit("Mine")
+		s.names["request"], s.names["other_request"] = s.submit("Mine"), s.submit("Mine, too")
 		s.names["deleted_request"] = s.submit("Deleted")
 		s.must("requests-delete", "owner", s.filled(`{"id":"{deleted_request}"}`))
 		doomed := s.must("apps-create", "owner", `{"name":"Doomed"}`)["app"].(map[string]any)["id"].(string)
 		s.must("apps-delete", "owner", `{"id":"`+doomed+`"}`)
-		own := map[string]string{"app": s.names["app"], "request": s.names["request"]}
+		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
+		own := map[string]string{"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner)}
+		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		before := s.snapshot()
 
 		for _, o := range s.api.order {
 			for _, field := range idFields(o) {
 				body := sample(t, o.name)
+				who := map[guard][2]string{guardBearer: {"stranger", "owner"}, guardWidget: {"stranger_key", "key"}}[o.guard]
 				for noun, id := range own {
-					foreign := s.call(o.name, "stranger", strings.ReplaceAll(body, "{"+noun+"}", id))
-					unknown := s.call(o.name, "stranger", strings.ReplaceAll(body, "{"+noun+"}", random))
 					if !strings.Contains(body, "{"+noun+"}") {
 						continue
 					}
+					rest := func(id string) string { return theirs.Replace(strings.ReplaceAll(body, "{"+noun+"}", id)) }
+					foreign, unknown := s.call(o.name, who[0], rest(id)), s.call(o.name, who[0], rest(random))
 					if foreign.status != http.StatusNotFound || foreign.status != unknown.status || !bytes.Equal(masked(foreign.body), masked(unknown.body)) {
 						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, "owner", strings.NewReplacer("{app}", doomed, "{request}", random).Replace(body))
+				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random).Replace(body))
 				if gone.status != http.StatusNotFound {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
@@ -158,6 +175,23 @@ func TestTenants(t *testing.T) {
 			t.Errorf("another account's call has changed something:\n%s\n%s", before, after)
 		}
 	})
+}
+
+// strangers makes an app of the other account that shares its two requests, and puts
+// their ids in the place of names.
+func (s *service) strangers() *strings.Replacer {
+	s.t.Helper()
+	app := s.must("apps-create", "stranger", `{"name":"Theirs"}`)["app"].(map[string]any)
+	s.names["stranger_key"] = app["api_key"].(string)
+	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"sharing":"all"}}`)
+	names := []string{"{app}", app["id"].(string)}
+	for _, name := range []string{"{request}", "{other_request}"} {
+		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":""}`)["request"].(map[string]any)
+		names = append(names, name, request["id"].(string))
+	}
+	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[3]+`","body":"B"}`)["comment"].(map[string]any)
+	names = append(names, "{comment}", comment["id"].(string))
+	return strings.NewReplacer(names...)
 }
 
 // masked hides ids, which may stand in answers.
@@ -207,7 +241,7 @@ func TestMassAssignment(t *testing.T) {
 // columnNames are the fields of the records and the columns beside them.
 func columnNames() []string {
 	names := []string{"account_id", "key_hash", "password_hash", "role", "box", "deleted_at", "idempotency_key", "fingerprint", "seq", "expires_at", "is_admin", "__proto__"}
-	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}} {
+	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}, feedback.Comment{}} {
 		typ := reflect.TypeOf(record)
 		for i := range typ.NumField() {
 			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != "" && name != "-" && !slices.Contains(names, name) {

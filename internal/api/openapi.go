@@ -72,6 +72,8 @@ var areaTitles = map[string]string{
 	"widget":   "Widget",
 	"requests": "Feature requests",
 	"tags":     "Tags",
+	"votes":    "Votes",
+	"comments": "Comments",
 	"users":    "Users",
 }
 

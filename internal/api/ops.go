@@ -30,6 +30,7 @@ func (a *API) operations() []op {
 		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
 
 		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
+		widget("widget-similar-requests", "Find requests like a text, of those that the app shares", a.widgetSimilarRequests),
 		bearer("requests-list", viewer, "List feature requests", a.requestsList),
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
 		bearer("requests-create", member, "Write down a feature request, for oneself or for somebody", a.requestsCreate),
@@ -38,7 +39,21 @@ func (a *API) operations() []op {
 		bearer("requests-delete", member, "Move a feature request to the bin, which keeps it for 30 days", a.requestsDelete),
 		bearer("requests-restore", member, "Take a feature request out of the bin", a.requestsRestore),
 
+		bearer("requests-merge", member, "Merge a feature request into another one that asks for the same", a.requestsMerge),
+		bearer("requests-unmerge", member, "Take a feature request out of the one into which it was merged", a.requestsUnmerge),
+		bearer("votes-add", member, "Vote on somebody's behalf", a.votesAdd),
+		bearer("votes-remove", member, "Remove somebody's vote", a.votesRemove),
+		bearer("votes-list", viewer, "List the people who want a feature request", a.votesList),
+		widget("widget-vote", "Vote for a feature request, or take the vote back", a.widgetVote),
+
+		bearer("comments-list", viewer, "List the comments on a feature request, oldest first", a.commentsList),
+		bearer("comments-create", member, "Comment on a feature request", a.commentsCreate),
+		bearer("comments-update", member, "Change a comment of one's own", a.commentsUpdate),
+		bearer("comments-delete", member, "Delete a comment of one's own, or as an admin anybody's", a.commentsDelete),
+
 		bearer("requests-history", viewer, "List what happened to a feature request, latest first", a.requestsHistory),
+		bearer("requests-export", viewer, "Make a link by which requests can be downloaded once, as CSV or JSON Lines", a.requestsExport),
+		bearer("requests-similar", viewer, "Find an app's requests like a text, or like a request", a.requestsSimilar),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 
 		bearer("users-list", viewer, "List the account's users", a.usersList),

@@ -52,7 +52,7 @@ func reference(t testing.TB, a *API) string {
 	}
 	byName := scripts(t)
 	b.WriteString("\n## Records\n")
-	for _, name := range []string{"App", "Settings", "WidgetSettings", "Request", "Submitter", "User", "Account", "Member"} {
+	for _, name := range []string{"App", "Settings", "WidgetSettings", "Request", "Submitter", "Vote", "Comment", "Author", "User", "Account", "Member"} {
 		a.describeRecord(t, &b, name)
 	}
 	for _, area := range areas(a.order) {
@@ -116,7 +116,7 @@ func describe(b *strings.Builder, o *op, script []step) {
 		case s.prose != "":
 			fmt.Fprintf(b, "\n%s\n", s.prose)
 		case s.wait != "":
-			fmt.Fprintf(b, "\n*%s later:*\n", strings.NewReplacer("720h", "30 days", "15m", "15 minutes", "30s", "30 seconds").Replace(s.wait))
+			fmt.Fprintf(b, "\n*%s later:*\n", strings.NewReplacer("720h", "30 days", "15m", "15 minutes", "30s", "30 seconds", "2s", "2 seconds").Replace(s.wait))
 		default:
 			fmt.Fprintf(b, "\n```http\n%s\n```\n\n```http\n%s\n```\n", s.callText(), join(fmt.Sprint(s.status), s.answerHeaders, s.answer, nil))
 		}

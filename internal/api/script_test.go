@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -27,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata and the
 //
 //	# Prose, which goes into the documentation.
 //
-//	wait 15m                                  moves the clock
+//	wait 15m                                  moves the clock, and lets the index follow
 //
 //	POST /api/apps-create                     a call: headers, then a body
 //	Authorization: Bearer {owner}
@@ -165,6 +167,7 @@ func (s *service) play(steps []step) []step {
 				s.t.Fatal(err)
 			}
 			s.clock.Move(d)
+			s.index()
 		}
 		if st.path == "" {
 			continue
@@ -192,6 +195,18 @@ func (s *service) play(steps []step) []step {
 	return played
 }
 
+// index lets the index of words follow what has happened.
+func (s *service) index() {
+	s.t.Helper()
+	var next feedback.ID
+	for more := true; more; {
+		var err error
+		if next, more, err = s.store.Index(context.Background(), next); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
 // filled puts values in the place of {names}.
 func (s *service) filled(text string) string {
 	for name, value := range s.names {
@@ -203,7 +218,7 @@ func (s *service) filled(text string) string {
 var (
 	uuidText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	cursorMask = regexp.MustCompile(`"next_cursor": "[^"{][^"]*"`)
-	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst)_[0-9A-Za-z]{38,}`)
+	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst|gex)_[0-9A-Za-z]{38,}`)
 )
 
 // masked is the reverse of filled, for what a name was given to.

@@ -33,6 +33,13 @@ const (
 	RequestDeleted    ChangeKind = "request.deleted"
 	RequestRestored   ChangeKind = "request.restored"
 	RequestPurged     ChangeKind = "request.purged"
+	RequestMerged     ChangeKind = "request.merged"
+	RequestUnmerged   ChangeKind = "request.unmerged"
+	VoteAdded         ChangeKind = "vote.added"
+	VoteRemoved       ChangeKind = "vote.removed"
+	CommentCreated    ChangeKind = "comment.created"
+	CommentUpdated    ChangeKind = "comment.updated"
+	CommentDeleted    ChangeKind = "comment.deleted"
 )
 
 // Actor is who made a change.

@@ -66,6 +66,8 @@ var (
 	ErrUnknownOperation = &Error{Code: "api.unknown_operation", Status: 404, Message: "There is no such operation; /docs lists them all."}
 	ErrAppNotFound      = &Error{Code: "apps.not_found", Status: 404, Message: "The app was not found."}
 	ErrRequestNotFound  = &Error{Code: "requests.not_found", Status: 404, Message: "The request was not found."}
+	ErrExportNotFound   = &Error{Code: "exports.not_found", Status: 404, Message: "The link does not work any more, as it was used or its time is over; make another one with requests-export."}
+	ErrCommentNotFound  = &Error{Code: "comments.not_found", Status: 404, Message: "The comment was not found."}
 
 	ErrMethodNotAllowed     = &Error{Code: "api.method_not_allowed", Status: 405, Message: "Operations are called with POST."}
 	ErrRequestTimeout       = &Error{Code: "api.request_timeout", Status: 408, Message: "The body did not arrive in time; send it again."}
@@ -76,6 +78,7 @@ var (
 	ErrEmailTaken          = &Error{Code: "users.email_taken", Status: 409, Message: "A user with this e-mail exists already."}
 	ErrIdempotencyMismatch = &Error{Code: "widget.idempotency_mismatch", Status: 409, Message: "This idempotency_key was used before with other content; use a new key for a new request."}
 	ErrVersionConflict     = &Error{Code: "requests.version_conflict", Status: 409, Message: "The request was changed meanwhile; read it again and repeat the change."}
+	ErrMerged              = &Error{Code: "requests.merged", Status: 409, Message: "The request is merged into another one; take it out with requests-unmerge first."}
 
 	ErrCountMismatch = &Error{Code: "requests.count_mismatch", Status: 409, Message: "The filter matches another number of requests than expected; nothing was changed."}
 
@@ -92,9 +95,9 @@ func Codes() []*Error {
 		ErrInvalidJSON, ErrUnknownParameter,
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken, ErrMissingAPIKey, ErrInvalidAPIKey,
 		ErrForbidden, ErrOriginNotAllowed,
-		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound,
+		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrCommentNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch,
+		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrMerged,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,
 		ErrInternal, ErrUnavailable,

@@ -34,6 +34,7 @@ var actorNames = map[string]string{ByUser: "A former user", ByAPIKey: "Somebody 
 var deeds = map[ChangeKind]string{
 	RequestCreated: "made the request", RequestUpdated: "changed the request",
 	RequestDeleted: "moved the request to the bin", RequestRestored: "took the request out of the bin",
+	VoteAdded: "added a vote", VoteRemoved: "removed a vote",
 }
 
 // Summarise writes the sentence.
@@ -43,7 +44,12 @@ func (e *Event) Summarise() {
 		who = *e.Actor.Name
 	}
 	deed := deeds[e.Kind]
-	if e.Kind == RequestUpdated {
+	switch e.Kind {
+	case RequestMerged, RequestUnmerged:
+		deed = e.mergeDeed()
+	case CommentCreated, CommentUpdated, CommentDeleted:
+		deed = e.commentDeed()
+	case RequestUpdated:
 		var parts []string
 		for _, field := range slices.SortedFunc(maps.Keys(e.After), cmp.Compare) {
 			parts = append(parts, e.fieldDeed(field))
@@ -51,6 +57,55 @@ func (e *Event) Summarise() {
 		deed = cmp.Or(joined(parts), deed)
 	}
 	e.Summary = who + " " + cmp.Or(deed, string(e.Kind)) + "."
+}
+
+// mergeDeed says what a merge or its end was to this request: it was merged itself, it
+// followed the one into which it had been merged before, or another one was merged into it.
+func (e *Event) mergeDeed() string {
+	before, after := e.Before["merged_into_id"], e.After["merged_into_id"]
+	switch {
+	case before != nil && after != nil && e.Kind == RequestMerged:
+		return "merged the request that this one is merged into into another one"
+	case before != nil && after != nil:
+		return "took the request that this one is merged into out of the one that it was merged into"
+	case after != nil:
+		return "merged the request into another one"
+	case before != nil:
+		return "took the request out of the one that it was merged into"
+	case e.Kind == RequestMerged:
+		return "merged another request into this one"
+	}
+	return "took a merged request out of this one"
+}
+
+// commentDeed says what was done to a comment. What it said stands in the fields.
+func (e *Event) commentDeed() string {
+	switch e.Kind {
+	case CommentCreated:
+		return "wrote " + aComment(e.After["visibility"])
+	case CommentDeleted:
+		deed := "deleted " + aComment(e.Before["visibility"])
+		if author, known := e.Before["author_id"].(string); known && e.Actor.ID != nil && author != e.Actor.ID.String() {
+			deed += " that somebody else wrote"
+		}
+		return deed
+	}
+	_, rewritten := e.After["body"]
+	visibility, shown := e.After["visibility"]
+	switch {
+	case rewritten && shown:
+		return fmt.Sprintf("rewrote a comment and made it %v", visibility)
+	case shown:
+		return fmt.Sprintf("made a comment %v", visibility)
+	}
+	return "rewrote a comment"
+}
+
+func aComment(visibility any) string {
+	if visibility == string(Public) {
+		return "a public comment"
+	}
+	return "an internal comment"
 }
 
 // fieldDeed says how one field was changed.

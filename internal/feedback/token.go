@@ -25,13 +25,14 @@ const (
 )
 
 const (
-	keyPrefix   = "gk_"
-	setupPrefix = "gst_"
-	keyDigits   = 32
-	checkDigits = 6  // base62 digits that hold 32 bits
-	tokenDigits = 65 // base62 digits that hold an account's id and 32 secret bytes
-	secretBytes = 32
-	base62      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	keyPrefix    = "gk_"
+	setupPrefix  = "gst_"
+	exportPrefix = "gex_"
+	keyDigits    = 32
+	checkDigits  = 6  // base62 digits that hold 32 bits
+	tokenDigits  = 65 // base62 digits that hold an account's id and 32 secret bytes
+	secretBytes  = 32
+	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
 // Hash is the form in which a secret is stored and looked up. Plain SHA-256 is
@@ -52,6 +53,12 @@ func NewSetupToken(rand io.Reader) string { return newKey(setupPrefix, rand) }
 
 // ValidSetupToken reports whether s has the form of a set-up token.
 func ValidSetupToken(s string) bool { return validKey(setupPrefix, s) }
+
+// NewExportToken makes the token of a link to an export.
+func NewExportToken(rand io.Reader) string { return newKey(exportPrefix, rand) }
+
+// ValidExportToken reports whether s has the form of the token of a link to an export.
+func ValidExportToken(s string) bool { return validKey(exportPrefix, s) }
 
 // MaskKey is what of a key may stand in logs.
 func MaskKey(key string) string {

@@ -29,12 +29,13 @@ func (s *Store) emptyBin(ctx context.Context, accountID feedback.ID) error {
 // removeBinned removes a chunk with its history, counts it out and logs it.
 func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback.ID) (int, error) {
 	now := s.now()
+	until := feedback.At(now.Add(-keepBinned))
 	old, err := all(ctx, tx, func(r row) (b binned, err error) {
 		err = r.Scan(&b.id, &b.appID, (*string)(&b.status))
 		return b, err
 	}, "SELECT id, app_id, status FROM requests WHERE account_id = $1 AND box = 'bin' AND updated_at < $2"+
 		" AND app_id IN (SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL) ORDER BY id ASC NULLS FIRST LIMIT $3",
-		accountID, feedback.At(now.Add(-keepBinned)), sweepChunk)
+		accountID, until, sweepChunk)
 	if err != nil || len(old) == 0 {
 		return 0, err
 	}
@@ -52,11 +53,17 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return 0, err
 	}
+	if err := s.setFree(ctx, tx, accountID, ids); err != nil {
+		return 0, err
+	}
+	if err := s.unindex(ctx, tx, accountID, ids); err != nil {
+		return 0, err
+	}
 	if err := removeChildren(ctx, tx, accountID, ids); err != nil {
 		return 0, err
 	}
-	p := parameters{accountID}
-	n, err := changed(ctx, tx, "DELETE FROM requests WHERE account_id = $1 AND box = 'bin' AND id IN ("+list(&p, ids)+")", p...)
+	p := parameters{accountID, until}
+	n, err := changed(ctx, tx, "DELETE FROM requests WHERE account_id = $1 AND box = 'bin' AND updated_at < $2 AND id IN ("+list(&p, ids)+")", p...)
 	if err != nil {
 		return 0, err
 	}

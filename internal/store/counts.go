@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 
@@ -82,67 +81,4 @@ func alive(ctx context.Context, tx *sql.Tx, accountID feedback.ID, appIDs []feed
 		err = r.Scan(&app.id, &app.key)
 		return app, err
 	}, "SELECT id, api_key FROM apps WHERE account_id = $1 AND deleted_at IS NULL AND id IN ("+list(&p, appIDs)+")", p...)
-}
-
-// Miscount is a counter that did not agree with the rows.
-type Miscount struct {
-	AccountID, AppID feedback.ID
-	Box, Status      string
-	Counted, Rows    int64
-}
-
-// Recount compares the counters of every app with its rows, repairs those that
-// are wrong and returns them. An app's writers wait while it is being counted.
-func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
-	type appKey struct{ accountID, id feedback.ID }
-	apps, err := all(ctx, s.reader, func(r row) (k appKey, err error) {
-		err = r.Scan(&k.accountID, &k.id)
-		return k, err
-	}, "SELECT account_id, id FROM apps WHERE deleted_at IS NULL ORDER BY account_id, id")
-	if err != nil {
-		return nil, err
-	}
-	var wrong []Miscount
-	for _, app := range apps {
-		var found []Miscount
-		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			found, err = s.recountApp(ctx, tx, app.accountID, app.id)
-			return err
-		})
-		if err != nil && !errors.Is(err, feedback.ErrAppNotFound) {
-			return wrong, err
-		}
-		wrong = append(wrong, found...)
-	}
-	return wrong, nil
-}
-
-func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) ([]Miscount, error) {
-	if err := s.lock(ctx, tx, accountID, appID); err != nil {
-		return nil, err
-	}
-	if _, err := readApp(ctx, tx, accountID, appID); err != nil { // deleted meanwhile: no gate must stay
-		return nil, err
-	}
-	// Rows without a counter and counters without rows both show up in the union.
-	wrong, err := all(ctx, tx, func(r row) (Miscount, error) {
-		m := Miscount{AccountID: accountID, AppID: appID}
-		err := r.Scan(&m.Box, &m.Status, &m.Counted, &m.Rows)
-		return m, err
-	}, `SELECT box, status, CAST(SUM(counted) AS BIGINT), CAST(SUM(present) AS BIGINT) FROM (
-			SELECT box, status, n AS counted, 0 AS present FROM request_counts WHERE account_id = $1 AND app_id = $2
-			UNION ALL
-			SELECT box, status, 0, COUNT(*) FROM requests WHERE account_id = $1 AND app_id = $2 GROUP BY box, status
-		) AS both_sides GROUP BY box, status HAVING SUM(counted) <> SUM(present) ORDER BY box, status`, accountID, appID)
-	if err != nil {
-		return nil, err
-	}
-	deltas := map[countKey]int64{}
-	for _, m := range wrong {
-		deltas[countKey{appID, feedback.Box(m.Box), feedback.Status(m.Status)}] = m.Rows - m.Counted
-	}
-	if len(deltas) == 0 {
-		return nil, nil
-	}
-	return wrong, s.count(ctx, tx, accountID, deltas)
 }

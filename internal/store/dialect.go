@@ -49,14 +49,14 @@ var (
 	sqliteDialect = dialect{
 		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
 			"{nulls_first}", "", "{bytewise}", "", // as they are anyway
-			"{strict}", " STRICT", "{counters}", " STRICT, WITHOUT ROWID"),
+			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{counters}", " STRICT, WITHOUT ROWID"),
 		lock: "BEGIN IMMEDIATE",
 	}
 	postgresDialect = dialect{
 		// A lower fillfactor lets the busy counter rows be updated in place (HOT).
 		words: strings.NewReplacer("{id}", "uuid", "{bytes}", "bytea", "{int}", "bigint", "{bool}", "boolean",
 			"{nulls_first}", " NULLS FIRST", "{bytewise}", ` COLLATE "C"`,
-			"{strict}", "", "{counters}", " WITH (fillfactor=50)"),
+			"{strict}", "", "{keyed}", "", "{counters}", " WITH (fillfactor=50)"),
 		numbered: true,
 		lock:     "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
 		grown: `SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid

@@ -24,7 +24,9 @@ type Worker struct {
 }
 
 // NewWorker is the worker of a process.
-func (s *Store) NewWorker() *Worker { return &Worker{store: s, lease: lease{holder: s.ids.New()}} }
+func (s *Store) NewWorker() *Worker {
+	return &Worker{store: s, lease: lease{name: workerLease, holder: s.ids.New()}}
+}
 
 // Step does one piece of work and reports whether there is more.
 func (w *Worker) Step(ctx context.Context) (more bool, err error) {

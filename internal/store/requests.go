@@ -28,19 +28,15 @@ func (s *Store) Request(ctx context.Context, accountID, id feedback.ID) (feedbac
 func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.Request) error) (feedback.Request, error) {
 	var r feedback.Request
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if r, err = readRequest(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-		// What was read counts only behind the gate, where nobody else changes it.
-		if err := s.lock(ctx, tx, accountID, r.AppID); err != nil {
-			return err
-		}
-		if r, err = readRequest(ctx, tx, accountID, id); err != nil {
+		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		old := r
 		if err := change(&r); err != nil {
 			return err
+		}
+		if r.MergedIntoID != nil && r.Status != old.Status {
+			return feedback.ErrMerged
 		}
 		before, after := feedback.Diff(old, r)
 		if len(after) == 0 && r.Box == old.Box {
@@ -54,11 +50,29 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 		if err := s.move(ctx, tx, accountID, old, r); err != nil {
 			return err
 		}
+		if r.MergedIntoID != nil && r.Box != old.Box {
+			if err := s.settleRoots(ctx, tx, accountID, by, *r.MergedIntoID); err != nil {
+				return err
+			}
+		}
 		return s.record(ctx, tx, accountID, r.UpdatedAt, feedback.Change{
 			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &r.AppID, RequestID: &id, Before: before, After: after,
 		})
 	})
 	return r, err
+}
+
+// lockRequest takes the gate of a request's app and returns the request: what was read
+// counts only behind the gate, where nobody else changes it.
+func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) (feedback.Request, error) {
+	r, err := readRequest(ctx, tx, accountID, id)
+	if err != nil {
+		return r, err
+	}
+	if err := s.lock(ctx, tx, accountID, r.AppID); err != nil {
+		return r, err
+	}
+	return readRequest(ctx, tx, accountID, id)
 }
 
 // saveRequest stores a request that was read as old, or fails with errStale. It
@@ -199,7 +213,7 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 
 // removeChildren removes what belongs to requests that go for good.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	for _, table := range []string{"changes", "request_tags", "votes", "comments"} {
+	for _, table := range []string{"changes", "request_tags", "votes", "comments", "indexed_requests"} {
 		p := parameters{accountID}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE account_id = $1 AND request_id IN ("+list(&p, ids)+")", p...); err != nil {
 			return err

@@ -27,20 +27,20 @@ var ctx = context.Background()
 // rig is a store with a clock, and a look at its tables past it.
 type rig struct {
 	*store.Store
-	t     *testing.T
+	t     testing.TB
 	at    storetest.Place
 	clock *storetest.Clock
 	raw   *sql.DB
 }
 
-func newRig(t *testing.T, at storetest.Place) *rig {
+func newRig(t testing.TB, at storetest.Place) *rig {
 	t.Helper()
 	clock := storetest.NewClock()
 	return &rig{at.Open(t, clock.Now), t, at, clock, openRaw(t, at)}
 }
 
 // openRaw opens the database as an operator's tool would.
-func openRaw(t *testing.T, at storetest.Place) *sql.DB {
+func openRaw(t testing.TB, at storetest.Place) *sql.DB {
 	t.Helper()
 	name, dsn := "pgx", at.Database
 	if at.Name == "sqlite" {

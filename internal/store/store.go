@@ -55,6 +55,8 @@ type Store struct {
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
 	keys    *batch.Batcher[string, struct{}, feedback.App] // look-ups, by the API key
 
+	words vocabularies
+
 	broken, closed atomic.Bool
 	fatal          func(error)
 }

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"cmp"
+	"context"
+
+	"gatherkit/internal/feedback"
+)
+
+type commentsListParams struct {
+	RequestID feedback.ID `json:"request_id" format:"uuid" doc:"The request."`
+	Limit     *int        `json:"limit,omitempty" minimum:"1" doc:"Comments on a page: 50 without it, 200 at the most."`
+	Cursor    string      `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+}
+
+type commentsListResult struct {
+	Comments []feedback.Comment `json:"comments"`
+	pageResult
+}
+
+func (a *API) commentsList(ctx context.Context, c caller, in commentsListParams) (commentsListResult, error) {
+	cur, fresh, err := a.resume(c, "comments", "comments-list", in.Cursor)
+	switch {
+	case err != nil:
+		return commentsListResult{}, err
+	case fresh:
+		cur.RequestID = in.RequestID
+	case cur.RequestID != in.RequestID:
+		return commentsListResult{}, invalidCursor("comments")
+	}
+	cur.limit(in.Limit, defaultLimit)
+	// A comment is as long as a request: see requestsList.
+	room := int64(cur.Limit) * rowBytes
+	if err := a.pages.Acquire(ctx, room); err != nil {
+		return commentsListResult{}, err
+	}
+	c.held = room
+	comments, total, err := a.Store.Comments(ctx, c.Account.ID, in.RequestID, cur.After, cur.Limit+1)
+	if err != nil {
+		return commentsListResult{}, err
+	}
+	comments, result, err := page(a, cur, comments, total, func(cur *cursor, c feedback.Comment) { cur.After = c.ID })
+	return commentsListResult{comments, result}, err
+}
+
+type commentResult struct {
+	Comment feedback.Comment `json:"comment"`
+}
+
+type commentsCreateParams struct {
+	RequestID  feedback.ID         `json:"request_id" format:"uuid" doc:"The request."`
+	Body       string              `json:"body" minLength:"1" maxLength:"10000" doc:"Plain text."`
+	Visibility feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read it; internal without it."`
+}
+
+func (a *API) commentsCreate(ctx context.Context, c caller, in commentsCreateParams) (commentResult, error) {
+	comment, err := a.Store.AddComment(ctx, c.Account.ID, c.actor(), feedback.Comment{
+		RequestID: in.RequestID, Author: feedback.Author{ID: c.User.ID}, Body: in.Body, Visibility: cmp.Or(in.Visibility, feedback.Internal),
+	})
+	return commentResult{comment}, err
+}
+
+type commentsUpdateParams struct {
+	RequestID  feedback.ID          `json:"request_id" format:"uuid" doc:"The request."`
+	ID         feedback.ID          `json:"id" format:"uuid" doc:"The comment."`
+	Body       *string              `json:"body,omitempty" minLength:"1" maxLength:"10000" doc:"Plain text."`
+	Visibility *feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read it."`
+}
+
+func (a *API) commentsUpdate(ctx context.Context, c caller, in commentsUpdateParams) (commentResult, error) {
+	change := feedback.CommentChange{Body: in.Body, Visibility: in.Visibility}
+	comment, err := a.Store.ChangeComment(ctx, c.Account.ID, in.RequestID, in.ID, c.actor(), func(comment *feedback.Comment) error {
+		return comment.Edit(c.User.ID, change)
+	})
+	return commentResult{comment}, err
+}
+
+type commentParams struct {
+	RequestID feedback.ID `json:"request_id" format:"uuid" doc:"The request."`
+	ID        feedback.ID `json:"id" format:"uuid" doc:"The comment."`
+}
+
+func (a *API) commentsDelete(ctx context.Context, c caller, in commentParams) (deletedResult, error) {
+	err := a.Store.DeleteComment(ctx, c.Account.ID, in.RequestID, in.ID, c.actor(), func(comment feedback.Comment) error {
+		return comment.CheckRemoval(c.User.ID, c.Role)
+	})
+	return deletedResult{err == nil, in.ID}, err
+}

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+// exportWriteTime is how long a reader may take for a piece of an export, which is no
+// longer than exportPiece as a rule.
+const (
+	exportWriteTime = time.Minute
+	exportPiece     = 32 << 10
+)
+
+// exportOp is what downloads are called in the log and the metrics.
+var exportOp = &op{name: "export-download"}
+
+// download answers a link to an export. A refusal is the envelope, as long as nothing
+// has been sent; after that, the connection breaks off, so that nobody takes a part for
+// the whole.
+func (a *API) download(w http.ResponseWriter, r *http.Request, token string) {
+	c := &call{w: w, r: r, op: exportOp, requestID: a.NewID().String(), began: time.Now()}
+	h := w.Header()
+	h.Set("X-Request-Id", c.requestID)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	if r.Method != http.MethodGet { // a HEAD, as from those who look where links lead, must not use it up
+		h.Set("Allow", http.MethodGet)
+		a.answer(c, nil, feedback.ErrMethodNotAllowed.With("Links to exports are opened with GET."))
+		return
+	}
+	if !a.exports.TryAcquire(1) {
+		a.answer(c, nil, feedback.ErrUnavailable)
+		return
+	}
+	defer a.exports.Release(1)
+	// Whether the reader is still there shows when something is sent: the server also
+	// ends the request's context when a long download outlasts its time for reading.
+	ctx := context.WithoutCancel(r.Context())
+	x, err := inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.TakeExport(ctx, token) })
+	if err != nil {
+		a.answer(c, nil, err)
+		return
+	}
+	out := &exportWriter{w: w, control: http.NewResponseController(w), begin: func() {
+		name, media := "requests-"+a.Now().UTC().Format(time.DateOnly)+"."+x.Format, "text/csv; charset=utf-8; header=present"
+		if x.Format == feedback.JSONL {
+			media = "application/jsonl; charset=utf-8"
+		}
+		h.Set("Content-Type", media)
+		h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+		h.Set("X-Accel-Buffering", "no") // nginx would put it all on its disk first
+	}}
+	err = a.export(ctx, out, x)
+	took := time.Since(c.began)
+	switch {
+	case err == nil:
+		a.metrics.observe(exportOp.name, "ok", took)
+		a.Log.Info("call", "operation", exportOp.name, "status", http.StatusOK, "code", "ok", "ms", float64(took.Microseconds())/1000, "request_id", c.requestID)
+	case !out.begun:
+		a.answer(c, nil, err)
+	default:
+		code := "broken_off"
+		a.metrics.observe(exportOp.name, code, took)
+		a.Log.Warn("an export broke off", "operation", exportOp.name, "code", code, "ms", float64(took.Microseconds())/1000, "request_id", c.requestID, "error", err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// export writes an export to its end.
+func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	e := &exporter{API: a, Export: x, to: bufio.NewWriterSize(out, exportPiece), sent: out.flush}
+	return e.write(ctx)
+}
+
+// exportWriter sends an export piece by piece. Each has a time of its own: the server's
+// is for a whole answer, and would cut long ones.
+type exportWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	begin   func() // before the first piece
+	begun   bool
+}
+
+func (o *exportWriter) Write(piece []byte) (int, error) {
+	if err := o.extend(); err != nil {
+		return 0, err
+	}
+	return o.w.Write(piece)
+}
+
+func (o *exportWriter) flush() error {
+	if err := o.extend(); err != nil {
+		return err
+	}
+	return unlessUnsupported(o.control.Flush())
+}
+
+// extend gives the next piece its time.
+func (o *exportWriter) extend() error {
+	if !o.begun {
+		o.begin()
+		o.begun = true
+	}
+	return unlessUnsupported(o.control.SetWriteDeadline(time.Now().Add(exportWriteTime)))
+}
+
+// unlessUnsupported drops what ResponseWriters of tests say that have no deadlines.
+func unlessUnsupported(err error) error {
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil
+	}
+	return err
+}

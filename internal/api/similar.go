@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+const (
+	maxSimilar       = 10
+	maxWidgetSimilar = 5
+)
+
+type requestsSimilarParams struct {
+	ID    *feedback.ID `json:"id,omitempty" format:"uuid" doc:"The request to which similar ones are wanted."`
+	AppID *feedback.ID `json:"app_id,omitempty" format:"uuid" doc:"With text instead of id: the app in which to look."`
+	Text  string       `json:"text,omitempty" minLength:"1" maxLength:"200" doc:"With app_id instead of id: what the request would say."`
+}
+
+// similarRequest is a request that is like what was asked for.
+type similarRequest struct {
+	ID     feedback.ID     `json:"id" format:"uuid"`
+	Title  string          `json:"title"`
+	Status feedback.Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
+	Votes  int64           `json:"votes"`
+	Score  float64         `json:"score" doc:"How alike it is, from 0 to 1."`
+}
+
+type requestsSimilarResult struct {
+	Requests []similarRequest `json:"requests" doc:"The most alike first, at most 10."`
+}
+
+func (a *API) requestsSimilar(ctx context.Context, c caller, in requestsSimilarParams) (requestsSimilarResult, error) {
+	like := store.Likeness{Text: in.Text, Limit: maxSimilar}
+	switch {
+	case in.ID != nil && in.AppID == nil && in.Text == "":
+		r, err := a.Store.Request(ctx, c.Account.ID, *in.ID)
+		if err != nil {
+			return requestsSimilarResult{}, err
+		}
+		like.AppID, like.Text, like.Except = r.AppID, r.Title, &r.ID
+		if r.MergedIntoID != nil {
+			like.Except = r.MergedIntoID
+		}
+	case in.ID == nil && in.AppID != nil && in.Text != "":
+		app, err := a.Store.App(ctx, c.Account.ID, *in.AppID)
+		if err != nil {
+			return requestsSimilarResult{}, err
+		}
+		like.AppID = app.ID
+	default:
+		return requestsSimilarResult{}, feedback.Invalid("requests", "text", "Send either id, or app_id and text.")
+	}
+	found, err := a.Store.Similar(ctx, c.Account.ID, like)
+	requests := make([]similarRequest, 0, len(found))
+	for _, r := range found {
+		requests = append(requests, similarRequest(r))
+	}
+	return requestsSimilarResult{requests}, err
+}
+
+type widgetSimilarRequestsParams struct {
+	Text string `json:"text" minLength:"1" maxLength:"200" doc:"What somebody is about to submit."`
+}
+
+// sharedRequest is what widget users get to see of others' requests.
+type sharedRequest struct {
+	ID     feedback.ID     `json:"id" format:"uuid"`
+	Title  string          `json:"title"`
+	Status feedback.Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
+	Votes  int64           `json:"votes"`
+}
+
+type widgetSimilarRequestsResult struct {
+	Requests []sharedRequest `json:"requests" doc:"The most alike first, at most 5; none where the app shares none."`
+}
+
+func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSimilarRequestsParams) (widgetSimilarRequestsResult, error) {
+	result := widgetSimilarRequestsResult{[]sharedRequest{}}
+	if !v.app.Settings.AllowsOrigin(v.origin) {
+		return result, feedback.ErrOriginNotAllowed
+	}
+	shared := v.app.Settings.Shared()
+	if len(shared) == 0 {
+		return result, nil
+	}
+	found, err := a.Store.Similar(ctx, v.app.AccountID, store.Likeness{AppID: v.app.ID, Text: in.Text, Statuses: shared, Limit: maxWidgetSimilar})
+	for _, r := range found {
+		result.Requests = append(result.Requests, sharedRequest{r.ID, r.Title, r.Status, r.Votes})
+	}
+	return result, err
+}

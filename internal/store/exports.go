@@ -1,0 +1,310 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// exportLife is how long the link of an export works.
+const exportLife = 10 * time.Minute
+
+// Export is what a link leads to.
+type Export struct {
+	AccountID feedback.ID `json:"-"`
+	Filter    Filter
+	Format    string // feedback.CSV or feedback.JSONL
+	BOM       bool   // whether a CSV begins with a byte order mark
+}
+
+// AddExport makes a link to an export for a session, with which it dies, and returns its
+// token and when it expires. It refuses with ErrAppNotFound when the filter names an app
+// that the account does not have.
+func (s *Store) AddExport(ctx context.Context, x Export, sessionID feedback.ID) (token string, expires feedback.Time, err error) {
+	if x.Filter.AppID != nil {
+		if _, err := s.App(ctx, x.AccountID, *x.Filter.AppID); err != nil {
+			return "", 0, err
+		}
+	}
+	wanted, err := json.Marshal(x)
+	if err != nil {
+		return "", 0, err
+	}
+	token, expires = feedback.NewExportToken(s.rand), feedback.At(s.now().Add(exportLife))
+	return token, expires, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at) VALUES ($1, $2, $3, $4, $5)",
+			hashArg(feedback.HashSecret(token)), x.AccountID, sessionID, string(wanted), expires)
+		return err
+	})
+}
+
+// TakeExport returns what a link leads to, and ends the link: of all who open it at
+// once, one gets there. It refuses the others, and expired links and those of sessions
+// that have ended, with ErrExportNotFound.
+func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
+	if !feedback.ValidExportToken(token) {
+		return Export{}, feedback.ErrExportNotFound
+	}
+	var x Export
+	var refused bool // a value, as an error would bring the link back
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		x, refused = Export{}, false
+		var sessionID feedback.ID
+		var wanted []byte
+		var expires feedback.Time
+		err := tx.QueryRowContext(ctx, "DELETE FROM exports WHERE token_hash = $1 RETURNING account_id, session_id, wanted, expires_at",
+			hashArg(feedback.HashSecret(token))).Scan(&x.AccountID, &sessionID, &wanted, &expires)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && !validAt(s.now(), expires, exportLife) {
+			refused = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var n int
+		err = tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM sessions s JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
+			WHERE s.account_id = $1 AND s.id = $2`, x.AccountID, sessionID).Scan(&n)
+		if err != nil {
+			return err
+		}
+		refused = n == 0
+		// A newer version may know filters that this one does not: to pass over one
+		// would let out more than was asked for.
+		decoder := json.NewDecoder(bytes.NewReader(wanted))
+		decoder.DisallowUnknownFields()
+		return decoder.Decode(&x)
+	})
+	if err == nil && refused {
+		err = feedback.ErrExportNotFound
+	}
+	return x, err
+}
+
+// forgetExports removes the links that nobody has opened in time.
+func (s *Store) forgetExports(ctx context.Context) error {
+	return s.inChunks(ctx, "DELETE FROM exports WHERE token_hash IN (SELECT token_hash FROM exports WHERE expires_at <= $1 LIMIT $2)", feedback.At(s.now()), sweepChunk)
+}
+
+// ExportPage returns requests that the filter matches, newest first, beyond a given one,
+// at most limit. Of an app that has gone meanwhile there are none.
+func (s *Store) ExportPage(ctx context.Context, accountID feedback.ID, f Filter, after *feedback.ID, limit int) ([]feedback.Request, error) {
+	apps, err := s.tally(ctx, accountID, f)
+	if err != nil {
+		return nil, err
+	}
+	var live, dead []feedback.ID
+	for _, app := range apps {
+		if app.deleted {
+			dead = append(dead, app.id)
+		} else {
+			live = append(live, app.id)
+		}
+	}
+	if len(live) == 0 {
+		return nil, nil
+	}
+	page := Page{Sort: Newest, Limit: limit}
+	if after != nil {
+		page.After = &Place{ID: *after}
+	}
+	return s.pageRows(ctx, newPageQuery(accountID, f, page, live, dead))
+}
+
+// ExportNames returns the names of the apps and the assignees of requests.
+func (s *Store) ExportNames(ctx context.Context, accountID feedback.ID, requests []feedback.Request) (map[feedback.ID]string, error) {
+	var ids []feedback.ID
+	for _, r := range requests {
+		ids = append(ids, r.AppID)
+		if r.AssigneeID != nil {
+			ids = append(ids, *r.AssigneeID)
+		}
+	}
+	slices.SortFunc(ids, compareIDs)
+	p := parameters{accountID}
+	some := list(&p, slices.Compact(ids))
+	names := map[feedback.ID]string{}
+	_, err := all(ctx, s.reader, func(r row) (id feedback.ID, err error) {
+		var name string
+		err = r.Scan(&id, &name)
+		names[id] = name
+		return id, err
+	}, "SELECT id, name FROM apps WHERE account_id = $1 AND id IN ("+some+") UNION ALL SELECT id, name FROM users WHERE account_id = $1 AND id IN ("+some+")", p...)
+	return names, err
+}
+
+// Exported is a request with all that belongs to it.
+type Exported struct {
+	feedback.Request
+	// Of a merged request: what it was merged into itself, and its status before.
+	MergedParentID *feedback.ID
+	MergedStatus   *feedback.Status
+
+	Votes    []Voter // those that were given here, in the order of the people's keys
+	Comments []feedback.Comment
+	Events   []feedback.Event // oldest first
+}
+
+// Export reads what belongs to requests that were read before, all as it is at one
+// moment: a request that has changed since then is read again, and one that is not in the
+// box any more is left out. When there are limit votes, comments or events or more, it
+// returns no more than that, and false: then the requests must be asked for one by one,
+// and the rest with ExportVotes and so on.
+func (s *Store) Export(ctx context.Context, accountID feedback.ID, box feedback.Box, requests []feedback.Request, limit int) ([]Exported, bool, error) {
+	// Long transactions would keep the databases from clearing up: nothing is sent to
+	// anybody while this one lasts.
+	tx, err := s.reader.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return nil, false, err
+	}
+	defer tx.Rollback() //nolint:errcheck // it has changed nothing
+	exported, err := exportedNow(ctx, tx, accountID, box, requests)
+	if err != nil || len(exported) == 0 {
+		return nil, true, err
+	}
+	at := make(map[feedback.ID]*Exported, len(exported))
+	ids := make([]feedback.ID, 0, len(exported))
+	for i := range exported {
+		at[exported[i].ID] = &exported[i]
+		ids = append(ids, exported[i].ID)
+	}
+	votes, err := exportVotes(ctx, tx, accountID, ids, "", limit)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, v := range votes {
+		at[v.RequestID].Votes = append(at[v.RequestID].Votes, v)
+	}
+	comments, err := exportComments(ctx, tx, accountID, ids, feedback.ID{}, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, c := range comments {
+		at[c.RequestID].Comments = append(at[c.RequestID].Comments, c)
+	}
+	events, err := exportEvents(ctx, tx, accountID, ids, 0, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, e := range events {
+		at[e.requestID].Events = append(at[e.requestID].Events, e.Event)
+	}
+	return exported, max(len(votes), len(comments), len(events)) < limit, addSubmitters(ctx, tx, accountID, exported)
+}
+
+// exportedNow is what has become of requests.
+func exportedNow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, box feedback.Box, requests []feedback.Request) ([]Exported, error) {
+	p := parameters{accountID}
+	ids := make([]feedback.ID, 0, len(requests))
+	for _, r := range requests {
+		ids = append(ids, r.ID)
+	}
+	versions := make(map[feedback.ID]Exported, len(requests))
+	_, err := all(ctx, tx, func(r row) (now Exported, err error) {
+		err = r.Scan(&now.ID, &now.Version, &now.MergedParentID, &now.MergedStatus)
+		versions[now.ID] = now
+		return now, err
+	}, "SELECT id, version, merged_parent_id, merged_status FROM requests WHERE account_id = $1 AND id IN ("+list(&p, ids)+")", p...)
+	if err != nil {
+		return nil, err
+	}
+	exported := make([]Exported, 0, len(requests))
+	for _, r := range requests {
+		now := versions[r.ID]
+		if now.Version != r.Version { // which is none if it has gone
+			r, err = readRequest(ctx, tx, accountID, r.ID)
+			if errors.Is(err, feedback.ErrRequestNotFound) || err == nil && r.Box != box {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		now.Request = r
+		exported = append(exported, now)
+	}
+	return exported, nil
+}
+
+// addSubmitters adds the votes of submitters who count without a row (votes.go).
+func addSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, exported []Exported) error {
+	p := parameters{accountID}
+	var alone []feedback.ID
+	for _, r := range exported {
+		if r.Request.Votes == 1 && r.MergedIntoID == nil && len(r.Votes) == 0 {
+			alone = append(alone, r.ID)
+		}
+	}
+	if len(alone) == 0 {
+		return nil
+	}
+	roots, err := all(ctx, tx, scanID, "SELECT DISTINCT merged_into_id FROM requests WHERE account_id = $1 AND merged_into_id IN ("+list(&p, alone)+")", p...)
+	for i := range exported {
+		if r := &exported[i]; slices.Contains(alone, r.ID) && !slices.Contains(roots, r.ID) {
+			v, key := submitterVote(r.Request)
+			r.Votes = []Voter{{v, key}}
+		}
+	}
+	return err
+}
+
+// ExportVotes returns votes that were given at a request, beyond a person's.
+func (s *Store) ExportVotes(ctx context.Context, accountID, id feedback.ID, after string, limit int) ([]Voter, error) {
+	return exportVotes(ctx, s.reader, accountID, []feedback.ID{id}, after, limit)
+}
+
+// ExportComments returns comments on a request, beyond a given one.
+func (s *Store) ExportComments(ctx context.Context, accountID, id, after feedback.ID, limit int) ([]feedback.Comment, error) {
+	return exportComments(ctx, s.reader, accountID, []feedback.ID{id}, after, limit)
+}
+
+// ExportEvents returns what happened to a request, beyond a given event.
+func (s *Store) ExportEvents(ctx context.Context, accountID, id feedback.ID, after int64, limit int) ([]feedback.Event, error) {
+	found, err := exportEvents(ctx, s.reader, accountID, []feedback.ID{id}, after, limit)
+	events := make([]feedback.Event, 0, len(found))
+	for _, e := range found {
+		events = append(events, e.Event)
+	}
+	return events, err
+}
+
+func exportVotes(ctx context.Context, q queryer, accountID feedback.ID, ids []feedback.ID, after string, limit int) ([]Voter, error) {
+	p := parameters{accountID, after, limit}
+	return all(ctx, q, scanVoter, "SELECT request_id, "+voteColumns+" FROM votes WHERE account_id = $1 AND person > $2 AND request_id IN ("+list(&p, ids)+
+		") ORDER BY request_id, person"+limited, p...)
+}
+
+func exportComments(ctx context.Context, q queryer, accountID feedback.ID, ids []feedback.ID, after feedback.ID, limit int) ([]feedback.Comment, error) {
+	p := parameters{accountID, after, limit}
+	return all(ctx, q, scanComment, "SELECT "+commentColumns+" WHERE c.account_id = $1 AND c.id > $2 AND c.request_id IN ("+list(&p, ids)+
+		") ORDER BY c.request_id, c.id"+limited, p...)
+}
+
+// requestEvent is an event and the request to which it happened.
+type requestEvent struct {
+	feedback.Event
+	requestID feedback.ID
+}
+
+func exportEvents(ctx context.Context, q queryer, accountID feedback.ID, ids []feedback.ID, after int64, limit int) ([]requestEvent, error) {
+	p := parameters{accountID, after, limit}
+	return all(ctx, q, func(r row) (e requestEvent, err error) {
+		e.Event, err = scanEvent(trailing{r, &e.requestID})
+		return e, err
+	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after, c.request_id FROM changes c
+		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
+		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+list(&p, ids)+") ORDER BY c.request_id, c.seq"+limited, p...)
+}
+
+// trailing is a row with one more column at its end.
+type trailing struct {
+	row
+	last any
+}
+
+func (t trailing) Scan(dest ...any) error { return t.row.Scan(append(dest, t.last)...) }

@@ -1,0 +1,147 @@
+package store_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestExportIsOfOneMoment: while people vote and talk, what an export says of a request
+// fits together: as many votes and comments as it counts, and an event for each change.
+func TestExportIsOfOneMoment(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		app := r.app(account)
+		r.fill(app, 20)
+		filter := store.Filter{Box: feedback.Live}
+		old, err := r.ExportPage(ctx, account.ID, filter, nil, 100)
+		if err != nil || len(old) != 20 {
+			t.Fatalf("%d requests, %v", len(old), err)
+		}
+		var done atomic.Bool
+		var wg sync.WaitGroup
+		for caller := range 4 {
+			wg.Go(func() {
+				for n := 0; !done.Load(); n++ {
+					id, email := old[n%len(old)].ID, fmt.Sprintf("%d.%d@example.com", caller, n)
+					if _, err := r.Vote(ctx, account.ID, feedback.Command(), store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard"}); err != nil {
+						t.Error(err)
+					}
+					if _, err := r.AddComment(ctx, account.ID, feedback.Command(), feedback.Comment{RequestID: id, Author: feedback.Author{ID: account.ID}, Visibility: feedback.Public, Body: "B"}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		for range 30 {
+			exported, whole, err := r.Export(ctx, account.ID, feedback.Live, old, 1<<20)
+			if err != nil || !whole || len(exported) != len(old) {
+				t.Fatalf("%d requests, whole %v, %v", len(exported), whole, err)
+			}
+			for _, e := range exported {
+				if int64(len(e.Votes)) != e.Request.Votes || int64(len(e.Comments)) != e.Request.Comments || int64(len(e.Events)) != e.Version {
+					t.Fatalf("%d of %d votes, %d of %d comments, %d events of version %d",
+						len(e.Votes), e.Request.Votes, len(e.Comments), e.Request.Comments, len(e.Events), e.Version)
+				}
+			}
+		}
+		done.Store(true)
+		wg.Wait()
+		r.drop(app)
+		exported, _, err := r.Export(ctx, account.ID, feedback.Live, old, 10)
+		left, pageErr := r.ExportPage(ctx, account.ID, filter, &old[3].ID, 100)
+		if len(exported) != 0 || len(left) != 0 || err != nil || pageErr != nil {
+			t.Errorf("of a deleted app %d and %d requests are left, %v, %v", len(exported), len(left), err, pageErr)
+		}
+	})
+}
+
+// exportScans are the plans that walk over a table for an export, but for those of the
+// lists of values in them.
+var exportScans = regexp.MustCompile(`^SCAN (requests|votes|comments|changes|users|apps|exports|sessions|c|u|s|r)\b`)
+
+// TestExportPlans: an export reads what belongs to its requests by their keys, and links
+// are found and forgotten by theirs.
+func TestExportPlans(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		b := newBig(t, at)
+		b.popular()
+		b.exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
+			SELECT account_id, id, id, id, 'internal', 'B', 0, 0 FROM requests`)
+		b.exec(`INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at)
+			SELECT hash, account_id, session_id, '{}', expires_at FROM session_tokens`)
+		b.exec("ANALYZE")
+		requests, err := b.ExportPage(ctx, b.account.ID, store.Filter{Box: feedback.Live}, b.deep(), 64)
+		if err != nil || len(requests) != 64 {
+			t.Fatalf("%d requests, %v", len(requests), err)
+		}
+		alone := b.fill(b.apps[0], 1) // which has no votes in the table
+		requests = append(requests, alone)
+		export := func(s *store.Store) error {
+			_, _, err := s.Export(ctx, b.account.ID, feedback.Live, requests, 512)
+			return err
+		}
+		rest := func(s *store.Store) error {
+			_, err := s.ExportEvents(ctx, b.account.ID, alone.ID, 1, 512)
+			return err
+		}
+		names := func(s *store.Store) error {
+			_, err := s.ExportNames(ctx, b.account.ID, requests)
+			return err
+		}
+		take := func(s *store.Store) error {
+			_, err := s.TakeExport(ctx, feedback.NewExportToken(strings.NewReader(strings.Repeat("seven-eleven", 99))))
+			return only(err, feedback.ErrExportNotFound)
+		}
+		primary := func(table string) string {
+			if at.Name == "postgres" {
+				return table + "_pkey"
+			}
+			return "INDEX sqlite_autoindex_" + table + "_1"
+		}
+		for _, c := range []struct {
+			name, part, table, index string
+			call                     func(s *store.Store) error
+		}{
+			{"versions", "merged_status FROM requests", "requests", primary("requests"), export},
+			{"votes", "FROM votes", "votes", primary("votes"), export},
+			{"roots", "DISTINCT merged_into_id", "requests", "requests_merged", export},
+			{"comments", "FROM comments", "comments", primary("comments"), export},
+			{"events", "FROM changes", "changes", "changes_request", export},
+			{"more events", "FROM changes", "changes", "changes_request", rest},
+			{"names of users", "UNION ALL SELECT id, name FROM users", "users", primary("users"), names},
+			{"a link", "DELETE FROM exports", "exports", primary("exports"), take},
+			{"old links", "DELETE FROM exports", "exports", "exports_expiry", sweep},
+		} {
+			found := false
+			for _, s := range b.during(c.call) {
+				if !strings.Contains(s.query, c.part) {
+					continue
+				}
+				found = true
+				indexes := []string{c.index}
+				if c.name == "old links" {
+					indexes = append(indexes, primary("exports"))
+				}
+				b.check(c.name, s, c.table, indexes...)
+				for _, n := range b.plan(s) {
+					if exportScans.MatchString(n.kind) {
+						t.Errorf("%s: the plan has %s", c.name, n.kind)
+					}
+				}
+				break
+			}
+			if !found {
+				t.Errorf("%s: no statement has %q", c.name, c.part)
+			}
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"gatherkit/internal/feedback"
+)
+
+// Miscount is a counter that did not agree with the rows: how many requests an app has
+// in a box and a status, or how many votes or comments one request has.
+type Miscount struct {
+	AccountID, AppID feedback.ID
+	Box, Status      string
+	RequestID        *feedback.ID // of votes and comments
+	Of               string       // requests, votes, comments
+	Counted, Rows    int64
+}
+
+// recountChunk is for how many requests votes and comments are counted in one
+// transaction.
+const recountChunk = 1000
+
+// Recount compares the counters of every app and of every request with the rows,
+// repairs those that are wrong and returns them. An app's writers wait while its
+// requests are being counted, but not while all their votes and comments are.
+func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
+	type appKey struct{ accountID, id feedback.ID }
+	apps, err := all(ctx, s.reader, func(r row) (k appKey, err error) {
+		err = r.Scan(&k.accountID, &k.id)
+		return k, err
+	}, "SELECT account_id, id FROM apps WHERE deleted_at IS NULL ORDER BY account_id, id")
+	if err != nil {
+		return nil, err
+	}
+	var wrong []Miscount
+	for _, app := range apps {
+		var found []Miscount
+		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			found, err = s.recountApp(ctx, tx, app.accountID, app.id)
+			return err
+		})
+		if err != nil && !errors.Is(err, feedback.ErrAppNotFound) {
+			return wrong, err
+		}
+		wrong = append(wrong, found...)
+		for _, box := range []feedback.Box{feedback.Live, feedback.Bin, feedback.Quarantine} {
+			found, err := s.recountRequests(ctx, app.accountID, app.id, box)
+			wrong = append(wrong, found...)
+			if err != nil && !errors.Is(err, feedback.ErrAppNotFound) {
+				return wrong, err
+			}
+		}
+	}
+	return wrong, nil
+}
+
+func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) ([]Miscount, error) {
+	if err := s.lock(ctx, tx, accountID, appID); err != nil {
+		return nil, err
+	}
+	if _, err := readApp(ctx, tx, accountID, appID); err != nil { // deleted meanwhile: no gate must stay
+		return nil, err
+	}
+	// Rows without a counter and counters without rows both show up in the union.
+	wrong, err := all(ctx, tx, func(r row) (Miscount, error) {
+		m := Miscount{AccountID: accountID, AppID: appID, Of: "requests"}
+		err := r.Scan(&m.Box, &m.Status, &m.Counted, &m.Rows)
+		return m, err
+	}, `SELECT box, status, CAST(SUM(counted) AS BIGINT), CAST(SUM(present) AS BIGINT) FROM (
+			SELECT box, status, n AS counted, 0 AS present FROM request_counts WHERE account_id = $1 AND app_id = $2
+			UNION ALL
+			SELECT box, status, 0, COUNT(*) FROM requests WHERE account_id = $1 AND app_id = $2 GROUP BY box, status
+		) AS both_sides GROUP BY box, status HAVING SUM(counted) <> SUM(present) ORDER BY box, status`, accountID, appID)
+	if err != nil {
+		return nil, err
+	}
+	deltas := map[countKey]int64{}
+	for _, m := range wrong {
+		deltas[countKey{appID, feedback.Box(m.Box), feedback.Status(m.Status)}] = m.Rows - m.Counted
+	}
+	if len(deltas) == 0 {
+		return nil, nil
+	}
+	return wrong, s.count(ctx, tx, accountID, deltas)
+}
+
+// tallies are a request's counters and its rows.
+type tallies struct {
+	id                              feedback.ID
+	votes, people, comments, spoken int64
+}
+
+// recountRequests counts the votes and comments of an app's requests.
+func (s *Store) recountRequests(ctx context.Context, accountID, appID feedback.ID, box feedback.Box) ([]Miscount, error) {
+	var wrong []Miscount
+	var after feedback.ID
+	for n := recountChunk; n == recountChunk; {
+		var some []tallies
+		var found []Miscount
+		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			if err := s.lock(ctx, tx, accountID, appID); err != nil {
+				return err
+			}
+			if _, err := readApp(ctx, tx, accountID, appID); err != nil {
+				return err
+			}
+			some, err = all(ctx, tx, func(r row) (t tallies, err error) {
+				err = r.Scan(&t.id, &t.votes, &t.people, &t.comments, &t.spoken)
+				return t, err
+			}, "SELECT r.id, r.votes, "+peopleHere+`, r.comments, (SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id)
+				FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = $3 AND r.id > $4 ORDER BY r.id ASC NULLS FIRST LIMIT CAST($5 AS BIGINT)`,
+				accountID, appID, string(box), after, recountChunk)
+			if err != nil {
+				return err
+			}
+			found, err = repair(ctx, tx, accountID, appID, box, some)
+			return err
+		})
+		if err != nil {
+			return wrong, err
+		}
+		wrong = append(wrong, found...)
+		if n = len(some); n > 0 {
+			after = some[n-1].id
+		}
+	}
+	return wrong, nil
+}
+
+// repair sets the counters that are wrong. Without rows there may be one vote, that of
+// the submitter.
+func repair(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box feedback.Box, some []tallies) ([]Miscount, error) {
+	var wrong []Miscount
+	for _, t := range some {
+		if t.people == 0 {
+			t.people = max(0, min(t.votes, 1))
+		}
+		if t.votes == t.people && t.comments == t.spoken {
+			continue
+		}
+		for _, m := range []Miscount{{Of: "votes", Counted: t.votes, Rows: t.people}, {Of: "comments", Counted: t.comments, Rows: t.spoken}} {
+			if m.Counted != m.Rows {
+				m.AccountID, m.AppID, m.Box, m.RequestID = accountID, appID, string(box), &t.id
+				wrong = append(wrong, m)
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE requests SET votes = $3, comments = $4 WHERE account_id = $1 AND id = $2", accountID, t.id, t.people, t.spoken); err != nil {
+			return nil, err
+		}
+	}
+	return wrong, nil
+}

@@ -1,0 +1,70 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestSimilar: what is shown is live, of the app, of a status that may be seen, and
+// itself only once.
+func TestSimilar(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		app, other := r.app(account), r.app(account)
+		submit := func(app feedback.App, title string) feedback.Request {
+			request, err := r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest(title, "")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return request
+		}
+		root, merged, planned := submit(app, "Dark mode"), submit(app, "Night theme"), submit(app, "Dark theme at night")
+		binned := submit(app, "Dark night")
+		submit(other, "Dark mode at night")
+		r.index()
+		set := func(id feedback.ID, change func(*feedback.Request)) {
+			if _, err := r.ChangeRequest(ctx, account.ID, id, feedback.Command(), func(r *feedback.Request) error {
+				change(r)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// The index does not know yet; what it says is checked.
+		set(binned.ID, func(r *feedback.Request) { r.Box = feedback.Bin })
+		set(planned.ID, func(r *feedback.Request) { r.Status = "planned" })
+		if _, err := r.raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3", root.ID, account.ID, merged.ID); err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			like store.Likeness
+			want []string
+		}{
+			"all":     {store.Likeness{Text: "dark night", Limit: 9}, []string{"Dark theme at night", "Dark mode"}},
+			"merged":  {store.Likeness{Text: "nihgt theme", Limit: 9}, []string{"Dark mode", "Dark theme at night"}},
+			"itself":  {store.Likeness{Text: "dark night", Limit: 9, Except: &root.ID}, []string{"Dark theme at night"}},
+			"status":  {store.Likeness{Text: "dark night", Limit: 9, Statuses: []feedback.Status{"planned"}}, []string{"Dark theme at night"}},
+			"limit":   {store.Likeness{Text: "dark night", Limit: 1}, []string{"Dark theme at night"}},
+			"nothing": {store.Likeness{Text: "?!", Limit: 9}, []string{}},
+		} {
+			c.like.AppID = app.ID
+			similar, err := r.Similar(ctx, account.ID, c.like)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []string{}
+			for _, s := range similar {
+				got = append(got, s.Title)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+	})
+}

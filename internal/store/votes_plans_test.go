@@ -1,0 +1,106 @@
+package store_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// voteScans are the plans that walk over all votes, or over all requests by the names
+// that these statements give them.
+var voteScans = regexp.MustCompile(`^SCAN (votes|comments|v|o|m)\b`)
+
+// popular makes votes for all requests of the first app, and merges a thousand of them
+// into the one that is returned.
+func (b *big) popular() feedback.ID {
+	b.t.Helper()
+	id := b.fill(b.apps[0], 1).ID
+	b.exec(`INSERT INTO votes (account_id, request_id, person, verified, source, created_at)
+		SELECT account_id, id, 'e:' || n, submitter_verified, 'widget', 0 FROM requests CROSS JOIN (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3) AS people`)
+	if _, err := b.raw.ExecContext(ctx, `UPDATE requests SET merged_into_id = $2, merged_parent_id = $2, merged_status = status WHERE id <> $2
+		AND id IN (SELECT id FROM requests WHERE account_id = $1 AND app_id = $3 AND box = 'live' ORDER BY id LIMIT 1000)`, b.account.ID, id, b.apps[0].ID); err != nil {
+		b.t.Fatal(err)
+	}
+	b.exec("ANALYZE")
+	return id
+}
+
+// TestVotePlans: votes and merges look at the votes of the requests that they are about,
+// and at no others.
+func TestVotePlans(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		b := newBig(t, at)
+		hot, alone, other := b.popular(), b.fill(b.apps[0], 1).ID, b.fill(b.apps[0], 1).ID
+		old := b.fill(b.apps[0], 1).ID // the one in the bin whose time is over
+		if _, err := b.raw.ExecContext(ctx, "UPDATE requests SET box = 'bin', updated_at = 0 WHERE id = $1", old); err != nil {
+			t.Fatal(err)
+		}
+		email := "ada@example.com"
+		vote := func(id feedback.ID, remove bool) func(s *store.Store) error {
+			return func(s *store.Store) error {
+				_, err := s.Vote(ctx, b.account.ID, feedback.Command(), store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard", Remove: remove})
+				return err
+			}
+		}
+		list := func(after string) func(s *store.Store) error {
+			return func(s *store.Store) error {
+				_, _, err := s.Votes(ctx, b.account.ID, hot, after, 51)
+				return err
+			}
+		}
+		merge := func(s *store.Store) error {
+			_, err := s.MergeRequest(ctx, b.account.ID, hot, other, feedback.Command())
+			return err
+		}
+		unmerge := func(s *store.Store) error {
+			_, err := s.UnmergeRequest(ctx, b.account.ID, hot, feedback.Command())
+			return err
+		}
+		votes, requests := "votes_pkey", "requests_pkey"
+		if at.Name == "sqlite" {
+			votes, requests = "INDEX sqlite_autoindex_votes_1", "INDEX sqlite_autoindex_requests_1"
+		}
+		for _, c := range []struct {
+			name, part, table string
+			indexes           []string
+			call              func(s *store.Store) error
+		}{
+			{"the submitter's row", "SELECT EXISTS", "votes", []string{votes}, vote(alone, false)},
+			{"somebody's votes", "SELECT request_id FROM votes", "votes", []string{votes}, vote(hot, false)},
+			{"the requests that count", "SELECT request_id FROM votes", "requests", []string{requests, "requests_merged"}, vote(hot, false)},
+			{"their removal", "DELETE FROM votes", "votes", []string{votes}, vote(hot, true)},
+			{"the counter", "UPDATE requests SET votes", "requests", []string{requests}, vote(hot, false)},
+			{"the list", "NOT EXISTS", "votes", []string{votes}, list("")},
+			{"its next page", "NOT EXISTS", "votes", []string{votes}, list("e:1")},
+			{"members", "SELECT id, app_id, merged_parent_id", "requests", []string{"requests_merged"}, merge},
+			{"members that follow", "SET merged_into_id = $3", "requests", []string{requests}, unmerge},
+			{"people", "COUNT(DISTINCT person)", "votes", []string{votes}, merge},
+			{"people, taken apart", "COUNT(DISTINCT person)", "requests", []string{requests, "requests_merged"}, unmerge},
+			{"parents of what goes", "UPDATE requests AS m", "requests", []string{requests, "requests_merged"}, sweep},
+		} {
+			found := false
+			for _, s := range b.during(c.call) {
+				if !strings.Contains(s.query, c.part) || !b.ours(s) {
+					continue
+				}
+				found = true
+				b.check(c.name, s, c.table, c.indexes...)
+				if at.Name == "sqlite" {
+					for _, n := range b.plan(s) {
+						if voteScans.MatchString(n.kind) {
+							t.Errorf("%s: the plan has %s", c.name, n.kind)
+						}
+					}
+				}
+				break
+			}
+			if !found {
+				t.Errorf("%s: no statement has %q", c.name, c.part)
+			}
+		}
+	})
+}

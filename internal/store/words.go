@@ -1,0 +1,172 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"gatherkit/internal/feedback"
+)
+
+// difference is what has to change in the index of an account.
+type difference struct {
+	accountID      feedback.ID
+	added, removed []posting
+	counts         map[appWord]int64
+	saved          []indexed
+	forgotten      []feedback.ID
+}
+
+// posting says that a request has a word.
+type posting struct {
+	appWord
+	id feedback.ID
+}
+
+type appWord struct {
+	appID feedback.ID
+	word  string
+}
+
+func compareIDs(a, b feedback.ID) int { return bytes.Compare(a[:], b[:]) }
+
+func compareAppWords(a, b appWord) int {
+	return cmp.Or(compareIDs(a.appID, b.appID), strings.Compare(a.word, b.word))
+}
+
+func newDifference(accountID feedback.ID) *difference {
+	return &difference{accountID: accountID, counts: map[appWord]int64{}}
+}
+
+// add takes in that a request was in the index as before, and is to be as after;
+// either may be nothing.
+func (d *difference) add(id feedback.ID, before, after indexed) {
+	if before.id == after.id && slices.Equal(before.words, after.words) {
+		return
+	}
+	for _, word := range before.words {
+		if _, stays := slices.BinarySearch(after.words, word); !stays {
+			d.removed = append(d.removed, posting{appWord{before.appID, word}, id})
+			d.counts[appWord{before.appID, word}]--
+		}
+	}
+	for _, word := range after.words {
+		if _, there := slices.BinarySearch(before.words, word); !there {
+			d.added = append(d.added, posting{appWord{after.appID, word}, id})
+			d.counts[appWord{after.appID, word}]++
+		}
+	}
+	if before.id == id {
+		d.counts[appWord{before.appID, ""}]--
+	}
+	if after.id == id {
+		d.counts[appWord{after.appID, ""}]++
+		d.saved = append(d.saved, after)
+	} else {
+		d.forgotten = append(d.forgotten, id)
+	}
+}
+
+// save makes the changes, in the order of keys.
+func (d *difference) save(ctx context.Context, tx *sql.Tx, dialect dialect) error {
+	slices.SortFunc(d.added, func(a, b posting) int {
+		return cmp.Or(compareAppWords(a.appWord, b.appWord), compareIDs(a.id, b.id))
+	})
+	var postings, counts, saved [][]any
+	for _, p := range d.added {
+		postings = append(postings, []any{d.accountID, p.appID, p.word, p.id})
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(d.counts), compareAppWords) {
+		if n := d.counts[key]; n != 0 {
+			counts = append(counts, []any{d.accountID, key.appID, key.word, n})
+		}
+	}
+	for _, in := range d.saved {
+		saved = append(saved, []any{d.accountID, in.id, in.appID, strings.Join(in.words, " ")})
+	}
+	for _, insert := range []struct {
+		head, tail string
+		rows       [][]any
+	}{
+		{"INSERT INTO request_words (account_id, app_id, word, id) VALUES ", " ON CONFLICT DO NOTHING", postings},
+		{
+			"INSERT INTO word_counts (account_id, app_id, word, n) VALUES ",
+			" ON CONFLICT (account_id, app_id, word) DO UPDATE SET n = word_counts.n + excluded.n", counts,
+		},
+		{
+			"INSERT INTO indexed_requests (account_id, request_id, app_id, words) VALUES ",
+			" ON CONFLICT (account_id, request_id) DO UPDATE SET words = excluded.words", saved,
+		},
+	} {
+		for chunk := range slices.Chunk(insert.rows, wordRows) {
+			for _, piece := range powers(chunk) {
+				statement := insert.head + dialect.placeholders(len(piece), len(piece[0])) + insert.tail
+				if _, err := tx.ExecContext(ctx, statement, slices.Concat(piece...)...); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return d.remove(ctx, tx)
+}
+
+// remove takes out what has to go, request by request, and words that none has any more.
+func (d *difference) remove(ctx context.Context, tx *sql.Tx) error {
+	for len(d.removed) > 0 {
+		of := d.removed[0]
+		n := slices.IndexFunc(d.removed, func(p posting) bool { return p.id != of.id })
+		if n < 0 {
+			n = len(d.removed)
+		}
+		words := make([]string, 0, n)
+		for _, p := range d.removed[:n] {
+			words = append(words, p.word)
+		}
+		d.removed = d.removed[n:]
+		p := parameters{d.accountID, of.appID, of.id}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM request_words WHERE account_id = $1 AND app_id = $2 AND id = $3 AND word IN ("+list(&p, padded(words))+")", p...); err != nil {
+			return err
+		}
+		p = parameters{d.accountID, of.appID}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM word_counts WHERE account_id = $1 AND app_id = $2 AND n <= 0 AND word IN ("+list(&p, padded(words))+")", p...); err != nil {
+			return err
+		}
+	}
+	if len(d.forgotten) == 0 {
+		return nil
+	}
+	p := parameters{d.accountID}
+	_, err := tx.ExecContext(ctx, "DELETE FROM indexed_requests WHERE account_id = $1 AND request_id IN ("+list(&p, padded(d.forgotten))+")", p...)
+	return err
+}
+
+// purgeWords removes a chunk of a deleted app's part of the index, and reports whether
+// there was any left.
+func purgeWords(ctx context.Context, tx *sql.Tx, p purge) (bool, error) {
+	if err := lockIndex(ctx, tx, p.accountID); err != nil {
+		return false, err
+	}
+	for _, part := range []struct{ table, second string }{{"request_words", "id"}, {"word_counts", "account_id"}} {
+		of := " FROM " + part.table + " WHERE account_id = $1 AND app_id = $2"
+		// Up to a row, as the databases find a range sooner than so many rows.
+		var word string
+		var second feedback.ID
+		err := tx.QueryRowContext(ctx, "SELECT word, "+part.second+of+" ORDER BY word, "+part.second+" LIMIT 1 OFFSET CAST($3 AS BIGINT)", p.accountID, p.appID, purgedWords).Scan(&word, &second)
+		var n int64
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			n, err = changed(ctx, tx, "DELETE"+of, p.accountID, p.appID)
+		case err == nil:
+			n, err = changed(ctx, tx, "DELETE"+of+" AND (word, "+part.second+") < ($3, $4)", p.accountID, p.appID, word, second)
+		}
+		if err != nil || n > 0 {
+			return true, err
+		}
+	}
+	return false, nil
+}
