@@ -30,6 +30,7 @@ var samples = map[string]string{
 	"apps-update":             `{"id":"{app}","name":"Shop"}`,
 	"apps-update-settings":    `{"id":"{app}","settings":{"sharing":"all"}}`,
 	"apps-regenerate-key":     `{"id":"{app}"}`,
+	"apps-identity-secret":    `{"id":"{app}","rotate":true}`,
 	"apps-delete":             `{"id":"{app}"}`,
 	"widget-submit-request":   `{"title":"T","description":"D"}`,
 	"requests-list":           `{"app_id":"{app}"}`,

@@ -27,6 +27,7 @@ func (a *API) operations() []op {
 		bearer("apps-update", admin, "Rename an app", a.appsUpdate),
 		bearer("apps-update-settings", admin, "Change an app's settings; what is absent keeps its value", a.appsUpdateSettings),
 		bearer("apps-regenerate-key", admin, "Give an app a new API key; the old one stops working at once", a.appsRegenerateKey),
+		bearer("apps-identity-secret", admin, "Show the secret with which your backend signs identity tokens, or give the app a new one", a.appsIdentitySecret),
 		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
 
 		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
