@@ -38,6 +38,7 @@ var samples = map[string]string{
 	"requests-update":         `{"id":"{request}","title":"T2"}`,
 	"requests-create":         `{"app_id":"{app}","title":"T","tags":["t"]}`,
 	"requests-history":        `{"request_id":"{request}"}`,
+	"requests-stats":          `{"app_id":"{app}","from":"2026-01-01"}`,
 	"tags-list":               `{}`,
 	"requests-delete":         `{"id":"{request}"}`,
 	"requests-restore":        `{"id":"{request}"}`,

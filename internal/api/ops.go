@@ -48,6 +48,7 @@ func (a *API) operations() []op {
 
 		bearer("requests-history", viewer, "List what happened to a feature request, latest first", a.requestsHistory),
 		bearer("requests-similar", viewer, "Find an app's requests like a text, or like a request", a.requestsSimilar),
+		bearer("requests-stats", viewer, "Count the live feature requests that were created in a range of times", a.requestsStats),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 
 		bearer("users-list", viewer, "List the account's users", a.usersList),
