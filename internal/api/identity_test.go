@@ -215,6 +215,55 @@ func TestIdentityOfSubmission(t *testing.T) {
 	})
 }
 
+// TestIdentityOfVote: a verified person has one vote, from whatever browser, and it is
+// neither that of a browser nor that of somebody who gives the same e-mail or id.
+func TestIdentityOfVote(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
+		secret := s.must("apps-identity-secret", "owner", s.filled(`{"id":"{app}"}`))["secret"].(string)
+		token := func(sub string, d time.Duration) string {
+			return signed(t, secret, fmt.Sprintf(`{"sub":%q,"email":"ada@example.com","exp":%d}`, sub, s.clock.Now().Add(d).Unix()))
+		}
+		id := s.must("widget-submit-request", "key", `{"title":"T","description":"","identity_token":"`+token("42", time.Minute)+`"}`)["request"].(map[string]any)["id"].(string)
+		vote := func(more string) answer {
+			return s.call("widget-vote", "key", fmt.Sprintf(`{"request_id":%q%s}`, id, more))
+		}
+		browser := func(n int) string { return fmt.Sprintf(`,"voter":"%s%02x"`, voter, n) }
+		by := func(sub string) string { return `,"identity_token":"` + token(sub, time.Minute) + `"` }
+		for i, c := range []struct {
+			more  string
+			votes int
+		}{
+			{by("42"), 1}, // who has submitted it
+			{by("42") + browser(1), 1},
+			{by("43") + browser(1), 2}, // another one in the same browser
+			{by("43") + browser(2), 2},
+			{browser(1), 3},
+			{by("43") + `,"remove":true` + browser(1), 2},
+			{by("44"), 3},
+		} {
+			if got := vote(c.more); !strings.Contains(string(got.body), fmt.Sprintf(`"votes":%d,`, c.votes)) && !strings.Contains(string(got.body), fmt.Sprintf(`"votes":%d}`, c.votes)) {
+				t.Errorf("vote %d: %s, want %d", i, got.body, c.votes)
+			}
+		}
+		for i, person := range []string{`"email":"ada@example.com"`, `"external_id":"44"`} {
+			votes := s.must("votes-add", "owner", fmt.Sprintf(`{"request_id":%q,%s}`, id, person))["votes"]
+			if votes != float64(4+i) {
+				t.Errorf("staff for %s: %v", person, votes)
+			}
+		}
+		for more, want := range map[string]string{
+			"": "widget.invalid_voter", `,"identity_token":"x"` + browser(1): "widget.invalid_identity_token",
+			`,"identity_token":"` + token("42", -time.Minute) + `"` + browser(1): "widget.identity_expired",
+		} {
+			if got := vote(more); got.code(t) != want {
+				t.Errorf("%q: %s, want %s", more, got.body, want)
+			}
+		}
+	})
+}
+
 // TestRotation: the secret before is good for 24 hours, and there is one only.
 func TestRotation(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
