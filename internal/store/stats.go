@@ -211,13 +211,18 @@ func (s *Store) countTags(ctx context.Context, r *statRange) (tags []feedback.Ta
 
 // tagsBetween counts by tag from one id up to another. Of several spellings it shows the
 // least, as Tags does. Hidden, the tag does not make SQLite read all of the account's
-// tags, and crossed, not all that the range has in the bin; PostgreSQL reads all of the
-// account's requests when it is not told their bounds, too.
+// tags. It joins in the order in which tables are crossed: first the requests of an app,
+// as others may have many more tags, but not those of all, which it would read with what
+// is in the bin. PostgreSQL reads all requests when it is not told their bounds, too.
 func (s *Store) tagsBetween(ctx context.Context, r *statRange, from, to feedback.ID) ([]feedback.Tag, error) {
 	p := parameters{r.accountID, string(feedback.Live), from, to}
+	tables := "request_tags t CROSS JOIN requests r"
+	if r.appID != nil {
+		tables = "requests r CROSS JOIN request_tags t"
+	}
 	return all(ctx, s.reader, func(from row) (tag feedback.Tag, err error) {
 		err = from.Scan(&tag.Tag, &tag.Requests)
 		return tag, err
-	}, `SELECT MIN(t.label), COUNT(*) FROM request_tags t CROSS JOIN requests r
+	}, "SELECT MIN(t.label), COUNT(*) FROM "+tables+`
 		WHERE t.account_id = $1 AND r.account_id = $1 AND r.id = t.request_id AND t.request_id >= $3 AND t.request_id < $4 AND r.id >= $3 AND r.id < $4 AND r.box = $2`+r.apps(&p)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
 }
