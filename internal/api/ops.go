@@ -27,6 +27,7 @@ func (a *API) operations() []op {
 		bearer("apps-update", admin, "Rename an app", a.appsUpdate),
 		bearer("apps-update-settings", admin, "Change an app's settings; what is absent keeps its value", a.appsUpdateSettings),
 		bearer("apps-regenerate-key", admin, "Give an app a new API key; the old one stops working at once", a.appsRegenerateKey),
+		bearer("apps-identity-secret", admin, "Show the secret with which your backend signs identity tokens, or give the app a new one", a.appsIdentitySecret),
 		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
 
 		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
@@ -54,6 +55,7 @@ func (a *API) operations() []op {
 		bearer("requests-history", viewer, "List what happened to a feature request, latest first", a.requestsHistory),
 		bearer("requests-export", viewer, "Make a link by which requests can be downloaded once, as CSV or JSON Lines", a.requestsExport),
 		bearer("requests-similar", viewer, "Find an app's requests like a text, or like a request", a.requestsSimilar),
+		bearer("requests-stats", viewer, "Count the live feature requests that were created in a range of times", a.requestsStats),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 
 		bearer("users-list", viewer, "List the account's users", a.usersList),

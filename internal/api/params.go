@@ -184,6 +184,8 @@ func (p *params) accepts(s *huma.Schema) string {
 		return "a UUID"
 	case s.Format == "date":
 		return "a date such as 2026-12-31"
+	case s.Format == "date-time":
+		return "a time such as 2026-12-31T12:00:00Z"
 	case s.Type == huma.TypeString:
 		return "text" + span(s.MinLength, s.MaxLength, " characters")
 	case s.Type == huma.TypeInteger:

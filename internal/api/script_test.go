@@ -31,6 +31,9 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata and the
 //
 //	wait 15m                                  moves the clock, and lets the index follow
 //
+//	SIGN token {secret}                       signs an identity token, {token} from here on
+//	{"sub": "42", "exp": 1767226200}
+//
 //	POST /api/apps-create                     a call: headers, then a body
 //	Authorization: Bearer {owner}
 //	{"name": "Shop"}
@@ -43,10 +46,11 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata and the
 // In answers named values stand as {name}, and what differs from run to run as
 // {id} or {secret}.
 
-// step is one call with its answer, or prose, or a wait.
+// step is one call with its answer, or prose, or a wait, or a token to be signed.
 type step struct {
 	prose string
 	wait  string
+	sign  [2]string // the token's name and the secret; the claims are the body
 
 	method  string // POST or SETUP
 	path    string
@@ -77,6 +81,9 @@ func readScript(t testing.TB, file string) []step {
 			steps = append(steps, step{prose: strings.Join(lines, "\n")})
 		case strings.HasPrefix(first, "wait "):
 			steps = append(steps, step{wait: strings.TrimPrefix(first, "wait ")})
+		case strings.HasPrefix(first, "SIGN "):
+			name, secret, _ := strings.Cut(strings.TrimPrefix(first, "SIGN "), " ")
+			steps = append(steps, step{sign: [2]string{name, secret}, body: strings.Join(lines[1:], "\n")})
 		case strings.HasPrefix(first, "POST "), strings.HasPrefix(first, "SETUP "):
 			method, path, _ := strings.Cut(first, " ")
 			s := step{method: method, path: path}
@@ -124,6 +131,8 @@ func writeScript(t testing.TB, file string, steps []step) {
 			blocks = append(blocks, "# "+strings.ReplaceAll(s.prose, "\n", "\n# "))
 		case s.wait != "":
 			blocks = append(blocks, "wait "+s.wait)
+		case s.sign[0] != "":
+			blocks = append(blocks, join("SIGN "+s.sign[0]+" "+s.sign[1], nil, s.body, nil))
 		default:
 			blocks = append(blocks, s.callText(), s.answerText())
 		}
@@ -168,6 +177,9 @@ func (s *service) play(steps []step) []step {
 			}
 			s.clock.Move(d)
 			s.index()
+		}
+		if st.sign[0] != "" {
+			s.names[st.sign[0]] = signed(s.t, s.filled(st.sign[1]), s.filled(st.body))
 		}
 		if st.path == "" {
 			continue
@@ -218,7 +230,7 @@ func (s *service) filled(text string) string {
 var (
 	uuidText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	cursorMask = regexp.MustCompile(`"next_cursor": "[^"{][^"]*"`)
-	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst|gex)_[0-9A-Za-z]{38,}`)
+	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst|gex|gis)_[0-9A-Za-z]{38,}`)
 )
 
 // masked is the reverse of filled, for what a name was given to.

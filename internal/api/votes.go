@@ -84,13 +84,11 @@ func (a *API) votesList(ctx context.Context, c caller, in votesListParams) (vote
 }
 
 type widgetVoteParams struct {
-	RequestID feedback.ID `json:"request_id" format:"uuid" doc:"A request that the app shares; what is merged counts where it was merged into."`
-	Voter     feedback.ID `json:"voter" format:"uuid" doc:"A random UUID that the browser makes once and keeps."`
-	Remove    bool        `json:"remove,omitempty" doc:"Take the vote back."`
+	RequestID     feedback.ID  `json:"request_id" format:"uuid" doc:"A request that the app shares; what is merged counts where it was merged into."`
+	Voter         *feedback.ID `json:"voter,omitempty" format:"uuid" doc:"A random UUID that the browser makes once and keeps. Required without an identity_token, ignored beside one."`
+	Remove        bool         `json:"remove,omitempty" doc:"Take the vote back."`
+	IdentityToken string       `json:"identity_token,omitempty" verbatim:"true" doc:"Says who the person is, signed by your backend: see Identity."`
 }
-
-// person is who votes: whoever uses the browser, as long as nobody vouches for them.
-func (in widgetVoteParams) person() feedback.Person { return feedback.Person{BrowserID: &in.Voter} }
 
 func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (voteResult, error) {
 	if err := a.submits.allow(v.from, a.Now()); err != nil {
@@ -99,6 +97,16 @@ func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (v
 	if !v.app.Settings.AllowsOrigin(v.origin) {
 		return voteResult{}, feedback.ErrOriginNotAllowed
 	}
-	votes, err := a.Store.WidgetVote(ctx, v.app, store.Ballot{RequestID: in.RequestID, Person: in.person(), Source: "widget", Remove: in.Remove})
+	// Whoever uses the browser, as long as nobody vouches for them.
+	person := &feedback.Person{BrowserID: in.Voter}
+	if in.IdentityToken != "" {
+		var err error
+		if person, err = a.identify(ctx, v.app, in.IdentityToken); err != nil {
+			return voteResult{}, err
+		}
+	} else if in.Voter == nil {
+		return voteResult{}, feedback.Invalid("widget", "voter", "voter is required and must be a UUID, or else identity_token.")
+	}
+	votes, err := a.Store.WidgetVote(ctx, v.app, store.Ballot{RequestID: in.RequestID, Person: *person, Source: "widget", Remove: in.Remove})
 	return voteResult{votes, !in.Remove}, err
 }

@@ -15,6 +15,7 @@ type widgetSubmitRequestParams struct {
 	ExternalID     string            `json:"external_id,omitempty" maxLength:"200" doc:"The person's id in the customer's product."`
 	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and keys of the host page's own: at most 8 KiB and two levels."`
 	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"Sent again within 30 days, it gives the first answer and stores nothing."`
+	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Says who the person is, signed by your backend: see Identity. It takes the place of email, name and external_id."`
 }
 
 // submittedRequest is what a submitter gets to see of the request.
@@ -31,8 +32,8 @@ type widgetSubmitRequestResult struct {
 	Request submittedRequest `json:"request"`
 }
 
-// widgetSubmitRequest answers a repeated submission before it looks at limits and
-// settings: both may have changed since the first answer, which was lost.
+// widgetSubmitRequest answers a repeated submission before it looks at limits, settings
+// and the identity token: all may have changed since the first answer, which was lost.
 func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmitRequestParams) (widgetSubmitRequestResult, error) {
 	var result widgetSubmitRequestResult
 	if in.Email != "" && !feedback.ValidEmail(in.Email) {
@@ -54,7 +55,15 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	if !v.app.Settings.AllowsOrigin(v.origin) {
 		return result, feedback.ErrOriginNotAllowed
 	}
-	if v.app.Settings.Widget.RequireEmail && in.Email == "" {
+	email := submission.Request.Submitter.Email
+	if in.IdentityToken != "" {
+		person, err := a.identify(ctx, v.app, in.IdentityToken)
+		if err != nil {
+			return result, err
+		}
+		submission.Identity, email = person, person.Email
+	}
+	if v.app.Settings.Widget.RequireEmail && email == nil {
 		return result, feedback.Invalid("widget", "email", "email is required by this app's settings.")
 	}
 	r, err := a.Store.Submit(ctx, submission)

@@ -52,13 +52,15 @@ var (
 	ErrInvalidJSON      = &Error{Code: "api.invalid_json", Status: 400, Message: "The body must be one JSON object in valid UTF-8, without duplicate keys or trailing data."}
 	ErrUnknownParameter = &Error{Code: "api.unknown_parameter", Status: 400, Message: "The body has a parameter that this operation does not know."}
 
-	ErrMissingToken        = &Error{Code: "auth.missing_token", Status: 401, Message: "Send an access token in the header Authorization: Bearer <token>."}
-	ErrInvalidToken        = &Error{Code: "auth.invalid_token", Status: 401, Message: "The access token is not valid; log in again."}
-	ErrTokenExpired        = &Error{Code: "auth.token_expired", Status: 401, Message: "The access token has expired; get a new one with auth-refresh."}
-	ErrInvalidCredentials  = &Error{Code: "auth.invalid_credentials", Status: 401, Message: "The e-mail or the password is wrong."}
-	ErrInvalidRefreshToken = &Error{Code: "auth.invalid_refresh_token", Status: 401, Message: "The refresh token is not valid any more; log in again."}
-	ErrMissingAPIKey       = &Error{Code: "auth.missing_api_key", Status: 401, Message: "Send the app's API key in the header X-API-Key."}
-	ErrInvalidAPIKey       = &Error{Code: "auth.invalid_api_key", Status: 401, Message: "The API key is not valid; copy the current one from the app's settings."}
+	ErrMissingToken         = &Error{Code: "auth.missing_token", Status: 401, Message: "Send an access token in the header Authorization: Bearer <token>."}
+	ErrInvalidToken         = &Error{Code: "auth.invalid_token", Status: 401, Message: "The access token is not valid; log in again."}
+	ErrTokenExpired         = &Error{Code: "auth.token_expired", Status: 401, Message: "The access token has expired; get a new one with auth-refresh."}
+	ErrInvalidCredentials   = &Error{Code: "auth.invalid_credentials", Status: 401, Message: "The e-mail or the password is wrong."}
+	ErrInvalidRefreshToken  = &Error{Code: "auth.invalid_refresh_token", Status: 401, Message: "The refresh token is not valid any more; log in again."}
+	ErrMissingAPIKey        = &Error{Code: "auth.missing_api_key", Status: 401, Message: "Send the app's API key in the header X-API-Key."}
+	ErrIdentityExpired      = &Error{Code: "widget.identity_expired", Status: 401, Message: "The identity token has expired; get a new one from your backend and send the call again."}
+	ErrInvalidIdentityToken = &Error{Code: "widget.invalid_identity_token", Status: 401, Message: "The identity token is not valid; it must be a JWT that is signed by HS256 with the app's identity secret."}
+	ErrInvalidAPIKey        = &Error{Code: "auth.invalid_api_key", Status: 401, Message: "The API key is not valid; copy the current one from the app's settings."}
 
 	ErrForbidden        = &Error{Code: "auth.forbidden", Status: 403, Message: "Your role does not allow this operation."}
 	ErrOriginNotAllowed = &Error{Code: "widget.origin_not_allowed", Status: 403, Message: "The app does not accept requests from this page's origin; add it to settings.allowed_origins."}
@@ -94,6 +96,7 @@ func Codes() []*Error {
 	return []*Error{
 		ErrInvalidJSON, ErrUnknownParameter,
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken, ErrMissingAPIKey, ErrInvalidAPIKey,
+		ErrIdentityExpired, ErrInvalidIdentityToken,
 		ErrForbidden, ErrOriginNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrCommentNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,

@@ -75,10 +75,10 @@ func (id *ID) Scan(src any) (err error) {
 }
 
 // FirstIDAt is the smallest id that can have been made at t: with it, a range of
-// times is a range of ids.
+// times is a range of ids. Before 1970 there are none.
 func FirstIDAt(t time.Time) ID {
 	var id ID
-	binary.BigEndian.PutUint64(id[:], uint64(t.UnixMilli())<<16)
+	binary.BigEndian.PutUint64(id[:], uint64(max(t.UnixMilli(), 0))<<16)
 	id[6], id[8] = 0x70, 0x80
 	return id
 }

@@ -112,6 +112,15 @@ func TestFirstIDAt(t *testing.T) {
 	})
 }
 
+// TestFirstIDBefore1970: every id was made after that.
+func TestFirstIDBefore1970(t *testing.T) {
+	for _, at := range []time.Time{{}, time.UnixMilli(-1)} {
+		if FirstIDAt(at) != FirstIDAt(time.UnixMilli(0)) {
+			t.Errorf("%v: %s", at, FirstIDAt(at))
+		}
+	}
+}
+
 func TestIDText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := ID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))

@@ -28,11 +28,14 @@ const (
 	keyPrefix    = "gk_"
 	setupPrefix  = "gst_"
 	exportPrefix = "gex_"
-	keyDigits    = 32
-	checkDigits  = 6  // base62 digits that hold 32 bits
-	tokenDigits  = 65 // base62 digits that hold an account's id and 32 secret bytes
-	secretBytes  = 32
-	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	// An HMAC's key must hold as many bits as its hash (RFC 7518, 3.2): 43 digits do.
+	identityPrefix = "gis_"
+	identityDigits = 43
+	keyDigits      = 32
+	checkDigits    = 6  // base62 digits that hold 32 bits
+	tokenDigits    = 65 // base62 digits that hold an account's id and 32 secret bytes
+	secretBytes    = 32
+	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
 // Hash is the form in which a secret is stored and looked up. Plain SHA-256 is
@@ -43,13 +46,16 @@ type Hash = [sha256.Size]byte
 func HashSecret(s string) Hash { return sha256.Sum256([]byte(s)) }
 
 // NewAPIKey makes an API key.
-func NewAPIKey(rand io.Reader) string { return newKey(keyPrefix, rand) }
+func NewAPIKey(rand io.Reader) string { return newKey(keyPrefix, keyDigits, rand) }
 
 // ValidAPIKey reports whether s has the form of an API key.
 func ValidAPIKey(s string) bool { return validKey(keyPrefix, s) }
 
 // NewSetupToken makes a token with which the first owner can be created.
-func NewSetupToken(rand io.Reader) string { return newKey(setupPrefix, rand) }
+func NewSetupToken(rand io.Reader) string { return newKey(setupPrefix, keyDigits, rand) }
+
+// NewIdentitySecret makes a secret with which identity tokens are signed.
+func NewIdentitySecret(rand io.Reader) string { return newKey(identityPrefix, identityDigits, rand) }
 
 // ValidSetupToken reports whether s has the form of a set-up token.
 func ValidSetupToken(s string) bool { return validKey(setupPrefix, s) }
@@ -107,12 +113,12 @@ func token(kind TokenKind, accountID ID, secret []byte) string {
 	return string(kind) + body + checksum(body)
 }
 
-func newKey(prefix string, rand io.Reader) string {
-	body := make([]byte, 0, keyDigits)
-	for len(body) < keyDigits {
-		for _, b := range randomBytes(rand, keyDigits) {
+func newKey(prefix string, digits int, rand io.Reader) string {
+	body := make([]byte, 0, digits)
+	for len(body) < digits {
+		for _, b := range randomBytes(rand, digits) {
 			// 248 = 4 · 62: dropping what lies above keeps the digits equally likely.
-			if b < 248 && len(body) < keyDigits {
+			if b < 248 && len(body) < digits {
 				body = append(body, base62[b%62])
 			}
 		}

@@ -20,6 +20,10 @@ const maxSubmitGroup = 256
 type Submission struct {
 	App     feedback.App // as the key found it; the key is checked again where it counts
 	Request feedback.Request
+	// Identity is the verified person whose request it is. It stands in the place of what
+	// the request says of its submitter, which is as it was sent: of that the fingerprint
+	// is taken.
+	Identity *feedback.Person
 	// IdempotencyKey makes a repeated submission find the first one; "" for none.
 	IdempotencyKey string
 }
@@ -94,7 +98,7 @@ func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	rows := make([]newRow, 0, len(waiting))
 	for _, i := range waiting {
 		results[i] = submitted{request: s.arrive(subs[i])}
-		rows = append(rows, newSubmissionRow(results[i].request, subs[i].IdempotencyKey))
+		rows = append(rows, newSubmissionRow(results[i].request, subs[i]))
 	}
 	// In one order for all, or two replicas with the same keys could deadlock.
 	slices.SortStableFunc(rows, func(a, b newRow) int { return strings.Compare(a.order(), b.order()) })
@@ -176,15 +180,18 @@ func (s *Store) arrive(sub Submission) feedback.Request {
 	r := sub.Request
 	r.ID, r.AppID = s.ids.New(), sub.App.ID
 	r.CreatedAt, r.UpdatedAt = r.ID.Time(), r.ID.Time()
+	if p := sub.Identity; p != nil {
+		r.Submitter = feedback.Submitter{Email: p.Email, Name: p.Name, ExternalID: p.ExternalID, Verified: p.Verified}
+	}
 	return r
 }
 
-func newSubmissionRow(r feedback.Request, key string) newRow {
-	if key == "" {
+func newSubmissionRow(r feedback.Request, sub Submission) newRow {
+	if sub.IdempotencyKey == "" {
 		return newRow{request: r}
 	}
-	fingerprint := r.Fingerprint()
-	return newRow{request: r, key: &key, fingerprint: fingerprint[:]}
+	fingerprint := sub.Request.Fingerprint()
+	return newRow{request: r, key: &sub.IdempotencyKey, fingerprint: fingerprint[:]}
 }
 
 // replay answers a repeated submission with the first one's id and time and with

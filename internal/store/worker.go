@@ -198,6 +198,7 @@ func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
 	}
 	for _, statement := range []string{
 		"DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2",
+		"DELETE FROM app_secrets WHERE account_id = $1 AND app_id = $2",
 		"DELETE FROM apps WHERE account_id = $1 AND id = $2",
 		"DELETE FROM purges WHERE account_id = $1 AND app_id = $2",
 	} {

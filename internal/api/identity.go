@@ -1,0 +1,116 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"gatherkit/internal/feedback"
+)
+
+type appsIdentitySecretParams struct {
+	ID     feedback.ID `json:"id" format:"uuid" doc:"The app."`
+	Rotate bool        `json:"rotate,omitempty" doc:"Make a new one. The present one stays good for 24 hours; one before it ends at once."`
+}
+
+// appsIdentitySecret makes the secret when it is first asked for.
+func (a *API) appsIdentitySecret(ctx context.Context, c caller, in appsIdentitySecretParams) (feedback.IdentitySecret, error) {
+	secret, err := a.Store.MakeIdentitySecret(ctx, c.Account.ID, in.ID, c.actor(), in.Rotate)
+	return secret.At(a.Now()), err
+}
+
+const (
+	maxIdentityToken = 4 << 10 // bytes
+	identityLeeway   = 30 * time.Second
+	maxExternalID    = 200 // characters, as those that are sent without a token
+	maxPersonName    = 200
+	maxPersonEmail   = 254
+)
+
+// identify returns the person for whom a token vouches. It refuses with
+// ErrIdentityExpired or ErrInvalidIdentityToken.
+func (a *API) identify(ctx context.Context, app feedback.App, token string) (*feedback.Person, error) {
+	if len(token) > maxIdentityToken { // before anything reads it
+		return nil, feedback.ErrInvalidIdentityToken.With("The identity token may be at most 4 KiB.")
+	}
+	secret, err := a.Store.IdentitySecret(ctx, app.AccountID, app.ID)
+	if err != nil {
+		return nil, err
+	}
+	now := a.Now()
+	person, err := verifyIdentity(token, app.ID, secret.Keys(now), now)
+	if err != nil {
+		return nil, err
+	}
+	return &person, nil
+}
+
+// verifyIdentity reads a token that one of the secrets has signed.
+func verifyIdentity(token string, appID feedback.ID, secrets []string, now time.Time) (feedback.Person, error) {
+	claims := jwt.MapClaims{} // a struct would take "SUB" for "sub"
+	parser := jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithStrictDecoding(),
+		jwt.WithExpirationRequired(), jwt.WithLeeway(identityLeeway), jwt.WithTimeFunc(func() time.Time { return now }),
+	)
+	_, err := parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
+		if _, ok := t.Header["crit"]; ok { // an extension that we do not know (RFC 7515, 4.1.11)
+			return nil, feedback.ErrInvalidIdentityToken
+		}
+		var keys jwt.VerificationKeySet
+		for _, secret := range secrets {
+			keys.Keys = append(keys.Keys, []byte(secret))
+		}
+		return keys, nil
+	})
+	// Only of a token that is right in all else another one should be asked for.
+	switch {
+	case errors.Is(err, jwt.ErrTokenNotValidYet):
+		return feedback.Person{}, feedback.ErrInvalidIdentityToken.With("The identity token is not valid yet by its claim nbf; check the clock of your backend.")
+	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
+		return feedback.Person{}, feedback.ErrInvalidIdentityToken.With("The identity token needs the claim exp, the time at which it ends in seconds since 1970.")
+	case err != nil && !errors.Is(err, jwt.ErrTokenExpired):
+		return feedback.Person{}, feedback.ErrInvalidIdentityToken
+	}
+	person, refusal := personOf(claims, appID)
+	if refusal == nil && err != nil {
+		refusal = feedback.ErrIdentityExpired
+	}
+	if refusal != nil {
+		return feedback.Person{}, refusal
+	}
+	return person, nil
+}
+
+// personOf is the person that claims describe.
+func personOf(claims jwt.MapClaims, appID feedback.ID) (feedback.Person, *feedback.Error) {
+	invalid := feedback.ErrInvalidIdentityToken
+	if _, ok := claims["aud"]; ok {
+		if audience, err := claims.GetAudience(); err != nil || !slices.Contains(audience, appID.String()) {
+			return feedback.Person{}, invalid.With("The identity token is not meant for this app: its claim aud, which may be left out, must be the app's id.")
+		}
+	}
+	p := feedback.Person{Verified: true}
+	for _, claim := range []struct {
+		name string
+		most int
+		into **string
+	}{{"sub", maxExternalID, &p.ExternalID}, {"name", maxPersonName, &p.Name}, {"email", maxPersonEmail, &p.Email}} {
+		value, ok := normalise(claims[claim.name], false)
+		text, isText := value.(string)
+		if !ok || value != nil && !isText || utf8.RuneCountInString(text) > claim.most {
+			return p, invalid.With("The identity token's claim %s must be text of at most %d characters.", claim.name, claim.most)
+		}
+		*claim.into = orNil(text)
+	}
+	switch {
+	case p.ExternalID == nil:
+		return p, invalid.With("The identity token needs the claim sub, the person's id in your product, as text.")
+	case p.Email != nil && !feedback.ValidEmail(*p.Email):
+		return p, invalid.With("The identity token's claim email must be an e-mail address such as ada@example.com.")
+	}
+	return p, nil
+}

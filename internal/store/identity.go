@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"gatherkit/internal/feedback"
+)
+
+// IdentitySecret returns an app's identity secret, the zero one when it has none.
+func (s *Store) IdentitySecret(ctx context.Context, accountID, appID feedback.ID) (feedback.IdentitySecret, error) {
+	return readIdentitySecret(ctx, s.reader, accountID, appID)
+}
+
+// MakeIdentitySecret returns the identity secret of an app, which is made when it has
+// none, and when the caller wants to rotate it. It refuses with ErrAppNotFound.
+func (s *Store) MakeIdentitySecret(ctx context.Context, accountID, appID feedback.ID, by feedback.Actor, rotate bool) (feedback.IdentitySecret, error) {
+	var secret feedback.IdentitySecret
+	next := feedback.NewIdentitySecret(s.rand)
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		// Behind the gate nobody else makes one, and the app is not deleted meanwhile.
+		if err := s.lock(ctx, tx, accountID, appID); err != nil {
+			return err
+		}
+		if _, err := readApp(ctx, tx, accountID, appID); err != nil {
+			return err
+		}
+		old, err := readIdentitySecret(ctx, tx, accountID, appID)
+		if secret = old; err != nil || old.Secret != "" && !rotate {
+			return err
+		}
+		now := s.now()
+		secret = old.Rotated(next, now)
+		_, err = tx.ExecContext(ctx, `INSERT INTO app_secrets (account_id, app_id, secret, previous, previous_until) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (account_id, app_id) DO UPDATE SET secret = excluded.secret, previous = excluded.previous, previous_until = excluded.previous_until`,
+			accountID, appID, secret.Secret, secret.Previous, secret.PreviousValidUntil)
+		if err != nil {
+			return err
+		}
+		change := feedback.Change{Kind: feedback.IdentityMade, Actor: by, AppID: &appID}
+		if secret.PreviousValidUntil != nil {
+			change.Kind, change.After = feedback.IdentityRotated, map[string]any{"previous_valid_until": secret.PreviousValidUntil}
+		}
+		return s.record(ctx, tx, accountID, feedback.At(now), change)
+	})
+	return secret, err
+}
+
+func readIdentitySecret(ctx context.Context, q queryer, accountID, appID feedback.ID) (feedback.IdentitySecret, error) {
+	var secret feedback.IdentitySecret
+	err := q.QueryRowContext(ctx, "SELECT secret, previous, previous_until FROM app_secrets WHERE account_id = $1 AND app_id = $2", accountID, appID).
+		Scan(&secret.Secret, &secret.Previous, &secret.PreviousValidUntil)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return secret, err
+}

@@ -1,0 +1,228 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// Ids follow time, so a range of times is a range of every index that ends with the id:
+// by app, by status and by day requests are counted without reading one.
+
+const (
+	day        = 24 * time.Hour
+	daysAtOnce = 32 // that one statement counts
+	statTags   = 100
+)
+
+// statRange is what is counted: the live requests of an account, or of one app, that
+// were created in a range of times.
+type statRange struct {
+	accountID feedback.ID
+	appID     *feedback.ID
+	dead      []feedback.ID // deleted apps that may have rows yet
+	days      []statDay     // all of the range
+}
+
+// statDay is a day of UTC, or what of it lies in the range.
+type statDay struct {
+	date     string
+	from, to feedback.ID
+	n        int64
+}
+
+func newStatRange(accountID feedback.ID, appID *feedback.ID, from, to time.Time) statRange {
+	r := statRange{accountID: accountID, appID: appID}
+	for from.Before(to) {
+		next := from.Truncate(day).Add(day)
+		if next.After(to) {
+			next = to
+		}
+		r.days = append(r.days, statDay{date: from.Format(time.DateOnly), from: feedback.FirstIDAt(from), to: feedback.FirstIDAt(next)})
+		from = next
+	}
+	return r
+}
+
+// bounds are the ids between which all of the range lies.
+func (r *statRange) bounds() (from, to feedback.ID) {
+	return r.days[0].from, r.days[len(r.days)-1].to
+}
+
+// apps is the condition that leaves out other apps, and deleted ones.
+func (r *statRange) apps(p *parameters) string {
+	switch {
+	case r.appID != nil:
+		return " AND r.app_id = " + p.add(*r.appID)
+	case len(r.dead) > 0:
+		return " AND r.app_id NOT IN (" + list(p, r.dead) + ")"
+	}
+	return ""
+}
+
+// RequestStats counts the live requests that were created from a time up to a later
+// one, of an app or of all. It refuses with ErrAppNotFound.
+func (s *Store) RequestStats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
+	stats := feedback.Stats{From: from, To: to}
+	apps, err := s.tally(ctx, accountID, Filter{AppID: appID, Box: feedback.Live})
+	if err != nil {
+		return stats, err
+	}
+	r := newStatRange(accountID, appID, from.Std(), to.Std())
+	for _, app := range apps {
+		if app.deleted {
+			r.dead = append(r.dead, app.id)
+		}
+	}
+	if appID != nil && len(apps) == len(r.dead) {
+		return stats, feedback.ErrAppNotFound
+	}
+	if err := s.countStatuses(ctx, &r, &stats); err != nil {
+		return stats, err
+	}
+	if err := s.countDays(ctx, &r); err != nil {
+		return stats, err
+	}
+	for _, d := range r.days {
+		stats.ByDay = append(stats.ByDay, feedback.DayCount{Day: d.date, Requests: d.n})
+	}
+	stats.ByTag, stats.TagsExact, err = s.countTags(ctx, &r)
+	return stats, err
+}
+
+// countStatuses counts by app and status. The counters know which of them there are.
+func (s *Store) countStatuses(ctx context.Context, r *statRange, stats *feedback.Stats) error {
+	from, to := r.bounds()
+	p := parameters{r.accountID, string(feedback.Live), from, to}
+	query := `SELECT c.app_id, c.status, (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.app_id = c.app_id AND r.box = $2
+		AND r.status = c.status AND r.id >= $3 AND r.id < $4) FROM request_counts c WHERE c.account_id = $1 AND c.box = $2 AND c.n > 0`
+	if r.appID != nil {
+		query += " AND c.app_id = " + p.add(*r.appID)
+	}
+	type count struct {
+		appID  feedback.ID
+		status feedback.Status
+		n      int64
+	}
+	counts, err := all(ctx, s.reader, func(from row) (c count, err error) {
+		err = from.Scan(&c.appID, (*string)(&c.status), &c.n)
+		return c, err
+	}, query, p...)
+	if err != nil {
+		return err
+	}
+	byStatus, byApp := map[feedback.Status]int64{}, map[feedback.ID]int64{}
+	for _, c := range counts {
+		stats.Total += c.n
+		byStatus[c.status] += c.n
+		byApp[c.appID] += c.n
+	}
+	for _, status := range feedback.Statuses() {
+		stats.ByStatus = append(stats.ByStatus, feedback.StatusCount{Status: status, Requests: byStatus[status]})
+	}
+	stats.ByApp = []feedback.AppCount{}
+	for id, n := range byApp {
+		if n > 0 {
+			stats.ByApp = append(stats.ByApp, feedback.AppCount{AppID: id, Requests: n})
+		}
+	}
+	slices.SortFunc(stats.ByApp, func(a, b feedback.AppCount) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), bytes.Compare(a.AppID[:], b.AppID[:]))
+	})
+	return nil
+}
+
+// countDays counts by day. Grouped by created_at, every request would have to be read.
+func (s *Store) countDays(ctx context.Context, r *statRange) error {
+	for days := range slices.Chunk(r.days, daysAtOnce) {
+		p := parameters{r.accountID, string(feedback.Live)}
+		count := func(where string) string {
+			return "(SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.box = $2" + where + ")"
+		}
+		app, dead := "", ""
+		if r.appID != nil {
+			app = " AND r.app_id = " + p.add(*r.appID)
+		} else if len(r.dead) > 0 {
+			dead = " AND r.app_id IN (" + list(&p, r.dead) + ")"
+		}
+		counts, into, parts := make([]int64, daysAtOnce), make([]any, daysAtOnce), make([]string, daysAtOnce)
+		from := p.add(days[0].from)
+		for i := range parts {
+			// The text is the same however many days there are: those beyond the last are empty.
+			to := p.add(days[min(i, len(days)-1)].to)
+			within := " AND r.id >= " + from + " AND r.id < " + to
+			parts[i], into[i] = count(app+within), &counts[i]
+			if dead != "" { // left out by their ids, each request would have to be read
+				parts[i] += " - " + count(dead+within)
+			}
+			from = to
+		}
+		if err := s.reader.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", "), p...).Scan(into...); err != nil {
+			return err
+		}
+		for i := range days {
+			days[i].n = counts[i]
+		}
+	}
+	return nil
+}
+
+// countTags counts by tag, from the newest requests on and in pieces, so that it can stop
+// when the time is over: then it reports false.
+func (s *Store) countTags(ctx context.Context, r *statRange) (tags []feedback.Tag, exact bool, err error) {
+	began := time.Now()
+	byTag := map[string]feedback.Tag{}
+	first, until := r.bounds()
+	for exact = false; !exact && time.Since(began) <= countTime; {
+		from, err := s.chunkEnd(ctx, r.accountID, Filter{AppID: r.appID, Box: feedback.Live}, &until)
+		if err != nil {
+			return nil, false, err
+		}
+		if exact = from == nil || bytes.Compare(from[:], first[:]) <= 0; exact {
+			from = &first
+		}
+		some, err := s.tagsBetween(ctx, r, *from, until)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, tag := range some {
+			key := feedback.FoldTag(tag.Tag)
+			if sum, ok := byTag[key]; ok {
+				tag = feedback.Tag{Tag: min(tag.Tag, sum.Tag), Requests: tag.Requests + sum.Requests}
+			}
+			byTag[key] = tag
+		}
+		until = *from
+	}
+	tags = make([]feedback.Tag, 0, len(byTag))
+	for _, tag := range byTag {
+		tags = append(tags, tag)
+	}
+	slices.SortFunc(tags, func(a, b feedback.Tag) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(feedback.FoldTag(a.Tag), feedback.FoldTag(b.Tag)))
+	})
+	return tags[:min(len(tags), statTags)], exact, nil
+}
+
+// tagsBetween counts by tag from one id up to another. Of several spellings it shows the
+// least, as Tags does. Hidden, the tag does not make SQLite read all of the account's
+// tags. It joins in the order in which tables are crossed: first the requests of an app,
+// as others may have many more tags, but not those of all, which it would read with what
+// is in the bin. PostgreSQL reads all requests when it is not told their bounds, too.
+func (s *Store) tagsBetween(ctx context.Context, r *statRange, from, to feedback.ID) ([]feedback.Tag, error) {
+	p := parameters{r.accountID, string(feedback.Live), from, to}
+	tables := "request_tags t CROSS JOIN requests r"
+	if r.appID != nil {
+		tables = "requests r CROSS JOIN request_tags t"
+	}
+	return all(ctx, s.reader, func(from row) (tag feedback.Tag, err error) {
+		err = from.Scan(&tag.Tag, &tag.Requests)
+		return tag, err
+	}, "SELECT MIN(t.label), COUNT(*) FROM "+tables+`
+		WHERE t.account_id = $1 AND r.account_id = $1 AND r.id = t.request_id AND t.request_id >= $3 AND t.request_id < $4 AND r.id >= $3 AND r.id < $4 AND r.box = $2`+r.apps(&p)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
+}
