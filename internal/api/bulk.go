@@ -54,7 +54,7 @@ func (in requestsBulkUpdateParams) bulk() (store.Bulk, error) {
 	case in.ExpectedCount == nil:
 		return store.Bulk{}, feedback.Invalid("requests", "expected_count", "expected_count is required with filter: how many requests it matches, as requests-list says.")
 	}
-	wanted, err := in.Filter.wanted("filter.assignee_id")
+	wanted, err := in.Filter.wanted("filter.")
 	if err != nil {
 		return store.Bulk{}, err
 	}

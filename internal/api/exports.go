@@ -20,16 +20,9 @@ const (
 )
 
 type requestsExportParams struct {
-	Format        string         `json:"format" enum:"csv,jsonl" doc:"csv is a table for spreadsheets; jsonl is JSON Lines, with all that belongs to the requests."`
-	BOM           bool           `json:"bom,omitempty" doc:"Begin a CSV with a byte order mark, by which some spreadsheets know UTF-8."`
-	Status        statusFilter   `json:"status,omitempty" doc:"Only requests in this status, or in one of these."`
-	AppID         *feedback.ID   `json:"app_id,omitempty" format:"uuid" doc:"Only requests of this app."`
-	Tag           string         `json:"tag,omitempty" minLength:"1" maxLength:"40" doc:"Only requests with this tag, whatever its case."`
-	AssigneeID    string         `json:"assignee_id,omitempty" doc:"Only requests of this user, or of nobody: none."`
-	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests that came this way."`
-	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests that were created at this time or later."`
-	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests that were created before this time."`
-	Box           feedback.Box   `json:"box,omitempty" enum:"live,bin,quarantine" doc:"Where they lie: live without it, bin or quarantine."`
+	RequestsWhere
+	Format string `json:"format" enum:"csv,jsonl" doc:"csv is a table for spreadsheets; jsonl is JSON Lines, with all that belongs to the requests."`
+	BOM    bool   `json:"bom,omitempty" doc:"Begin a CSV with a byte order mark, by which some spreadsheets know UTF-8."`
 }
 
 type requestsExportResult struct {
@@ -38,16 +31,14 @@ type requestsExportResult struct {
 }
 
 func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportParams) (requestsExportResult, error) {
-	if _, err := feedback.ParseID(in.AssigneeID); err != nil && in.AssigneeID != nobody && in.AssigneeID != "" {
-		return requestsExportResult{}, feedback.Invalid("requests", "assignee_id", "assignee_id must be a UUID, or none for requests of nobody.")
+	filter, err := in.wanted("")
+	if err != nil {
+		return requestsExportResult{}, err
 	}
 	if in.BOM && in.Format != feedback.CSV {
 		return requestsExportResult{}, feedback.Invalid("requests", "bom", "bom is for csv only: JSON must not begin with one.")
 	}
-	filter := requestsFilter{
-		Statuses: in.Status, AppID: in.AppID, Tag: feedback.FoldTag(in.Tag), AssigneeID: in.AssigneeID, Source: in.Source,
-		CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore, Box: cmp.Or(in.Box, feedback.Live),
-	}
+	filter.Box = cmp.Or(filter.Box, feedback.Live)
 	token, expires, err := a.Store.AddExport(ctx, store.Export{AccountID: c.Account.ID, Filter: filter.filter(), Format: in.Format, BOM: in.BOM}, c.ID)
 	if err != nil {
 		return requestsExportResult{}, err

@@ -43,20 +43,27 @@ type RequestsWhere struct {
 	AppID         *feedback.ID   `json:"app_id,omitempty" format:"uuid" doc:"Only requests of this app."`
 	Tag           string         `json:"tag,omitempty" minLength:"1" maxLength:"40" doc:"Only requests with this tag, whatever its case."`
 	AssigneeID    string         `json:"assignee_id,omitempty" doc:"Only requests of this user, or of nobody: none."`
+	Query         string         `json:"query,omitempty" maxLength:"200" doc:"Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing."`
 	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests that came this way."`
 	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests that were created at this time or later."`
 	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests that were created before this time."`
 	Box           feedback.Box   `json:"box,omitempty" enum:"live,bin,quarantine" doc:"Where they lie: live without it, bin or quarantine."`
 }
 
-// wanted is what is asked for. A fault is one of the parameter that begins the path.
-func (w RequestsWhere) wanted(path string) (requestsFilter, error) {
+// wanted is what is asked for; the parameters' names begin with the prefix.
+func (w RequestsWhere) wanted(prefix string) (requestsFilter, error) {
+	fault := func(name, text string) error {
+		parameter, _, _ := strings.Cut(prefix+name, ".")
+		return feedback.Invalid("requests", parameter, prefix+name+text)
+	}
 	if _, err := feedback.ParseID(w.AssigneeID); err != nil && w.AssigneeID != nobody && w.AssigneeID != "" {
-		parameter, _, _ := strings.Cut(path, ".")
-		return requestsFilter{}, feedback.Invalid("requests", parameter, path+" must be a UUID, or none for requests of nobody.")
+		return requestsFilter{}, fault("assignee_id", " must be a UUID, or none for requests of nobody.")
+	}
+	if w.Query != "" && w.Box != "" && w.Box != feedback.Live {
+		return requestsFilter{}, fault("query", " finds live requests only; leave out box.")
 	}
 	return requestsFilter{
-		Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
+		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
 		CreatedAfter: w.CreatedAfter, CreatedBefore: w.CreatedBefore, Box: w.Box,
 	}, nil
 }
@@ -115,6 +122,7 @@ type requestsFilter struct {
 	Tag           string            `json:"t,omitempty"`
 	AssigneeID    string            `json:"u,omitempty"`
 	Source        string            `json:"w,omitempty"`
+	Query         string            `json:"y,omitempty"`
 	CreatedAfter  *feedback.Time    `json:"a,omitempty"`
 	CreatedBefore *feedback.Time    `json:"b,omitempty"`
 	Box           feedback.Box      `json:"x,omitempty"`
@@ -125,7 +133,7 @@ const nobody = "none"
 
 func (f requestsFilter) filter() store.Filter {
 	filter := store.Filter{
-		AppID: f.AppID, Statuses: f.Statuses, Box: f.Box, Tag: f.Tag, Source: f.Source,
+		AppID: f.AppID, Statuses: f.Statuses, Box: f.Box, Tag: f.Tag, Source: f.Source, Query: f.Query,
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, Unassigned: f.AssigneeID == nobody,
 	}
 	if id, err := feedback.ParseID(f.AssigneeID); err == nil {
@@ -137,7 +145,7 @@ func (f requestsFilter) filter() store.Filter {
 // requestsCursor is where the page begins that a call asks for. What is absent
 // beside a cursor is taken from it; what contradicts it is refused.
 func (a *API) requestsCursor(c caller, in requestsListParams) (cursor, error) {
-	wanted, err := in.wanted("assignee_id")
+	wanted, err := in.wanted("")
 	if err != nil {
 		return cursor{}, err
 	}

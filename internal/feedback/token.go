@@ -61,7 +61,7 @@ func NewIdentitySecret(rand io.Reader) string { return newKey(identityPrefix, id
 func ValidSetupToken(s string) bool { return validKey(setupPrefix, s) }
 
 // NewExportToken makes the token of a link to an export.
-func NewExportToken(rand io.Reader) string { return newKey(exportPrefix, rand) }
+func NewExportToken(rand io.Reader) string { return newKey(exportPrefix, keyDigits, rand) }
 
 // ValidExportToken reports whether s has the form of the token of a link to an export.
 func ValidExportToken(s string) bool { return validKey(exportPrefix, s) }

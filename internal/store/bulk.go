@@ -1,9 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 
 	"gatherkit/internal/feedback"
@@ -26,8 +26,8 @@ type Bulk struct {
 
 // ChangeRequests lets change alter many requests in one transaction and returns how
 // many are different then. It refuses with ErrRequestNotFound or ErrAppNotFound, with
-// ErrCountMismatch when the filter matches another number than expected, and with what
-// change refuses with; then nothing has changed.
+// ErrCountMismatch when the filter matches another number than expected, with ErrMerged
+// when a merged one would get another status, and with what change refuses with; then nothing has changed.
 func (s *Store) ChangeRequests(ctx context.Context, accountID feedback.ID, b Bulk, by feedback.Actor, change func(*feedback.Request) error) (updated int, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		requests, err := s.bulkRequests(ctx, tx, accountID, b)
@@ -43,22 +43,14 @@ func (s *Store) ChangeRequests(ctx context.Context, accountID feedback.ID, b Bul
 // bulkRequests takes the gates of the apps and returns the requests behind them.
 func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
 	gates := map[countKey]int64{}
-	var live, dead []feedback.ID
+	var within reach
 	if b.IDs == nil {
-		apps, err := tally(ctx, tx, accountID, b.Filter)
-		if err != nil {
+		var err error
+		if within, err = reachOf(ctx, tx, accountID, b.Filter); err != nil {
 			return nil, err
 		}
-		for _, app := range apps {
-			if app.deleted {
-				dead = append(dead, app.id)
-			} else {
-				live = append(live, app.id)
-				gates[gateOf(app.id)] = 0
-			}
-		}
-		if b.Filter.AppID != nil && len(live) == 0 {
-			return nil, feedback.ErrAppNotFound
+		for _, id := range within.live {
+			gates[gateOf(id)] = 0
 		}
 	} else {
 		// An app that is none of ours, or deleted, shows when the requests are read.
@@ -81,10 +73,10 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 	if b.IDs != nil {
 		return requestsByID(ctx, tx, accountID, b.IDs)
 	}
-	if len(live) == 0 {
+	if len(within.live) == 0 || within.match != nil && within.match.n == 0 {
 		return nil, expected(b, nil)
 	}
-	q := newPageQuery(accountID, b.Filter, Page{Sort: Newest, Limit: MaxBulk + 1}, live, dead)
+	q := newPageQuery(accountID, b.Filter, Page{Sort: Newest, Limit: MaxBulk + 1}, within)
 	requests, err := q.rows(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -125,13 +117,14 @@ func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []
 // changeAll changes requests whose gates are locked.
 func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor, change func(*feedback.Request) error) (int, error) {
 	// In the order of ids, so that the log is the same whatever found them.
-	slices.SortFunc(requests, func(a, b feedback.Request) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	slices.SortFunc(requests, func(a, b feedback.Request) int { return compareIDs(a.ID, b.ID) })
 	now := feedback.At(s.now())
 	deltas := map[countKey]int64{}
+	roots := map[feedback.ID]bool{}
 	var changes []feedback.Change
 	for i := range requests {
 		r, old := requests[i], requests[i]
-		if err := change(&r); err != nil {
+		if err := alter(&r, change); err != nil {
 			return 0, err
 		}
 		before, after := feedback.Diff(old, r)
@@ -145,6 +138,9 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		}
 		deltas[countKey{r.AppID, old.Box, old.Status}]--
 		deltas[countKey{r.AppID, r.Box, r.Status}]++
+		if r.MergedIntoID != nil && r.Box != old.Box {
+			roots[*r.MergedIntoID] = true
+		}
 		requests[i] = r
 		changes = append(changes, feedback.Change{
 			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &requests[i].AppID, RequestID: &requests[i].ID, Before: before, After: after,
@@ -156,5 +152,8 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return 0, err
 	}
-	return len(changes), s.record(ctx, tx, accountID, now, changes...)
+	if err := s.record(ctx, tx, accountID, now, changes...); err != nil {
+		return 0, err
+	}
+	return len(changes), s.settleRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), compareIDs)...)
 }

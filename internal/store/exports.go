@@ -94,26 +94,18 @@ func (s *Store) forgetExports(ctx context.Context) error {
 // ExportPage returns requests that the filter matches, newest first, beyond a given one,
 // at most limit. Of an app that has gone meanwhile there are none.
 func (s *Store) ExportPage(ctx context.Context, accountID feedback.ID, f Filter, after *feedback.ID, limit int) ([]feedback.Request, error) {
-	apps, err := s.tally(ctx, accountID, f)
+	reach, err := reachOf(ctx, s.reader, accountID, f)
+	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && reach.n == 0 {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
-	}
-	var live, dead []feedback.ID
-	for _, app := range apps {
-		if app.deleted {
-			dead = append(dead, app.id)
-		} else {
-			live = append(live, app.id)
-		}
-	}
-	if len(live) == 0 {
-		return nil, nil
 	}
 	page := Page{Sort: Newest, Limit: limit}
 	if after != nil {
 		page.After = &Place{ID: *after}
 	}
-	return s.pageRows(ctx, newPageQuery(accountID, f, page, live, dead))
+	return newPageQuery(accountID, f, page, reach).rows(ctx, s.reader)
 }
 
 // ExportNames returns the names of the apps and the assignees of requests.

@@ -22,6 +22,8 @@ type Filter struct {
 	Unassigned                  bool
 	Source                      string         // "" means any
 	CreatedAfter, CreatedBefore *feedback.Time // from the one on, up to the other
+
+	Query string // words that requests have, of those that are live; "" means any
 }
 
 // fromWidget is the source of most requests.
@@ -29,7 +31,12 @@ const fromWidget = "widget"
 
 // counted reports whether the counters know how many requests match.
 func (f Filter) counted() bool {
-	return !f.narrow() && !f.Unassigned && f.Source == "" && f.CreatedAfter == nil && f.CreatedBefore == nil
+	return f.Query == "" && !f.beside()
+}
+
+// beside reports whether the filter picks by anything but app, status, box and words.
+func (f Filter) beside() bool {
+	return f.narrow() || f.Unassigned || f.Source != "" || f.CreatedAfter != nil || f.CreatedBefore != nil
 }
 
 // narrow reports whether the filter picks few requests, which have an index.
@@ -79,32 +86,20 @@ type Total struct {
 // matches in all. It refuses with ErrAppNotFound when the filter names an app that
 // the account does not have.
 func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, Total, error) {
-	apps, err := tally(ctx, s.reader, accountID, f)
+	reach, err := reachOf(ctx, s.reader, accountID, f)
 	if err != nil {
 		return nil, Total{}, err
 	}
-	var live, dead []feedback.ID
-	total := Total{Exact: true}
-	for _, app := range apps {
-		if app.deleted {
-			dead = append(dead, app.id)
-		} else {
-			live = append(live, app.id)
-			total.N += app.n
-		}
-	}
-	if f.AppID != nil && len(live) == 0 {
-		return nil, Total{}, feedback.ErrAppNotFound
-	}
+	total := Total{reach.n, true}
 	if total.N == 0 {
 		return []feedback.Request{}, total, nil
 	}
 	if !f.counted() {
-		if total, err = s.countRows(ctx, accountID, f, dead); err != nil {
+		if total, err = s.countRows(ctx, accountID, f, reach); err != nil {
 			return nil, total, err
 		}
 	}
-	requests, err := newPageQuery(accountID, f, page, live, dead).rows(ctx, s.reader)
+	requests, err := newPageQuery(accountID, f, page, reach).rows(ctx, s.reader)
 	return requests, total, err
 }
 
@@ -115,8 +110,19 @@ const (
 )
 
 // countRows counts the rows that match, from the newest on and in pieces, so that it
-// can stop when the time is over.
-func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, dead []feedback.ID) (Total, error) {
+// can stop when the time is over. What is few is counted at once, and what one word
+// picks by its index.
+func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, reach reach) (Total, error) {
+	if m := reach.match; m != nil {
+		switch {
+		case m.leads && m.n <= maxLed && !f.narrow():
+			n, err := s.countBetween(ctx, accountID, f, reach, nil, nil)
+			return Total{n, true}, err
+		case len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside():
+			n, err := countWords(ctx, s.reader, accountID, m, reach.live)
+			return Total{n, true}, err
+		}
+	}
 	began := time.Now()
 	total := Total{Exact: true}
 	var until *feedback.ID
@@ -125,7 +131,7 @@ func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, 
 		if err != nil {
 			return Total{}, err
 		}
-		n, err := s.countBetween(ctx, accountID, f, dead, from, until)
+		n, err := s.countBetween(ctx, accountID, f, reach, from, until)
 		total.N += n
 		if err != nil || from == nil {
 			return total, err
@@ -167,10 +173,10 @@ func (s *Store) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, u
 }
 
 // countBetween counts the rows that match from one id up to another; nil is no bound.
-func (s *Store) countBetween(ctx context.Context, accountID feedback.ID, f Filter, dead []feedback.ID, from, until *feedback.ID) (n int64, err error) {
-	q := &pageQuery{parameters: parameters{accountID, string(f.Box)}, filter: f, dead: dead}
+func (s *Store) countBetween(ctx context.Context, accountID feedback.ID, f Filter, reach reach, from, until *feedback.ID) (n int64, err error) {
+	q := &pageQuery{parameters: parameters{accountID, string(f.Box)}, reach: reach, filter: f}
 	where, table := q.conditions(), " FROM requests WHERE account_id = $1 AND box = $2"
-	if f.narrow() {
+	if q.narrow() {
 		narrowed, other := q.narrowed()
 		where += narrowed
 		if other != "" {
@@ -180,8 +186,8 @@ func (s *Store) countBetween(ctx context.Context, accountID feedback.ID, f Filte
 		if f.AppID != nil {
 			where += " AND app_id = " + q.add(*f.AppID)
 		}
-		if len(dead) > 0 {
-			where += " AND app_id NOT IN (" + list(&q.parameters, dead) + ")"
+		if len(q.dead) > 0 {
+			where += " AND app_id NOT IN (" + list(&q.parameters, q.dead) + ")"
 		}
 		if len(f.Statuses) > 0 {
 			where += " AND status IN (" + list(&q.parameters, f.Statuses) + ")"

@@ -17,9 +17,6 @@ import (
 // request went there; the time of the change is $2.
 const touched = "version = version + 1, updated_at = CASE WHEN box = 'bin' THEN updated_at ELSE $2 END"
 
-// statementRows is how many rows a statement names at the most.
-const statementRows = 256
-
 // member is a request that is merged.
 type member struct {
 	id, appID, parent, root feedback.ID
@@ -106,7 +103,7 @@ func (s *Store) merge(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by
 	first.Before, first.After = feedback.Diff(r, merged)
 	second.Before, second.After = votesBefore(root.Votes, votes[root.ID])
 	second.After["merged_id"] = r.ID
-	return s.recordMany(ctx, tx, accountID, now, append([]feedback.Change{first, second}, followed(kind, followers, root.ID)...))
+	return s.record(ctx, tx, accountID, now, append([]feedback.Change{first, second}, followed(kind, followers, root.ID)...)...)
 }
 
 // UnmergeRequest takes a request out of the one into which it was merged, with what had
@@ -145,7 +142,7 @@ func (s *Store) UnmergeRequest(ctx context.Context, accountID, id feedback.ID, b
 		c := feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &root.AppID, RequestID: &root.ID}
 		c.Before, c.After = votesBefore(root.Votes, votes[root.ID])
 		c.Before["merged_id"] = id
-		if err := s.recordMany(ctx, tx, accountID, now, slices.Insert(changes, 1, c)); err != nil {
+		if err := s.record(ctx, tx, accountID, now, slices.Insert(changes, 1, c)...); err != nil {
 			return err
 		}
 		r, err = readRequest(ctx, tx, accountID, id)
@@ -175,7 +172,7 @@ func (s *Store) takeOut(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 		followers = append(followers, followed(feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &head.appID}, below, head.id)...)
 	}
 	for _, status := range feedback.Statuses() {
-		for some := range slices.Chunk(byStatus[status], statementRows) {
+		for _, some := range powers(byStatus[status]) {
 			p := parameters{accountID, string(status)}
 			if _, err := tx.ExecContext(ctx, "UPDATE requests SET status = $2, merged_into_id = NULL, merged_parent_id = NULL, merged_status = NULL WHERE account_id = $1 AND id IN ("+list(&p, some)+")", p...); err != nil {
 				return nil, err
@@ -224,7 +221,7 @@ func (s *Store) setFree(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 	if err != nil {
 		return err
 	}
-	return s.recordMany(ctx, tx, accountID, feedback.At(s.now()), changes)
+	return s.record(ctx, tx, accountID, feedback.At(s.now()), changes...)
 }
 
 // readMembers returns the requests that are merged into one of the roots.
@@ -255,7 +252,7 @@ func subtree(children map[feedback.ID][]member, id feedback.ID) []member {
 
 // follow makes merged requests count at another root.
 func follow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, members []member, root feedback.ID, now feedback.Time) error {
-	for some := range slices.Chunk(members, statementRows) {
+	for _, some := range powers(members) {
 		p := parameters{accountID, now, root}
 		ids := make([]feedback.ID, 0, len(some))
 		for _, m := range some {
@@ -282,9 +279,9 @@ func followed(c feedback.Change, members []member, root feedback.ID) []feedback.
 // settleVotes makes counters the number of people who count there, and returns them.
 func settleVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, now feedback.Time, ids ...feedback.ID) (map[feedback.ID]int64, error) {
 	votes := make(map[feedback.ID]int64, len(ids))
-	for some := range slices.Chunk(ids, statementRows) {
+	for _, some := range powers(ids) {
 		p := parameters{accountID, now}
-		counted, err := all(ctx, tx, scanTally, "UPDATE requests AS r SET votes = "+peopleHere+", "+touched+" WHERE r.account_id = $1 AND r.id IN ("+list(&p, some)+") RETURNING id, votes", p...)
+		counted, err := all(ctx, tx, scanVoteCount, "UPDATE requests AS r SET votes = "+peopleHere+", "+touched+" WHERE r.account_id = $1 AND r.id IN ("+list(&p, some)+") RETURNING id, votes", p...)
 		if err != nil {
 			return nil, err
 		}
@@ -308,16 +305,6 @@ func (s *Store) settleRoots(ctx context.Context, tx *sql.Tx, accountID feedback.
 			continue
 		}
 		if err := s.countVotes(ctx, tx, accountID, feedback.Change{Kind: feedback.RequestUpdated, Actor: by, AppID: &appID}, people-votes, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recordMany is record for any number of entries.
-func (s *Store) recordMany(ctx context.Context, tx *sql.Tx, accountID feedback.ID, now feedback.Time, changes []feedback.Change) error {
-	for some := range slices.Chunk(changes, statementRows) {
-		if err := s.record(ctx, tx, accountID, now, some...); err != nil {
 			return err
 		}
 	}

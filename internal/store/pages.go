@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -20,14 +19,14 @@ import (
 // pageQuery makes the statements of one page.
 type pageQuery struct {
 	parameters
-	filter     Filter
-	page       Page
-	live, dead []feedback.ID // the apps that the filter names
-	common     string        // conditions of every range
+	reach
+	filter Filter
+	page   Page
+	common string // conditions of every range
 }
 
-func newPageQuery(accountID feedback.ID, f Filter, page Page, live, dead []feedback.ID) *pageQuery {
-	q := &pageQuery{parameters: parameters{accountID, string(f.Box), page.Limit}, filter: f, page: page, live: live, dead: dead}
+func newPageQuery(accountID feedback.ID, f Filter, page Page, reach reach) *pageQuery {
+	q := &pageQuery{parameters: parameters{accountID, string(f.Box), page.Limit}, reach: reach, filter: f, page: page}
 	q.common = q.conditions()
 	return q
 }
@@ -61,13 +60,13 @@ func merged(ranges []string, order string) string {
 // rows reads the page.
 func (q *pageQuery) rows(ctx context.Context, from queryer) ([]feedback.Request, error) {
 	again := func() *pageQuery { // with parameters of its own
-		return newPageQuery(q.parameters[0].(feedback.ID), q.filter, q.page, q.live, q.dead)
+		return newPageQuery(q.parameters[0].(feedback.ID), q.filter, q.page, q.reach)
 	}
 	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
 		return all(ctx, from, scanRequest, statement, q.parameters...)
 	}
 	switch {
-	case q.filter.narrow():
+	case q.narrow():
 		return run(q, q.narrowRange())
 	case q.page.Sort == MostVoted:
 		rows := []feedback.Request{}
@@ -97,7 +96,7 @@ func (q *pageQuery) rows(ctx context.Context, from queryer) ([]feedback.Request,
 		others, err := run(q, q.unchangedRows(since))
 		rows = append(rows, others...)
 		slices.SortFunc(rows, func(a, b feedback.Request) int {
-			return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), bytes.Compare(b.ID[:], a.ID[:]))
+			return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), compareIDs(b.ID, a.ID))
 		})
 		return rows[:min(len(rows), q.page.Limit)], err
 	}
@@ -131,6 +130,9 @@ func (q *pageQuery) conditions() string {
 	}
 	if q.page.Unchanged != nil {
 		b.WriteString(" AND updated_at <= " + q.add(*q.page.Unchanged))
+	}
+	if q.match != nil {
+		b.WriteString(q.match.all(&q.parameters))
 	}
 	return b.String()
 }
@@ -253,7 +255,12 @@ func (q *pageQuery) others() string {
 	return b.String()
 }
 
-// narrowRange is what a tag, a person or a rare source picks, by an index of that, and
+// narrow reports whether few requests are picked, to which something leads.
+func (q *pageQuery) narrow() bool {
+	return q.filter.narrow() || q.match != nil && q.match.leads
+}
+
+// narrowRange is what a tag, a person, a rare source or a word picks, by an index of that, and
 // sorted where the order is not that of ids.
 func (q *pageQuery) narrowRange() string {
 	where, from := q.narrowed()
@@ -280,6 +287,8 @@ func (q *pageQuery) narrowed() (where, from string) {
 			") AS tagged JOIN requests ON account_id = $1 AND id = request_id WHERE box = $2"
 	case f.AssigneeID != nil:
 		return " AND assignee_id = " + q.add(*f.AssigneeID) + rest, ""
+	case f.Source == "" || f.Source == fromWidget:
+		return rest, " FROM " + q.match.led(&q.parameters, q.live) + " JOIN requests ON account_id = $1 AND id = request_id WHERE box = $2"
 	}
 	return " AND source <> 'widget' AND source = " + q.add(f.Source) + rest, ""
 }

@@ -32,11 +32,8 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 			return err
 		}
 		old := r
-		if err := change(&r); err != nil {
+		if err := alter(&r, change); err != nil {
 			return err
-		}
-		if r.MergedIntoID != nil && r.Status != old.Status {
-			return feedback.ErrMerged
 		}
 		before, after := feedback.Diff(old, r)
 		if len(after) == 0 && r.Box == old.Box {
@@ -60,6 +57,18 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 		})
 	})
 	return r, err
+}
+
+// alter lets change alter a request. A merged one is a duplicate until it is taken out.
+func alter(r *feedback.Request, change func(*feedback.Request) error) error {
+	status := r.Status
+	if err := change(r); err != nil {
+		return err
+	}
+	if r.MergedIntoID != nil && r.Status != status {
+		return feedback.ErrMerged
+	}
+	return nil
 }
 
 // lockRequest takes the gate of a request's app and returns the request: what was read

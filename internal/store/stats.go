@@ -69,7 +69,7 @@ func (r *statRange) apps(p *parameters) string {
 // one, of an app or of all. It refuses with ErrAppNotFound.
 func (s *Store) RequestStats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
 	stats := feedback.Stats{From: from, To: to}
-	apps, err := s.tally(ctx, accountID, Filter{AppID: appID, Box: feedback.Live})
+	apps, err := tally(ctx, s.reader, accountID, Filter{AppID: appID, Box: feedback.Live})
 	if err != nil {
 		return stats, err
 	}

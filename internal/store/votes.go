@@ -153,7 +153,7 @@ func (s *Store) countVotes(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	now := feedback.At(s.now())
 	changes := make([]feedback.Change, 0, len(ids))
 	p := parameters{accountID, now, more}
-	counted, err := all(ctx, tx, scanTally, "UPDATE requests SET votes = votes + $3, "+touched+" WHERE account_id = $1 AND id IN ("+
+	counted, err := all(ctx, tx, scanVoteCount, "UPDATE requests SET votes = votes + $3, "+touched+" WHERE account_id = $1 AND id IN ("+
 		list(&p, ids)+") RETURNING id, votes", p...)
 	if err != nil {
 		return err
@@ -166,13 +166,13 @@ func (s *Store) countVotes(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	return s.record(ctx, tx, accountID, now, changes...)
 }
 
-// tally is a request and a number.
-type tally struct {
+// voteCount is a request and how many people want it.
+type voteCount struct {
 	id feedback.ID
 	n  int64
 }
 
-func scanTally(r row) (t tally, err error) {
+func scanVoteCount(r row) (t voteCount, err error) {
 	err = r.Scan(&t.id, &t.n)
 	return t, err
 }

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/search"
+)
+
+// A query picks the requests that have all of its words, the last of which may be the
+// beginning of one, by the index of words. Either the rarest word leads to the requests
+// and the others are looked up of each; or, when that would lead to too many, a list is
+// read in its order and all words are looked up.
+
+// maxLed is how many requests the rarest word of a query may lead to.
+const maxLed = 20_000
+
+// match is what the index knows of a query's words.
+type match struct {
+	words  []string // each once, the last one is a beginning
+	leader int      // the rarest
+	n      int64    // how often the index has that; 0 when nothing matches
+	leads  bool
+}
+
+// look looks a query up for some apps, which have so many requests in all.
+func look(ctx context.Context, q queryer, accountID feedback.ID, query string, apps []feedback.ID, requests int64) (*match, error) {
+	m := &match{words: search.Terms(query)}
+	for i := range m.words {
+		p := parameters{accountID}
+		var n int64
+		err := q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM word_counts WHERE account_id = $1 AND app_id IN ("+list(&p, padded(apps))+")"+m.is(i, &p), p...).Scan(&n)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || n < m.n {
+			m.leader, m.n = i, n
+		}
+		if n == 0 {
+			break
+		}
+	}
+	m.leads = m.n <= maxLed || len(m.words) > 1 && m.n <= requests/8
+	return m, nil
+}
+
+// is says that a column word is the i-th word of the query.
+func (m *match) is(i int, p *parameters) string {
+	if i < len(m.words)-1 {
+		return " AND word = " + p.add(m.words[i])
+	}
+	// No character of a word comes after the last one of Unicode.
+	return " AND word >= " + p.add(m.words[i]) + " AND word < " + p.add(m.words[i]+"\U0010ffff")
+}
+
+// led is where the requests come from to which the rarest word leads.
+func (m *match) led(p *parameters, apps []feedback.ID) string {
+	return "(SELECT DISTINCT id AS request_id FROM request_words WHERE account_id = $1 AND app_id IN (" + list(p, padded(apps)) + ")" + m.is(m.leader, p) + ") AS found"
+}
+
+// all is the condition that a request has every word. It is a number to PostgreSQL,
+// which might read the words of all requests to join them otherwise.
+func (m *match) all(p *parameters) string {
+	if m.leads && len(m.words) == 1 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(" AND 1 = (SELECT COUNT(*) FROM indexed_requests i WHERE i.account_id = $1 AND i.request_id = requests.id")
+	for i, word := range m.words {
+		end := " %"
+		if i == len(m.words)-1 {
+			end = "%"
+		}
+		// Words are letters and digits alone, none of which means anything to LIKE.
+		b.WriteString(" AND ' ' || i.words || ' ' LIKE " + p.add("% "+word+end))
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+// countWords is how many requests have the only word of a query, by the index alone.
+func countWords(ctx context.Context, q queryer, accountID feedback.ID, m *match, apps []feedback.ID) (n int64, err error) {
+	p := parameters{accountID}
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+m.led(&p, apps), p...).Scan(&n)
+	return n, err
+}
+
+// reach is what of an account a filter reaches.
+type reach struct {
+	live, dead []feedback.ID // apps that are among the filter's, and deleted ones with rows
+	n          int64         // requests in those that are live, by the counters
+	match      *match        // nil without a query
+}
+
+// reachOf reads what a filter reaches. It refuses with ErrAppNotFound when the filter
+// names an app that the account does not have.
+func reachOf(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (r reach, err error) {
+	apps, err := tally(ctx, q, accountID, f)
+	if err != nil {
+		return r, err
+	}
+	for _, app := range apps {
+		if app.deleted {
+			r.dead = append(r.dead, app.id)
+		} else {
+			r.live = append(r.live, app.id)
+			r.n += app.n
+		}
+	}
+	if f.AppID != nil && len(r.live) == 0 {
+		return r, feedback.ErrAppNotFound
+	}
+	if f.Query == "" || r.n == 0 {
+		return r, nil
+	}
+	r.match, err = look(ctx, q, accountID, f.Query, r.live, r.n)
+	if err == nil && r.match.n == 0 {
+		r.n = 0
+	}
+	return r, err
+}
