@@ -7,8 +7,10 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-const commentColumns = `c.id, c.request_id, c.author_id, u.name, c.visibility, c.body, c.created_at, c.updated_at FROM comments c
-	LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.author_id`
+// commentColumns ask for the name of each author alone: for a join PostgreSQL might read
+// all users.
+const commentColumns = `c.id, c.request_id, c.author_id, (SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.author_id),
+	c.visibility, c.body, c.created_at, c.updated_at FROM comments c`
 
 // Comments lists the comments on a request that is not in the bin, oldest first, after a
 // given one, at most limit, and how many there are in all. Those on requests that are

@@ -201,7 +201,8 @@ func exportedNow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, box fee
 		err = r.Scan(&now.ID, &now.Version, &now.MergedParentID, &now.MergedStatus)
 		versions[now.ID] = now
 		return now, err
-	}, "SELECT id, version, merged_parent_id, merged_status FROM requests WHERE account_id = $1 AND id IN ("+list(&p, ids)+")", p...)
+	}, "SELECT id, version, merged_parent_id, merged_status FROM requests r WHERE r.account_id = $1 AND r.id IN ("+list(&p, ids)+`)
+		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
 	if err != nil {
 		return nil, err
 	}
@@ -288,8 +289,8 @@ func exportEvents(ctx context.Context, q queryer, accountID feedback.ID, ids []f
 	return all(ctx, q, func(r row) (e requestEvent, err error) {
 		e.Event, err = scanEvent(trailing{r, &e.requestID})
 		return e, err
-	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after, c.request_id FROM changes c
-		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
+	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id,
+		(SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c
 		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+list(&p, ids)+") ORDER BY c.request_id, c.seq"+limited, p...)
 }
 

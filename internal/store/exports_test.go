@@ -77,7 +77,7 @@ func TestExportPlans(t *testing.T) {
 		b.exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
 			SELECT account_id, id, id, id, 'internal', 'B', 0, 0 FROM requests`)
 		b.exec(`INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at)
-			SELECT hash, account_id, session_id, '{}', expires_at FROM session_tokens`)
+			SELECT hash, account_id, session_id, '{}', expires_at FROM session_tokens WHERE true ON CONFLICT DO NOTHING`)
 		b.exec("ANALYZE")
 		requests, err := b.ExportPage(ctx, b.account.ID, store.Filter{Box: feedback.Live}, b.deep(), 64)
 		if err != nil || len(requests) != 64 {
