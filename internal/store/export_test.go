@@ -16,6 +16,14 @@ const PurgeChunk = purgeChunk
 // LeaseFor is how long a worker that has stopped keeps others from working.
 const LeaseFor = leaseFor
 
+// LeadTo changes how many requests the rarest word of a query may lead to, and returns
+// what changes it back.
+func LeadTo(n int64) (back func()) {
+	before := maxLed
+	maxLed = n
+	return func() { maxLed = before }
+}
+
 // Worker is what one process runs in the background, step by step.
 type Worker struct {
 	store *Store

@@ -115,7 +115,7 @@ const (
 func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, reach reach) (Total, error) {
 	if m := reach.match; m != nil {
 		switch {
-		case m.leads && m.n <= maxLed && !f.narrow():
+		case m.leads && m.n <= maxLed:
 			n, err := s.countBetween(ctx, accountID, f, reach, nil, nil)
 			return Total{n, true}, err
 		case len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside():

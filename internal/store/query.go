@@ -14,18 +14,18 @@ import (
 // read in its order and all words are looked up.
 
 // maxLed is how many requests the rarest word of a query may lead to.
-const maxLed = 20_000
+var maxLed int64 = 20_000
 
 // match is what the index knows of a query's words.
 type match struct {
 	words  []string // each once, the last one is a beginning
 	leader int      // the rarest
 	n      int64    // how often the index has that; 0 when nothing matches
-	leads  bool
+	leads  bool     // whether that one leads to the requests
 }
 
-// look looks a query up for some apps, which have so many requests in all.
-func look(ctx context.Context, q queryer, accountID feedback.ID, query string, apps []feedback.ID, requests int64) (*match, error) {
+// look looks a query up for some apps.
+func look(ctx context.Context, q queryer, accountID feedback.ID, query string, apps []feedback.ID) (*match, error) {
 	m := &match{words: search.Terms(query)}
 	for i := range m.words {
 		p := parameters{accountID}
@@ -41,7 +41,6 @@ func look(ctx context.Context, q queryer, accountID feedback.ID, query string, a
 			break
 		}
 	}
-	m.leads = m.n <= maxLed || len(m.words) > 1 && m.n <= requests/8
 	return m, nil
 }
 
@@ -114,9 +113,13 @@ func reachOf(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (r
 	if f.Query == "" || r.n == 0 {
 		return r, nil
 	}
-	r.match, err = look(ctx, q, accountID, f.Query, r.live, r.n)
-	if err == nil && r.match.n == 0 {
+	if r.match, err = look(ctx, q, accountID, f.Query, r.live); err != nil {
+		return r, err
+	}
+	m := r.match
+	m.leads = !f.narrow() && (m.n <= maxLed || len(m.words) > 1 && m.n <= r.n/8)
+	if m.n == 0 {
 		r.n = 0
 	}
-	return r, err
+	return r, nil
 }

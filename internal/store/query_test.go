@@ -1,0 +1,183 @@
+package store_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/search"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// queryWords are what requests are made of that are searched for.
+var queryWords = []string{"dark", "Darker", "darkest", "mode", "model", "export", "exports", "CSV", "検索", "検索する", "Größe", "x", "100"}
+
+// phrases returns requests of several words each.
+func phrases(n int) []feedback.Request {
+	random := rand.New(rand.NewPCG(1, 2))
+	some := func(least, most int) string {
+		var words []string
+		for range least + random.IntN(most-least+1) {
+			words = append(words, queryWords[random.IntN(len(queryWords))])
+		}
+		return strings.Join(words, " ")
+	}
+	requests := make([]feedback.Request, 0, n)
+	for i := range n {
+		r := feedback.NewRequest(some(1, 4), some(0, 3))
+		r.Status = []feedback.Status{feedback.Opened, feedback.Status("planned")}[i%2]
+		if i%10 == 0 { // too far back to be found by
+			r.Description = strings.Repeat("word ", 24) + "dark mode"
+		}
+		requests = append(requests, r)
+	}
+	return requests
+}
+
+// found reports whether a request has all the words, the last as the beginning of one.
+func found(r feedback.Request, query string) bool {
+	has, terms := search.Words(r.Title, r.Description), search.Terms(query)
+	for i, term := range terms {
+		if !slices.ContainsFunc(has, func(word string) bool {
+			return word == term || i == len(terms)-1 && strings.HasPrefix(word, term)
+		}) {
+			return false
+		}
+	}
+	return len(terms) > 0
+}
+
+// TestQueries: however rare its words are and whatever else is filtered, a query finds
+// the requests that have them, on whatever pages and in whatever order.
+func TestQueries(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		apps := []feedback.App{r.app(account), r.app(account), r.app(account)}
+		for i, app := range apps {
+			for _, request := range phrases(40 * (i + 1)) {
+				request.AppID, request.Source = app.ID, "dashboard"
+				if i == 1 {
+					request.Tags = []string{"T"}
+				}
+				if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r.index()
+		r.drop(apps[0])
+		everything, _, err := r.Requests(ctx, account.ID, store.Filter{Box: feedback.Live}, store.Page{Sort: store.Newest, Limit: 1000})
+		if err != nil || len(everything) != 200 {
+			t.Fatalf("%d requests, %v", len(everything), err)
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			defer store.LeadTo(rapid.SampledFrom([]int64{0, 20, 1000}).Draw(t, "led"))()
+			f := store.Filter{Box: feedback.Live, Query: strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(queryWords, "da", "exp", "検", "nothing", "%", "_", "…")), 1, 4).Draw(t, "query"), " ")}
+			if rapid.Bool().Draw(t, "of an app") {
+				f.AppID = &apps[1+rapid.IntRange(0, 1).Draw(t, "app")].ID
+			}
+			f.Statuses = rapid.SampledFrom([][]feedback.Status{nil, nil, {feedback.Status("planned")}, {feedback.Opened, feedback.Status("planned")}}).Draw(t, "statuses")
+			f.Tag = rapid.SampledFrom([]string{"", "", "t"}).Draw(t, "tag")
+			f.Source = rapid.SampledFrom([]string{"", "", "dashboard", "widget"}).Draw(t, "source")
+			page := store.Page{Sort: rapid.SampledFrom([]store.Sort{store.Newest, store.Oldest, store.MostVoted, store.RecentlyUpdated}).Draw(t, "sort"), Limit: rapid.IntRange(1, 60).Draw(t, "limit")}
+			var want []string
+			for _, one := range everything {
+				if found(one, f.Query) && (f.AppID == nil || one.AppID == *f.AppID) && (f.Statuses == nil || slices.Contains(f.Statuses, one.Status)) &&
+					(f.Tag == "" || len(one.Tags) > 0) && cmp.Or(f.Source, "dashboard") == "dashboard" {
+					want = append(want, one.ID.String())
+				}
+			}
+			if page.Sort == store.Oldest {
+				slices.Reverse(want)
+			}
+			var got []string
+			for {
+				rows, total, err := r.Requests(ctx, account.ID, f, page)
+				if err != nil || total.N != int64(len(want)) || !total.Exact {
+					t.Fatalf("%+v: %+v in all, want %d, %v", f, total, len(want), err)
+				}
+				for _, row := range rows {
+					got = append(got, row.ID.String())
+				}
+				if len(rows) < page.Limit {
+					break
+				}
+				last := rows[len(rows)-1]
+				page.After = &store.Place{ID: last.ID, Votes: last.Votes, UpdatedAt: last.UpdatedAt}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%+v: found %v, want %v", f, got, want)
+			}
+		})
+	})
+}
+
+// TestQueryPlans: a rare word leads to its requests, and a list of a frequent one is read
+// in its order; neither reads the words of all.
+func TestQueryPlans(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		b := newBig(t, at)
+		defer store.LeadTo(int64(b.size / 15))()
+		b.exec(`INSERT INTO indexed_requests (account_id, request_id, app_id, words)
+			SELECT account_id, id, app_id, 'ordinary' || CASE WHEN idempotency_key LIKE '%00' THEN ' rare' ELSE '' END || CASE WHEN status = 'planned' THEN ' weekly' ELSE '' END FROM requests WHERE box = 'live'`)
+		for _, word := range []string{"ordinary", "rare", "weekly"} {
+			of := fmt.Sprintf("SELECT account_id, app_id, '%s', %%s FROM indexed_requests WHERE words LIKE '%%%%%s%%%%' %%s", word, word)
+			b.exec("INSERT INTO request_words (account_id, app_id, word, id) " + fmt.Sprintf(of, "request_id", ""))
+			b.exec("INSERT INTO word_counts (account_id, app_id, word, n) " + fmt.Sprintf(of, "COUNT(*)", "GROUP BY account_id, app_id"))
+		}
+		b.exec("INSERT INTO word_counts (account_id, app_id, word, n) SELECT account_id, app_id, 'w' || idempotency_key, 1 FROM requests WHERE idempotency_key LIKE '%0'")
+		b.exec("ANALYZE")
+		words := map[string]string{"sqlite": "PRIMARY KEY", "postgres": "request_words_pkey"}[at.Name]
+		byID := []string{"requests_box", "requests_app", "requests_status", "requests_app_status"}
+		app := b.apps[1].ID
+		for _, c := range []struct {
+			query   string
+			app     *feedback.ID
+			sort    store.Sort
+			table   string
+			indexes []string
+			read    float64 // rows at the most, for a page and for its total
+		}{
+			{"rar", nil, store.Newest, "request_words", []string{words}, 2 * float64(b.size) / 50},
+			{"rare", &app, store.MostVoted, "request_words", []string{words}, 2 * float64(b.size) / 50},
+			{"ordinary rare", &app, store.Newest, "request_words", []string{words}, 2 * float64(b.size) / 50},
+			{"ordinary", nil, store.Newest, "requests", byID, 51},
+			{"ordinary", &app, store.Oldest, "requests", byID, 51},
+			{"ordinary weekly", &app, store.Newest, "request_words", []string{words}, float64(b.size) / 15},
+			{"ordinary weekly", nil, store.Oldest, "requests", byID, 10 * 51},
+		} {
+			f, name := store.Filter{Box: feedback.Live, Query: c.query, AppID: c.app}, c.query+", "+string(c.sort)
+			read := 0.0
+			for _, s := range b.during(func(s *store.Store) error {
+				_, _, err := s.Requests(ctx, b.account.ID, f, store.Page{Sort: c.sort, Limit: 51})
+				return err
+			}) {
+				switch {
+				case strings.Contains(s.query, "FROM word_counts"):
+					b.check(name+", its words", s, "word_counts", "PRIMARY KEY", "word_counts_pkey")
+				case strings.Contains(s.query, "submitter_email"):
+					b.check(name, s, c.table, c.indexes...)
+					if at.Name == "sqlite" {
+						continue
+					}
+					for _, n := range b.postgresPlan("EXPLAIN (ANALYZE, FORMAT JSON) "+s.query, s.args...) {
+						if n.table == c.table && n.index != "" {
+							read += n.read
+						}
+					}
+				}
+			}
+			if read > c.read {
+				t.Errorf("%s: %v rows of %s are read, want at most %v", name, read, c.table, c.read)
+			}
+		}
+	})
+}
