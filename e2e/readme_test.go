@@ -101,13 +101,13 @@ func playDemo(t *testing.T, folder, script string) {
 			calls = append(calls, call)
 		}
 	}
-	if len(calls) != 3 {
+	if len(calls) != 5 {
 		t.Fatalf("the demo prints %d calls:\n%s", len(calls), printed)
 	}
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(printed)
 	program.Eventually(t, "the demo answers", func() bool { return program.Answers(t, address+"/readyz") })
 	answer, err := command(t, folder, "", strings.Join(calls, "\necho\n")).Output()
-	if err != nil || strings.Count(string(answer), `{"ok":true`) != 2 {
+	if err != nil || strings.Count(string(answer), `{"ok":true`) != 4 {
 		t.Errorf("%v\n%s", err, answer)
 	}
 }

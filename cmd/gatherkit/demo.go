@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"strings"
 	"syscall"
 
 	"gatherkit/internal/config"
@@ -76,6 +77,14 @@ List the newest requests that nobody has looked at yet:
 
   curl -s %[1]s/api/requests-list -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"status":"opened","limit":5}'
 
+List what most people want, with all that was decided:
+
+  curl -s %[1]s/api/requests-list -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"sort":"most_voted","limit":5}'
+
+See what the widget shows somebody who types "drak mode for invoces":
+
+  curl -s %[1]s/api/widget-similar-requests -H "X-API-Key: %[6]s" -H 'Content-Type: application/json' -d '{"text":"drak mode for invoces"}'
+
 Submit one as the widget of the app "%[5]s" does:
 
   curl -s %[1]s/api/widget-submit-request -H "X-API-Key: %[6]s" -H 'Content-Type: application/json' -d '{"title":"Dark mode","description":"My eyes hurt at night."}'
@@ -106,14 +115,25 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 	if err != nil {
 		return demo{}, err
 	}
-	account, owner, err := s.AddUser(ctx, "Acme", store.NewUser{Email: demoEmail, Name: "Ada Lovelace", Role: feedback.RoleOwner, PasswordHash: hash})
-	if err != nil {
-		return demo{}, err
+	life := newDemoLife(s)
+	for i, name := range []string{"Ada Lovelace", "Linus Ohm", "Mary Keller"} {
+		user := store.NewUser{Email: strings.ToLower(strings.Fields(name)[0]) + "@example.com", Name: name, Role: feedback.RoleMember, PasswordHash: hash}
+		if i == 0 {
+			user.Role = feedback.RoleOwner
+		}
+		account, added, err := s.AddUser(ctx, "Acme", user)
+		if err != nil {
+			return demo{}, err
+		}
+		life.account, life.team = account, append(life.team, added)
 	}
-	by := feedback.Actor{Kind: feedback.ByUser, ID: &owner.ID}
 	var apps []feedback.App
 	for _, name := range []string{"Acme Web", "Acme Mobile"} {
-		app, err := s.AddApp(ctx, account.ID, name, by)
+		app, err := s.AddApp(ctx, life.account.ID, name, userActor(life.team[0]))
+		if err != nil {
+			return demo{}, err
+		}
+		app, err = s.ChangeApp(ctx, life.account.ID, app.ID, userActor(life.team[0]), func(a *feedback.App) { a.Settings.Sharing = "all" })
 		if err != nil {
 			return demo{}, err
 		}
@@ -122,24 +142,10 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 	ideas := demoIdeas()
 	for i, idea := range ideas {
 		clock.advance(len(ideas))
-		r := feedback.NewRequest(idea.title, idea.description)
-		r.Source = "widget"
-		r.Submitter = idea.submitter
-		r.Metadata = idea.metadata
-		stored, err := s.Submit(ctx, store.Submission{App: apps[i%len(apps)], Request: r})
-		if err != nil {
-			return demo{}, err
-		}
-		if idea.status == feedback.Opened {
-			continue
-		}
-		_, err = s.ChangeRequest(ctx, account.ID, stored.ID, by, func(r *feedback.Request) error {
-			r.Apply(feedback.RequestChange{Status: &idea.status})
-			return nil
-		})
-		if err != nil {
+		if err := life.day(ctx, i, apps[i%len(apps)], idea); err != nil {
 			return demo{}, err
 		}
 	}
-	return demo{app: apps[0], requests: len(ideas)}, nil
+	_, total, err := s.Requests(ctx, life.account.ID, store.Filter{Box: feedback.Live}, store.Page{Sort: store.Newest, Limit: 1})
+	return demo{app: apps[0], requests: int(total.N)}, errors.Join(err, life.index(ctx))
 }

@@ -37,6 +37,8 @@ func (c *demoClock) advance(steps int) {
 
 // idea is a request of the example.
 type idea struct {
+	wish               int // which of wishes
+	part               string
 	title, description string
 	status             feedback.Status
 	submitter          feedback.Submitter
@@ -70,7 +72,8 @@ var parts = []string{
 	"the price list", "the delivery plan", "the task view", "the document folder", "the budget",
 }
 
-var people = []string{
+// voters are the people who submit and vote.
+var voters = []string{
 	"Grace Hopper", "Alan Turing", "Katherine Johnson", "Edsger Dijkstra", "Barbara Liskov", "Donald Knuth",
 	"Margaret Hamilton", "Dennis Ritchie", "Frances Allen", "Tony Hoare", "Radia Perlman",
 }
@@ -82,8 +85,10 @@ func demoIdeas() []idea {
 	decided := []feedback.Status{"completed", "completed", "planned", "declined", "in_progress", "under_review"}
 	ideas := make([]idea, 0, total)
 	for i := range total {
-		wish, part := wishes[i*7%len(wishes)], parts[(i+i/len(wishes))%len(parts)]
+		n := i * 7 % len(wishes)
+		wish, part := wishes[n], parts[(i+i/len(wishes))%len(parts)]
 		it := idea{
+			wish: n, part: part,
 			title: upperFirst(fill(wish.title, part)), description: fill(wish.description, part), status: feedback.Opened,
 			metadata: feedback.Metadata{"page": "/" + strings.ReplaceAll(strings.TrimPrefix(part, "the "), " ", "-"), "locale": []string{"en", "de", "fr"}[i%3]},
 		}
@@ -91,7 +96,7 @@ func demoIdeas() []idea {
 			it.status = decided[(i/2)%len(decided)]
 		}
 		if i%4 > 0 {
-			name := people[i*3%len(people)]
+			name := voters[i*3%len(voters)]
 			email := strings.ToLower(strings.ReplaceAll(name, " ", ".")) + "@example.org"
 			it.submitter = feedback.Submitter{Name: &name, Email: &email}
 		}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+// tagsOf are the tags of each wish, and againAs is how somebody asks for it who has not
+// found it.
+var (
+	tagsOf = [][]string{
+		{"design"}, {"reporting", "integrations"}, {"power users"}, {"collaboration"}, {"safety"}, {"search"}, {"collaboration", "e-mail"}, {"performance"},
+		{"usability"}, {"collaboration", "audit"}, {"audit", "printing"}, {"languages"}, {"usability"}, {"integrations"}, {"accessibility", "design"}, {"usability"},
+	}
+	againAs = map[int]string{
+		0: "Night theme for %s", 1: "Download %s as a spreadsheet", 5: "Find things in %s", 7: "%s takes for ever to load", 11: "%s in Spanish, please",
+	}
+)
+
+var remarks = []struct {
+	visibility feedback.Visibility
+	text       string
+}{
+	{feedback.Internal, "Two of our largest customers have asked for this on the phone, too."},
+	{feedback.Public, "Thank you! Could you tell us how many entries you usually have?"},
+	{feedback.Internal, "A week of work, if we do it after the new navigation."},
+	{feedback.Public, "We are working on it and will write here when it is ready to try."},
+	{feedback.Internal, "Not before we know whether the old browsers must be supported."},
+	{feedback.Public, "It is out with version 4.2. Please tell us if anything is missing."},
+}
+
+// demoLife does to the requests of the example what people do in ninety days: the same
+// in every example.
+type demoLife struct {
+	*store.Store
+	account feedback.Account
+	team    []feedback.User
+	random  *rand.Rand
+	stored  []feedback.Request
+}
+
+func newDemoLife(s *store.Store) *demoLife {
+	return &demoLife{Store: s, random: rand.New(rand.NewPCG(1, 2))}
+}
+
+func (l *demoLife) someone() feedback.User { return l.team[l.random.IntN(len(l.team))] }
+
+func userActor(u feedback.User) feedback.Actor {
+	return feedback.Actor{Kind: feedback.ByUser, ID: &u.ID}
+}
+
+// day stores an idea and lets people go on with what there is.
+func (l *demoLife) day(ctx context.Context, i int, app feedback.App, idea idea) error {
+	r := feedback.NewRequest(idea.title, idea.description)
+	r.Source, r.Submitter, r.Metadata = "widget", idea.submitter, idea.metadata
+	r, err := l.Submit(ctx, store.Submission{App: app, Request: r})
+	if err != nil {
+		return err
+	}
+	l.stored = append(l.stored, r)
+	steps := []error{l.vote(ctx, 1+l.random.IntN(5))}
+	if idea.status != feedback.Opened {
+		steps = append(steps, l.decide(ctx, r, idea.wish, idea.status))
+	}
+	if i%4 == 0 {
+		steps = append(steps, l.remark(ctx, i/4))
+	}
+	if title, often := againAs[idea.wish]; often && i%3 == 0 {
+		steps = append(steps, l.repeat(ctx, app, r, upperFirst(fill(title, idea.part))))
+	}
+	if i%60 == 30 {
+		steps = append(steps, l.throwAway(ctx, app))
+	}
+	return errors.Join(steps...)
+}
+
+// decide gives a request what the team makes of it.
+func (l *demoLife) decide(ctx context.Context, r feedback.Request, wish int, status feedback.Status) error {
+	member := l.someone()
+	change := feedback.RequestChange{Status: &status, Tags: &tagsOf[wish]}
+	if status == "in_progress" || status == "planned" {
+		assignee := &member.ID
+		change.AssigneeID = &assignee
+	}
+	if status == "planned" {
+		eta := new(r.CreatedAt.Std().AddDate(0, 5, 0).Format("2006-01-02"))
+		change.ETA = &eta
+	}
+	_, err := l.ChangeRequest(ctx, l.account.ID, r.ID, userActor(member), func(r *feedback.Request) error {
+		r.Apply(change)
+		return nil
+	})
+	return err
+}
+
+// vote lets some people want requests of others. The first ones are the most popular.
+func (l *demoLife) vote(ctx context.Context, people int) error {
+	for range people {
+		popular := l.random.Float64() * l.random.Float64() * l.random.Float64()
+		first := strings.Fields(voters[l.random.IntN(len(voters))])[0]
+		last := strings.Fields(voters[l.random.IntN(len(voters))])[1]
+		name, email := first+" "+last, strings.ToLower(first+"."+last)+"@example.org"
+		_, err := l.Vote(ctx, l.account.ID, userActor(l.someone()), store.Ballot{
+			RequestID: l.stored[int(popular*float64(len(l.stored)))].ID, Person: feedback.Person{Name: &name, Email: &email}, Source: "dashboard",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remark lets the team talk about a request.
+func (l *demoLife) remark(ctx context.Context, n int) error {
+	by, remark := l.someone(), remarks[n%len(remarks)]
+	_, err := l.AddComment(ctx, l.account.ID, userActor(by), feedback.Comment{
+		RequestID: l.stored[l.random.IntN(len(l.stored))].ID, Author: feedback.Author{ID: by.ID}, Visibility: remark.visibility, Body: remark.text,
+	})
+	return err
+}
+
+// repeat lets somebody ask for what a request asks for, and the team merge the two.
+func (l *demoLife) repeat(ctx context.Context, app feedback.App, r feedback.Request, title string) error {
+	again := feedback.NewRequest(title, "")
+	again.Source = "widget"
+	again, err := l.Submit(ctx, store.Submission{App: app, Request: again})
+	if err != nil {
+		return err
+	}
+	_, err = l.MergeRequest(ctx, l.account.ID, again.ID, r.ID, userActor(l.someone()))
+	return err
+}
+
+// throwAway lets somebody try the widget out, and the team throw away what came.
+func (l *demoLife) throwAway(ctx context.Context, app feedback.App) error {
+	r, err := l.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("test", "asdf asdf")})
+	if err != nil {
+		return err
+	}
+	_, err = l.ChangeRequest(ctx, l.account.ID, r.ID, userActor(l.someone()), func(r *feedback.Request) error {
+		r.Box = feedback.Bin
+		return nil
+	})
+	return err
+}
+
+// index makes everything known to the search, as the worker does behind a service.
+func (l *demoLife) index(ctx context.Context) error {
+	var next feedback.ID
+	for more := true; more; {
+		var err error
+		if next, more, err = l.Index(ctx, next); err != nil {
+			return fmt.Errorf("index the example: %w", err)
+		}
+	}
+	return nil
+}
