@@ -81,9 +81,9 @@ List what most people want, with all that was decided:
 
   curl -s %[1]s/api/requests-list -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"sort":"most_voted","limit":5}'
 
-See what the widget shows somebody who types "drak mode for invoces":
+See what the widget shows somebody who types "drak mode invoice lists":
 
-  curl -s %[1]s/api/widget-similar-requests -H "X-API-Key: %[6]s" -H 'Content-Type: application/json' -d '{"text":"drak mode for invoces"}'
+  curl -s %[1]s/api/widget-similar-requests -H "X-API-Key: %[6]s" -H 'Content-Type: application/json' -d '{"text":"drak mode invoice lists"}'
 
 Submit one as the widget of the app "%[5]s" does:
 
