@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -24,8 +25,8 @@ type Bulk struct {
 	Expected int64
 }
 
-// ChangeRequests lets change alter many requests in one transaction and returns how
-// many are different then. It refuses with ErrRequestNotFound or ErrAppNotFound, with
+// ChangeRequests lets change alter the box, the status, the assignee and the tags of many
+// requests in one transaction and returns how many are different then. It refuses with ErrRequestNotFound or ErrAppNotFound, with
 // ErrCountMismatch when the filter matches another number than expected, with ErrMerged
 // when a merged one would get another status, and with what change refuses with; then nothing has changed.
 func (s *Store) ChangeRequests(ctx context.Context, accountID feedback.ID, b Bulk, by feedback.Actor, change func(*feedback.Request) error) (updated int, err error) {
@@ -118,9 +119,9 @@ func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []
 func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor, change func(*feedback.Request) error) (int, error) {
 	// In the order of ids, so that the log is the same whatever found them.
 	slices.SortFunc(requests, func(a, b feedback.Request) int { return compareIDs(a.ID, b.ID) })
-	now := feedback.At(s.now())
 	deltas := map[countKey]int64{}
-	roots := map[feedback.ID]bool{}
+	roots, assignees := map[feedback.ID]bool{}, map[feedback.ID]bool{}
+	var altered, retagged []feedback.Request
 	var changes []feedback.Change
 	for i := range requests {
 		r, old := requests[i], requests[i]
@@ -131,23 +132,36 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		if len(after) == 0 && r.Box == old.Box {
 			continue
 		}
-		r.Version++
-		r.UpdatedAt = now
-		if err := saveRequest(ctx, tx, accountID, old, r); err != nil {
-			return 0, err
+		altered = append(altered, r)
+		if !slices.Equal(old.Tags, r.Tags) {
+			retagged = append(retagged, r)
 		}
 		deltas[countKey{r.AppID, old.Box, old.Status}]--
 		deltas[countKey{r.AppID, r.Box, r.Status}]++
 		if r.MergedIntoID != nil && r.Box != old.Box {
 			roots[*r.MergedIntoID] = true
 		}
-		requests[i] = r
+		if r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID) {
+			assignees[*r.AssigneeID] = true
+		}
 		changes = append(changes, feedback.Change{
 			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &requests[i].AppID, RequestID: &requests[i].ID, Before: before, After: after,
 		})
 	}
 	if len(changes) == 0 {
 		return 0, nil
+	}
+	for id := range assignees {
+		if err := checkAssignee(ctx, tx, accountID, id); err != nil {
+			return 0, err
+		}
+	}
+	now := feedback.At(s.now())
+	if err := saveAlike(ctx, tx, accountID, altered, now); err != nil {
+		return 0, err
+	}
+	if err := s.saveTags(ctx, tx, accountID, retagged...); err != nil {
+		return 0, err
 	}
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return 0, err
@@ -156,4 +170,45 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		return 0, err
 	}
 	return len(changes), s.settleRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), compareIDs)...)
+}
+
+// saveAlike saves requests, those together that have become alike: one by one, others'
+// writes to SQLite would wait several times as long.
+func saveAlike(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, now feedback.Time) error {
+	type alike struct {
+		box      feedback.Box
+		status   feedback.Status
+		assignee feedback.ID // of nobody if it is zero
+		tags     string
+	}
+	groups := map[alike][]feedback.ID{}
+	for _, r := range requests {
+		tags, err := json.Marshal(r.Tags)
+		if err != nil {
+			return err
+		}
+		group := alike{box: r.Box, status: r.Status, tags: string(tags)}
+		if r.AssigneeID != nil {
+			group.assignee = *r.AssigneeID
+		}
+		groups[group] = append(groups[group], r.ID)
+	}
+	for group, ids := range groups {
+		var assignee *feedback.ID
+		if group.assignee != (feedback.ID{}) {
+			assignee = &group.assignee
+		}
+		for _, piece := range powers(ids) {
+			p := parameters{accountID, string(group.box), string(group.status), assignee, group.tags, now}
+			n, err := changed(ctx, tx, `UPDATE requests SET box = $2, status = $3, assignee_id = $4, tags = $5, version = version + 1, updated_at = $6
+				WHERE account_id = $1 AND id IN (`+list(&p, piece)+")", p...)
+			if err != nil {
+				return err
+			}
+			if n != int64(len(piece)) {
+				return errStale
+			}
+		}
+	}
+	return nil
 }

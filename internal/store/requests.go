@@ -41,7 +41,7 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 		}
 		r.Version++
 		r.UpdatedAt = feedback.At(s.now())
-		if err := saveRequest(ctx, tx, accountID, old, r); err != nil {
+		if err := s.saveRequest(ctx, tx, accountID, old, r); err != nil {
 			return err
 		}
 		if err := s.move(ctx, tx, accountID, old, r); err != nil {
@@ -86,7 +86,7 @@ func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedb
 
 // saveRequest stores a request that was read as old, or fails with errStale. It
 // refuses an assignee that the account does not have.
-func saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
+func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
 	if r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID) {
 		if err := checkAssignee(ctx, tx, accountID, *r.AssigneeID); err != nil {
 			return err
@@ -108,7 +108,7 @@ func saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r 
 	if slices.Equal(old.Tags, r.Tags) {
 		return nil
 	}
-	return saveTags(ctx, tx, accountID, r)
+	return s.saveTags(ctx, tx, accountID, r)
 }
 
 func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) error {
@@ -140,7 +140,7 @@ func (s *Store) AddRequest(ctx context.Context, accountID feedback.ID, by feedba
 		if _, err := s.insertRequests(ctx, tx, accountID, []newRow{{request: r}}); err != nil {
 			return err
 		}
-		if err := saveTags(ctx, tx, accountID, r); err != nil {
+		if err := s.saveTags(ctx, tx, accountID, r); err != nil {
 			return err
 		}
 		return s.record(ctx, tx, accountID, r.CreatedAt, feedback.Change{Kind: feedback.RequestCreated, Actor: by, AppID: &r.AppID, RequestID: &r.ID})

@@ -3,17 +3,29 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"gatherkit/internal/feedback"
 )
 
-// saveTags makes the rows by which tags are found those of the request.
-func saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM request_tags WHERE account_id = $1 AND request_id = $2", accountID, r.ID); err != nil {
-		return err
+// saveTags makes the rows by which tags are found those of the requests.
+func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests ...feedback.Request) error {
+	var rows [][]any
+	for _, piece := range powers(requests) {
+		p := parameters{accountID}
+		ids := make([]feedback.ID, 0, len(piece))
+		for _, r := range piece {
+			ids = append(ids, r.ID)
+			for _, tag := range r.Tags {
+				rows = append(rows, []any{accountID, feedback.FoldTag(tag), r.ID, tag})
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM request_tags WHERE account_id = $1 AND request_id IN ("+list(&p, ids)+")", p...); err != nil {
+			return err
+		}
 	}
-	for _, tag := range r.Tags {
-		_, err := tx.ExecContext(ctx, "INSERT INTO request_tags (account_id, tag, request_id, label) VALUES ($1, $2, $3, $4)", accountID, feedback.FoldTag(tag), r.ID, tag)
+	for _, piece := range powers(rows) {
+		_, err := tx.ExecContext(ctx, "INSERT INTO request_tags (account_id, tag, request_id, label) VALUES "+s.dialect.placeholders(len(piece), 4), slices.Concat(piece...)...)
 		if err != nil {
 			return err
 		}
