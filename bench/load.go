@@ -11,6 +11,7 @@ import (
 type figures struct {
 	rate     float64 // calls a second that succeeded
 	p50, p99 time.Duration
+	slowest  time.Duration
 	failures int
 }
 
@@ -45,7 +46,7 @@ func load(ctx context.Context, callers int, during time.Duration, call func(ctx 
 	f := figures{rate: float64(len(times)) / time.Since(began).Seconds(), failures: failures}
 	if len(times) > 0 {
 		slices.Sort(times)
-		f.p50, f.p99 = times[len(times)/2], times[len(times)*99/100]
+		f.p50, f.p99, f.slowest = times[len(times)/2], times[len(times)*99/100], times[len(times)-1]
 	}
 	return f
 }

@@ -28,6 +28,8 @@ type options struct {
 	folder   string
 	postgres string
 	deleted  int
+	searched []int
+	changed  int
 }
 
 func main() {
@@ -78,7 +80,7 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	for _, d := range []database{sqliteIn(filepath.Join(o.folder, "sqlite")), postgresAt(o.postgres)} {
 		fmt.Printf("\n## %s\n", d.name)
-		for _, what := range []func(context.Context, options, rig) error{measureSubmit, measureOthers, measureLists, measureDeletion} {
+		for _, what := range []func(context.Context, options, rig) error{measureSubmit, measureOthers, measureLists, measureSearch, measureVotes, measureBulk, measureDeletion} {
 			if err := measure(ctx, o, binary, d, what); err != nil {
 				return fmt.Errorf("%s: %w", d.name, err)
 			}
@@ -97,10 +99,15 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.folder, "folder", "", "folder on the disk to measure; the system's temporary one without it")
 	flags.StringVar(&o.postgres, "postgres", "", "URL of an empty PostgreSQL database; without it a server is started")
 	flags.IntVar(&o.deleted, "deleted", 300000, "requests of the app that is deleted while others submit")
+	searched := flags.String("searched", "100000", "numbers of requests to search among")
+	flags.IntVar(&o.changed, "changed", 10000, "requests that one call changes while others submit")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	var err error
+	if o.searched, err = numbers(*searched); err != nil {
+		return o, err
+	}
 	if o.callers, err = numbers(*callers); err != nil {
 		return o, err
 	}

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 // TestBench measures next to nothing, everywhere: it shows that the measuring works.
 func TestBench(t *testing.T) {
 	err := run(t.Context(), []string{
-		"-callers=2", "-sizes=400", "-during=20ms", "-rounds=1", "-deleted=1500",
+		"-callers=2", "-sizes=400", "-during=20ms", "-rounds=1", "-deleted=1500", "-searched=300", "-changed=200",
 		"-folder=" + t.TempDir(), "-postgres=" + storetest.Postgres(t),
 	})
 	if err != nil {

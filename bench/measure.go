@@ -142,9 +142,10 @@ func measureOthers(ctx context.Context, o options, r rig) error {
 // measureLists times pages among more and more requests.
 func measureLists(ctx context.Context, o options, r rig) error {
 	var pages []*page
+	app := ""
 	for i, size := range o.sizes {
-		app, err := r.seedApp(ctx, size, i+1)
-		if err != nil {
+		var err error
+		if app, err = r.seedApp(ctx, size, i+1); err != nil {
 			return err
 		}
 		deep, err := r.cursorAt(ctx, app, size/2)
@@ -174,7 +175,7 @@ func measureLists(ctx context.Context, o options, r rig) error {
 		fmt.Printf("| %d | %s | %s | %s | %.2f | %.0f | %d |\n", p.size, p.name, ms(one.p50), ms(one.p99),
 			float64(one.p50)/float64(first.p50), many.rate, one.failures+many.failures)
 	}
-	return nil
+	return r.measureExport(ctx, app, o.sizes[len(o.sizes)-1])
 }
 
 // page is one call for a page, and what it took in each round.

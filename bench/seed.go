@@ -28,13 +28,18 @@ func seed(ctx context.Context, db *sql.DB, d database, accountID, appID string, 
 	if _, err := db.ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("seed %d requests: %w", n, err)
 	}
+	return settle(ctx, db, d)
+}
+
+// settle makes the counters and the statistics those of the seed.
+func settle(ctx context.Context, db *sql.DB, d database) error {
 	if _, err := db.ExecContext(ctx, `INSERT INTO request_counts (account_id, app_id, box, status, n)
 		SELECT account_id, app_id, box, status, COUNT(*) FROM requests WHERE box = 'live' GROUP BY account_id, app_id, box, status
 		ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = excluded.n`); err != nil {
 		return fmt.Errorf("count the seed: %w", err)
 	}
 	if d.driver == "pgx" {
-		if _, err := db.ExecContext(ctx, "VACUUM ANALYZE requests"); err != nil {
+		if _, err := db.ExecContext(ctx, "VACUUM ANALYZE"); err != nil {
 			return fmt.Errorf("analyze the seed: %w", err)
 		}
 	}

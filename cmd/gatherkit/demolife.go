@@ -15,8 +15,22 @@ import (
 // found it.
 var (
 	tagsOf = [][]string{
-		{"design"}, {"reporting", "integrations"}, {"power users"}, {"collaboration"}, {"safety"}, {"search"}, {"collaboration", "e-mail"}, {"performance"},
-		{"usability"}, {"collaboration", "audit"}, {"audit", "printing"}, {"languages"}, {"usability"}, {"integrations"}, {"accessibility", "design"}, {"usability"},
+		{"design"},
+		{"reporting", "integrations"},
+		{"power users"},
+		{"collaboration"},
+		{"safety"},
+		{"search"},
+		{"collaboration", "e-mail"},
+		{"performance"},
+		{"usability"},
+		{"collaboration", "audit"},
+		{"audit", "printing"},
+		{"languages"},
+		{"usability"},
+		{"integrations"},
+		{"accessibility", "design"},
+		{"usability"},
 	}
 	againAs = map[int]string{
 		0: "Night theme for %s", 1: "Download %s as a spreadsheet", 5: "Find things in %s", 7: "%s takes for ever to load", 11: "%s in Spanish, please",
@@ -46,7 +60,7 @@ type demoLife struct {
 }
 
 func newDemoLife(s *store.Store) *demoLife {
-	return &demoLife{Store: s, random: rand.New(rand.NewPCG(1, 2))}
+	return &demoLife{Store: s, random: rand.New(rand.NewPCG(1, 2))} //nolint:gosec // the same example each time
 }
 
 func (l *demoLife) someone() feedback.User { return l.team[l.random.IntN(len(l.team))] }

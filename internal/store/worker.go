@@ -259,7 +259,7 @@ func (s *Store) Analyze(ctx context.Context) error {
 	if s.dialect.grown == "" {
 		return nil
 	}
-	tables, err := all(ctx, s.reader, func(r row) (name string, err error) { return name, r.Scan(&name) }, s.dialect.grown)
+	tables, err := all(ctx, s.reader, scanText, s.dialect.grown)
 	for _, table := range tables {
 		if err == nil {
 			_, err = s.writer.ExecContext(ctx, s.dialect.analyze+table)
