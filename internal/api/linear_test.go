@@ -32,12 +32,19 @@ func appHistory(t testing.TB, s *service, apis []http.Handler, seed uint64, dele
 	request := s.submit("T")
 	h, keys := &history{}, &known{list: []string{first}}
 	one := `{"id":"` + id + `"}`
+	stored := make(chan struct{})
+	storing := sync.OnceFunc(func() { close(stored) })
 	submit := func(client int) {
+		defer storing()
 		r := rand.New(rand.NewPCG(seed, uint64(client)))
 		for range 5 {
 			key, api := keys.pick(r), apis[r.IntN(len(apis))]
 			h.do(client, submitWith(key), func() any {
-				return s.at(api, "widget-submit-request", key, `{"title":"T","description":""}`).code(t)
+				code := s.at(api, "widget-submit-request", key, `{"title":"T","description":""}`).code(t)
+				if code == "ok" {
+					storing()
+				}
+				return code
 			})
 		}
 	}
@@ -65,8 +72,12 @@ func appHistory(t testing.TB, s *service, apis []http.Handler, seed uint64, dele
 			})
 		}
 	}
-	// remove reads a few times before it deletes, and once after.
+	// remove reads a few times before it deletes, and once after. In every other history
+	// it waits for the first submission: on a busy machine it might always be the first.
 	remove := func(client int) {
+		if seed%2 == 0 {
+			<-stored
+		}
 		r := rand.New(rand.NewPCG(seed, uint64(client)))
 		read := func() any {
 			return s.at(apis[r.IntN(len(apis))], "requests-get", s.names["viewer"], `{"id":"`+request+`"}`).code(t)
