@@ -210,7 +210,10 @@ func (s *Store) Analyze(ctx context.Context) error {
 	if s.dialect.grown == "" {
 		return nil
 	}
-	tables, err := all(ctx, s.reader, func(r row) (name string, err error) { return name, r.Scan(&name) }, s.dialect.grown)
+	tables, err := all(ctx, s.reader, func(r row) (name string, err error) {
+		err = r.Scan(&name)
+		return name, err
+	}, s.dialect.grown)
 	for _, table := range tables {
 		if err == nil {
 			_, err = s.writer.ExecContext(ctx, s.dialect.analyze+table)
