@@ -155,3 +155,33 @@ func TestScore(t *testing.T) {
 		t.Error("nothing is like something")
 	}
 }
+
+// FuzzWords: words are what the index and its look-ups can bear: letters and digits alone,
+// none of which means anything to LIKE, in order, and all that is asked for in a title is
+// among its words.
+func FuzzWords(f *testing.F) {
+	for _, text := range []string{"Dark mode", "100% of a_b\\c", "検索とメモ帳", "ไทย ภาษา", "Größe ﬁ Ǆ", "e\u0301\u0327", "\xff\xfe", "👩‍👩‍👧 ok", "a\x00b", "ー", "İstanbul"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			t.Skip("texts are valid")
+		}
+		words := Words(text, text)
+		if !slices.IsSorted(words) || len(slices.Compact(slices.Clone(words))) != len(words) {
+			t.Fatalf("%q: %q", text, words)
+		}
+		for _, word := range slices.Concat(words, Terms(text)) {
+			if n := utf8.RuneCountInString(word); n == 0 || n > maxWord || !utf8.ValidString(word) || strings.ContainsFunc(word, func(r rune) bool {
+				return r == 0 || kindOf(r) == gap
+			}) {
+				t.Fatalf("%q has the word %q", text, word)
+			}
+		}
+		for _, term := range Terms(text) {
+			if _, has := slices.BinarySearch(words, term); !has {
+				t.Fatalf("%q is asked for as %q, which is not among %q", text, term, words)
+			}
+		}
+	})
+}
