@@ -2,13 +2,13 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -46,28 +46,16 @@ func newSide(t *testing.T, at storetest.Place, clock *storetest.Clock) *side {
 	t.Helper()
 	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{}}
 	s.api = newAPI(t, s.store, clock)
-	driver, source := "pgx", at.Database
-	if at.Name == "sqlite" {
-		driver, source = "sqlite", "file:"+filepath.Join(at.Folder, "gatherkit.db")+"?_pragma=busy_timeout(10000)"
-	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &side{service: s, db: db}
+	return &side{service: s, db: past(t, at)}
 }
 
 // clear makes the service a fresh installation with a set-up token. The databases are
 // emptied because new ones would take most of the time.
 func (s *side) clear(t *rapid.T) {
 	tables := []string{
-		"changes", "account_seq", "request_counts", "request_tags", "requests", "api_keys", "purges", "apps", "session_tokens", "sessions",
-		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases",
+		"changes", "account_seq", "request_counts", "request_tags", "votes", "comments", "requests", "request_words", "word_counts", "indexed_requests",
+		"index_progress", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions", "logins", "users", "accounts", "login_failures",
+		"setup_tokens", "installation", "leases",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -88,9 +76,12 @@ func (s *side) clear(t *rapid.T) {
 }
 
 var (
-	randomText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gk)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{100,}`)
+	randomText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gk|gis|gex)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{100,}`)
 	logDetails = regexp.MustCompile(` \|.*`)
 	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
+
+	// secretKinds are what secrets are called, by how they begin.
+	secretKinds = map[string]string{"gat": "access", "grt": "refresh", "gk": "key", "gis": "secret", "gex": "link"}
 )
 
 // mask replaces what is random by its name.
@@ -99,16 +90,10 @@ func (s *side) mask(text string) string {
 		if name, ok := s.nameOf[found]; ok {
 			return name
 		}
-		kind := "cursor"
-		switch prefix, _, _ := strings.Cut(found, "_"); {
-		case len(found) == len(feedback.ID{}.String()):
+		prefix, _, _ := strings.Cut(found, "_")
+		kind := cmp.Or(secretKinds[prefix], "cursor")
+		if len(found) == len(feedback.ID{}.String()) {
 			kind = "id"
-		case prefix == "gat":
-			kind = "access"
-		case prefix == "grt":
-			kind = "refresh"
-		case prefix == "gk":
-			kind = "key"
 		}
 		name := fmt.Sprint(kind, len(s.seen))
 		s.names[name], s.nameOf[found] = found, "{"+name+"}"
@@ -214,89 +199,6 @@ func (m *machine) work(sweep bool) {
 	if sweep {
 		m.swept()
 	}
-}
-
-// finish checks what must hold after every sequence: which tokens are good, all that
-// is shown of the accounts, exact counters, and a log of changes that has every change
-// and no gap.
-func (m *machine) finish() {
-	for _, t := range slices.Clone(m.tokens) {
-		if !t.refreshes() {
-			m.do(aCall{operation: "auth-me", who: t.text, in: object{}})
-		}
-	}
-	for _, name := range []string{"owner", "stranger"} {
-		u := m.userNamed(name)
-		who := m.signIn(u)
-		m.do(aCall{operation: "requests-list", who: who, in: object{"limit": json.Number("200")}})
-		m.do(aCall{operation: "apps-list", who: who, in: object{}})
-		m.do(aCall{operation: "users-list", who: who, in: object{}})
-		if a := find(m.apps, func(a *app) bool { return a.account == u.account && a.live() }); a != nil {
-			for _, statuses := range []any{"opened", []any{"planned", "declined"}} {
-				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
-			}
-		}
-	}
-	for _, s := range m.sides {
-		for more := true; more; {
-			var err error
-			if more, err = s.store.Purge(context.Background()); err != nil {
-				m.t.Fatal(err)
-			}
-		}
-		if wrong, err := s.store.Recount(context.Background()); err != nil || len(wrong) > 0 {
-			m.t.Fatalf("wrong counters: %+v, %v", wrong, err)
-		}
-	}
-	m.purged()
-	for _, account := range m.accounts {
-		got := m.both("the log of changes", func(s *side) string { return s.log(m.t, account.id) })
-		got = logDetails.ReplaceAllString(got, "")
-		if want := account.logged(); got != want {
-			m.t.Fatalf("the log of changes is\n%s\nand should be\n%s", got, want)
-		}
-	}
-}
-
-// log is an account's log of changes and the number up to which it goes.
-func (s *side) log(t *rapid.T, accountID string) string {
-	var id feedback.ID
-	if err := id.UnmarshalText([]byte(s.filled(accountID))); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := s.db.Query("SELECT seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after FROM changes WHERE account_id = $1 ORDER BY seq", id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has what matters
-	var b strings.Builder
-	for rows.Next() {
-		var seq int64
-		var at feedback.Time
-		var kind, actor string
-		var before, after sql.NullString
-		var by, app, request sql.Null[feedback.ID]
-		if err := rows.Scan(&seq, &at, &kind, &actor, &by, &app, &request, &before, &after); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(&b, seq, at.Std().Format(timeForm), kind, actor, idOrNone(by), idOrNone(app), idOrNone(request), "|", before.String, after.String)
-	}
-	var last int64
-	if err := s.db.QueryRow("SELECT last FROM account_seq WHERE account_id = $1", id).Scan(&last); err != nil {
-		t.Fatal(err)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintln(&b, last)
-	return s.mask(loggedKey.ReplaceAllString(b.String(), "gk_"))
-}
-
-func idOrNone(id sql.Null[feedback.ID]) string {
-	if !id.Valid {
-		return "-"
-	}
-	return id.V.String()
 }
 
 // tally counts the answers, by operation and code.

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// either draws one of the good values, now and then one of the odd ones.
+func (m *machine) either(label string, good, odd []any) any {
+	if m.rarely(label + " is odd") {
+		good = odd
+	}
+	return draw(m, label, good...)
+}
+
+// value draws a parameter, which is good in most cases.
+func (m *machine) value(c aCall, name string) any {
+	for _, of := range []func(aCall, string) (any, bool){m.idValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue} {
+		if v, ok := of(c, name); ok {
+			return v
+		}
+	}
+	return m.either(name, []any{"A", "B"}, []any{" É\t", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101), 1, nil})
+}
+
+func number(text string) any { return json.Number(text) }
+
+// requestValue draws what a request or a comment is to be.
+func (m *machine) requestValue(c aCall, name string) (any, bool) {
+	raw := func(text string) any { return json.RawMessage(text) }
+	switch name {
+	case "tags":
+		return m.either(name, []any{[]any{"design"}, []any{"Design", "pro", "design"}, []any{"é", " Pro "}, []any{}}, []any{"design", []any{""}, []any{1}, slices.Repeat([]any{"x"}, 21)}), true
+	case "eta":
+		return m.either(name, []any{"2026-06-30", "2027-01-01", nil}, []any{"soon", "1999-12-31x", 7}), true
+	case "status":
+		return m.either(name, []any{"planned", "declined", "opened", "completed", nil}, []any{"duplicate", "junk"}), true
+	case "assignee_id":
+		return m.either(name, []any{m.colleagueOf(c), nil}, []any{m.anyOf("{id"), nobodysID, "junk"}), true
+	case "expected_version":
+		return m.either(name, []any{number("1"), number("1"), number("2"), number("3"), nil}, []any{number("0"), "1"}), true
+	case "submitter":
+		return m.either(name, []any{object{"email": "a@example.com"}, object{"name": "Ann", "external_id": "7"}, object{}}, []any{object{"email": "junk"}, object{"id": "x"}, "Ann"}), true
+	case "metadata":
+		return m.either(name, []any{raw(`{"b":1.50,"a":[1,2]}`), raw(`{"n":12345678901234567890}`), raw(`{"a":{"b":null}}`), raw(`{}`)}, []any{raw(deepMetadata), raw(`[]`)}), true
+	case "idempotency_key":
+		return m.either(name, []any{"k", "l", " k"}, []any{"", strings.Repeat("x", 65)}), true
+	}
+	return nil, false
+}
+
+// colleagueOf is a user of the caller's account.
+func (m *machine) colleagueOf(c aCall) string {
+	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return t == nil || u.account == t.account })
+}
+
+// filters reports whether the call takes what requests-list takes.
+func (c aCall) filters() bool { return c.operation == "requests-list" }
+
+// filterValue draws what says which records are wanted.
+func (m *machine) filterValue(c aCall, name string) (any, bool) {
+	if (name == "status" || name == "assignee_id") && !c.filters() {
+		return nil, false // it says what a request is to be
+	}
+	switch name {
+	case "tag":
+		return m.either(name, []any{"design", "Pro", "É"}, []any{"", strings.Repeat("x", 41), 1}), true
+	case "status":
+		return m.either(name, []any{"opened", "planned", []any{"opened", "planned"}, []any{"planned", "declined", "planned"}, "duplicate", nil}, []any{"junk", []any{}, []any{"planned", 1}}), true
+	case "assignee_id":
+		colleague := m.colleagueOf(c)
+		return m.either(name, []any{colleague, colleague, "none", ""}, []any{"junk", nobodysID}), true
+	case "source":
+		return m.either(name, []any{"widget", "dashboard", "import"}, []any{"junk"}), true
+	case "box":
+		return m.either(name, []any{"live", "bin", "quarantine", "bin"}, []any{"junk"}), true
+	case "created_after", "created_before":
+		at := m.now().Add(-draw(m, name, 0, time.Millisecond, time.Second, time.Minute, 24*time.Hour, 40*24*time.Hour))
+		return m.either(name, []any{at.Format(time.RFC3339Nano), at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)}, []any{"yesterday", 1}), true
+	case "sort":
+		return m.either(name, []any{"oldest", "newest", "most_voted", "recently_updated"}, []any{"up"}), true
+	case "limit":
+		return m.either(name, []any{number("1"), number("2"), number("3"), number("200"), number("1000"), number("1e3")}, []any{number("0"), number("-1"), number("1.5"), "1"}), true
+	case "cursor":
+		right := one(m, "cursor", m.cursors, func(p *place) string { return p.text }, func(p *place) bool {
+			return p.operation == c.operation && (c.in["request_id"] == nil || c.in["request_id"] == p.request)
+		})
+		return m.either(name, []any{right, right, ""}, []any{m.any(), "junk"}), true
+	}
+	return nil, false
+}
+
+// setValue draws what a bulk change takes.
+func (m *machine) setValue(c aCall, name string) (any, bool) {
+	switch name {
+	case "ids":
+		if c.in["filter"] != nil {
+			return nil, true
+		}
+		return m.either(name, []any{[]any{m.id(c, "id")}, []any{m.id(c, "id"), m.id(c, "id"), m.id(c, "id")}}, []any{[]any{}, []any{"junk"}, "x"}), true
+	case "filter":
+		if c.in["ids"] != nil {
+			return nil, true
+		}
+		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"app_id": m.id(c, "app_id")}},
+			[]any{object{"x": 1}, "all", object{"status": "x"}}), true
+	case "expected_count":
+		right := 0
+		if t, filter := m.token(c.who), c.in["filter"]; t != nil && filter != nil {
+			if clean, ok := someFilter(filter); ok {
+				_, result := m.listRequests(who{session: t.session}, clean.(object), nil)
+				right, _ = result["total_count"].(int)
+			}
+		}
+		return m.either(name, []any{number(strconv.Itoa(right))}, []any{number("7"), number("-1"), "1"}), true
+	case "set":
+		return m.either(name,
+			[]any{object{"status": "planned"}, object{"status": "opened", "add_tags": []any{"Pro"}}, object{"remove_tags": []any{"PRO", "design"}, "assignee_id": m.colleagueOf(c)}, object{"assignee_id": "none"}, object{"box": "bin"}, object{"box": "live", "status": "declined"}},
+			[]any{object{"status": "duplicate"}, object{"x": 1}, object{}, object{"assignee_id": "junk"}, object{"assignee_id": nobodysID}, 7}), true
+	}
+	return nil, false
+}
+
+// personValue draws who somebody is who submits a request or votes.
+func (m *machine) personValue(c aCall, name string) (any, bool) {
+	switch {
+	case name == "email" && c.operation == "widget-submit-request":
+		return m.either(name, []any{"a@example.com", "b@example.com", ""}, []any{"junk"}), true
+	}
+	return nil, false
+}
+
+// appValue draws what an app is to be.
+func (m *machine) appValue(_ aCall, name string) (any, bool) {
+	widget := func(settings object) any { return object{"widget": settings} }
+	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
+	switch name {
+	case "settings":
+		return m.either(name,
+			[]any{widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}), origins("https://A.example:443"), origins(), object{"sharing": "all"}, object{}},
+			[]any{widget(object{"x": true}), object{"sharing": "some"}, origins("https://a.example/path"), []any{}}), true
+	}
+	return nil, false
+}
+
+// loginValue draws what those need who log in.
+func (m *machine) loginValue(c aCall, name string) (any, bool) {
+	switch name {
+	case "refresh_token":
+		// Most of what can go wrong is in sessions that have been refreshed already.
+		refreshed := last(m.tokens, func(t *token) bool { return t.next != "" })
+		again := refreshed != nil && rapid.Bool().Draw(m.t, "the same session")
+		return one(m, name, m.tokens, func(t *token) string { return t.text }, func(t *token) bool {
+			return t.refreshes() && (!again || t.session == refreshed.session) && (t.valid(m.now()) || m.rarely("expired"))
+		}), true
+	case "token":
+		return m.either(name, []any{setupToken}, []any{"junk"}), true
+	case "email":
+		if c.operation == "setup-create-owner" {
+			return m.either(name, []any{"founder@example.com"}, []any{"junk", ""}), true
+		}
+		return m.either(name, []any{"owner@example.com", "Viewer@Example.com", "member@example.com", "stranger@example.com"}, []any{"nobody@example.com"}), true
+	case "password", "current_password":
+		right := passwords[0]
+		if t := m.token(c.who); t != nil {
+			right = t.password
+		} else if u := find(m.users, func(u *user) bool { return strings.EqualFold(u.email, fmt.Sprint(c.in["email"])) }); u != nil {
+			right = u.password
+		}
+		return draw(m, name, right, right, right, "wrong"), true
+	case "new_password":
+		return m.either(name, []any{passwords[1], passwords[0]}, []any{"short", strings.Repeat("x", 1025)}), true
+	case "account_name":
+		return "Acme", true
+	}
+	return nil, false
+}
+
+// idValue draws the id of a record.
+func (m *machine) idValue(c aCall, name string) (any, bool) {
+	switch name {
+	case "id", "app_id", "request_id":
+		return m.id(c, name), true
+	}
+	return nil, false
+}
+
+// id is most likely one that the caller can see, of a request or of an app.
+func (m *machine) id(c aCall, name string) any {
+	t := m.token(c.who)
+	if t == nil || !m.often("its own id") {
+		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.any(), nobodysID, "junk", nil, 7)
+	}
+	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
+		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return a.account == t.account && a.live() })
+	}
+	binned := c.operation == "requests-restore"
+	pick := func(fits func(*request) bool) string {
+		return one(m, "request", m.requests, func(r *request) string { return r.id }, func(r *request) bool { return r.account == t.account && !r.deleted && !r.gone && fits(r) })
+	}
+	if id := pick(func(r *request) bool { return r.binned == binned }); id != "" && !m.rarely("other box") {
+		return id
+	}
+	return pick(func(*request) bool { return true })
+}
