@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ var (
 var operations = []string{
 	"widget-submit-request", "widget-submit-request", "widget-submit-request", "widget-submit-request",
 	"requests-list", "requests-list", "requests-list", "requests-list", "requests-update", "requests-update",
+	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote", "apps-identity-secret",
 	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "auth-nothing",
@@ -41,10 +43,15 @@ var operations = []string{
 type aCall struct {
 	operation, who, origin, body string
 	in                           object
+	identity                     *identity
 }
 
 func (c aCall) String() string {
-	return strings.Join([]string{c.operation, "as", c.who, c.origin, "with", c.body}, " ")
+	text := strings.Join([]string{c.operation, "as", c.who, c.origin, "with", c.body}, " ")
+	if c.identity != nil {
+		text += fmt.Sprintf(" and %+v", *c.identity)
+	}
+	return text
 }
 
 func draw[T any](m *machine, label string, of ...T) T { return rapid.SampledFrom(of).Draw(m.t, label) }
@@ -55,7 +62,7 @@ func (m *machine) often(label string) bool { return rapid.IntRange(0, 9).Draw(m.
 // rarely is true in about one of fifty cases.
 func (m *machine) rarely(label string) bool { return rapid.IntRange(0, 31).Draw(m.t, label) == 17 }
 
-// begin makes two accounts with an app and a request each, the first of them with a
+// begin makes two accounts with an app and some requests each, the first of them with a
 // user of each role. Now and then the first owner comes by the set-up.
 func (m *machine) begin() {
 	m.clock.Move(time.Second)
@@ -69,8 +76,16 @@ func (m *machine) begin() {
 	}
 	m.addUser("Globex", "stranger", feedback.RoleOwner)
 	for i, name := range []string{"owner", "stranger"} {
-		m.do(aCall{operation: "apps-create", who: m.signIn(m.userNamed(name)), in: object{"name": "Website"}})
-		m.do(aCall{operation: "widget-submit-request", who: m.apps[i].key, in: object{"title": "A", "description": ""}})
+		who := m.signIn(m.userNamed(name))
+		m.do(aCall{operation: "apps-create", who: who, in: object{"name": "Website"}})
+		a := m.apps[i]
+		m.do(aCall{operation: "apps-update-settings", who: who, in: object{"id": a.id, "settings": object{"sharing": draw(m, "sharing", "all", "all", "triaged", "none")}}})
+		if m.often("identity") {
+			m.do(aCall{operation: "apps-identity-secret", who: who, in: object{"id": a.id}})
+		}
+		for _, title := range []string{"A", "B", "A"}[:3-2*i] {
+			m.do(aCall{operation: "widget-submit-request", who: a.key, in: object{"title": title, "description": ""}})
+		}
 	}
 }
 
@@ -193,8 +208,11 @@ func (m *machine) call(operation string) aCall {
 			c.in[f.name] = m.value(c, f.name)
 		}
 	}
+	if c.in["identity_token"] == identityName {
+		c.identity = m.identity(c)
+	}
 	if text, _ := c.in["cursor"].(string); text != "" && m.often("cursor alone") {
-		c.in = object{"cursor": text}
+		maps.DeleteFunc(c.in, func(name string, _ any) bool { return name != "cursor" && name != "request_id" })
 	}
 	if m.rarely("unknown parameter") {
 		c.in["unknown"] = nil

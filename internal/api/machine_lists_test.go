@@ -1,11 +1,9 @@
 package api
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // What the model says to the operations that list requests and what belongs to them.
@@ -56,7 +54,7 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 		case "recently_updated":
 			by = r.updated.UnixMicro()
 		}
-		list = append(list, item{i + 1, by, r.shown()})
+		list = append(list, item{n: i + 1, by: by, shown: r.shown()})
 	}
 	code, result := m.page(at, list, got, "requests")
 	result["total_count"], result["total_exact"] = total, true
@@ -76,13 +74,10 @@ func (p place) holds(r *request) bool {
 }
 
 func (m *model) createRequest(w who, in, got object) (string, object) {
-	submitter := object{"verified": false, "email": nil, "name": nil, "external_id": nil}
-	votes := 0
 	sent, _ := in["submitter"].(object)
-	for name, v := range sent {
-		if v, _ := v.(string); v != "" {
-			submitter[name], votes = v, 1
-		}
+	submitter, votes := somebody(sent), 0
+	if keyOf(submitter) != "" {
+		votes = 1
 	}
 	if email, ok := submitter["email"].(string); ok && !strings.Contains(email, "@") {
 		return "requests.invalid_submitter", nil
@@ -105,8 +100,7 @@ func (m *model) createRequest(w who, in, got object) (string, object) {
 	if tags, ok := in["tags"].([]any); ok {
 		r.tags = tags
 	}
-	m.requests = append(m.requests, r)
-	m.record(r.account, "request.created", "user", w.id, a.id, r.id)
+	m.came(r, "user", w.id)
 	return "ok", object{"request": r.shown()}
 }
 
@@ -116,14 +110,11 @@ func (m *model) colleague(w who, id any) *user {
 }
 
 func (m *model) listHistory(w who, in, got object) (string, object) {
-	at, ok := m.resume(w, in, place{operation: "requests-history", sort: "newest", limit: 50, request: in["request_id"].(string)})
-	if !ok || at.request != in["request_id"] {
-		return "requests.invalid_cursor", nil
+	at, r, refusal := m.resumeAt(w, in, "requests-history")
+	if refusal != "" {
+		return refusal, nil
 	}
-	r := m.request(w.account, at.request)
-	if r == nil || r.binned {
-		return "requests.not_found", nil
-	}
+	at.sort = "newest"
 	var list []item
 	for _, c := range w.log {
 		if c.request != r.id {
@@ -133,7 +124,7 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 		if u := m.colleague(w, c.by); u != nil {
 			actor["name"] = u.name
 		}
-		list = append(list, item{c.number, 0, object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}})
+		list = append(list, item{n: c.number, shown: object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}})
 	}
 	code, result := m.page(at, list, got, "events")
 	// What was changed, and how it reads, is the log's, which is compared at the end.
@@ -168,8 +159,7 @@ func (m *model) listTags(w who, in, got object) (string, object) {
 	}
 	var list []item
 	for folded, n := range counts {
-		letter, _ := utf8.DecodeRuneInString(folded) // in which all tags that are drawn differ
-		list = append(list, item{int(letter), 0, object{"tag": labels[folded], "requests": n}})
+		list = append(list, item{key: folded, n: 1, shown: object{"tag": labels[folded], "requests": n}})
 	}
 	return m.page(at, list, got, "tags")
 }
@@ -219,7 +209,7 @@ func (m *model) bulkUpdate(w who, in, _ object) (string, object) {
 			meant = append(meant, r)
 		}
 	}
-	slices.SortFunc(meant, func(a, b *request) int { return cmp.Compare(slices.Index(m.requests, a), slices.Index(m.requests, b)) })
+	slices.SortFunc(meant, m.older)
 	return m.changeMeant(w, meant, set)
 }
 
@@ -230,17 +220,21 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 		if r.binned && set["box"] != "live" {
 			return "requests.not_found", nil
 		}
+		if _, sent := set["status"]; sent && r.root != nil {
+			return "requests.merged", nil
+		}
 		if assignee != "" && assignee != "none" && r.assignee != assignee && m.colleague(w, assignee) == nil {
 			return "requests.invalid_assignee_id", nil
 		}
 	}
 	updated := 0
+	var roots []*request
 	for _, r := range meant {
-		kind, version := "request.updated", r.version
+		kind, binned := "request.updated", r.binned
 		if box, sent := set["box"].(string); sent && r.binned != (box == "bin") {
 			kind = map[string]string{"bin": "request.deleted", "live": "request.restored"}[box]
 		}
-		m.changeRequest(w, r, kind, func(r *request) {
+		different := m.alter(r, func(r *request) {
 			if status, sent := set["status"].(string); sent {
 				r.status = status
 			}
@@ -256,9 +250,18 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 				r.binned = box == "bin"
 			}
 		})
-		if r.version > version {
-			updated++
+		if !different {
+			continue
 		}
+		updated++
+		m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+		if r.binned != binned {
+			roots = append(roots, r.root)
+		}
+	}
+	slices.SortFunc(roots, m.older)
+	for _, root := range roots {
+		m.settled(w, root)
 	}
 	return "ok", object{"updated": updated}
 }

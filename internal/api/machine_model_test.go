@@ -53,6 +53,8 @@ type (
 		settings         object
 		created, updated time.Time
 		deleted          bool
+		secret, before   string // with which identity tokens are signed, and were
+		beforeUntil      time.Time
 	}
 	request struct {
 		*app
@@ -63,6 +65,10 @@ type (
 		assignee, eta                                  any
 		source                                         string
 		votes                                          int
+		given                                          []*vote    // here
+		comments                                       []*comment // deleted ones, too
+		root, parent                                   *request   // of a merged one: where it counts, and what it was merged into
+		former                                         string     // the status before
 		version                                        int
 		created, updated                               time.Time
 		binned, gone                                   bool
@@ -90,6 +96,7 @@ type (
 		request            string
 		limit, after       int
 		afterBy            int64
+		afterKey           string
 		began              time.Time
 	}
 	countdown struct {
@@ -186,12 +193,10 @@ func (m *model) swept() {
 		t.swept = t.swept || t.expires.Before(m.now().Add(-7*24*time.Hour))
 	}
 	month := m.now().Add(-30 * 24 * time.Hour)
+	for _, a := range m.accounts {
+		m.emptyBin(a, month)
+	}
 	for _, r := range m.requests {
-		if r.binned && !r.deleted && !r.gone && r.updated.Before(month) {
-			r.gone = true
-			r.forget(map[string]bool{r.id: true})
-			m.record(r.account, "request.purged", "service", "", r.app.id, "")
-		}
 		if r.created.Before(month) {
 			r.idempotencyKey = ""
 		}
@@ -290,13 +295,26 @@ func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string
 
 // changeRequest does the same for a request.
 func (m *model) changeRequest(w who, r *request, kind string, change func(*request)) {
+	binned := r.binned
+	if !m.alter(r, change) {
+		return
+	}
+	if r.binned != binned {
+		m.settled(w, r.root)
+	}
+	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+}
+
+// alter changes a request and reports whether that has made it different.
+func (m *model) alter(r *request, change func(*request)) bool {
 	old := *r
 	change(r)
-	if !reflect.DeepEqual(*r, old) {
-		r.version++
-		r.updated = m.now()
-		m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+	if reflect.DeepEqual(*r, old) {
+		return false
 	}
+	r.version++
+	r.updated = m.now()
+	return true
 }
 
 func (a *app) shown() object {
@@ -309,10 +327,18 @@ func (a *app) shown() object {
 func (r *request) shown() object {
 	return object{
 		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
-		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": 0, "source": r.source,
-		"assignee_id": r.assignee, "merged_into_id": nil, "eta": r.eta, "version": r.version,
+		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.spoken()), "source": r.source,
+		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "eta": r.eta, "version": r.version,
 		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
 	}
+}
+
+// idOf is the id of a request, if it is one.
+func idOf(r *request) any {
+	if r == nil {
+		return nil
+	}
+	return r.id
 }
 
 func (u *user) shown() object { return object{"id": u.id, "email": u.email, "name": u.name} }

@@ -32,6 +32,21 @@ func anID(v any) (any, bool) {
 	return s, ok && (strings.HasPrefix(s, "{id") || s == nobodysID)
 }
 
+func aBool(v any) (any, bool) {
+	_, ok := v.(bool)
+	return v, ok
+}
+
+// voters are the ids that browsers keep.
+var voters = []any{"0b5d1a52-5f0e-4c8b-9d38-1f6f6a1c2b3d", "9a1c2b3d-5f0e-4c8b-9d38-0b5d1a520b5d"}
+
+func aVoter(v any) (any, bool) {
+	if slices.Contains(voters, v) {
+		return v, true
+	}
+	return anID(v)
+}
+
 func positive(v any) (any, bool) {
 	number, ok := v.(json.Number)
 	n, err := number.Float64()

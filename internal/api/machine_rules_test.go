@@ -23,6 +23,7 @@ type who struct {
 	*session
 	app            *app
 	bearer, origin string
+	identity       *identity
 }
 
 // field is a parameter. reads returns what the service makes of a value, and false
@@ -44,6 +45,9 @@ func clears(name string, reads func(any) (any, bool)) field {
 var (
 	oneID  = []field{need("id", anID)}
 	paging = []field{may("limit", positive), may("cursor", verbatim(0, 1e6))}
+
+	ofRequest = []field{need("request_id", anID), paging[0], paging[1]}
+	aPerson   = []field{need("request_id", anID), may("email", trimmed(0, 254)), may("name", trimmed(0, 200)), may("external_id", trimmed(0, 200))}
 )
 
 var rules = map[string]rule{
@@ -61,10 +65,12 @@ var rules = map[string]rule{
 	"apps-update":          {guardBearer, feedback.RoleAdmin, []field{need("id", anID), need("name", trimmed(1, 100))}, (*model).updateApp},
 	"apps-update-settings": {guardBearer, feedback.RoleAdmin, []field{need("id", anID), need("settings", someSettings)}, (*model).configureApp},
 	"apps-regenerate-key":  {guardBearer, feedback.RoleAdmin, oneID, (*model).rekeyApp},
+	"apps-identity-secret": {guardBearer, feedback.RoleAdmin, []field{need("id", anID), may("rotate", aBool)}, (*model).identitySecret},
 	"apps-delete":          {guardBearer, feedback.RoleAdmin, oneID, (*model).deleteApp},
 	"widget-submit-request": {guardWidget, "", []field{
 		need("title", trimmed(1, 200)), need("description", trimmed(0, 10_000)), may("email", trimmed(0, 254)), may("name", trimmed(0, 200)),
 		may("external_id", trimmed(0, 200)), may("metadata", someMetadata), may("idempotency_key", verbatim(1, 64)),
+		may("identity_token", verbatim(0, 1e6)),
 	}, (*model).submit},
 	"requests-list": {guardBearer, feedback.RoleViewer, []field{
 		may("status", someStatuses), may("app_id", anID), may("tag", trimmed(1, 40)), may("assignee_id", trimmed(0, 1e6)),
@@ -78,7 +84,7 @@ var rules = map[string]rule{
 	"requests-bulk-update": {guardBearer, feedback.RoleMember, []field{
 		may("ids", someIDs), may("filter", someFilter), may("expected_count", notNegative), need("set", someSet),
 	}, (*model).bulkUpdate},
-	"requests-history": {guardBearer, feedback.RoleViewer, []field{need("request_id", anID), paging[0], paging[1]}, (*model).listHistory},
+	"requests-history": {guardBearer, feedback.RoleViewer, ofRequest, (*model).listHistory},
 	"tags-list":        {guardBearer, feedback.RoleViewer, paging, (*model).listTags},
 	"requests-get":     {guardBearer, feedback.RoleViewer, oneID, (*model).getRequest},
 	"requests-update": {guardBearer, feedback.RoleMember, []field{
@@ -87,7 +93,13 @@ var rules = map[string]rule{
 	}, (*model).updateRequest},
 	"requests-delete":  {guardBearer, feedback.RoleMember, oneID, (*model).deleteRequest},
 	"requests-restore": {guardBearer, feedback.RoleMember, oneID, (*model).restoreRequest},
-	"users-list":       {guardBearer, feedback.RoleViewer, paging, (*model).listUsers},
+	"votes-add":        {guardBearer, feedback.RoleMember, aPerson, (*model).addVote},
+	"votes-remove":     {guardBearer, feedback.RoleMember, aPerson, (*model).removeVote},
+	"votes-list":       {guardBearer, feedback.RoleViewer, ofRequest, (*model).listVotes},
+	"widget-vote": {guardWidget, "", []field{
+		need("request_id", anID), may("voter", aVoter), may("remove", aBool), may("identity_token", verbatim(0, 1e6)),
+	}, (*model).widgetVote},
+	"users-list": {guardBearer, feedback.RoleViewer, paging, (*model).listUsers},
 }
 
 // predict is what the service must answer. It changes the model as the call changes
@@ -97,7 +109,7 @@ func (m *model) predict(c aCall, got object) (string, object) {
 	if !known {
 		return "api.unknown_operation", nil
 	}
-	w := who{origin: c.origin, bearer: c.who}
+	w := who{origin: c.origin, bearer: c.who, identity: c.identity}
 	switch t := m.token(c.who); {
 	case r.guard == guardBearer && (c.who == "" || strings.HasPrefix(c.who, "{key")):
 		return "auth.missing_token", nil
@@ -169,24 +181,29 @@ func (m *model) fresh(got object, kind string, path ...string) string {
 	return text
 }
 
-// item is a record in a list. n grows with the order of creation; by is what the list
-// is sorted by before that.
+// item is a record in a list. n grows with the order of creation; by or key is what the
+// list is sorted by before that.
 type item struct {
 	n     int
 	by    int64
+	key   string
 	shown object
+}
+
+func (i item) compare(n int, by int64, key string) int {
+	return cmp.Or(cmp.Compare(i.by, by), cmp.Compare(i.key, key), cmp.Compare(i.n, n))
 }
 
 // page is a part of a list, which is in the order of creation.
 func (m *model) page(at place, list []item, got object, name string) (string, object) {
 	total := len(list)
-	slices.SortFunc(list, func(a, b item) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.n, b.n)) })
+	slices.SortFunc(list, func(a, b item) int { return a.compare(b.n, b.by, b.key) })
 	down := at.sort != "" && at.sort != "oldest"
 	if down {
 		slices.Reverse(list)
 	}
 	rest := slices.DeleteFunc(list, func(i item) bool {
-		order := cmp.Or(cmp.Compare(i.by, at.afterBy), cmp.Compare(i.n, at.after))
+		order := i.compare(at.after, at.afterBy, at.afterKey)
 		return at.after > 0 && (down && order >= 0 || !down && order <= 0)
 	})
 	shown := []object{}
@@ -195,7 +212,8 @@ func (m *model) page(at place, list []item, got object, name string) (string, ob
 	}
 	next, more := "", len(rest) > at.limit
 	if more {
-		at.after, at.afterBy = rest[at.limit-1].n, rest[at.limit-1].by
+		last := rest[at.limit-1]
+		at.after, at.afterBy, at.afterKey = last.n, last.by, last.key
 		next = m.cursorTo(at, got)
 	}
 	return "ok", object{name: shown, "next_cursor": next, "has_more": more, "total_count": total}

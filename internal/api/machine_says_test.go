@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -111,7 +110,7 @@ func (m *model) listApps(w who, in, got object) (string, object) {
 	var list []item
 	for i, a := range m.apps {
 		if a.account == w.account && a.live() {
-			list = append(list, item{i + 1, 0, a.shown()})
+			list = append(list, item{n: i + 1, shown: a.shown()})
 		}
 	}
 	return m.page(at, list, got, "apps")
@@ -127,7 +126,7 @@ func (m *model) listUsers(w who, in, got object) (string, object) {
 		if u.account == w.account {
 			shown := u.shown()
 			shown["role"] = u.role
-			list = append(list, item{i + 1, 0, shown})
+			list = append(list, item{n: i + 1, shown: shown})
 		}
 	}
 	return m.page(at, list, got, "users")
@@ -173,34 +172,31 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	}
 	r := &request{
 		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata, version: 1, tags: []any{}, source: "widget", votes: 1,
-		submitter: object{"verified": false, "email": in["email"], "name": in["name"], "external_id": in["external_id"]},
-		created:   m.now(), updated: m.now(),
-	}
-	for name, v := range r.submitter {
-		if v == "" { // is as if it were absent
-			r.submitter[name] = nil
-		}
+		submitter: somebody(in), created: m.now(), updated: m.now(),
 	}
 	r.sent = text([]any{r.title, r.description, r.submitter, metadata})
 	r.idempotencyKey, _ = in["idempotency_key"].(string)
 	first := find(m.requests, func(f *request) bool {
 		return r.idempotencyKey != "" && f.app == r.app && f.idempotencyKey == r.idempotencyKey && !f.gone
 	})
-	settings := w.app.settings
-	allowed := settings["allowed_origins"].([]any)
+	person, refusal := m.vouched(w, in)
+	if person != nil {
+		r.submitter = person
+	}
 	switch {
 	case first != nil && first.sent != r.sent:
 		return "widget.idempotency_mismatch", nil
 	case first != nil:
 		r.id, r.created = first.id, first.created
-	case w.origin != "" && len(allowed) > 0 && !slices.Contains(allowed, any(origins[w.origin])):
+	case !w.app.allows(w.origin):
 		return "widget.origin_not_allowed", nil
-	case settings["widget"].(object)["require_email"] == true && email == "":
+	case refusal != "":
+		return refusal, nil
+	case w.app.settings["widget"].(object)["require_email"] == true && r.submitter["email"] == nil:
 		return "widget.invalid_email", nil
 	default:
 		r.id = m.fresh(got, "id", "request", "id")
-		m.requests = append(m.requests, r)
-		m.record(r.account, "request.created", "api_key", r.app.id, r.app.id, r.id)
+		m.came(r, "api_key", r.app.id)
 	}
 	return "ok", object{"request": object{
 		"id": r.id, "title": r.title, "description": r.description, "status": "opened", "votes": 1, "created_at": r.created.Format(timeForm),
@@ -222,6 +218,9 @@ func (m *model) updateRequest(w who, in, _ object) (string, object) {
 	}
 	if expected, ok := in["expected_version"]; ok && expected != r.version {
 		return "requests.version_conflict", nil
+	}
+	if status := in["status"]; status != nil && r.root != nil {
+		return "requests.merged", nil
 	}
 	if id := in["assignee_id"]; id != nil && id != r.assignee && m.colleague(w, id) == nil {
 		return "requests.invalid_assignee_id", nil

@@ -104,6 +104,9 @@ func (s *side) mask(text string) string {
 
 // said is a call's answer as both sides must give it.
 func (s *side) said(c aCall) string {
+	if c.identity != nil {
+		s.names[strings.Trim(identityName, "{}")] = signed(s.t, s.filled(c.identity.secret), s.filled(text(c.identity.claims)))
+	}
 	r := s.request(c.operation, strings.Trim(c.who, "{}"), s.filled(c.body))
 	if c.origin != "" {
 		r.Header.Set("Origin", c.origin)

@@ -129,9 +129,23 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 
 // personValue draws who somebody is who submits a request or votes.
 func (m *machine) personValue(c aCall, name string) (any, bool) {
-	switch {
-	case name == "email" && c.operation == "widget-submit-request":
-		return m.either(name, []any{"a@example.com", "b@example.com", ""}, []any{"junk"}), true
+	switch name {
+	case "email":
+		if strings.HasPrefix(c.operation, "widget-") || strings.HasPrefix(c.operation, "votes-") {
+			return m.either(name, []any{"a@example.com", "A@Example.com", "b@example.com", ""}, []any{"junk"}), true
+		}
+	case "name":
+		if strings.HasPrefix(c.operation, "votes-") {
+			return m.either(name, []any{"Ann", "ann", ""}, []any{strings.Repeat("é", 201), 1}), true
+		}
+	case "external_id":
+		return m.either(name, []any{"7", "42", " 42", ""}, []any{strings.Repeat("x", 201), 7}), true
+	case "voter":
+		return m.either(name, append([]any{nil}, slices.Repeat(voters, 3)...), []any{"junk", nobodysID, 7}), true
+	case "remove", "rotate":
+		return m.either(name, []any{true, false, nil}, []any{"true", 1}), true
+	case "identity_token":
+		return m.either(name, []any{identityName, identityName, ""}, []any{"junk", 1}), true
 	}
 	return nil, false
 }
@@ -143,7 +157,7 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	switch name {
 	case "settings":
 		return m.either(name,
-			[]any{widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}), origins("https://A.example:443"), origins(), object{"sharing": "all"}, object{}},
+			[]any{widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}), origins("https://A.example:443"), origins(), object{"sharing": "all"}, object{"sharing": "triaged"}, object{"sharing": "none"}, object{}},
 			[]any{widget(object{"x": true}), object{"sharing": "some"}, origins("https://a.example/path"), []any{}}), true
 	}
 	return nil, false
@@ -194,18 +208,36 @@ func (m *machine) idValue(c aCall, name string) (any, bool) {
 // id is most likely one that the caller can see, of a request or of an app.
 func (m *machine) id(c aCall, name string) any {
 	t := m.token(c.who)
-	if t == nil || !m.often("its own id") {
+	shop := find(m.apps, func(a *app) bool { return a.key == c.who })
+	if t == nil && shop == nil || !m.often("its own id") {
 		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.any(), nobodysID, "junk", nil, 7)
 	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return a.account == t.account && a.live() })
 	}
-	binned := c.operation == "requests-restore"
 	pick := func(fits func(*request) bool) string {
-		return one(m, "request", m.requests, func(r *request) string { return r.id }, func(r *request) bool { return r.account == t.account && !r.deleted && !r.gone && fits(r) })
+		return one(m, "request", m.requests, func(r *request) string { return r.id }, func(r *request) bool {
+			return (r.app == shop || t != nil && r.account == t.account) && !r.deleted && !r.gone && fits(r)
+		})
 	}
-	if id := pick(func(r *request) bool { return r.binned == binned }); id != "" && !m.rarely("other box") {
+	if id := pick(m.likely(c, name)); id != "" && !m.rarely("any of its own") {
 		return id
 	}
 	return pick(func(*request) bool { return true })
+}
+
+// likely says with which requests a call will most likely succeed.
+func (m *machine) likely(c aCall, name string) func(*request) bool {
+	many := m.often("with more of them")
+	return func(r *request) bool {
+		switch c.operation {
+		case "requests-restore":
+			return r.binned
+		case "widget-vote":
+			return !r.binned && r.shared()
+		case "votes-list", "votes-remove":
+			return !r.binned && (len(m.people(r)) > 1 || !many)
+		}
+		return !r.binned
+	}
 }

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What the model says to votes. A person counts once at a request and all that is merged
+// into it, wherever the votes were given; that of the submitter is there from the
+// beginning.
+
+// vote is that somebody wants a request. by is what is known of the person, and key is
+// by what that is told from others.
+type vote struct {
+	by          object
+	key, source string
+	created     time.Time
+}
+
+// somebody is a person of whom that is known which was sent; what is empty is as if it
+// were absent.
+func somebody(sent object) object {
+	person := object{"verified": false, "email": nil, "name": nil, "external_id": nil}
+	for name := range person {
+		if text, _ := sent[name].(string); text != "" {
+			person[name] = text
+		}
+	}
+	return person
+}
+
+// keyOf is by what a person is told from others, "" when nothing is known.
+func keyOf(person object) string {
+	if person["verified"] == true {
+		return fmt.Sprint("v:", person["external_id"])
+	}
+	for _, known := range []struct{ mark, name string }{{"e:", "email"}, {"x:", "external_id"}, {"n:", "name"}} {
+		text, ok := person[known.name].(string)
+		if ok && known.name != "external_id" {
+			text = strings.ToLower(text)
+		}
+		if ok {
+			return known.mark + text
+		}
+	}
+	return ""
+}
+
+// came adds a new request. Nobody but the request itself tells who an anonymous submitter
+// is; ids are in the order of creation.
+func (m *model) came(r *request, actor, by string) {
+	if r.votes == 1 {
+		key := cmp.Or(keyOf(r.submitter), fmt.Sprintf("r:%09d", len(m.requests)))
+		r.given = []*vote{{r.submitter, key, r.source, r.created}}
+	}
+	m.requests = append(m.requests, r)
+	m.record(r.account, "request.created", actor, by, r.app.id, r.id)
+}
+
+// counting are the requests whose votes count at r, the oldest first.
+func (m *model) counting(r *request) []*request {
+	var counting []*request
+	for _, other := range m.requests {
+		if other == r || other.root == r && !other.binned {
+			counting = append(counting, other)
+		}
+	}
+	return counting
+}
+
+// people are those who want a request, each with the vote that was given at the oldest
+// one.
+func (m *model) people(r *request) map[string]object {
+	people := map[string]object{}
+	for _, at := range m.counting(r) {
+		for _, v := range at.given {
+			if people[v.key] == nil {
+				people[v.key] = v.shown(at)
+			}
+		}
+	}
+	return people
+}
+
+func (v *vote) shown(at *request) object {
+	shown := maps.Clone(v.by)
+	shown["request_id"], shown["source"], shown["created_at"] = at.id, v.source, v.created.Format(timeForm)
+	return shown
+}
+
+// touch notes that something about a request is different. Of one in the bin updated_at
+// stays: it says since when it is there.
+func (m *model) touch(requests ...*request) {
+	for _, r := range requests {
+		r.votes = len(m.people(r))
+		r.version++
+		if !r.binned {
+			r.updated = m.now()
+		}
+	}
+}
+
+// settled counts again at a root, whose members have come out of the bin or gone there.
+func (m *model) settled(w who, root *request) {
+	if root != nil && len(m.people(root)) != root.votes {
+		m.touch(root)
+		m.record(root.account, "request.updated", "user", w.id, root.app.id, root.id)
+	}
+}
+
+// cast counts a vote at a root, or takes back what counts there of the person.
+func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (string, object) {
+	of := func(other *vote) bool { return other.key == v.key }
+	var changed []*request
+	kind := "vote.added"
+	switch {
+	case !remove && !slices.ContainsFunc(root.given, of):
+		root.given = append(root.given, v)
+		changed = []*request{root}
+	case remove && m.people(root)[v.key] != nil:
+		kind = "vote.removed"
+		for _, at := range m.counting(root) {
+			if at == root || slices.ContainsFunc(at.given, of) {
+				at.given = slices.DeleteFunc(at.given, of)
+				changed = append(changed, at)
+			}
+		}
+	}
+	m.touch(changed...)
+	for _, r := range changed {
+		m.record(r.account, kind, actor, by, r.app.id, r.id)
+	}
+	return "ok", object{"votes": root.votes, "voted": !remove}
+}
+
+// whereItCounts is the root of a request, nil when one of the two is in the bin.
+func (r *request) whereItCounts() *request {
+	root := r
+	if r != nil && r.root != nil {
+		root = r.root
+	}
+	if r == nil || r.binned || root.binned {
+		return nil
+	}
+	return root
+}
+
+func (m *model) addVote(w who, in, _ object) (string, object)    { return m.vote(w, in, false) }
+func (m *model) removeVote(w who, in, _ object) (string, object) { return m.vote(w, in, true) }
+
+// vote is what staff does on somebody's behalf.
+func (m *model) vote(w who, in object, remove bool) (string, object) {
+	v := &vote{by: somebody(in), source: "dashboard", created: m.now()}
+	email, _ := in["email"].(string)
+	if v.key = keyOf(v.by); v.key == "" || email != "" && !strings.Contains(email, "@") {
+		return "votes.invalid_email", nil
+	}
+	root := m.request(w.account, in["request_id"]).whereItCounts()
+	if root == nil {
+		return "requests.not_found", nil
+	}
+	return m.cast(root, v, remove, "user", w.id)
+}
+
+// widgetVote is by a person for whom the customer vouches, or by a browser.
+func (m *model) widgetVote(w who, in, _ object) (string, object) {
+	v := &vote{by: somebody(nil), source: "widget", created: m.now()}
+	voter, _ := in["voter"].(string)
+	v.key = "b:" + voter
+	person, refusal := m.vouched(w, in)
+	switch {
+	case !w.app.allows(w.origin):
+		return "widget.origin_not_allowed", nil
+	case refusal != "":
+		return refusal, nil
+	case person != nil:
+		v.by, v.key = person, keyOf(person)
+	case voter == "":
+		return "widget.invalid_voter", nil
+	}
+	r := m.request(w.app.account, in["request_id"])
+	root := r.whereItCounts()
+	if root == nil || r.app != w.app || !r.shared() || !root.shared() {
+		return "requests.not_found", nil
+	}
+	return m.cast(root, v, in["remove"] == true, "api_key", w.app.id)
+}
+
+// shared reports whether users of the widget may see the request.
+func (r *request) shared() bool {
+	switch r.settings["sharing"] {
+	case "all":
+		return true
+	case "triaged":
+		return !slices.Contains([]string{"opened", "declined", "duplicate"}, r.status)
+	}
+	return false
+}
+
+func (m *model) listVotes(w who, in, got object) (string, object) {
+	at, r, refusal := m.resumeAt(w, in, "votes-list")
+	if refusal != "" {
+		return refusal, nil
+	}
+	var list []item
+	for key, shown := range m.people(r) {
+		list = append(list, item{key: key, n: 1, shown: shown})
+	}
+	return m.page(at, list, got, "votes")
+}
+
+// resumeAt is where a page begins of a list that belongs to a request.
+func (m *model) resumeAt(w who, in object, operation string) (at place, r *request, refusal string) {
+	area, _, _ := strings.Cut(operation, "-")
+	at, ok := m.resume(w, in, place{operation: operation, limit: 50, request: in["request_id"].(string)})
+	if !ok || at.request != in["request_id"] {
+		return at, nil, area + ".invalid_cursor"
+	}
+	if r = m.request(w.account, at.request); r == nil || r.binned {
+		return at, nil, "requests.not_found"
+	}
+	return at, r, ""
+}
