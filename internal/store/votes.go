@@ -158,6 +158,8 @@ func (s *Store) countVotes(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	if err != nil {
 		return err
 	}
+	// The databases return them in any order.
+	slices.SortFunc(counted, func(a, b voteCount) int { return compareIDs(a.id, b.id) })
 	for i := range counted {
 		c.RequestID = &counted[i].id
 		c.Before, c.After = votesBefore(counted[i].n-more, counted[i].n)
