@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -95,5 +96,5 @@ func (m *machine) identity(c aCall) *identity {
 			claims[claim.name] = v
 		}
 	}
-	return &identity{draw(m, "signed with", a.secret, a.secret, a.secret, a.before), claims}
+	return &identity{draw(m, "signed with", a.secret, a.secret, a.secret, cmp.Or(a.before, a.secret), m.anyOf("{secret")), claims}
 }

@@ -9,11 +9,93 @@ import (
 // What the model says to merges. Merged requests are a tree: parent is what each was
 // merged into, and root where its votes count.
 
+func (m *model) mergeRequest(w who, in, _ object) (string, object) {
+	r, into := m.request(w.account, in["id"]), m.request(w.account, in["into_id"])
+	if r == nil || into == nil {
+		return "requests.not_found", nil
+	}
+	root := into
+	if into.root != nil {
+		root = into.root
+	}
+	switch {
+	case r.binned || into.binned:
+		return "requests.not_found", nil
+	case r.parent == into:
+		return "ok", object{"request": r.shown()} // it was sent again
+	case root.binned:
+		return "requests.not_found", nil
+	case r == into, r.app != into.app:
+		return "requests.invalid_into_id", nil
+	case r.root != nil, r == root:
+		return "requests.merged", nil
+	}
+	followers := m.members(r)
+	for _, f := range followers {
+		f.root = root
+	}
+	r.status, r.former, r.parent, r.root = "duplicate", r.status, into, root
+	m.touch(followers...)
+	m.touch(r, root)
+	m.recordAll(append([]*request{r, root}, followers...), "request.merged", "user", w.id)
+	return "ok", object{"request": r.shown()}
+}
+
+func (m *model) unmergeRequest(w who, in, _ object) (string, object) {
+	r := m.request(w.account, in["id"])
+	if r == nil || r.binned {
+		return "requests.not_found", nil
+	}
+	if root := r.root; root != nil {
+		followers := m.takeOut(r)
+		m.touch(root)
+		m.recordAll(append([]*request{r, root}, followers...), "request.unmerged", "user", w.id)
+	}
+	return "ok", object{"request": r.shown()}
+}
+
+// members are the requests that are merged into a root, the oldest first.
+func (m *model) members(root *request) []*request {
+	var members []*request
+	for _, r := range m.requests {
+		if r.root == root {
+			members = append(members, r)
+		}
+	}
+	return members
+}
+
+// takeOut makes a merged request a root again: of what had been merged into it, and into
+// that, which it returns.
+func (m *model) takeOut(r *request) (followers []*request) {
+	r.status, r.former, r.parent, r.root = r.former, "", nil, nil
+	for from := []*request{r}; len(from) > 0; from = from[1:] {
+		for _, other := range m.requests {
+			if other.parent == from[0] && !other.gone {
+				other.root = r
+				followers = append(followers, other)
+				from = append(from, other)
+			}
+		}
+	}
+	m.touch(followers...)
+	m.touch(r)
+	return followers
+}
+
+func (m *model) recordAll(requests []*request, kind, actor, by string) {
+	for _, r := range requests {
+		m.record(r.account, kind, actor, by, r.app.id, r.id)
+	}
+}
+
 func (m *model) older(a, b *request) int {
 	return cmp.Compare(slices.Index(m.requests, a), slices.Index(m.requests, b))
 }
 
-// emptyBin removes for good what has been in an account's bin since before a time.
+// emptyBin removes for good what has been in an account's bin since before a time. What
+// was merged into a request that goes is taken out of it, or, when that was merged
+// itself, is then merged into what that was merged into.
 func (m *model) emptyBin(a *account, until time.Time) {
 	var gone []*request
 	ids := map[string]bool{}
@@ -23,8 +105,22 @@ func (m *model) emptyBin(a *account, until time.Time) {
 			r.gone, ids[r.id] = true, true
 		}
 	}
+	var heads, followers []*request
+	for _, r := range m.requests {
+		for r.parent != nil && r.parent.gone && r.parent.parent != nil {
+			r.parent = r.parent.parent
+		}
+		if !r.gone && r.parent != nil && r.parent.gone {
+			heads = append(heads, r)
+		}
+	}
+	for _, head := range heads {
+		followers = append(followers, m.takeOut(head)...)
+	}
+	m.recordAll(append(heads, followers...), "request.unmerged", "service", "")
 	a.forget(ids)
 	for _, r := range gone {
+		r.root, r.parent = nil, nil
 		m.record(a, "request.purged", "service", "", r.app.id, "")
 	}
 }

@@ -91,6 +91,8 @@ var rules = map[string]rule{
 		need("id", anID), may("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)),
 		may("tags", someTags), clears("assignee_id", anID), clears("eta", aDate), may("expected_version", positive),
 	}, (*model).updateRequest},
+	"requests-merge":   {guardBearer, feedback.RoleMember, []field{need("id", anID), need("into_id", anID)}, (*model).mergeRequest},
+	"requests-unmerge": {guardBearer, feedback.RoleMember, oneID, (*model).unmergeRequest},
 	"requests-delete":  {guardBearer, feedback.RoleMember, oneID, (*model).deleteRequest},
 	"requests-restore": {guardBearer, feedback.RoleMember, oneID, (*model).restoreRequest},
 	"votes-add":        {guardBearer, feedback.RoleMember, aPerson, (*model).addVote},

@@ -108,7 +108,7 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		if c.in["ids"] != nil {
 			return nil, true
 		}
-		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"app_id": m.id(c, "app_id")}},
+		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"app_id": m.id(c, "app_id")}, object{"status": "duplicate"}},
 			[]any{object{"x": 1}, "all", object{"status": "x"}}), true
 	case "expected_count":
 		right := 0
@@ -141,10 +141,13 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 	case "external_id":
 		return m.either(name, []any{"7", "42", " 42", ""}, []any{strings.Repeat("x", 201), 7}), true
 	case "voter":
-		return m.either(name, append([]any{nil}, slices.Repeat(voters, 3)...), []any{"junk", nobodysID, 7}), true
+		return m.either(name, append(slices.Repeat(voters, 3), nil), []any{"junk", nobodysID, 7}), true
 	case "remove", "rotate":
 		return m.either(name, []any{true, false, nil}, []any{"true", 1}), true
 	case "identity_token":
+		if find(m.apps, func(a *app) bool { return a.key == c.who && a.secret != "" }) == nil && m.often("no secret") {
+			return "", true
+		}
 		return m.either(name, []any{identityName, identityName, ""}, []any{"junk", 1}), true
 	}
 	return nil, false
@@ -199,7 +202,7 @@ func (m *machine) loginValue(c aCall, name string) (any, bool) {
 // idValue draws the id of a record.
 func (m *machine) idValue(c aCall, name string) (any, bool) {
 	switch name {
-	case "id", "app_id", "request_id":
+	case "id", "app_id", "request_id", "into_id":
 		return m.id(c, name), true
 	}
 	return nil, false
@@ -213,7 +216,7 @@ func (m *machine) id(c aCall, name string) any {
 		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.any(), nobodysID, "junk", nil, 7)
 	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
-		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return a.account == t.account && a.live() })
+		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
 	}
 	pick := func(fits func(*request) bool) string {
 		return one(m, "request", m.requests, func(r *request) string { return r.id }, func(r *request) bool {
@@ -235,6 +238,11 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 			return r.binned
 		case "widget-vote":
 			return !r.binned && r.shared()
+		case "requests-merge":
+			other := find(m.requests, func(r *request) bool { return r.id == c.in["id"] })
+			return !r.binned && (name == "into_id" || r.root == nil) && (other == nil || other != r && r.app == other.app)
+		case "requests-unmerge":
+			return !r.binned && (r.root != nil || !many)
 		case "votes-list", "votes-remove":
 			return !r.binned && (len(m.people(r)) > 1 || !many)
 		}
