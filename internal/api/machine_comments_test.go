@@ -22,3 +22,93 @@ func (r *request) spoken() []*comment {
 	}
 	return spoken
 }
+
+func (r *request) commented() bool { return len(r.spoken()) > 0 }
+
+func (c *comment) shown(r *request) object {
+	return object{
+		"id": c.id, "request_id": r.id, "author": object{"id": c.author.id, "name": c.author.name}, "visibility": c.visibility, "body": c.body,
+		"created_at": c.created.Format(timeForm), "updated_at": c.updated.Format(timeForm),
+	}
+}
+
+func (m *model) listComments(w who, in, got object) (string, object) {
+	at, r, refusal := m.resumeAt(w, in, "comments-list")
+	if refusal != "" {
+		return refusal, nil
+	}
+	var list []item
+	for i, c := range r.comments {
+		if !c.deleted {
+			list = append(list, item{n: i + 1, shown: c.shown(r)})
+		}
+	}
+	return m.page(at, list, got, "comments")
+}
+
+func (m *model) createComment(w who, in, got object) (string, object) {
+	r := m.request(w.account, in["request_id"])
+	if r == nil || r.binned {
+		return "requests.not_found", nil
+	}
+	c := &comment{id: m.fresh(got, "id", "comment", "id"), author: w.user, visibility: "internal", body: in["body"].(string), created: m.now(), updated: m.now()}
+	if visibility, sent := in["visibility"].(string); sent {
+		c.visibility = visibility
+	}
+	r.comments = append(r.comments, c)
+	m.noteComment(w, r, "comment.created")
+	return "ok", object{"comment": c.shown(r)}
+}
+
+// noteComment notes what was done to a comment, which is a change of the request.
+func (m *model) noteComment(w who, r *request, kind string) {
+	m.touch(r)
+	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+}
+
+// comment is the one that is meant.
+func (m *model) comment(w who, in object) (r *request, c *comment, refusal string) {
+	if r = m.request(w.account, in["request_id"]); r == nil || r.binned {
+		return nil, nil, "requests.not_found"
+	}
+	if c = find(r.spoken(), func(c *comment) bool { return c.id == in["id"] }); c == nil {
+		return nil, nil, "comments.not_found"
+	}
+	return r, c, ""
+}
+
+// updateComment is for the author alone.
+func (m *model) updateComment(w who, in, _ object) (string, object) {
+	r, c, refusal := m.comment(w, in)
+	switch {
+	case refusal != "":
+		return refusal, nil
+	case c.author != w.user:
+		return "auth.forbidden", nil
+	}
+	old := *c
+	for name, field := range map[string]*string{"body": &c.body, "visibility": &c.visibility} {
+		if v, sent := in[name].(string); sent {
+			*field = v
+		}
+	}
+	if *c != old {
+		c.updated = m.now()
+		m.noteComment(w, r, "comment.updated")
+	}
+	return "ok", object{"comment": c.shown(r)}
+}
+
+// deleteComment is for the author, and for those who moderate.
+func (m *model) deleteComment(w who, in, _ object) (string, object) {
+	r, c, refusal := m.comment(w, in)
+	switch {
+	case refusal != "":
+		return refusal, nil
+	case c.author != w.user && w.role != "admin" && w.role != "owner":
+		return "auth.forbidden", nil
+	}
+	c.deleted = true
+	m.noteComment(w, r, "comment.deleted")
+	return "ok", object{"deleted": true, "id": c.id}
+}

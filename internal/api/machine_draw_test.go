@@ -34,6 +34,7 @@ var operations = []string{
 	"requests-list", "requests-list", "requests-list", "requests-list", "requests-update", "requests-update",
 	"requests-merge", "requests-merge", "requests-merge", "requests-unmerge",
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote", "apps-identity-secret",
+	"comments-create", "comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-update", "comments-delete",
 	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "auth-nothing",
@@ -42,6 +43,18 @@ var operations = []string{
 // usual are optional parameters without which calls mostly fail.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "votes-add": {"email"}, "votes-remove": {"email"}, "widget-vote": {"voter"},
+}
+
+// after are operations that mostly fail until others have been called, whose effect shows
+// in a request.
+var after = map[string]struct {
+	other string
+	shows func(*request) bool
+}{
+	"comments-list":    {"comments-create", (*request).commented},
+	"comments-update":  {"comments-create", (*request).commented},
+	"comments-delete":  {"comments-create", (*request).commented},
+	"requests-unmerge": {"requests-merge", func(r *request) bool { return r.root != nil }},
 }
 
 // aCall is a call as it is made. in holds the parameters; nil when the body is no
@@ -109,6 +122,9 @@ func (m *machine) step() {
 		m.work(rapid.Bool().Draw(m.t, "sweep"))
 	}
 	operation := draw(m, "operation", operations...)
+	if a, ok := after[operation]; ok && m.often("after "+a.other) && find(m.requests, func(r *request) bool { return r.live() && a.shows(r) }) == nil {
+		operation = a.other
+	}
 	if find(m.apps, (*app).live) == nil { // without an app most calls would fail
 		operation = "apps-create"
 	}

@@ -101,7 +101,15 @@ var rules = map[string]rule{
 	"widget-vote": {guardWidget, "", []field{
 		need("request_id", anID), may("voter", aVoter), may("remove", aBool), may("identity_token", verbatim(0, 1e6)),
 	}, (*model).widgetVote},
-	"users-list": {guardBearer, feedback.RoleViewer, paging, (*model).listUsers},
+	"comments-list": {guardBearer, feedback.RoleViewer, ofRequest, (*model).listComments},
+	"comments-create": {guardBearer, feedback.RoleMember, []field{
+		need("request_id", anID), need("body", trimmed(1, 10_000)), may("visibility", oneOf("internal", "public")),
+	}, (*model).createComment},
+	"comments-update": {guardBearer, feedback.RoleMember, []field{
+		need("request_id", anID), need("id", anID), may("body", trimmed(1, 10_000)), may("visibility", oneOf("internal", "public")),
+	}, (*model).updateComment},
+	"comments-delete": {guardBearer, feedback.RoleMember, []field{need("request_id", anID), need("id", anID)}, (*model).deleteComment},
+	"users-list":      {guardBearer, feedback.RoleViewer, paging, (*model).listUsers},
 }
 
 // predict is what the service must answer. It changes the model as the call changes

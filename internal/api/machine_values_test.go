@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -49,6 +50,10 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{object{"email": "a@example.com"}, object{"name": "Ann", "external_id": "7"}, object{}}, []any{object{"email": "junk"}, object{"id": "x"}, "Ann"}), true
 	case "metadata":
 		return m.either(name, []any{raw(`{"b":1.50,"a":[1,2]}`), raw(`{"n":12345678901234567890}`), raw(`{"a":{"b":null}}`), raw(`{}`)}, []any{raw(deepMetadata), raw(`[]`)}), true
+	case "body":
+		return m.either(name, []any{"Why not?", "It is <b>done</b>"}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
+	case "visibility":
+		return m.either(name, []any{"public", "internal", nil}, []any{"secret", true}), true
 	case "idempotency_key":
 		return m.either(name, []any{"k", "l", " k"}, []any{"", strings.Repeat("x", 65)}), true
 	}
@@ -218,6 +223,9 @@ func (m *machine) id(c aCall, name string) any {
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
 	}
+	if name == "id" && strings.HasPrefix(c.operation, "comments-") {
+		return m.commentID(c, t)
+	}
 	pick := func(fits func(*request) bool) string {
 		return one(m, "request", m.requests, func(r *request) string { return r.id }, func(r *request) bool {
 			return (r.app == shop || t != nil && r.account == t.account) && !r.deleted && !r.gone && fits(r)
@@ -231,6 +239,7 @@ func (m *machine) id(c aCall, name string) any {
 
 // likely says with which requests a call will most likely succeed.
 func (m *machine) likely(c aCall, name string) func(*request) bool {
+	t := m.token(c.who)
 	many := m.often("with more of them")
 	return func(r *request) bool {
 		switch c.operation {
@@ -243,9 +252,32 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 			return !r.binned && (name == "into_id" || r.root == nil) && (other == nil || other != r && r.app == other.app)
 		case "requests-unmerge":
 			return !r.binned && (r.root != nil || !many)
+		case "comments-list":
+			return !r.binned && (r.commented() || !many)
+		case "comments-update", "comments-delete":
+			own := func(c *comment) bool { return t != nil && c.author == t.user }
+			return !r.binned && (slices.ContainsFunc(r.spoken(), own) || !many)
 		case "votes-list", "votes-remove":
 			return !r.binned && (len(m.people(r)) > 1 || !many)
 		}
 		return !r.binned
 	}
+}
+
+// commentID is most likely one that the caller may change, of the request that was drawn.
+func (m *machine) commentID(c aCall, t *token) string {
+	r := find(m.requests, func(r *request) bool { return r.id == c.in["request_id"] })
+	if r == nil {
+		return m.anyOf("{id")
+	}
+	pick := func(fits func(*comment) bool) string {
+		return one(m, "comment", r.comments, func(c *comment) string { return c.id }, fits)
+	}
+	own := func(c *comment) bool {
+		return !c.deleted && t != nil && c.author == t.user
+	}
+	if id := pick(own); id != "" && m.often("its own comment") {
+		return id
+	}
+	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
 }
