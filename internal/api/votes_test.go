@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -85,7 +86,8 @@ func TestVotesOfAnOldKey(t *testing.T) {
 	})
 }
 
-// TestSharing: with an app's key one votes for what the app shares and nothing else.
+// TestSharing: with an app's key one finds what the app shares, and votes for that, and
+// for nothing else.
 func TestSharing(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	shop := s.must("apps-create", "owner", `{"name":"Shop"}`)["app"].(map[string]any)
@@ -105,8 +107,18 @@ func TestSharing(t *testing.T) {
 		"triaged": {"under_review", "planned", "in_progress", "completed"},
 		"all":     {"opened", "under_review", "planned", "in_progress", "completed", "declined", "duplicate"},
 	}
+	s.index()
 	for sharing, statuses := range shared {
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"`+sharing+`"}}`))
+		found := s.must("widget-similar-requests", "key", `{"text":"T"}`)["requests"].([]any)
+		if len(found) != min(len(statuses), maxWidgetSimilar) {
+			t.Errorf("%s: found %v", sharing, found)
+		}
+		for _, r := range found {
+			if status := r.(map[string]any)["status"].(string); !slices.Contains(statuses, feedback.Status(status)) {
+				t.Errorf("%s: found one that is %s", sharing, status)
+			}
+		}
 		for status, id := range byStatus {
 			want := "requests.not_found"
 			for _, allowed := range statuses {

@@ -1,5 +1,7 @@
 package feedback
 
+import "slices"
+
 // Similar is a request that is like a text, and how much so.
 type Similar struct {
 	ID     ID
@@ -15,7 +17,9 @@ func (s Settings) Shared() []Status {
 	case "all":
 		return Statuses()
 	case "triaged":
-		return Statuses()[1:] // all but opened
+		return slices.DeleteFunc(Statuses(), func(status Status) bool {
+			return status == Opened || status == "declined" || status == Duplicate
+		})
 	}
 	return nil
 }

@@ -1,5 +1,7 @@
 package feedback
 
+import "slices"
+
 // Vote is that one person wants a request.
 type Vote struct {
 	RequestID ID `json:"request_id" format:"uuid" doc:"Where it was given: the request that was asked for, or one that is merged into it."`
@@ -10,14 +12,5 @@ type Vote struct {
 
 // Shares reports whether holders of an app's API key may see a request of the app.
 func (s Settings) Shares(r Request) bool {
-	if r.Box != Live {
-		return false
-	}
-	switch s.Sharing {
-	case "all":
-		return true
-	case "triaged":
-		return r.Status != Opened && r.Status != "declined" && r.Status != Duplicate
-	}
-	return false
+	return r.Box == Live && slices.Contains(s.Shared(), r.Status)
 }
