@@ -55,6 +55,24 @@ func Terms(text string) []string {
 	return terms
 }
 
+// Query returns the words of a query: those of which a request must have each, and at
+// last the one that may be the beginning of a word, as somebody may be typing it.
+func Query(text string) []string {
+	var words []string
+	last := ""
+	split(text, false, func(word string) bool {
+		if last != "" && !slices.Contains(words, last) {
+			words = append(words, last)
+		}
+		last = word
+		return len(words) < maxTerms-1
+	})
+	if last == "" {
+		return nil
+	}
+	return append(words, last)
+}
+
 func cut(text string, letters int) string {
 	for i := range text {
 		if letters == 0 {

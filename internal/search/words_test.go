@@ -59,6 +59,24 @@ func TestTermsAreWords(t *testing.T) {
 	})
 }
 
+// TestQuery: the last word stands at the end, also when it is not new.
+func TestQuery(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                               nil,
+		"!":                              nil,
+		"Dark":                           {"dark"},
+		"dark dark":                      {"dark", "dark"},
+		"dark mode Dark":                 {"dark", "mode", "dark"},
+		"dark mode dark mo":              {"dark", "mode", "mo"},
+		"検索機":                            {"検索", "索機"},
+		strings.Repeat("a b ", 40) + "c": {"a", "b", "c"},
+	} {
+		if got := Query(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestNear: the quick tests leave nothing out that likeness would have found.
 func TestNear(t *testing.T) {
 	letters := rapid.StringOfN(rapid.RuneFrom([]rune("abcdéж")), 3, 12, -1)

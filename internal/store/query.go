@@ -18,7 +18,7 @@ var maxLed int64 = 20_000
 
 // match is what the index knows of a query's words.
 type match struct {
-	words  []string // each once, the last one is a beginning
+	words  []string // the last one is a beginning
 	leader int      // the rarest
 	n      int64    // how often the index has that; 0 when nothing matches
 	leads  bool     // whether that one leads to the requests
@@ -26,7 +26,7 @@ type match struct {
 
 // look looks a query up for some apps.
 func look(ctx context.Context, q queryer, accountID feedback.ID, query string, apps []feedback.ID) (*match, error) {
-	m := &match{words: search.Terms(query)}
+	m := &match{words: search.Query(query)}
 	for i := range m.words {
 		p := parameters{accountID}
 		var n int64

@@ -43,7 +43,7 @@ func phrases(n int) []feedback.Request {
 
 // found reports whether a request has all the words, the last as the beginning of one.
 func found(r feedback.Request, query string) bool {
-	has, terms := search.Words(r.Title, r.Description), search.Terms(query)
+	has, terms := search.Words(r.Title, r.Description), search.Query(query)
 	for i, term := range terms {
 		if !slices.ContainsFunc(has, func(word string) bool {
 			return word == term || i == len(terms)-1 && strings.HasPrefix(word, term)
