@@ -34,6 +34,7 @@ var operations = []string{
 	"requests-list", "requests-list", "requests-list", "requests-list", "requests-update", "requests-update",
 	"requests-merge", "requests-merge", "requests-merge", "requests-unmerge",
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote", "apps-identity-secret",
+	"requests-similar", "requests-similar", "widget-similar-requests", "widget-similar-requests",
 	"comments-create", "comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-update", "comments-delete",
 	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-delete",
@@ -43,6 +44,7 @@ var operations = []string{
 // usual are optional parameters without which calls mostly fail.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "votes-add": {"email"}, "votes-remove": {"email"}, "widget-vote": {"voter"},
+	"requests-similar": {"app_id", "text"},
 }
 
 // after are operations that mostly fail until others have been called, whose effect shows
@@ -102,7 +104,7 @@ func (m *machine) begin() {
 		if m.often("identity") {
 			m.do(aCall{operation: "apps-identity-secret", who: who, in: object{"id": a.id}})
 		}
-		for _, title := range []string{"A", "B", "A"}[:3-i] {
+		for _, title := range []string{"A", "Dark mode", "A"}[:3-i] {
 			m.do(aCall{operation: "widget-submit-request", who: a.key, in: object{"title": title, "description": ""}})
 		}
 	}
@@ -119,7 +121,7 @@ func (m *machine) step() {
 			16*time.Minute, 8*24*time.Hour, 30*24*time.Hour, 31*24*time.Hour, 61*24*time.Hour))
 	}
 	if !m.often("the worker rests") {
-		m.work(rapid.Bool().Draw(m.t, "sweep"))
+		m.work(draw(m, "task", "sweep", "purge", "index"))
 	}
 	operation := draw(m, "operation", operations...)
 	if a, ok := after[operation]; ok && m.often("after "+a.other) && find(m.requests, func(r *request) bool { return r.live() && a.shows(r) }) == nil {

@@ -9,26 +9,11 @@ import (
 // What the model says to the operations that list requests and what belongs to them.
 
 func (m *model) listRequests(w who, in, got object) (string, object) {
-	if id, ok := in["assignee_id"].(string); ok && id != "none" && id != "" {
-		if _, ok := anID(id); !ok {
-			return "requests.invalid_assignee_id", nil
-		}
+	if name := unfit(in); name != "" {
+		return "requests.invalid_" + name, nil
 	}
 	at, ok := m.resume(w, in, place{operation: "requests-list", sort: "newest", box: "live", limit: 50})
-	for name, field := range map[string]*string{
-		"app_id": &at.app, "status": &at.statuses, "sort": &at.sort, "tag": &at.tag, "assignee_id": &at.assignee, "source": &at.source,
-		"created_after": &at.from, "created_before": &at.before, "box": &at.box,
-	} {
-		v, sent := in[name].(string)
-		if !sent || v == "" {
-			continue
-		}
-		if name == "tag" {
-			v = strings.ToLower(v)
-		}
-		ok = ok && (at.text == "" || v == *field)
-		*field = v
-	}
+	ok = at.narrow(in) && ok
 	if !ok {
 		return "requests.invalid_cursor", nil
 	}
@@ -61,6 +46,40 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 	return code, result
 }
 
+// unfit is the parameter of a filter that is well-formed, but means nothing, or nothing
+// beside another one; "" when there is none.
+func unfit(in object) string {
+	if id, ok := in["assignee_id"].(string); ok && id != "none" && id != "" {
+		if _, ok := anID(id); !ok {
+			return "assignee_id"
+		}
+	}
+	if box, sent := in["box"]; sent && box != "live" && in["query"] != nil && in["query"] != "" {
+		return "query"
+	}
+	return ""
+}
+
+// narrow takes a filter and reports whether it contradicts none that a cursor carries.
+func (p *place) narrow(in object) (agrees bool) {
+	agrees = true
+	for name, field := range map[string]*string{
+		"app_id": &p.app, "status": &p.statuses, "sort": &p.sort, "tag": &p.tag, "assignee_id": &p.assignee, "source": &p.source,
+		"query": &p.query, "created_after": &p.from, "created_before": &p.before, "box": &p.box,
+	} {
+		v, sent := in[name].(string)
+		if !sent || v == "" {
+			continue
+		}
+		if name == "tag" {
+			v = strings.ToLower(v)
+		}
+		agrees = agrees && (p.text == "" || v == *field)
+		*field = v
+	}
+	return agrees
+}
+
 // holds reports whether a request belongs to the list.
 func (p place) holds(r *request) bool {
 	created := r.created.Format(timeForm)
@@ -70,6 +89,7 @@ func (p place) holds(r *request) bool {
 		(p.tag == "" || slices.ContainsFunc(r.tags, func(tag any) bool { return strings.ToLower(tag.(string)) == p.tag })) &&
 		(p.assignee == "" || p.assignee == r.assignee || p.assignee == "none" && r.assignee == nil) &&
 		(p.source == "" || p.source == r.source) &&
+		(p.query == "" || r.found(p.query)) &&
 		(p.from == "" || created >= p.from) && (p.before == "" || created < p.before)
 }
 
@@ -175,6 +195,9 @@ func (m *model) bulkUpdate(w who, in, _ object) (string, object) {
 	case byFilter && !counted:
 		return "requests.invalid_expected_count", nil
 	}
+	if unfit(filter) != "" {
+		return "requests.invalid_filter", nil
+	}
 	assignee, _ := set["assignee_id"].(string)
 	if _, ok := anID(assignee); !ok && assignee != "" && assignee != "none" {
 		return "requests.invalid_set", nil
@@ -182,12 +205,7 @@ func (m *model) bulkUpdate(w who, in, _ object) (string, object) {
 	var meant []*request
 	if byFilter {
 		at := place{box: "live"}
-		for name, field := range map[string]*string{"status": &at.statuses, "app_id": &at.app, "tag": &at.tag, "box": &at.box} {
-			if v, sent := filter[name].(string); sent {
-				*field = v
-			}
-		}
-		at.tag = strings.ToLower(at.tag)
+		at.narrow(filter)
 		if at.app != "" && m.app(w.account, at.app) == nil {
 			return "apps.not_found", nil
 		}

@@ -91,6 +91,7 @@ type (
 		account            *account
 		operation, sort    string
 		app, statuses, tag string
+		query              string
 		assignee, source   string
 		box, from, before  string
 		request            string

@@ -174,7 +174,11 @@ func inside(v any, fields map[string]func(any) (any, bool)) (any, bool) {
 }
 
 func someFilter(v any) (any, bool) {
-	return inside(v, map[string]func(any) (any, bool){"status": someStatuses, "app_id": anID, "tag": trimmed(1, 40), "box": oneOf("live", "bin", "quarantine")})
+	fields := map[string]func(any) (any, bool){}
+	for _, f := range where {
+		fields[f.name] = f.reads
+	}
+	return inside(v, fields)
 }
 
 func someSet(v any) (any, bool) {

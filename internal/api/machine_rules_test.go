@@ -46,6 +46,11 @@ var (
 	oneID  = []field{need("id", anID)}
 	paging = []field{may("limit", positive), may("cursor", verbatim(0, 1e6))}
 
+	where = []field{
+		may("status", someStatuses), may("app_id", anID), may("tag", trimmed(1, 40)), may("assignee_id", trimmed(0, 1e6)), may("query", trimmed(0, 200)),
+		may("source", oneOf("widget", "dashboard", "api", "import")), may("created_after", aTime), may("created_before", aTime),
+		may("box", oneOf("live", "bin", "quarantine")),
+	}
 	ofRequest = []field{need("request_id", anID), paging[0], paging[1]}
 	aPerson   = []field{need("request_id", anID), may("email", trimmed(0, 254)), may("name", trimmed(0, 200)), may("external_id", trimmed(0, 200))}
 )
@@ -72,11 +77,11 @@ var rules = map[string]rule{
 		may("external_id", trimmed(0, 200)), may("metadata", someMetadata), may("idempotency_key", verbatim(1, 64)),
 		may("identity_token", verbatim(0, 1e6)),
 	}, (*model).submit},
-	"requests-list": {guardBearer, feedback.RoleViewer, []field{
-		may("status", someStatuses), may("app_id", anID), may("tag", trimmed(1, 40)), may("assignee_id", trimmed(0, 1e6)),
-		may("source", oneOf("widget", "dashboard", "api", "import")), may("created_after", aTime), may("created_before", aTime),
-		may("box", oneOf("live", "bin", "quarantine")), may("sort", oneOf("newest", "oldest", "most_voted", "recently_updated")), paging[0], paging[1],
-	}, (*model).listRequests},
+	"requests-list": {guardBearer, feedback.RoleViewer, append(
+		slices.Clone(where), may("sort", oneOf("newest", "oldest", "most_voted", "recently_updated")), paging[0], paging[1],
+	), (*model).listRequests},
+	"requests-similar":        {guardBearer, feedback.RoleViewer, []field{may("id", anID), may("app_id", anID), may("text", trimmed(1, 200))}, (*model).similarRequests},
+	"widget-similar-requests": {guardWidget, "", []field{need("text", trimmed(1, 200))}, (*model).widgetSimilar},
 	"requests-create": {guardBearer, feedback.RoleMember, []field{
 		need("app_id", anID), need("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)), may("tags", someTags),
 		may("submitter", someSubmitter), may("eta", aDate), may("assignee_id", anID),

@@ -132,6 +132,9 @@ func (m *machine) do(c aCall) {
 	if c.body == "" && c.in != nil {
 		c.body = text(c.in)
 	}
+	if m.searches(c) {
+		m.index()
+	}
 	said := m.both(c.String(), func(s *side) string { return s.said(c) })
 	_, body, _ := strings.Cut(said, "\n")
 	var got struct {
@@ -187,19 +190,22 @@ func (m *machine) addUser(accountName, name string, role feedback.Role) {
 }
 
 // work lets the worker do one of its tasks.
-func (m *machine) work(sweep bool) {
+func (m *machine) work(task string) {
 	for _, s := range m.sides {
 		var err error
-		if sweep {
+		switch task {
+		case "sweep":
 			err = s.store.Sweep(context.Background())
-		} else {
+		case "purge":
 			_, err = s.store.Purge(context.Background())
+		case "index":
+			_, _, err = s.store.Index(context.Background(), feedback.ID{})
 		}
 		if err != nil {
 			m.t.Fatal(err)
 		}
 	}
-	if sweep {
+	if task == "sweep" {
 		m.swept()
 	}
 }

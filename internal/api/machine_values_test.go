@@ -22,13 +22,18 @@ func (m *machine) either(label string, good, odd []any) any {
 
 // value draws a parameter, which is good in most cases.
 func (m *machine) value(c aCall, name string) any {
+	if c.operation == "requests-similar" && c.in["id"] != nil && m.often("by the id alone") {
+		return nil
+	}
 	for _, of := range []func(aCall, string) (any, bool){m.idValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue} {
 		if v, ok := of(c, name); ok {
 			return v
 		}
 	}
-	return m.either(name, []any{"A", "B"}, []any{" É\t", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101), 1, nil})
+	return m.either(name, []any{"A", "B"}, oddTexts)
 }
+
+var oddTexts = []any{" É\t", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101), 1, nil}
 
 func number(text string) any { return json.Number(text) }
 
@@ -50,6 +55,10 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{object{"email": "a@example.com"}, object{"name": "Ann", "external_id": "7"}, object{}}, []any{object{"email": "junk"}, object{"id": "x"}, "Ann"}), true
 	case "metadata":
 		return m.either(name, []any{raw(`{"b":1.50,"a":[1,2]}`), raw(`{"n":12345678901234567890}`), raw(`{"a":{"b":null}}`), raw(`{}`)}, []any{raw(deepMetadata), raw(`[]`)}), true
+	case "title", "text":
+		return m.either(name, []any{"A", "Dark mode", "B", "A mode for the dark", "Darker modes"}, oddTexts), true
+	case "description":
+		return m.either(name, []any{"", "A", "Dark, please", strings.Repeat("so ", 23) + "mode dark"}, oddTexts), true
 	case "body":
 		return m.either(name, []any{"Why not?", "It is <b>done</b>"}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
 	case "visibility":
@@ -74,6 +83,8 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 		return nil, false // it says what a request is to be
 	}
 	switch name {
+	case "query":
+		return m.either(name, []any{"dark", "mode da", "mod", "Dark modes", "é", "mode dark mode", ""}, []any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
 	case "tag":
 		return m.either(name, []any{"design", "Pro", "É"}, []any{"", strings.Repeat("x", 41), 1}), true
 	case "status":
@@ -113,8 +124,8 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		if c.in["ids"] != nil {
 			return nil, true
 		}
-		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"app_id": m.id(c, "app_id")}, object{"status": "duplicate"}},
-			[]any{object{"x": 1}, "all", object{"status": "x"}}), true
+		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"app_id": m.id(c, "app_id")}, object{"status": "duplicate"}, object{"query": "dark"}},
+			[]any{object{"x": 1}, "all", object{"status": "x"}, object{"query": "dark", "box": "bin"}}), true
 	case "expected_count":
 		right := 0
 		if t, filter := m.token(c.who), c.in["filter"]; t != nil && filter != nil {
