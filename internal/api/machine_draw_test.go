@@ -30,14 +30,14 @@ var (
 
 // operations are drawn from this list. The first ones of a list come a little more often.
 var operations = []string{
-	"widget-submit-request", "widget-submit-request", "widget-submit-request", "widget-submit-request",
-	"requests-list", "requests-list", "requests-list", "requests-list", "requests-update", "requests-update",
-	"requests-merge", "requests-merge", "requests-merge", "requests-unmerge",
-	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote", "apps-identity-secret",
-	"requests-similar", "requests-similar", "widget-similar-requests", "widget-similar-requests",
-	"comments-create", "comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-update", "comments-delete",
+	"widget-submit-request", "requests-list", "requests-list", "requests-update",
+	"requests-merge", "requests-merge", "requests-unmerge",
+	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote",
+	"comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-delete",
+	"widget-submit-request", "widget-submit-request", "requests-list", "requests-list", "requests-update",
+	"requests-stats", "requests-stats", "requests-similar", "requests-similar", "widget-similar-requests",
 	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
-	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-delete",
+	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-identity-secret", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "auth-nothing",
 }
 
@@ -190,8 +190,11 @@ func (m *machine) anyOf(kind string) string {
 }
 
 // caller is the access token of somebody who may do what needs a role.
-func (m *machine) caller(least feedback.Role) string {
+func (m *machine) caller(operation string, least feedback.Role) string {
 	u := m.userNamed(draw(m, "user", "owner", "admin", "member", "stranger", "viewer", "owner"))
+	if said := last(m.requests, func(r *request) bool { return r.live() && r.commented() }); said != nil && (operation == "comments-update" || operation == "comments-delete" && rapid.Bool().Draw(m.t, "the author")) {
+		u = said.spoken()[0].author
+	}
 	switch {
 	case !m.often("signed in"):
 		return draw(m, "no token", m.anyOf("{access"), m.any(), "")
@@ -207,7 +210,7 @@ func (m *machine) call(operation string) aCall {
 	r := rules[operation]
 	switch r.guard {
 	case guardBearer:
-		c.who = m.caller(r.least)
+		c.who = m.caller(operation, r.least)
 	case guardWidget:
 		first := find(m.apps, (*app).live)
 		c.who = one(m, "key", m.apps, func(a *app) string { return a.key }, func(a *app) bool { return a == first || a.live() && !m.often("first app") })

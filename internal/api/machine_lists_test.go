@@ -164,22 +164,15 @@ func (m *model) listTags(w who, in, got object) (string, object) {
 	if !ok {
 		return "tags.invalid_cursor", nil
 	}
-	labels, counts := map[string]string{}, map[string]int{}
+	var live []*request
 	for _, r := range m.requests {
-		for _, tag := range r.tags {
-			label, folded := tag.(string), strings.ToLower(tag.(string))
-			if r.account != w.account || !r.live() {
-				continue
-			}
-			counts[folded]++
-			if counts[folded] == 1 || label < labels[folded] {
-				labels[folded] = label
-			}
+		if r.account == w.account && r.live() {
+			live = append(live, r)
 		}
 	}
 	var list []item
-	for folded, n := range counts {
-		list = append(list, item{key: folded, n: 1, shown: object{"tag": labels[folded], "requests": n}})
+	for folded, shown := range tagsOf(live) {
+		list = append(list, item{key: folded, n: 1, shown: shown})
 	}
 	return m.page(at, list, got, "tags")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"gatherkit/internal/feedback"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,9 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	case "created_after", "created_before":
 		at := m.now().Add(-draw(m, name, 0, time.Millisecond, time.Second, time.Minute, 24*time.Hour, 40*24*time.Hour))
 		return m.either(name, []any{at.Format(time.RFC3339Nano), at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)}, []any{"yesterday", 1}), true
+	case "from", "to":
+		at := m.now().Add(-draw(m, name, 0, time.Second, 24*time.Hour, 7*24*time.Hour, 40*24*time.Hour, 365*24*time.Hour))
+		return m.either(name, []any{at.Format(time.DateOnly), at.Format(time.RFC3339Nano), at.Format(time.RFC3339)}, []any{"yesterday", "2026-13-01", 1}), true
 	case "sort":
 		return m.either(name, []any{"oldest", "newest", "most_voted", "recently_updated"}, []any{"up"}), true
 	case "limit":
@@ -235,7 +239,7 @@ func (m *machine) id(c aCall, name string) any {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
 	}
 	if name == "id" && strings.HasPrefix(c.operation, "comments-") {
-		return m.commentID(c, t)
+		return m.commentID(c)
 	}
 	pick := func(fits func(*request) bool) string {
 		return one(m, "request", m.requests, func(r *request) string { return r.id }, func(r *request) bool {
@@ -250,7 +254,6 @@ func (m *machine) id(c aCall, name string) any {
 
 // likely says with which requests a call will most likely succeed.
 func (m *machine) likely(c aCall, name string) func(*request) bool {
-	t := m.token(c.who)
 	many := m.often("with more of them")
 	return func(r *request) bool {
 		switch c.operation {
@@ -266,8 +269,7 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 		case "comments-list":
 			return !r.binned && (r.commented() || !many)
 		case "comments-update", "comments-delete":
-			own := func(c *comment) bool { return t != nil && c.author == t.user }
-			return !r.binned && (slices.ContainsFunc(r.spoken(), own) || !many)
+			return !r.binned && slices.ContainsFunc(r.comments, m.changeable(c))
 		case "votes-list", "votes-remove":
 			return !r.binned && (len(m.people(r)) > 1 || !many)
 		}
@@ -276,7 +278,7 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 }
 
 // commentID is most likely one that the caller may change, of the request that was drawn.
-func (m *machine) commentID(c aCall, t *token) string {
+func (m *machine) commentID(c aCall) string {
 	r := find(m.requests, func(r *request) bool { return r.id == c.in["request_id"] })
 	if r == nil {
 		return m.anyOf("{id")
@@ -284,11 +286,16 @@ func (m *machine) commentID(c aCall, t *token) string {
 	pick := func(fits func(*comment) bool) string {
 		return one(m, "comment", r.comments, func(c *comment) string { return c.id }, fits)
 	}
-	own := func(c *comment) bool {
-		return !c.deleted && t != nil && c.author == t.user
-	}
-	if id := pick(own); id != "" && m.often("its own comment") {
+	if id := pick(m.changeable(c)); id != "" && m.often("its own comment") {
 		return id
 	}
 	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
+}
+
+// changeable says which comments the caller may change, or delete.
+func (m *machine) changeable(c aCall) func(*comment) bool {
+	t := m.token(c.who)
+	return func(one *comment) bool {
+		return !one.deleted && t != nil && (one.author == t.user || c.operation == "comments-delete" && t.role.Allows(feedback.RoleAdmin))
+	}
 }
