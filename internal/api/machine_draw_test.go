@@ -35,7 +35,7 @@ var operations = []string{
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote",
 	"comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-delete",
 	"widget-submit-request", "widget-submit-request", "requests-list", "requests-list", "requests-update",
-	"requests-stats", "requests-stats", "requests-similar", "requests-similar", "widget-similar-requests",
+	"requests-export", "requests-export", "requests-stats", "requests-stats", "requests-similar", "requests-similar", "widget-similar-requests",
 	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-identity-secret", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "auth-nothing",
@@ -137,6 +137,9 @@ func (m *machine) step() {
 	}
 	for range times {
 		m.do(c)
+	}
+	if len(m.exports) > 0 && (operation == "requests-export" || !m.often("no link is opened")) {
+		m.open(draw(m, "link", m.exports[max(0, len(m.exports)-2):]...))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // finish checks what must hold after every sequence: which tokens are good, all that
-// is shown of the accounts, exact counters, and a log of changes that has every change
-// and no gap.
+// is shown of the accounts, exact counters, an index that has all words, and a log of
+// changes that has every change and no gap.
 func (m *machine) finish() {
 	for _, t := range slices.Clone(m.tokens) {
 		if !t.refreshes() {
@@ -32,6 +32,7 @@ func (m *machine) finish() {
 				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
 			}
 		}
+		m.lookAround(u, who)
 	}
 	for _, s := range m.sides {
 		for more := true; more; {
@@ -45,6 +46,7 @@ func (m *machine) finish() {
 		}
 	}
 	m.purged()
+	m.checkIndex()
 	for _, account := range m.accounts {
 		got := m.both("the log of changes", func(s *side) string { return s.log(m.t, account.id) })
 		got = logDetails.ReplaceAllString(got, "")
@@ -52,6 +54,69 @@ func (m *machine) finish() {
 			m.t.Fatalf("the log of changes is\n%s\nand should be\n%s", got, want)
 		}
 	}
+}
+
+// lookAround looks at what belongs to the newest requests about which there is more to
+// say than that somebody wants them.
+func (m *machine) lookAround(u *user, who string) {
+	left := 5
+	for _, r := range slices.Backward(m.requests) {
+		if left > 0 && r.account == u.account && r.live() && (r.root != nil || r.votes != 1 || len(r.comments) > 0) {
+			m.do(aCall{operation: "votes-list", who: who, in: object{"request_id": r.id}})
+			m.do(aCall{operation: "comments-list", who: who, in: object{"request_id": r.id}})
+			left--
+		}
+	}
+}
+
+// checkIndex holds the index of words against the requests.
+func (m *machine) checkIndex() {
+	m.index()
+	counts := map[string]int{}
+	var want []string
+	for _, r := range m.requests {
+		if words := slices.Compact(slices.Sorted(slices.Values(r.words()))); r.live() && len(words) > 0 {
+			want = append(want, r.id+" "+strings.Join(words, " "))
+			counts[r.app.id+" "]++
+			for _, word := range words {
+				counts[r.app.id+" "+word]++
+			}
+		}
+	}
+	for key, n := range counts {
+		want = append(want, fmt.Sprint(key, " ", n))
+	}
+	slices.Sort(want)
+	got := m.both("the index", func(s *side) string {
+		lines := append(s.lines(m.t, "SELECT request_id, words FROM indexed_requests"), s.lines(m.t, "SELECT app_id, word || ' ' || CAST(n AS TEXT) FROM word_counts")...)
+		slices.Sort(lines)
+		return strings.Join(lines, "\n")
+	})
+	if got != strings.Join(want, "\n") {
+		m.t.Fatalf("the index has\n%s\nand should have\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+// lines are the rows of a question for an id and a text.
+func (s *side) lines(t *rapid.T, question string) []string {
+	rows, err := s.db.Query(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has what matters
+	var lines []string
+	for rows.Next() {
+		var id feedback.ID
+		var text string
+		if err := rows.Scan(&id, &text); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, s.mask(id.String())+" "+text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
 }
 
 // log is an account's log of changes and the number up to which it goes.

@@ -25,6 +25,7 @@ type model struct {
 	requests []*request
 	tokens   []*token
 	cursors  []*place
+	exports  []*export
 	failures map[string]*countdown // of logins by e-mail, and of all under ""
 	learned  map[string]bool       // the random texts that the service has given
 }

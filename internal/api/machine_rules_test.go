@@ -80,6 +80,9 @@ var rules = map[string]rule{
 	"requests-list": {guardBearer, feedback.RoleViewer, append(
 		slices.Clone(where), may("sort", oneOf("newest", "oldest", "most_voted", "recently_updated")), paging[0], paging[1],
 	), (*model).listRequests},
+	"requests-export": {guardBearer, feedback.RoleViewer, append(
+		slices.Clone(where), need("format", oneOf("csv", "jsonl")), may("bom", aBool),
+	), (*model).exportRequests},
 	"requests-stats":          {guardBearer, feedback.RoleViewer, []field{may("app_id", anID), may("from", dayOrTimeText), may("to", dayOrTimeText)}, (*model).requestStats},
 	"requests-similar":        {guardBearer, feedback.RoleViewer, []field{may("id", anID), may("app_id", anID), may("text", trimmed(1, 200))}, (*model).similarRequests},
 	"widget-similar-requests": {guardWidget, "", []field{need("text", trimmed(1, 200))}, (*model).widgetSimilar},

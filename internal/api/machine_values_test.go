@@ -76,7 +76,9 @@ func (m *machine) colleagueOf(c aCall) string {
 }
 
 // filters reports whether the call takes what requests-list takes.
-func (c aCall) filters() bool { return c.operation == "requests-list" }
+func (c aCall) filters() bool {
+	return c.operation == "requests-list" || c.operation == "requests-export"
+}
 
 // filterValue draws what says which records are wanted.
 func (m *machine) filterValue(c aCall, name string) (any, bool) {
@@ -103,6 +105,10 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	case "from", "to":
 		at := m.now().Add(-draw(m, name, 0, time.Second, 24*time.Hour, 7*24*time.Hour, 40*24*time.Hour, 365*24*time.Hour))
 		return m.either(name, []any{at.Format(time.DateOnly), at.Format(time.RFC3339Nano), at.Format(time.RFC3339)}, []any{"yesterday", "2026-13-01", 1}), true
+	case "format":
+		return m.either(name, []any{"jsonl", "csv"}, []any{"xml", nil}), true
+	case "bom":
+		return m.either(name, []any{nil, c.in["format"] == "csv"}, []any{true, "yes"}), true
 	case "sort":
 		return m.either(name, []any{"oldest", "newest", "most_voted", "recently_updated"}, []any{"up"}), true
 	case "limit":

@@ -1,0 +1,173 @@
+package api
+
+import (
+	"encoding/csv"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What the model says to exports.
+
+// export is what a link leads to, once and for ten minutes.
+type export struct {
+	place
+	text    string
+	by      *session
+	format  string
+	bom     bool
+	expires time.Time
+	opened  bool
+}
+
+func (m *model) exportRequests(w who, in, got object) (string, object) {
+	x := &export{place: place{account: w.account, box: "live"}, by: w.session, format: in["format"].(string), bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute)}
+	if name := unfit(in); name != "" {
+		return "requests.invalid_" + name, nil
+	}
+	if x.bom && x.format != "csv" {
+		return "requests.invalid_bom", nil
+	}
+	x.narrow(in)
+	if x.app != "" && m.app(w.account, x.app) == nil {
+		return "apps.not_found", nil
+	}
+	url, _ := got["url"].(string)
+	before, token := "https://feedback.example.com"+exportPath, ""
+	if strings.HasPrefix(url, before) {
+		token = strings.TrimPrefix(url, before)
+	}
+	x.text = m.fresh(object{"token": token}, "link", "token")
+	m.exports = append(m.exports, x)
+	return "ok", object{"url": before + x.text, "expires_at": x.expires.Format(timeForm)}
+}
+
+// open downloads what a link leads to.
+func (m *machine) open(x *export) {
+	m.index()
+	said := m.both("the download of "+x.text, func(s *side) string {
+		got := s.service.open("GET", exportPath+s.filled(x.text))
+		return fmt.Sprintln(got.status, got.header.Get("Content-Type"), got.header.Get("Content-Disposition")) + s.mask(string(got.body))
+	})
+	head, body, _ := strings.Cut(said, "\n")
+	good := !x.opened && !x.by.ended && m.now().Before(x.expires)
+	x.opened = true
+	switch {
+	case !good:
+		m.tally.add("export-download", "exports.not_found")
+		if !strings.HasPrefix(head, "404 ") || !strings.Contains(body, `"exports.not_found"`) {
+			m.t.Fatalf("a link that should not work: %s", said)
+		}
+		return
+	case !strings.HasPrefix(head, "200 "):
+		m.t.Fatalf("a link that should work: %s", said)
+	}
+	m.tally.add("export-download", "ok")
+	var requests []*request
+	for _, r := range slices.Backward(m.requests) {
+		if r.account == x.account && x.holds(r) && (x.app == "" || r.app.live()) {
+			requests = append(requests, r)
+		}
+	}
+	if x.format == "csv" {
+		m.checkTable(x, body, requests)
+	} else {
+		m.checkLines(body, requests)
+	}
+}
+
+// checkTable holds a CSV against what the model knows of the requests.
+func (m *machine) checkTable(x *export, body string, requests []*request) {
+	text, marked := strings.CutPrefix(body, "\ufeff")
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || marked != x.bom || len(rows) != len(requests)+1 {
+		m.t.Fatalf("%v: of %d requests, marked %v: %s", err, len(requests), x.bom, body)
+	}
+	for i, r := range requests {
+		cells := map[string]string{}
+		for column, name := range rows[0] {
+			cells[name] = rows[i+1][column]
+		}
+		for name, want := range map[string]any{
+			"id": r.id, "app_id": r.app.id, "status": r.status, "votes": r.votes, "comments": len(r.spoken()), "merged_into_id": idOf(r.root),
+			"source": r.source, "assignee_id": r.assignee, "eta": r.eta, "submitter_verified": r.submitter["verified"],
+			"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
+		} {
+			if want == nil {
+				want = ""
+			}
+			if cells[name] != fmt.Sprint(want) {
+				m.t.Fatalf("%s of %s is %q, want %v:\n%s", name, r.id, cells[name], want, body)
+			}
+		}
+	}
+}
+
+// checkLines holds JSON Lines against what the model knows. The history is the log's,
+// which is compared at the end, but that it leads to the votes there are.
+func (m *machine) checkLines(body string, requests []*request) {
+	lines := strings.SplitAfter(body, "\n")
+	if len(lines) != len(requests)+1 {
+		m.t.Fatalf("%d requests: %s", len(requests), body)
+	}
+	for i, r := range requests {
+		var got, want object
+		decode(m.t, lines[i], &got)
+		decode(m.t, text(r.exported()), &want)
+		events, _ := got["history"].([]any)
+		delete(got, "history")
+		votes, _ := got["votes"].([]any)
+		for _, v := range votes {
+			delete(v.(object), "person") // which tells those apart who have the same name
+		}
+		logged := 0
+		for _, c := range r.log {
+			if c.request == r.id {
+				logged++
+			}
+		}
+		if !reflect.DeepEqual(got, want) || len(events) != logged || !r.leadTo(events) {
+			m.t.Fatalf("the export has\n%s and should have %d events and\n%s", lines[i], logged, text(want))
+		}
+	}
+}
+
+// exported is a request with what belongs to it.
+func (r *request) exported() object {
+	votes, comments := []object{}, []object{}
+	slices.SortFunc(r.given, func(a, b *vote) int { return strings.Compare(a.key, b.key) })
+	for _, v := range r.given {
+		votes = append(votes, v.shown(r))
+	}
+	for _, c := range r.spoken() {
+		comments = append(comments, c.shown(r))
+	}
+	box := "live"
+	if r.binned {
+		box = "bin"
+	}
+	x := object{"request": r.shown(), "box": box, "merged": nil, "votes": votes, "comments": comments}
+	if r.parent != nil {
+		x["merged"] = object{"parent_id": r.parent.id, "status": r.former}
+	}
+	return x
+}
+
+// leadTo reports whether what the events say of the votes goes on from one to the next,
+// and ends with those that there are.
+func (r *request) leadTo(events []any) bool {
+	votes := any(nil)
+	for _, e := range events {
+		before, after := e.(object)["before"].(object)["votes"], e.(object)["after"].(object)["votes"]
+		if votes != nil && before != nil && before != votes {
+			return false
+		}
+		if after != nil {
+			votes = after
+		}
+	}
+	return votes == nil || votes == number(strconv.Itoa(r.votes))
+}
