@@ -43,7 +43,7 @@ var operations = []string{
 
 // usual are optional parameters without which calls mostly fail.
 var usual = map[string][]string{
-	"requests-bulk-update": {"filter", "expected_count"}, "votes-add": {"email"}, "votes-remove": {"email"}, "widget-vote": {"voter"},
+	"requests-bulk-update": {"filter", "expected_count"}, "votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
 	"requests-similar": {"app_id", "text"},
 }
 
@@ -83,7 +83,7 @@ func (m *machine) often(label string) bool { return rapid.IntRange(0, 9).Draw(m.
 // rarely is true in about one of fifty cases.
 func (m *machine) rarely(label string) bool { return rapid.IntRange(0, 31).Draw(m.t, label) == 17 }
 
-// begin makes two accounts with an app and some requests each, the first of them with a
+// begin makes two accounts with apps and requests, the first of them with a
 // user of each role. Now and then the first owner comes by the set-up.
 func (m *machine) begin() {
 	m.clock.Move(time.Second)
@@ -96,17 +96,24 @@ func (m *machine) begin() {
 		m.addUser("Acme", string(role), role)
 	}
 	m.addUser("Globex", "stranger", feedback.RoleOwner)
-	for i, name := range []string{"owner", "stranger"} {
-		who := m.signIn(m.userNamed(name))
-		m.do(aCall{operation: "apps-create", who: who, in: object{"name": "Website"}})
-		a := m.apps[i]
-		m.do(aCall{operation: "apps-update-settings", who: who, in: object{"id": a.id, "settings": object{"sharing": draw(m, "sharing", "all", "all", "all", "triaged", "none")}}})
-		if m.often("identity") {
-			m.do(aCall{operation: "apps-identity-secret", who: who, in: object{"id": a.id}})
-		}
-		for _, title := range []string{"A", "Dark mode", "A"}[:3-i] {
-			m.do(aCall{operation: "widget-submit-request", who: a.key, in: object{"title": title, "description": ""}})
-		}
+	for _, name := range []string{"owner", "stranger"} {
+		m.opensApp(m.signIn(m.userNamed(name)))
+	}
+	m.do(aCall{operation: "apps-create", who: m.signIn(m.userNamed("owner")), in: object{"name": "Shop"}})
+	m.do(aCall{operation: "widget-submit-request", who: m.apps[2].key, in: object{"title": "Dark mode", "description": ""}})
+}
+
+// opensApp makes an app with some requests, of which users of the widget mostly see
+// something.
+func (m *machine) opensApp(who string) {
+	m.do(aCall{operation: "apps-create", who: who, in: object{"name": "Website"}})
+	a := m.apps[len(m.apps)-1]
+	m.do(aCall{operation: "apps-update-settings", who: who, in: object{"id": a.id, "settings": object{"sharing": draw(m, "sharing", "all", "all", "all", "triaged", "none")}}})
+	if m.often("identity") {
+		m.do(aCall{operation: "apps-identity-secret", who: who, in: object{"id": a.id}})
+	}
+	for _, title := range []string{"A", "Dark mode", "A"} {
+		m.do(aCall{operation: "widget-submit-request", who: a.key, in: object{"title": title, "description": ""}})
 	}
 }
 
@@ -122,6 +129,9 @@ func (m *machine) step() {
 	}
 	if !m.often("the worker rests") {
 		m.work(draw(m, "task", "sweep", "purge", "index"))
+	}
+	if family := m.family(); len(family) > 1 && !m.often("families stay") {
+		m.leave(family)
 	}
 	operation := draw(m, "operation", operations...)
 	if a, ok := after[operation]; ok && m.often("after "+a.other) && find(m.requests, func(r *request) bool { return r.live() && a.shows(r) }) == nil {
@@ -140,6 +150,29 @@ func (m *machine) step() {
 	}
 	if len(m.exports) > 0 && (operation == "requests-export" || !m.often("no link is opened")) {
 		m.open(draw(m, "link", m.exports[max(0, len(m.exports)-2):]...))
+	}
+}
+
+// family are requests of the first account that are merged, or into which others are.
+func (m *machine) family() []*request {
+	var family []*request
+	for _, r := range m.requests {
+		if r.account == m.accounts[0] && r.live() && (r.root != nil || len(m.members(r)) > 0) {
+			family = append(family, r)
+		}
+	}
+	return family
+}
+
+// leave lets some of a family go to the bin, and now and then for good.
+func (m *machine) leave(family []*request) {
+	who := m.signIn(m.userNamed("owner"))
+	for range draw(m, "of them leave", 1, 2, 3) {
+		m.do(aCall{operation: "requests-delete", who: who, in: object{"id": draw(m, "leaves", family...).id}})
+	}
+	if rapid.Bool().Draw(m.t, "for good") {
+		m.clock.Move(31 * 24 * time.Hour)
+		m.work("sweep")
 	}
 }
 
@@ -195,7 +228,8 @@ func (m *machine) anyOf(kind string) string {
 // caller is the access token of somebody who may do what needs a role.
 func (m *machine) caller(operation string, least feedback.Role) string {
 	u := m.userNamed(draw(m, "user", "owner", "admin", "member", "stranger", "viewer", "owner"))
-	if said := last(m.requests, func(r *request) bool { return r.live() && r.commented() }); said != nil && (operation == "comments-update" || operation == "comments-delete" && rapid.Bool().Draw(m.t, "the author")) {
+	said := last(m.requests, func(r *request) bool { return r.live() && r.commented() })
+	if said != nil && (operation == "comments-update" && m.often("the author") || operation == "comments-delete" && u.account != said.account) {
 		u = said.spoken()[0].author
 	}
 	switch {

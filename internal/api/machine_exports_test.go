@@ -49,7 +49,7 @@ func (m *model) exportRequests(w who, in, got object) (string, object) {
 func (m *machine) open(x *export) {
 	m.index()
 	said := m.both("the download of "+x.text, func(s *side) string {
-		got := s.service.open("GET", exportPath+s.filled(x.text))
+		got := s.open("GET", exportPath+s.filled(x.text))
 		return fmt.Sprintln(got.status, got.header.Get("Content-Type"), got.header.Get("Content-Disposition")) + s.mask(string(got.body))
 	})
 	head, body, _ := strings.Cut(said, "\n")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"gatherkit/internal/feedback"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +86,7 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	}
 	switch name {
 	case "query":
-		return m.either(name, []any{"dark", "mode da", "mod", "Dark modes", "é", "mode dark mode", ""}, []any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
+		return m.either(name, []any{"dark", "mode da", "mod", "Dark modes", "é", "mode dark mode", "a mode dar", ""}, []any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
 	case "tag":
 		return m.either(name, []any{"design", "Pro", "É"}, []any{"", strings.Repeat("x", 41), 1}), true
 	case "status":
@@ -165,7 +164,7 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 			return m.either(name, []any{"Ann", "ann", ""}, []any{strings.Repeat("é", 201), 1}), true
 		}
 	case "external_id":
-		return m.either(name, []any{"7", "42", " 42", ""}, []any{strings.Repeat("x", 201), 7}), true
+		return m.either(name, []any{"42", "7", " 42", ""}, []any{strings.Repeat("x", 201), 7}), true
 	case "voter":
 		return m.either(name, append(slices.Repeat(voters, 3), nil), []any{"junk", nobodysID, 7}), true
 	case "remove", "rotate":
@@ -183,8 +182,7 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	widget := func(settings object) any { return object{"widget": settings} }
 	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
-	switch name {
-	case "settings":
+	if name == "settings" {
 		return m.either(name,
 			[]any{widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}), origins("https://A.example:443"), origins(), object{"sharing": "all"}, object{"sharing": "triaged"}, object{"sharing": "none"}, object{}},
 			[]any{widget(object{"x": true}), object{"sharing": "some"}, origins("https://a.example/path"), []any{}}), true
@@ -268,14 +266,18 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 		case "widget-vote":
 			return !r.binned && r.shared()
 		case "requests-merge":
-			other := find(m.requests, func(r *request) bool { return r.id == c.in["id"] })
-			return !r.binned && (name == "into_id" || r.root == nil) && (other == nil || other != r && r.app == other.app)
+			from := find(m.requests, func(r *request) bool { return r.id == c.in["id"] })
+			near := func(other *request) bool { return other != r && (other.app == r.app || !many) && other.live() }
+			return !r.binned && (name == "id" && r.root == nil && slices.ContainsFunc(m.requests, near) || name == "into_id" && (from == nil || near(from)))
 		case "requests-unmerge":
 			return !r.binned && (r.root != nil || !many)
 		case "comments-list":
 			return !r.binned && (r.commented() || !many)
 		case "comments-update", "comments-delete":
 			return !r.binned && slices.ContainsFunc(r.comments, m.changeable(c))
+		case "requests-delete":
+			merged := len(m.members(r)) > 0 || r.root != nil
+			return !r.binned && (merged || !many)
 		case "votes-list", "votes-remove":
 			return !r.binned && (len(m.people(r)) > 1 || !many)
 		}
@@ -298,10 +300,10 @@ func (m *machine) commentID(c aCall) string {
 	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
 }
 
-// changeable says which comments the caller may change, or delete.
+// changeable says which comments the caller may change, or somebody may delete.
 func (m *machine) changeable(c aCall) func(*comment) bool {
 	t := m.token(c.who)
 	return func(one *comment) bool {
-		return !one.deleted && t != nil && (one.author == t.user || c.operation == "comments-delete" && t.role.Allows(feedback.RoleAdmin))
+		return !one.deleted && (c.operation == "comments-delete" || t != nil && one.author == t.user)
 	}
 }
