@@ -202,7 +202,7 @@ func TestCommentPlans(t *testing.T) {
 		by, author := feedback.Actor{Kind: feedback.ByUser, ID: &members[0].ID}, feedback.Author{ID: members[0].ID}
 		b.exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
 			SELECT account_id, id, id, id, 'internal', 'B', 0, 0 FROM requests`)
-		b.exec("ANALYZE")
+		b.analyze()
 		comment, err := b.AddComment(ctx, b.account.ID, by, feedback.Comment{RequestID: id, Author: author, Visibility: feedback.Internal, Body: "B"})
 		if err != nil {
 			t.Fatal(err)

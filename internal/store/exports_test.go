@@ -78,7 +78,7 @@ func TestExportPlans(t *testing.T) {
 			SELECT account_id, id, id, id, 'internal', 'B', 0, 0 FROM requests`)
 		b.exec(`INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at)
 			SELECT hash, account_id, session_id, '{}', expires_at FROM session_tokens WHERE true ON CONFLICT DO NOTHING`)
-		b.exec("ANALYZE")
+		b.analyze()
 		requests, err := b.ExportPage(ctx, b.account.ID, store.Filter{Box: feedback.Live}, b.deep(), 64)
 		if err != nil || len(requests) != 64 {
 			t.Fatalf("%d requests, %v", len(requests), err)

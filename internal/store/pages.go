@@ -271,7 +271,8 @@ func (q *pageQuery) narrowRange() string {
 }
 
 // narrowed is the condition that picks the index, and where the rows come from if it
-// is not simply the table of requests.
+// is not simply the table of requests: SQLite crosses tables in the order in which they
+// stand, and without statistics might take the other one.
 func (q *pageQuery) narrowed() (where, from string) {
 	f := q.filter
 	rest := q.app(true) + q.others()
@@ -284,11 +285,11 @@ func (q *pageQuery) narrowed() (where, from string) {
 	switch {
 	case f.Tag != "":
 		return rest, " FROM (SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + q.add(f.Tag) +
-			") AS tagged JOIN requests ON account_id = $1 AND id = request_id WHERE box = $2"
+			") AS tagged CROSS JOIN requests WHERE account_id = $1 AND id = request_id AND box = $2"
 	case f.AssigneeID != nil:
 		return " AND assignee_id = " + q.add(*f.AssigneeID) + rest, ""
 	case f.Source == "" || f.Source == fromWidget:
-		return rest, " FROM " + q.match.led(&q.parameters, q.live) + " JOIN requests ON account_id = $1 AND id = request_id WHERE box = $2"
+		return rest, " FROM " + q.match.led(&q.parameters, q.live) + " CROSS JOIN requests WHERE account_id = $1 AND id = request_id AND box = $2"
 	}
 	return " AND source <> 'widget' AND source = " + q.add(f.Source) + rest, ""
 }

@@ -28,7 +28,7 @@ func (b *big) settle() feedback.ID {
 	set("source = 'dashboard'", "40")
 	b.exec(`INSERT INTO request_tags (account_id, tag, request_id, label) SELECT account_id, 'tag' || substr(idempotency_key, 4, 3), id, 'T' FROM requests WHERE idempotency_key LIKE '%6' OR idempotency_key LIKE '%4'`)
 	b.exec(`INSERT INTO request_tags (account_id, tag, request_id, label) SELECT account_id, 'design', id, 'Design' FROM requests WHERE idempotency_key LIKE '%60'`)
-	b.exec("ANALYZE")
+	b.analyze()
 	return user
 }
 

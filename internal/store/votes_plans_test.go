@@ -25,7 +25,7 @@ func (b *big) popular() feedback.ID {
 		AND id IN (SELECT id FROM requests WHERE account_id = $1 AND app_id = $3 AND box = 'live' ORDER BY id LIMIT 1000)`, b.account.ID, id, b.apps[0].ID); err != nil {
 		b.t.Fatal(err)
 	}
-	b.exec("ANALYZE")
+	b.analyze()
 	return id
 }
 
