@@ -198,6 +198,12 @@ type node struct {
 	parents            []string
 }
 
+// analyze gathers statistics where the service does, and forgets those of SQLite.
+func (b *big) analyze() {
+	b.t.Helper()
+	b.exec(map[string]string{"sqlite": "DROP TABLE IF EXISTS sqlite_stat1", "postgres": "ANALYZE"}[b.at.Name])
+}
+
 // plan is how the database would run a statement.
 func (b *big) plan(s statement) []node {
 	b.t.Helper()

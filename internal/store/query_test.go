@@ -134,7 +134,7 @@ func TestQueryPlans(t *testing.T) {
 			b.exec("INSERT INTO word_counts (account_id, app_id, word, n) " + fmt.Sprintf(of, "COUNT(*)", "GROUP BY account_id, app_id"))
 		}
 		b.exec("INSERT INTO word_counts (account_id, app_id, word, n) SELECT account_id, app_id, 'w' || idempotency_key, 1 FROM requests WHERE idempotency_key LIKE '%0'")
-		b.exec("ANALYZE")
+		b.analyze()
 		words := map[string]string{"sqlite": "PRIMARY KEY", "postgres": "request_words_pkey"}[at.Name]
 		byID := []string{"requests_box", "requests_app", "requests_status", "requests_app_status"}
 		app := b.apps[1].ID
@@ -163,7 +163,9 @@ func TestQueryPlans(t *testing.T) {
 				switch {
 				case strings.Contains(s.query, "FROM word_counts"):
 					b.check(name+", its words", s, "word_counts", "PRIMARY KEY", "word_counts_pkey")
-				case strings.Contains(s.query, "submitter_email"):
+				case !strings.Contains(s.query, "submitter_email"):
+					b.looksUp(name+", its total", s)
+				default:
 					b.check(name, s, c.table, c.indexes...)
 					if at.Name == "sqlite" {
 						continue
