@@ -55,8 +55,13 @@ type measurement struct {
 
 // measures are taken of each database in this order.
 var measures = []measurement{
-	{"submit", measureSubmit}, {"others", measureOthers}, {"lists", measureLists}, {"search", measureSearch},
-	{"votes", measureVotes}, {"bulk", measureBulk}, {"deletion", measureDeletion},
+	{"submit", measureSubmit},
+	{"others", measureOthers},
+	{"lists", measureLists},
+	{"search", measureSearch},
+	{"votes", measureVotes},
+	{"bulk", measureBulk},
+	{"deletion", measureDeletion},
 }
 
 // measure starts the service on a database for one of the measures, with an account
