@@ -19,6 +19,12 @@ type figures struct {
 func load(ctx context.Context, callers int, during time.Duration, call func(ctx context.Context, caller int) error) figures {
 	ctx, cancel := context.WithTimeout(ctx, during+30*time.Second)
 	defer cancel()
+	began := time.Now()
+	return loadWhile(ctx, callers, func() bool { return time.Since(began) < during }, call)
+}
+
+// loadWhile does so as long as it is told to.
+func loadWhile(ctx context.Context, callers int, going func() bool, call func(ctx context.Context, caller int) error) figures {
 	var mu sync.Mutex
 	var times []time.Duration
 	failures := 0
@@ -28,7 +34,7 @@ func load(ctx context.Context, callers int, during time.Duration, call func(ctx 
 		group.Go(func() {
 			var own []time.Duration
 			failed := 0
-			for time.Since(began) < during && ctx.Err() == nil {
+			for going() && ctx.Err() == nil {
 				start := time.Now()
 				if err := call(ctx, caller); err != nil {
 					failed++

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,8 +29,11 @@ type options struct {
 	folder   string
 	postgres string
 	deleted  int
-	searched []int
+	searched int
+	among    []int
+	tries    int
 	changed  int
+	only     []string // all without it
 }
 
 func main() {
@@ -80,9 +84,12 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	for _, d := range []database{sqliteIn(filepath.Join(o.folder, "sqlite")), postgresAt(o.postgres)} {
 		fmt.Printf("\n## %s\n", d.name)
-		for _, what := range []func(context.Context, options, rig) error{measureSubmit, measureOthers, measureLists, measureSearch, measureVotes, measureBulk, measureDeletion} {
-			if err := measure(ctx, o, binary, d, what); err != nil {
-				return fmt.Errorf("%s: %w", d.name, err)
+		for _, m := range measures {
+			if len(o.only) > 0 && !slices.Contains(o.only, m.name) {
+				continue
+			}
+			if err := measure(ctx, o, binary, d, m); err != nil {
+				return fmt.Errorf("%s: %s: %w", d.name, m.name, err)
 			}
 		}
 	}
@@ -94,18 +101,24 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	callers := flags.String("callers", "1,16,64,256", "numbers of callers that submit")
 	sizes := flags.String("sizes", "1000,100000,1000000", "numbers of requests to list among")
-	flags.DurationVar(&o.during, "during", 3*time.Second, "time for each figure")
+	flags.DurationVar(&o.during, "during", 2*time.Second, "time for each figure")
 	flags.IntVar(&o.rounds, "rounds", 3, "rounds, of which the median counts")
 	flags.StringVar(&o.folder, "folder", "", "folder on the disk to measure; the system's temporary one without it")
 	flags.StringVar(&o.postgres, "postgres", "", "URL of an empty PostgreSQL database; without it a server is started")
 	flags.IntVar(&o.deleted, "deleted", 300000, "requests of the app that is deleted while others submit")
-	searched := flags.String("searched", "100000", "numbers of requests to search among")
+	flags.IntVar(&o.searched, "searched", 12000, "requests of the app in which something is searched")
+	among := flags.String("among", "100000", "numbers of requests of that app's account, each more than the one before")
+	flags.IntVar(&o.tries, "tries", 20, "new requests of which is seen how soon they are found")
 	flags.IntVar(&o.changed, "changed", 10000, "requests that one call changes while others submit")
+	only := flags.String("only", "", "what to measure, such as lists,search; all of it without it")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	var err error
-	if o.searched, err = numbers(*searched); err != nil {
+	if o.only, err = names(*only); err != nil {
+		return o, err
+	}
+	if o.among, err = numbers(*among); err != nil {
 		return o, err
 	}
 	if o.callers, err = numbers(*callers); err != nil {
@@ -125,4 +138,18 @@ func numbers(list string) ([]int, error) {
 		all = append(all, n)
 	}
 	return all, nil
+}
+
+// names are those of measures.
+func names(list string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	only := strings.Split(list, ",")
+	for _, name := range only {
+		if !slices.ContainsFunc(measures, func(m measurement) bool { return m.name == name }) {
+			return nil, fmt.Errorf("%q is none of the measures", name)
+		}
+	}
+	return only, nil
 }

@@ -15,7 +15,7 @@ func measureProgram(ctx context.Context, binary, folder string) error {
 	if err != nil {
 		return err
 	}
-	s, err := startService(ctx, binary, []string{"--data=" + folder}) // makes the tables
+	s, err := startService(ctx, binary, []string{"--data=" + folder}, "cold") // makes the tables
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,27 @@ type rig struct {
 	binary string
 }
 
-// measure starts the service on a database for one of the measures below.
-func measure(ctx context.Context, o options, binary string, d database, what func(context.Context, options, rig) error) error {
-	s, err := startService(ctx, binary, d.flags)
+// measurement is one of the measures below, and the name by which it can be asked for.
+type measurement struct {
+	name string
+	take func(context.Context, options, rig) error
+}
+
+// measures are taken of each database in this order.
+var measures = []measurement{
+	{"submit", measureSubmit},
+	{"others", measureOthers},
+	{"lists", measureLists},
+	{"search", measureSearch},
+	{"votes", measureVotes},
+	{"bulk", measureBulk},
+	{"deletion", measureDeletion},
+}
+
+// measure starts the service on a database for one of the measures, with an account
+// named for it.
+func measure(ctx context.Context, o options, binary string, d database, m measurement) error {
+	s, err := startService(ctx, binary, d.flags, m.name)
 	if err != nil {
 		return err
 	}
@@ -58,7 +76,11 @@ func measure(ctx context.Context, o options, binary string, d database, what fun
 	if err != nil {
 		return err
 	}
-	return errors.Join(what(ctx, o, rig{s, d, db, binary}), db.Close())
+	r := rig{s, d, db, binary}
+	if err = r.passIndex(ctx); err == nil {
+		err = m.take(ctx, o, r)
+	}
+	return errors.Join(err, db.Close())
 }
 
 // measureSubmit compares submissions with the floors, round by round in turn.
@@ -117,7 +139,7 @@ func measureOthers(ctx context.Context, o options, r rig) error {
 			var tokens struct {
 				RefreshToken string `json:"refresh_token"`
 			}
-			err := r.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, secret), &tokens)
+			err := r.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, r.email, secret), &tokens)
 			refresh = tokens.RefreshToken
 			return err
 		}},
@@ -187,7 +209,7 @@ type page struct {
 
 // pageFloor reads 50 rows by the index that lists use.
 func (r rig) pageFloor(ctx context.Context, _ int) error {
-	rows, err := r.db.QueryContext(ctx, "SELECT "+floorInto+" FROM requests WHERE account_id = (SELECT account_id FROM accounts) AND box = 'live' ORDER BY id DESC NULLS LAST LIMIT 50")
+	rows, err := r.db.QueryContext(ctx, "SELECT "+floorInto+" FROM requests WHERE account_id = (SELECT account_id FROM accounts WHERE name = 'lists') AND box = 'live' ORDER BY id DESC NULLS LAST LIMIT 50")
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"time"
+
+	"gatherkit/internal/feedback"
 )
 
 // seeds fill an app with so many requests in four statuses, with the ids of the
@@ -55,4 +59,75 @@ func bare(id string) string {
 		}
 	}
 	return string(digits)
+}
+
+// seedTexts adds n requests to the account, with the changes that the index follows:
+// sought of them, evenly spread, to one app and the rest to another. It returns some
+// titles of the former. Where so many are there already, the new ones come behind them.
+func (r rig) seedTexts(ctx context.Context, s *speech, app, others string, sought, n, there int) ([]string, error) {
+	account, appIDs, err := r.ids(ctx, app, others)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	var last int
+	if err := tx.QueryRowContext(ctx, "UPDATE account_seq SET last = last + $1 WHERE account_id = $2 RETURNING last", n, account).Scan(&last); err != nil {
+		return nil, err
+	}
+	var titles []string
+	seeded := 0 // in the app
+	for from := 0; from < n; from += seedChunk {
+		var requests, changes [][]any
+		for i := from; i < min(from+seedChunk, n); i++ {
+			id, title, appID := feedback.FirstIDAt(time.UnixMilli(1_600_000_000_000+int64(there+i))), s.say(3, 8), appIDs[1]
+			if seeded < (i+1)*sought/n {
+				if appID = appIDs[0]; seeded%(1+sought/500) == 0 {
+					titles = append(titles, title)
+				}
+				seeded++
+			}
+			requests = append(requests, []any{account, id, appID, "live", "opened", title, s.say(8, 30), false, "[]", 1, 0, "{}", "widget", 1, 0, 0})
+			changes = append(changes, []any{account, last - n + i + 1, 0, "request.created", "api_key", appID, id})
+		}
+		for into, values := range map[string][][]any{
+			"requests (account_id, id, app_id, box, status, title, description, submitter_verified, tags, votes, comments, metadata, source, version, created_at, updated_at)": requests,
+			"changes (account_id, seq, at, kind, actor_kind, app_id, request_id)":                                                                                              changes,
+		} {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO "+into+" VALUES "+rows(len(values), len(values[0]), r.driver == "pgx"), slices.Concat(values...)...); err != nil {
+				return nil, fmt.Errorf("seed %d requests: %w", n, err)
+			}
+		}
+	}
+	return titles, tx.Commit()
+}
+
+// seedChunk is how many requests are seeded by one statement.
+const seedChunk = 500
+
+// ids are those of the account and of two apps.
+func (r rig) ids(ctx context.Context, apps ...string) (account feedback.ID, appIDs []feedback.ID, err error) {
+	var me struct{ Account struct{ ID feedback.ID } }
+	if err := r.call(ctx, "auth-me", "", &me); err != nil {
+		return account, nil, err
+	}
+	for _, app := range apps {
+		id, err := feedback.ParseID(app)
+		if err != nil {
+			return account, nil, err
+		}
+		appIDs = append(appIDs, id)
+	}
+	return me.Account.ID, appIDs, nil
+}
+
+// passIndex lets the index pass over what has come in and nobody will look for: it would
+// be at work while something else is measured.
+func (r rig) passIndex(ctx context.Context) error {
+	_, err := r.db.ExecContext(ctx, `INSERT INTO index_progress (account_id, seq) SELECT account_id, last FROM account_seq WHERE true
+		ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq`)
+	return err
 }

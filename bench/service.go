@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,14 +25,12 @@ var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512}, 
 type service struct {
 	cmd        *exec.Cmd
 	url        string
-	token, key string // of its owner and of its first app
+	email      string // of the owner of its account
+	token, key string // of the owner and of the first app
 	coldStart  time.Duration
 }
 
-const (
-	email  = "ada@example.com"
-	secret = "correct horse battery staple"
-)
+const secret = "correct horse battery staple"
 
 // buildProgram builds the binary as a release is built.
 func buildProgram(ctx context.Context, folder string) (string, error) {
@@ -80,11 +77,12 @@ func startProgram(ctx context.Context, path string, args []string, probe string)
 	}
 }
 
-// startService starts gatherkit on a store, with an owner and an app.
-func startService(ctx context.Context, binary string, store []string) (*service, error) {
-	add := exec.CommandContext(ctx, binary, append([]string{"user", "add", "--account=Bench", "--email=" + email, "--name=Ada", "--password-stdin"}, store...)...)
+// startService starts gatherkit on a store, with a new account, its owner and an app.
+func startService(ctx context.Context, binary string, store []string, account string) (*service, error) {
+	email := account + "@example.com"
+	add := exec.CommandContext(ctx, binary, append([]string{"user", "add", "--account=" + account, "--email=" + email, "--name=Ada", "--password-stdin"}, store...)...)
 	add.Stdin = strings.NewReader(secret)
-	if out, err := add.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("exists already")) {
+	if out, err := add.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("add the owner: %w\n%s", err, out)
 	}
 	s, err := startProgram(ctx, binary, append([]string{"serve", "--submit-rate=0"}, store...), "/readyz")
@@ -97,7 +95,7 @@ func startService(ctx context.Context, binary string, store []string) (*service,
 	if err := s.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, secret), &login); err != nil {
 		return nil, err
 	}
-	s.token = login.AccessToken
+	s.email, s.token = email, login.AccessToken
 	s.key, _, err = s.addApp(ctx)
 	return s, err
 }

@@ -1,104 +1,118 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
-	"time"
-
-	"gatherkit/internal/feedback"
 )
 
-// speech makes texts as people write them: a few words are in most of them, and most
-// words in few. It makes the same ones in every run.
+// speech makes texts as people write them: a few words are in most of them, most words
+// in few, and some are misspelt. It makes the same ones in every run.
 type speech struct {
 	random *rand.Rand
 	often  *rand.Zipf
-	words  []string
+	words  []string // the most frequent first
 }
 
+// vocabulary is how many words there are besides misspelt ones.
+const vocabulary = 8000
+
+// roots are words of feature requests, the most frequent first.
+const roots = `the to a for in of and i with it on is we when please add from that be my should would like can as at an not by
+	have all or one more if are into only need make want so app new show allow option user customer export list page project
+	invoice report file email team data account filter search dashboard mobile view button task date calendar setting field
+	message document notification status table column import order support print integration message automatic payment price
+	product chart change color login mode dark template contact image upload download password select default custom sort
+	group folder menu label comment week month day time zone currency language translate screen keyboard shortcut phone tablet
+	browser window link share public private permission role admin manager member guest invite remove delete archive restore
+	undo history version backup sync offline connect network slow fast load speed crash error warning alert remind schedule
+	repeat event meeting room book cancel confirm approve reject review publish draft edit format text font size bold header
+	footer margin layout grid card board kanban timeline gantt milestone depend estimate budget cost hour track bill tax
+	discount coupon subscribe plan upgrade trial refund receipt ledger balance bank transfer transaction vendor supplier stock
+	warehouse shipping address country city map location route driver delivery parcel barcode scan camera photo video audio
+	record stream play pause volume chat call voice channel thread mention emoji reaction vote survey form question answer score
+	rating feedback widget embed website domain theme logo brand banner icon avatar profile name signature contract sign legal
+	consent cookie privacy secure encrypt token webhook endpoint request response batch queue limit quota storage server cloud
+	region cache index query rule workflow trigger action condition formula calculate round percent total average metric goal
+	target forecast trend compare segment audience campaign newsletter lead deal pipeline ticket agent knowledge article tutor
+	course lesson student teacher grade patient doctor appointment recipe hotel tenant landlord property`
+
+// newSpeech has the roots in front, and behind them words that are made of them.
 func newSpeech() *speech {
 	random := rand.New(rand.NewPCG(1, 2))
-	syllables := []string{"ba", "ce", "di", "for", "gu", "ha", "il", "jo", "ka", "lem", "mi", "no", "op", "per", "qua", "ri", "sta", "tu", "ver", "win", "xe", "yo", "zan"}
-	s := &speech{random: random, often: rand.NewZipf(random, 1.1, 3, 7999)}
-	for range 8000 {
-		word := ""
-		for range 2 + random.IntN(3) {
-			word += syllables[random.IntN(len(syllables))]
+	s := &speech{random: random, often: rand.NewZipf(random, 1.1, 3, vocabulary-1)}
+	known := map[string]bool{"": true}
+	learn := func(word string) {
+		if !known[word] && len(s.words) < vocabulary {
+			known[word] = true
+			s.words = append(s.words, word)
 		}
-		s.words = append(s.words, word)
+	}
+	stems := strings.Fields(roots)
+	for _, stem := range stems {
+		learn(stem)
+	}
+	prefixes := []string{"", "", "", "re", "un", "auto", "multi", "pre", "sub"}
+	suffixes := []string{"s", "s", "ing", "ed", "er", "able", "less", "ful", "ment", "ly"}
+	for len(s.words) < vocabulary {
+		stem := stems[40+random.IntN(len(stems)-40)] // behind those that go with every word
+		if random.IntN(5) == 0 {
+			learn(stem + stems[40+random.IntN(len(stems)-40)])
+		} else {
+			learn(prefixes[random.IntN(len(prefixes))] + stem + suffixes[random.IntN(len(suffixes))])
+		}
 	}
 	return s
 }
 
+// frequent and rare are words that many and few texts have.
+func (s *speech) frequent() string { return s.words[0] }
+func (s *speech) rare() string     { return s.words[3000] }
+
+// say makes a text, of whose words one in fifty is misspelt.
 func (s *speech) say(least, most int) string {
 	said := make([]string, least+s.random.IntN(most-least+1))
 	for i := range said {
-		said[i] = s.words[s.often.Uint64()]
+		if said[i] = s.words[s.often.Uint64()]; s.random.IntN(50) == 0 {
+			said[i] = s.slip(said[i])
+		}
 	}
 	return strings.Join(said, " ")
 }
 
-// ask is how somebody else would say it: in another order, without a word, and with two
-// letters in one of the others swapped.
+// slip misspells a word, unless it is short.
+func (s *speech) slip(word string) string {
+	if len(word) < 4 {
+		return word
+	}
+	letters := []byte(word)
+	i := 1 + s.random.IntN(len(letters)-2)
+	switch s.random.IntN(3) {
+	case 0:
+		return word[:i] + word[i+1:]
+	case 1:
+		return word[:i] + word[i-1:]
+	}
+	letters[i], letters[i+1] = letters[i+1], letters[i]
+	return string(letters)
+}
+
+// ask is how somebody else would say it: in another order, without one of the words,
+// with another form of one, and with a slip in the longest.
 func (s *speech) ask(title string) string {
 	words := strings.Fields(title)
 	s.random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 	words = words[1:]
-	letters := []byte(words[0])
-	i := 1 + s.random.IntN(len(letters)-2)
-	letters[i], letters[i+1] = letters[i+1], letters[i]
-	words[0] = string(letters)
+	if form, one := strings.CutSuffix(words[0], "s"); one {
+		words[0] = form
+	} else {
+		words[0] += "s"
+	}
+	longest := 0
+	for i := range words {
+		if len(words[i]) > len(words[longest]) {
+			longest = i
+		}
+	}
+	words[longest] = s.slip(words[longest])
 	return strings.Join(words, " ")
-}
-
-// seedTexts adds so many requests to an app, with the changes that the index follows,
-// and returns some of their titles.
-func (r rig) seedTexts(ctx context.Context, s *speech, app string, n, salt int) ([]string, error) {
-	var me struct{ Account struct{ ID feedback.ID } }
-	if err := r.call(ctx, "auth-me", "", &me); err != nil {
-		return nil, err
-	}
-	appID, err := feedback.ParseID(app)
-	if err != nil {
-		return nil, err
-	}
-	account := me.Account.ID
-	tx, err := r.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
-	var last int64
-	if err := tx.QueryRowContext(ctx, "UPDATE account_seq SET last = last + $1 WHERE account_id = $2 RETURNING last", n, account).Scan(&last); err != nil {
-		return nil, err
-	}
-	var titles []string
-	var requests, changes [][]any
-	for i := range n {
-		id := feedback.FirstIDAt(time.UnixMilli(1_600_000_000_000 + int64(salt+i)))
-		title := s.say(3, 8)
-		if i%(1+n/500) == 0 {
-			titles = append(titles, title)
-		}
-		requests = append(requests, []any{account, id, appID, "live", "opened", title, s.say(8, 30), false, "[]", 1, 0, "{}", "widget", 1, 0, 0})
-		changes = append(changes, []any{account, last - int64(n) + int64(i) + 1, 0, "request.created", "api_key", appID, id})
-	}
-	for _, insert := range []struct {
-		into string
-		rows [][]any
-	}{
-		{"requests (account_id, id, app_id, box, status, title, description, submitter_verified, tags, votes, comments, metadata, source, version, created_at, updated_at)", requests},
-		{"changes (account_id, seq, at, kind, actor_kind, app_id, request_id)", changes},
-	} {
-		for chunk := range slices.Chunk(insert.rows, 500) {
-			if _, err := tx.ExecContext(ctx, "INSERT INTO "+insert.into+" VALUES "+rows(len(chunk), len(chunk[0]), r.driver == "pgx"), slices.Concat(chunk...)...); err != nil {
-				return nil, fmt.Errorf("seed %d requests: %w", n, err)
-			}
-		}
-	}
-	return titles, errors.Join(tx.Commit(), settle(ctx, r.db, r.database))
 }

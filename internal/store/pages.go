@@ -270,9 +270,13 @@ func (q *pageQuery) narrowRange() string {
 	return "SELECT " + requestColumns + from + where + q.common + q.beyond() + " ORDER BY " + q.order() + limited
 }
 
+// joined looks up the requests that come from somewhere. SQLite, which knows of no
+// statistics, keeps the order of a CROSS JOIN: it might ask of all requests whether they
+// are among them.
+const joined = " CROSS JOIN requests WHERE account_id = $1 AND id = request_id AND box = $2"
+
 // narrowed is the condition that picks the index, and where the rows come from if it
-// is not simply the table of requests: SQLite crosses tables in the order in which they
-// stand, and without statistics might take the other one.
+// is not simply the table of requests.
 func (q *pageQuery) narrowed() (where, from string) {
 	f := q.filter
 	rest := q.app(true) + q.others()
@@ -285,11 +289,11 @@ func (q *pageQuery) narrowed() (where, from string) {
 	switch {
 	case f.Tag != "":
 		return rest, " FROM (SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + q.add(f.Tag) +
-			") AS tagged CROSS JOIN requests WHERE account_id = $1 AND id = request_id AND box = $2"
+			") AS tagged" + joined
 	case f.AssigneeID != nil:
 		return " AND assignee_id = " + q.add(*f.AssigneeID) + rest, ""
 	case f.Source == "" || f.Source == fromWidget:
-		return rest, " FROM " + q.match.led(&q.parameters, q.live) + " CROSS JOIN requests WHERE account_id = $1 AND id = request_id AND box = $2"
+		return rest, " FROM " + q.match.led(&q.parameters, q.live) + joined
 	}
 	return " AND source <> 'widget' AND source = " + q.add(f.Source) + rest, ""
 }

@@ -73,10 +73,8 @@ func (r *rig) checkSearchPlans(app feedback.App) {
 	for range 3 {
 		r.copyWords(app, r.app(feedback.Account{ID: app.AccountID}))
 	}
-	if _, err := r.raw.ExecContext(ctx, "ANALYZE"); err != nil {
-		r.t.Fatal(err)
-	}
 	b := &big{rig: r, account: feedback.Account{ID: app.AccountID}}
+	b.analyze()
 	b.watched = r.watched(b.note)
 	primary := func(table string) string {
 		switch {

@@ -211,18 +211,21 @@ func (s *Store) countTags(ctx context.Context, r *statRange) (tags []feedback.Ta
 
 // tagsBetween counts by tag from one id up to another. Of several spellings it shows the
 // least, as Tags does. Hidden, the tag does not make SQLite read all of the account's
-// tags. It joins in the order in which tables are crossed: first the requests of an app,
-// as others may have many more tags, but not those of all, which it would read with what
-// is in the bin. PostgreSQL reads all requests when it is not told their bounds, too.
+// tags. Of one app its requests are asked for their tags, as others may have many more;
+// of all, the tags are asked for their requests, one by one: in a join SQLite might walk
+// over the requests for each tag.
 func (s *Store) tagsBetween(ctx context.Context, r *statRange, from, to feedback.ID) ([]feedback.Tag, error) {
 	p := parameters{r.accountID, string(feedback.Live), from, to}
-	tables, counted := "request_tags t CROSS JOIN requests r", "r.title" // a column that no index has (list.go)
+	var where string
 	if r.appID != nil {
-		tables, counted = "requests r CROSS JOIN request_tags t", "*"
+		where = "requests r CROSS JOIN request_tags t WHERE r.account_id = $1 AND r.box = $2 AND r.id >= $3 AND r.id < $4" + r.apps(&p) +
+			" AND t.account_id = $1 AND t.request_id = r.id AND t.request_id >= $3 AND t.request_id < $4"
+	} else {
+		where = "request_tags t WHERE t.account_id = $1 AND t.request_id >= $3 AND t.request_id < $4" +
+			" AND 1 = (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.id = t.request_id AND r.box = $2" + r.apps(&p) + ")"
 	}
 	return all(ctx, s.reader, func(from row) (tag feedback.Tag, err error) {
 		err = from.Scan(&tag.Tag, &tag.Requests)
 		return tag, err
-	}, "SELECT MIN(t.label), COUNT("+counted+") FROM "+tables+`
-		WHERE t.account_id = $1 AND r.account_id = $1 AND r.id = t.request_id AND t.request_id >= $3 AND t.request_id < $4 AND r.id >= $3 AND r.id < $4 AND r.box = $2`+r.apps(&p)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
+	}, "SELECT MIN(t.label), COUNT(*) FROM "+where+" GROUP BY COALESCE(t.tag, t.tag)", p...)
 }
