@@ -141,6 +141,9 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 			continue
 		}
 		actor := object{"kind": c.actor, "id": c.by, "name": nil}
+		if c.by == "" { // the service
+			actor["id"] = nil
+		}
 		if u := m.colleague(w, c.by); u != nil {
 			actor["name"] = u.name
 		}
