@@ -118,7 +118,7 @@ func describe(b *strings.Builder, o *op, script []step) {
 		case s.wait != "":
 			fmt.Fprintf(b, "\n*%s later:*\n", strings.NewReplacer("720h", "30 days", "24h", "24 hours", "15m", "15 minutes", "1m", "a minute", "30s", "30 seconds", "2s", "2 seconds").Replace(s.wait))
 		case s.sign[0] != "":
-			fmt.Fprintf(b, "\nThe claims of `{%s}`, signed with `%s`:\n\n```json\n%s\n```\n", s.sign[0], s.sign[1], s.body)
+			fmt.Fprintf(b, "\nThe claims of `{%s}`, signed with `%s`: `%s`\n", s.sign[0], s.sign[1], s.body)
 		default:
 			fmt.Fprintf(b, "\n```http\n%s\n```\n\n```http\n%s\n```\n", s.callText(), join(fmt.Sprint(s.status), s.answerHeaders, s.answer, nil))
 		}
