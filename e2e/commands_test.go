@@ -1,15 +1,11 @@
 package e2e_test
 
 import (
-	"database/sql"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver for breaking a database
-	_ "modernc.org/sqlite"             // likewise
 
 	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
@@ -29,16 +25,7 @@ func fail(t *testing.T, settings []string, stdin string, args ...string) string 
 // alter runs SQL on a database behind the program's back.
 func alter(t *testing.T, place storetest.Place, statement string) {
 	t.Helper()
-	driver, source := "sqlite", filepath.Join(place.Folder, "gatherkit.db")
-	if place.Database != "" {
-		driver, source = "pgx", place.Database
-	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close() //nolint:errcheck // what matters was committed
-	changed, err := db.Exec(statement)
+	changed, err := place.Raw(t).Exec(statement)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -18,25 +17,6 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
-
-// past opens the database past the service.
-func past(t testing.TB, at storetest.Place) *sql.DB {
-	t.Helper()
-	driver, source := "pgx", at.Database
-	if at.Name == "sqlite" {
-		driver, source = "sqlite", "file:"+filepath.Join(at.Folder, "gatherkit.db")+"?_pragma=busy_timeout(10000)"
-	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
-}
 
 func execute(t testing.TB, db *sql.DB, statement string, args ...any) {
 	t.Helper()
@@ -116,7 +96,7 @@ func heap() uint64 {
 func TestExportMemory(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		const most, size, hot = 8 << 20, 200_000, 3000
-		s, db := newService(t, at), past(t, at)
+		s, db := newService(t, at), at.Raw(t)
 		s.names["request"] = s.submit(strings.Repeat("Dark mode ", 20))
 		s.copies(at, db, size)
 		s.names["hot"] = s.submit("Hot")
@@ -160,7 +140,7 @@ func TestExportOutlastsTheServersTime(t *testing.T) {
 	at := storetest.SQLite(t)
 	s := newService(t, at)
 	s.names["request"] = s.submit("Dark mode")
-	s.copies(at, past(t, at), 5000)
+	s.copies(at, at.Raw(t), 5000)
 	server := httptest.NewUnstartedServer(s.api)
 	server.Config.WriteTimeout, server.Config.ReadTimeout = time.Millisecond, 50*time.Millisecond
 	server.Config.ReadHeaderTimeout = time.Minute
@@ -186,7 +166,7 @@ func TestExportOutlastsTheServersTime(t *testing.T) {
 // download is not whole; when it fails at the beginning, it is refused as any call is.
 func TestExportBreaksOff(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		s, db := newService(t, at), past(t, at)
+		s, db := newService(t, at), at.Raw(t)
 		s.names["request"] = s.submit("Dark mode")
 		s.copies(at, db, 2*exportPage)
 		server := httptest.NewServer(s.api)
@@ -236,7 +216,7 @@ func TestExportsAtOnce(t *testing.T) {
 // was there and stays is in it once, and nothing is in it twice.
 func TestExportWhileItChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		s, db := newService(t, at), past(t, at)
+		s, db := newService(t, at), at.Raw(t)
 		s.names["request"] = s.submit("Dark mode")
 		s.copies(at, db, 4*exportPage)
 		var all []string

@@ -46,7 +46,7 @@ func newSide(t *testing.T, at storetest.Place, clock *storetest.Clock) *side {
 	t.Helper()
 	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{}}
 	s.api = newAPI(t, s.store, clock)
-	return &side{service: s, db: past(t, at)}
+	return &side{service: s, db: at.Raw(t)}
 }
 
 // clear makes the service a fresh installation with a set-up token. The databases are

@@ -9,13 +9,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-
-	_ "github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
@@ -36,26 +32,7 @@ type rig struct {
 func newRig(t testing.TB, at storetest.Place) *rig {
 	t.Helper()
 	clock := storetest.NewClock()
-	return &rig{at.Open(t, clock.Now), t, at, clock, openRaw(t, at)}
-}
-
-// openRaw opens the database as an operator's tool would.
-func openRaw(t testing.TB, at storetest.Place) *sql.DB {
-	t.Helper()
-	name, dsn := "pgx", at.Database
-	if at.Name == "sqlite" {
-		name, dsn = "sqlite", "file:"+filepath.Join(at.Folder, "gatherkit.db")+"?_pragma=busy_timeout(10000)"
-	}
-	db, err := sql.Open(name, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
+	return &rig{at.Open(t, clock.Now), t, at, clock, at.Raw(t)}
 }
 
 // watched opens a store of which note hears every statement before it is sent.

@@ -5,8 +5,10 @@ package storetest
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -51,6 +53,26 @@ func (p Place) Open(t testing.TB, clock func() time.Time) *store.Store {
 		}
 	})
 	return s
+}
+
+// Raw opens the database as an operator's tool would, past the store and for as long as
+// the test runs.
+func (p Place) Raw(t testing.TB) *sql.DB {
+	t.Helper()
+	driver, source := "pgx", p.Database
+	if p.Name == "sqlite" {
+		driver, source = "sqlite", "file:"+filepath.Join(p.Folder, "gatherkit.db")+"?_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
 }
 
 // Clock is a clock that stands still until it is moved.
