@@ -19,22 +19,14 @@ type commentsListResult struct {
 }
 
 func (a *API) commentsList(ctx context.Context, c caller, in commentsListParams) (commentsListResult, error) {
-	cur, fresh, err := a.resume(c, "comments", "comments-list", in.Cursor)
-	switch {
-	case err != nil:
+	cur, err := a.resumeOf(c, "comments", "comments-list", in.Cursor, in.RequestID)
+	if err != nil {
 		return commentsListResult{}, err
-	case fresh:
-		cur.RequestID = in.RequestID
-	case cur.RequestID != in.RequestID:
-		return commentsListResult{}, invalidCursor("comments")
 	}
 	cur.limit(in.Limit, defaultLimit)
-	// A comment is as long as a request: see requestsList.
-	room := int64(cur.Limit) * rowBytes
-	if err := a.pages.Acquire(ctx, room); err != nil {
+	if err := a.holdPage(ctx, c, cur.Limit); err != nil { // a comment is as long as a request
 		return commentsListResult{}, err
 	}
-	c.held = room
 	comments, total, err := a.Store.Comments(ctx, c.Account.ID, in.RequestID, cur.After, cur.Limit+1)
 	if err != nil {
 		return commentsListResult{}, err

@@ -83,6 +83,18 @@ func (a *API) resume(c caller, area, operation, text string) (cur cursor, fresh 
 	return cur, false, nil
 }
 
+// resumeOf is resume for a list of what belongs to a request, which the cursor carries.
+func (a *API) resumeOf(c caller, area, operation, text string, requestID feedback.ID) (cursor, error) {
+	cur, fresh, err := a.resume(c, area, operation, text)
+	if fresh {
+		cur.RequestID = requestID
+	}
+	if err == nil && cur.RequestID != requestID {
+		err = invalidCursor(area)
+	}
+	return cur, err
+}
+
 func invalidCursor(area string) error {
 	return feedback.Invalid(area, "cursor", "cursor must be the next_cursor of a page with the same filter; send an empty one for the first page.")
 }

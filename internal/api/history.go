@@ -18,14 +18,9 @@ type requestsHistoryResult struct {
 }
 
 func (a *API) requestsHistory(ctx context.Context, c caller, in requestsHistoryParams) (requestsHistoryResult, error) {
-	cur, fresh, err := a.resume(c, "requests", "requests-history", in.Cursor)
-	switch {
-	case err != nil:
+	cur, err := a.resumeOf(c, "requests", "requests-history", in.Cursor, in.RequestID)
+	if err != nil {
 		return requestsHistoryResult{}, err
-	case fresh:
-		cur.RequestID = in.RequestID
-	case cur.RequestID != in.RequestID:
-		return requestsHistoryResult{}, invalidCursor("requests")
 	}
 	cur.limit(in.Limit, defaultLimit)
 	events, total, err := a.Store.History(ctx, c.Account.ID, in.RequestID, cur.Number, cur.Limit+1)

@@ -86,13 +86,9 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 	if err != nil {
 		return requestsListResult{}, err
 	}
-	// How long the page is shows only when it has been read, so room for the longest is
-	// taken first: memory stays bounded, and long pages do not keep others from the store.
-	room := int64(cur.Limit) * rowBytes
-	if err := a.pages.Acquire(ctx, room); err != nil {
+	if err := a.holdPage(ctx, c, cur.Limit); err != nil {
 		return requestsListResult{}, err
 	}
-	c.held = room
 	at := store.Page{Sort: cur.Filter.Sort, Limit: cur.Limit + 1}
 	if cur.After != (feedback.ID{}) {
 		at.After = &store.Place{ID: cur.After, Votes: cur.Number, UpdatedAt: feedback.Time(cur.Number)}
@@ -113,6 +109,18 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 		}
 	})
 	return requestsListResult{requests, result, total.Exact}, err
+}
+
+// holdPage takes room for a page until it is sent. How long it is shows only when it has
+// been read, so room for the longest is taken first: memory stays bounded, and long pages
+// do not keep others from the store.
+func (a *API) holdPage(ctx context.Context, c caller, rows int) error {
+	room := int64(rows) * rowBytes
+	if err := a.pages.Acquire(ctx, room); err != nil {
+		return err
+	}
+	c.held = room
+	return nil
 }
 
 // requestsFilter is what a cursor of requests carries of the call.

@@ -61,14 +61,9 @@ type votesListResult struct {
 }
 
 func (a *API) votesList(ctx context.Context, c caller, in votesListParams) (votesListResult, error) {
-	cur, fresh, err := a.resume(c, "votes", "votes-list", in.Cursor)
-	switch {
-	case err != nil:
+	cur, err := a.resumeOf(c, "votes", "votes-list", in.Cursor, in.RequestID)
+	if err != nil {
 		return votesListResult{}, err
-	case fresh:
-		cur.RequestID = in.RequestID
-	case cur.RequestID != in.RequestID:
-		return votesListResult{}, invalidCursor("votes")
 	}
 	cur.limit(in.Limit, defaultLimit)
 	voters, total, err := a.Store.Votes(ctx, c.Account.ID, in.RequestID, cur.Text, cur.Limit+1)
