@@ -141,7 +141,7 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		if r.MergedIntoID != nil && r.Box != old.Box {
 			roots[*r.MergedIntoID] = true
 		}
-		if r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID) {
+		if reassigned(old, r) {
 			assignees[*r.AssigneeID] = true
 		}
 		changes = append(changes, feedback.Change{

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"slices"
@@ -46,7 +45,7 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, de
 		}
 	}
 	slices.SortFunc(keys, func(a, b countKey) int {
-		if order := bytes.Compare(a.appID[:], b.appID[:]); order != 0 {
+		if order := compareIDs(a.appID, b.appID); order != 0 {
 			return order
 		}
 		if gate := gateOf(a.appID); (a == gate) != (b == gate) {

@@ -87,7 +87,7 @@ func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedb
 // saveRequest stores a request that was read as old, or fails with errStale. It
 // refuses an assignee that the account does not have.
 func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
-	if r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID) {
+	if reassigned(old, r) {
 		if err := checkAssignee(ctx, tx, accountID, *r.AssigneeID); err != nil {
 			return err
 		}
@@ -109,6 +109,11 @@ func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.
 		return nil
 	}
 	return s.saveTags(ctx, tx, accountID, r)
+}
+
+// reassigned reports whether a request has got another assignee than before.
+func reassigned(old, r feedback.Request) bool {
+	return r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID)
 }
 
 func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) error {

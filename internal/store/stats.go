@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -69,19 +68,12 @@ func (r *statRange) apps(p *parameters) string {
 // one, of an app or of all. It refuses with ErrAppNotFound.
 func (s *Store) RequestStats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
 	stats := feedback.Stats{From: from, To: to}
-	apps, err := tally(ctx, s.reader, accountID, Filter{AppID: appID, Box: feedback.Live})
+	within, err := reachOf(ctx, s.reader, accountID, Filter{AppID: appID, Box: feedback.Live})
 	if err != nil {
 		return stats, err
 	}
 	r := newStatRange(accountID, appID, from.Std(), to.Std())
-	for _, app := range apps {
-		if app.deleted {
-			r.dead = append(r.dead, app.id)
-		}
-	}
-	if appID != nil && len(apps) == len(r.dead) {
-		return stats, feedback.ErrAppNotFound
-	}
+	r.dead = within.dead
 	if err := s.countStatuses(ctx, &r, &stats); err != nil {
 		return stats, err
 	}
@@ -132,7 +124,7 @@ func (s *Store) countStatuses(ctx context.Context, r *statRange, stats *feedback
 		}
 	}
 	slices.SortFunc(stats.ByApp, func(a, b feedback.AppCount) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), bytes.Compare(a.AppID[:], b.AppID[:]))
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), compareIDs(a.AppID, b.AppID))
 	})
 	return nil
 }
@@ -183,7 +175,7 @@ func (s *Store) countTags(ctx context.Context, r *statRange) (tags []feedback.Ta
 		if err != nil {
 			return nil, false, err
 		}
-		if exact = from == nil || bytes.Compare(from[:], first[:]) <= 0; exact {
+		if exact = from == nil || compareIDs(*from, first) <= 0; exact {
 			from = &first
 		}
 		some, err := s.tagsBetween(ctx, r, *from, until)
