@@ -55,6 +55,8 @@ type Store struct {
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
 	keys    *batch.Batcher[string, struct{}, feedback.App] // look-ups, by the API key
 
+	arrived atomic.Int64 // submissions that this process has been given
+
 	words vocabularies
 
 	broken, closed atomic.Bool

@@ -39,6 +39,7 @@ type submitted struct {
 // with other content it is ErrIdempotencyMismatch. ErrInvalidAPIKey says that the
 // key or the app has gone meanwhile.
 func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, error) {
+	s.arrived.Add(1)
 	result, err := s.submits.Do(ctx, sub.App.AccountID, sub)
 	if err != nil {
 		return feedback.Request{}, err
