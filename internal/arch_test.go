@@ -21,11 +21,12 @@ const maxLines = 400
 var imports = map[string][]string{
 	// It measures the service from outside, and the databases without the service.
 	"bench":                    {"internal/batch", "internal/feedback", "internal/store/storetest", "*"},
-	"cmd/gatherkit":            {"internal/api", "internal/config", "internal/feedback", "internal/password", "internal/store", "web", "*"},
+	"cmd/gatherkit":            {"internal/api", "internal/blob", "internal/config", "internal/feedback", "internal/password", "internal/store", "web", "*"},
 	"docs":                     {},
 	"e2e/program":              {"internal/store/storetest"},
-	"internal/api":             {"internal/feedback", "internal/password", "internal/store", "*"},
+	"internal/api":             {"internal/blob", "internal/feedback", "internal/password", "internal/store", "*"},
 	"internal/batch":           {},
+	"internal/blob":            {"internal/feedback", "gocloud.dev", "github.com/gabriel-vasile/mimetype", "golang.org/x/image", "golang.org/x/sync"},
 	"internal/config":          {"internal/feedback", "github.com/alecthomas/kong"},
 	"internal/feedback":        {},
 	"internal/password":        {"golang.org/x/crypto", "golang.org/x/sync"},

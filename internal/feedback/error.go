@@ -52,6 +52,8 @@ var (
 	ErrInvalidJSON      = &Error{Code: "api.invalid_json", Status: 400, Message: "The body must be one JSON object in valid UTF-8, without duplicate keys or trailing data."}
 	ErrUnknownParameter = &Error{Code: "api.unknown_parameter", Status: 400, Message: "The body has a parameter that this operation does not know."}
 
+	ErrInvalidFile = &Error{Code: "uploads.invalid_file", Status: 400, Message: "A file must be a PNG, JPEG, GIF or WebP picture, a PDF or plain text, whatever its name says."}
+
 	ErrMissingToken         = &Error{Code: "auth.missing_token", Status: 401, Message: "Send an access token in the header Authorization: Bearer <token>."}
 	ErrInvalidToken         = &Error{Code: "auth.invalid_token", Status: 401, Message: "The access token is not valid; log in again."}
 	ErrTokenExpired         = &Error{Code: "auth.token_expired", Status: 401, Message: "The access token has expired; get a new one with auth-refresh."}
@@ -62,13 +64,15 @@ var (
 	ErrInvalidIdentityToken = &Error{Code: "widget.invalid_identity_token", Status: 401, Message: "The identity token is not valid; it must be a JWT that is signed by HS256 with the app's identity secret."}
 	ErrInvalidAPIKey        = &Error{Code: "auth.invalid_api_key", Status: 401, Message: "The API key is not valid; copy the current one from the app's settings."}
 
-	ErrForbidden        = &Error{Code: "auth.forbidden", Status: 403, Message: "Your role does not allow this operation."}
-	ErrOriginNotAllowed = &Error{Code: "widget.origin_not_allowed", Status: 403, Message: "The app does not accept requests from this page's origin; add it to settings.allowed_origins."}
+	ErrForbidden         = &Error{Code: "auth.forbidden", Status: 403, Message: "Your role does not allow this operation."}
+	ErrOriginNotAllowed  = &Error{Code: "widget.origin_not_allowed", Status: 403, Message: "The app does not accept requests from this page's origin; add it to settings.allowed_origins."}
+	ErrUploadsNotAllowed = &Error{Code: "widget.uploads_not_allowed", Status: 403, Message: "The app's settings do not allow files; turn on settings.widget.allow_file_uploads."}
 
 	ErrUnknownOperation = &Error{Code: "api.unknown_operation", Status: 404, Message: "There is no such operation; /docs lists them all."}
 	ErrAppNotFound      = &Error{Code: "apps.not_found", Status: 404, Message: "The app was not found."}
 	ErrRequestNotFound  = &Error{Code: "requests.not_found", Status: 404, Message: "The request was not found."}
 	ErrExportNotFound   = &Error{Code: "exports.not_found", Status: 404, Message: "The link does not work any more, as it was used or its time is over; make another one with requests-export."}
+	ErrUploadNotFound   = &Error{Code: "uploads.not_found", Status: 404, Message: "There is no such file, or the link's time is over."}
 	ErrCommentNotFound  = &Error{Code: "comments.not_found", Status: 404, Message: "The comment was not found."}
 
 	ErrMethodNotAllowed     = &Error{Code: "api.method_not_allowed", Status: 405, Message: "Operations are called with POST."}
@@ -94,11 +98,11 @@ var (
 // Codes lists every code that is not a field fault, in the order of their statuses.
 func Codes() []*Error {
 	return []*Error{
-		ErrInvalidJSON, ErrUnknownParameter,
+		ErrInvalidJSON, ErrUnknownParameter, ErrInvalidFile,
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken, ErrMissingAPIKey, ErrInvalidAPIKey,
 		ErrIdentityExpired, ErrInvalidIdentityToken,
-		ErrForbidden, ErrOriginNotAllowed,
-		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrCommentNotFound,
+		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
+		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound, ErrCommentNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
 		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrMerged,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,

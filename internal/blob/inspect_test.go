@@ -1,0 +1,220 @@
+package blob
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"slices"
+	"strings"
+	"testing"
+
+	"gatherkit/internal/feedback"
+)
+
+// where is what must not be left of a picture.
+const where = "51.4778N 0.0015W"
+
+func picture() *image.Paletted {
+	p := image.NewPaletted(image.Rect(0, 0, 9, 7), color.Palette{color.White, color.Black, color.RGBA{200, 10, 40, 255}})
+	for i := range p.Pix {
+		p.Pix[i] = uint8(i % 3) //nolint:gosec // 0 to 2
+	}
+	return p
+}
+
+func encoded(t testing.TB, kind string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var err error
+	switch kind {
+	case "png":
+		err = png.Encode(&b, picture())
+	case "jpeg":
+		err = jpeg.Encode(&b, picture(), nil)
+	case "gif":
+		err = gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{picture(), picture()}, Delay: []int{5, 5}})
+	case "webp":
+		b.Write(unbase64(t, "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA=="))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func unbase64(t testing.TB, text string) []byte {
+	t.Helper()
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// located is a picture that says where it was taken, in each way that its kind has, and
+// with something after its end.
+func located(t testing.TB, kind string) []byte {
+	t.Helper()
+	in := encoded(t, kind)
+	switch kind {
+	case "png":
+		chunk := func(name string) []byte {
+			body := append([]byte(name), where...)
+			return binary.BigEndian.AppendUint32(slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(len(where))), body), crc32.ChecksumIEEE(body))
+		}
+		const afterHeader = 8 + 25
+		in = slices.Concat(in[:afterHeader], chunk("tEXt"), chunk("eXIf"), in[afterHeader:])
+	case "jpeg":
+		in = slices.Concat(in[:2], segment(app1, exif(binary.LittleEndian, 6)), segment(app1, []byte("http://ns.adobe.com/xap/1.0/\x00"+where)),
+			segment(app2, []byte("MPF\x00"+where)), segment(comment, []byte(where)), in[2:])
+	case "gif":
+		in = slices.Concat(in[:len(in)-1], []byte{'!', 0xFE, byte(len(where))}, []byte(where), []byte{0, ';'})
+	case "webp":
+		canvas := []byte{0b1100, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+		body := slices.Concat([]byte("WEBP"), part("VP8X", canvas), in[12:], part("EXIF", []byte(where)), part("XMP ", []byte(where)))
+		in = slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body)
+	}
+	return append(in, where...)
+}
+
+func segment(marker byte, body []byte) []byte {
+	return slices.Concat([]byte{0xFF, marker}, binary.BigEndian.AppendUint16(nil, uint16(len(body)+2)), body)
+}
+
+func part(name string, body []byte) []byte {
+	return slices.Concat([]byte(name), binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body, make([]byte, len(body)%2))
+}
+
+// exif is Exif data with a direction and a place.
+func exif(order binary.AppendByteOrder, direction uint16) []byte {
+	head := []byte("MM\x00\x2a")
+	if order.AppendUint16(nil, 1)[0] == 1 {
+		head = []byte("II\x2a\x00")
+	}
+	entry := func(tag, kind uint16, n, value uint32) []byte {
+		return order.AppendUint32(order.AppendUint32(order.AppendUint16(order.AppendUint16(nil, tag), kind), n), value)
+	}
+	turn := order.AppendUint16(order.AppendUint32(order.AppendUint16(order.AppendUint16(nil, orientationTag), shortType), 1), direction)
+	return slices.Concat(exifHead, head, order.AppendUint32(nil, 8), order.AppendUint16(nil, 2),
+		entry(0x010E, 2, uint32(len(where)), 38), turn, []byte{0, 0}, order.AppendUint32(nil, 0), []byte(where))
+}
+
+func TestPicturesLoseTheirPlace(t *testing.T) {
+	for _, kind := range []string{"png", "jpeg", "gif", "webp"} {
+		t.Run(kind, func(t *testing.T) {
+			clean, contentType, err := inspect(located(t, kind))
+			if err != nil || contentType != "image/"+kind {
+				t.Fatalf("%s %v", contentType, err)
+			}
+			if bytes.Contains(clean, []byte(where)) {
+				t.Error("the place is still there")
+			}
+			got, _, err := image.Decode(bytes.NewReader(clean))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _, err := image.Decode(bytes.NewReader(encoded(t, kind)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for y := range want.Bounds().Dy() {
+				for x := range want.Bounds().Dx() {
+					if got.At(x, y) != want.At(x, y) {
+						t.Fatalf("another pixel at %d, %d", x, y)
+					}
+				}
+			}
+			again, _, err := inspect(clean)
+			if err != nil || !bytes.Equal(again, clean) {
+				t.Errorf("cleaning twice is not cleaning once: %v", err)
+			}
+		})
+	}
+}
+
+func TestDirectionOfPictures(t *testing.T) {
+	plain := encoded(t, "jpeg")
+	for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
+		for direction := range uint16(10) {
+			clean, _, err := inspect(slices.Concat(plain[:2], segment(app1, exif(order, direction)), plain[2:]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wanted := bytes.Contains(clean, turnedSegment(byte(direction)))
+			if turned := direction > 1 && direction <= 8; wanted != turned || !turned && !bytes.Equal(clean, plain) {
+				t.Errorf("%v %d: %q", order, direction, clean[:40])
+			}
+		}
+	}
+}
+
+func TestAnimationsGoOnMoving(t *testing.T) {
+	clean, _, err := inspect(located(t, "gif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moving, err := gif.DecodeAll(bytes.NewReader(clean))
+	if err != nil || len(moving.Image) != 2 || moving.LoopCount != 0 || moving.Delay[1] != 5 {
+		t.Errorf("%+v %v", moving, err)
+	}
+}
+
+func TestWhatIsNoFile(t *testing.T) {
+	bomb := encoded(t, "png")
+	binary.BigEndian.PutUint32(bomb[16:], 60_000)
+	binary.BigEndian.PutUint32(bomb[20:], 60_000)
+	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
+	for name, content := range map[string]string{
+		"nothing":               "",
+		"HTML":                  "<!DOCTYPE html><html><script>alert(1)</script></html>",
+		"HTML after spaces":     "   \n<html><body onload=alert(1)>",
+		"SVG":                   `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`,
+		"XML":                   `<?xml version="1.0"?><a/>`,
+		"program":               "MZ\x90\x00" + strings.Repeat("\x00", 100),
+		"archive":               "PK\x03\x04" + strings.Repeat("\x00", 100),
+		"script":                "#!/bin/sh\nrm -rf /",
+		"only the head of PNG":  "\x89PNG\r\n\x1a\n<script>alert(1)</script>",
+		"PNG that is cut off":   string(encoded(t, "png")[:60]),
+		"JPEG that is cut off":  string(encoded(t, "jpeg")[:300]),
+		"GIF that is cut off":   string(encoded(t, "gif")[:40]),
+		"WebP that is cut off":  string(encoded(t, "webp")[:30]),
+		"more pixels than good": string(bomb),
+	} {
+		if clean, contentType, err := inspect([]byte(content)); !errors.Is(err, feedback.ErrInvalidFile) {
+			t.Errorf("%s: %s %q %v", name, contentType, clean, err)
+		}
+	}
+	for want, content := range map[string]string{
+		"text/plain":      "It broke at 10:04.\n<b>Not</b> a page: text goes before it.",
+		"application/pdf": "%PDF-1.7\n%âãÏÓ\n1 0 obj",
+	} {
+		if clean, contentType, err := inspect([]byte(content)); contentType != want || string(clean) != content || err != nil {
+			t.Errorf("%s: %s %q %v", want, contentType, clean, err)
+		}
+	}
+}
+
+// FuzzInspect says that nothing makes it fall over, and that what passes is clean.
+func FuzzInspect(f *testing.F) {
+	for _, kind := range []string{"png", "jpeg", "gif", "webp"} {
+		f.Add(encoded(f, kind))
+		f.Add(located(f, kind))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		clean, contentType, err := inspect(content)
+		if err != nil {
+			return
+		}
+		again, same, err := inspect(clean)
+		if err != nil || same != contentType || !bytes.Equal(again, clean) {
+			t.Errorf("%s: %q became %q, then %s: %q (%v)", contentType, content, clean, same, again, err)
+		}
+	})
+}
