@@ -6,7 +6,7 @@ GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 FUZZTIME      ?= 20s
 # What the tests may not leave out; power cuts need root and loop devices as well.
-REQUIRE       ?= postgres,browser,nginx,systemd
+REQUIRE       ?= postgres,browser,nginx,systemd,s3
 
 # Where Debian keeps nginx, and where only root looks by itself.
 export PATH := $(PATH):/usr/sbin:/sbin

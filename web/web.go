@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,9 +34,11 @@ var (
 // readyTime bounds the question whether the database answers.
 const readyTime = 2 * time.Second
 
-// New returns the handler of the whole service. api gets every path below /api and
-// /exports untouched, as ServeMux would answer some of them itself; ready says whether calls
-// can be answered.
+// apiPaths are the paths that the API answers. It gets them untouched, as ServeMux would
+// answer some of them itself.
+var apiPaths = []string{"/api/", "/exports/", "/uploads/", "/attachments/", "/widget/config/"}
+
+// New returns the handler of the whole service; ready says whether calls can be answered.
 func New(api http.Handler, ready func(context.Context) error) (http.Handler, error) {
 	page, err := renderDocs(docs.API)
 	if err != nil {
@@ -55,7 +58,7 @@ func New(api http.Handler, ready func(context.Context) error) (http.Handler, err
 		health(w, ready(ctx))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/exports/") {
+		if r.URL.Path == "/api" || slices.ContainsFunc(apiPaths, func(p string) bool { return strings.HasPrefix(r.URL.Path, p) }) {
 			api.ServeHTTP(w, r)
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"gatherkit/internal/api"
+	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
@@ -55,14 +57,26 @@ func (c *serveCommand) Run(p *program) error {
 func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.Store, address string) error) (err error) {
 	tuneMemory()
 	metrics := newRegistry()
-	s, err := p.open(c.Store, log, func(o *store.Options) { o.ObserveGroup = metrics.observeGroup })
+	files, err := openFiles(p.ctx, c)
+	if err != nil {
+		return err
+	}
+	if files != nil {
+		defer func() { err = errors.Join(err, files.Close()) }()
+	}
+	s, err := p.open(c.Store, log, func(o *store.Options) {
+		o.ObserveGroup = metrics.observeGroup
+		if files != nil {
+			o.RemoveFile = files.Remove
+		}
+	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	metrics.watch(s)
 
-	handler, err := newHandler(p.ctx, c, s, metrics, log)
+	handler, err := newHandler(p.ctx, c, s, files, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -146,12 +160,25 @@ func tuneMemory() {
 	}
 }
 
+// openFiles opens the place for attached files. With PostgreSQL there is none unless it is
+// named: replicas do not see each other's folders.
+func openFiles(ctx context.Context, c config.Serve) (*blob.Store, error) {
+	place := string(c.Uploads)
+	if place == "" {
+		if c.Database != "" {
+			return nil, nil
+		}
+		place = filepath.Join(c.Data, "uploads")
+	}
+	return blob.Open(ctx, place)
+}
+
 // newHandler is the whole service as one handler.
-func newHandler(ctx context.Context, c config.Serve, s *store.Store, metrics *registry, log *slog.Logger) (http.Handler, error) {
+func newHandler(ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, metrics *registry, log *slog.Logger) (http.Handler, error) {
 	passwords := password.New(rand.Reader)
 	operations, err := api.New(ctx, api.Options{
 		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
-		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: c.SubmitRate,
+		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: c.SubmitRate, Files: files,
 	})
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ import (
 	"github.com/rs/cors"
 	"golang.org/x/sync/semaphore"
 
+	"gatherkit/internal/blob"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
@@ -41,8 +42,6 @@ const (
 	drain       = 4 << 20  // read beyond maxBody, so that a client that sends first gets to see the refusal
 	bodyTime    = 30 * time.Second
 	callTime    = 15 * time.Second
-	cookieName  = "gatherkit_refresh"
-	cookieLife  = 30 * 24 * time.Hour
 	openAPIPath = "openapi.json"
 	// unexpectedProperty is huma's message for a nested key that no schema has.
 	unexpectedProperty = "unexpected property"
@@ -60,13 +59,15 @@ type Options struct {
 	Metrics        prometheus.Registerer
 	PublicURL      *url.URL // nil when none is configured
 	TrustedProxies []netip.Prefix
-	SubmitRate     int // submissions a minute and address; 0 = no limit
+	SubmitRate     int         // submissions, and files, a minute and address; 0 = no limit
+	Files          *blob.Store // nil when there is no place for files
 }
 
-// API answers every path under /api/, and the links to exports.
+// API answers every path under /api/, and those of its doors.
 type API struct {
 	Options
 	cursorKey []byte
+	linkKey   []byte // signs links to files
 	submits   *rate
 	ops       map[string]*op
 	order     []*op
@@ -75,7 +76,9 @@ type API struct {
 	metrics   metrics
 	bodies    *semaphore.Weighted
 	pages     *semaphore.Weighted
+	doors     []door
 	exports   *semaphore.Weighted
+	uploads   *semaphore.Weighted
 	decoding  chan struct{} // a place for each body that is being decoded
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
@@ -87,10 +90,10 @@ func New(ctx context.Context, o Options) (*API, error) {
 	a := &API{
 		Options: o,
 		submits: &rate{perMinute: o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
-		bodies: semaphore.NewWeighted(maxBodies), pages: semaphore.NewWeighted(maxPages), exports: semaphore.NewWeighted(maxExports), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
+		bodies: semaphore.NewWeighted(maxBodies), pages: semaphore.NewWeighted(maxPages), exports: semaphore.NewWeighted(maxExports), uploads: semaphore.NewWeighted(maxUploads), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
 			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
-			AllowedMethods:  []string{http.MethodPost},
+			AllowedMethods:  []string{http.MethodPost, http.MethodPut, http.MethodGet},
 			AllowedHeaders:  []string{"Content-Type", "X-API-Key"},
 			ExposedHeaders:  []string{"Retry-After", "X-Request-Id"},
 			MaxAge:          24 * 60 * 60,
@@ -105,6 +108,10 @@ func New(ctx context.Context, o Options) (*API, error) {
 	if a.cursorKey, err = o.Store.Secret(ctx, "cursor"); err != nil {
 		return nil, err
 	}
+	if a.linkKey, err = o.Store.Secret(ctx, "link"); err != nil {
+		return nil, err
+	}
+	a.doors = a.allDoors()
 	a.registry = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	for _, operation := range a.operations() {
 		operation.params = newParams(a.registry, operation.name, operation.takes)
@@ -126,18 +133,22 @@ type call struct {
 }
 
 // ServeHTTP answers with the envelope whatever happens, except for the OpenAPI
-// document, CORS preflights and exports.
+// document, CORS preflights, and what the doors let out.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if token, ok := strings.CutPrefix(r.URL.Path, exportPath); ok {
-		a.download(w, r, token)
-		return
-	}
-	name := strings.TrimPrefix(r.URL.Path, "/api/")
-	c := &call{w: w, r: r, op: a.ops[name], requestID: a.NewID().String(), began: time.Now()}
+	c := &call{w: w, r: r, requestID: a.NewID().String(), began: time.Now()}
 	w.Header().Set("X-Request-Id", c.requestID)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	preflight := r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+	for _, d := range a.doors {
+		if rest, ok := strings.CutPrefix(r.URL.Path, d.path); ok {
+			c.op = d.op
+			d.open(c, rest)
+			return
+		}
+	}
+	name := strings.TrimPrefix(r.URL.Path, "/api/")
+	c.op = a.ops[name]
+	preflight := isPreflight(r)
 	if c.op != nil && c.op.guard == guardWidget {
 		a.cors.HandlerFunc(w, r)
 		if preflight {
@@ -226,30 +237,6 @@ func (a *API) authenticate(c *call) (any, error) {
 		c.client.refresh = token
 	}
 	return c.client, nil
-}
-
-func bearerToken(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
-}
-
-// clientOf is who is at the other end of the connection.
-func (a *API) clientOf(r *http.Request) *client {
-	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address counts as one client
-	forwarded := r.Header.Values("X-Forwarded-For")
-	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !within(peer.Addr().Unmap(), a.TrustedProxies) {
-		a.warned.Do(func() {
-			a.Log.Warn("forwarding headers from a peer that is not a trusted proxy are ignored; if it is your proxy, name it in --trusted-proxies", "peer", peer.Addr().String())
-		})
-	}
-	return &client{
-		from:   subjectOf(addressOf(peer.Addr(), forwarded, a.TrustedProxies)),
-		origin: r.Header.Get("Origin"),
-		cookie: r.Header.Get("X-Token-Transport") == "cookie",
-	}
 }
 
 // input returns the call's parameters. Bodies are decoded a few at a time: a small
@@ -355,6 +342,11 @@ func (a *API) answer(c *call, result any, err error) {
 	if c.op != nil {
 		name = c.op.name
 	}
+	a.note(c, name, status, code)
+}
+
+// note counts a call and writes it into the log.
+func (a *API) note(c *call, name string, status int, code string) {
 	took := time.Since(c.began)
 	a.metrics.observe(name, code, took)
 	a.Log.Info("call", "operation", name, "status", status, "code", code, "ms", float64(took.Microseconds())/1000, "request_id", c.requestID)
@@ -375,21 +367,4 @@ func (a *API) refusal(c *call, err error) *feedback.Error {
 		a.Log.Error("failed", "request_id", c.requestID, "error", err)
 	}
 	return refusal
-}
-
-// refreshCookie carries a refresh token to the one operation that takes it; an
-// empty one removes the cookie.
-func (a *API) refreshCookie(token string) *http.Cookie {
-	path, secure := "", true
-	if a.PublicURL != nil {
-		path, secure = strings.TrimSuffix(a.PublicURL.Path, "/"), a.PublicURL.Scheme != "http"
-	}
-	cookie := &http.Cookie{ //nolint:gosec // Secure unless the operator says that the service is reached by plain http
-		Name: cookieName, Value: token, Path: path + "/api/auth-refresh", MaxAge: int(cookieLife.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
-	}
-	if token == "" {
-		cookie.MaxAge = -1
-	}
-	return cookie
 }

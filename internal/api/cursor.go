@@ -41,13 +41,8 @@ func signCursor(key []byte, c cursor) (string, error) {
 
 // parseCursor reads a text that signCursor has made with the same key.
 func parseCursor(key []byte, text string) (cursor, bool) {
-	raw, err := cursorText.DecodeString(text)
-	// The decoder skips line breaks; encoding again shows whether there were any.
-	if err != nil || len(raw) < macBytes || cursorText.EncodeToString(raw) != text {
-		return cursor{}, false
-	}
-	payload, sum := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
-	if !hmac.Equal(sum, mac(key, payload)) {
+	payload, ok := unsealed(key, text)
+	if !ok {
 		return cursor{}, false
 	}
 	var c cursor
@@ -55,6 +50,17 @@ func parseCursor(key []byte, text string) (cursor, bool) {
 		return cursor{}, false
 	}
 	return c, true
+}
+
+// unsealed returns what a text says that was signed with the key.
+func unsealed(key []byte, text string) ([]byte, bool) {
+	raw, err := cursorText.DecodeString(text)
+	// The decoder skips line breaks; encoding again shows whether there were any.
+	if err != nil || len(raw) < macBytes || cursorText.EncodeToString(raw) != text {
+		return nil, false
+	}
+	payload, sum := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
+	return payload, hmac.Equal(sum, mac(key, payload))
 }
 
 func mac(key, payload []byte) []byte {

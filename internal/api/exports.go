@@ -43,11 +43,7 @@ func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportPar
 	if err != nil {
 		return requestsExportResult{}, err
 	}
-	base := ""
-	if a.PublicURL != nil {
-		base = strings.TrimSuffix(a.PublicURL.String(), "/")
-	}
-	return requestsExportResult{base + exportPath + token, expires}, nil
+	return requestsExportResult{a.link(exportPath + token), expires}, nil
 }
 
 // exporter writes an export.

@@ -20,21 +20,14 @@ const (
 	exportPiece     = 32 << 10
 )
 
-// exportOp is what downloads are called in the log and the metrics.
-var exportOp = &op{name: "export-download"}
-
 // download answers a link to an export. A refusal is the envelope, as long as nothing
 // has been sent; after that, the connection breaks off, so that nobody takes a part for
 // the whole.
-func (a *API) download(w http.ResponseWriter, r *http.Request, token string) {
-	c := &call{w: w, r: r, op: exportOp, requestID: a.NewID().String(), began: time.Now()}
-	h := w.Header()
-	h.Set("X-Request-Id", c.requestID)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+func (a *API) download(c *call, token string) {
+	h := c.w.Header()
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
-	if r.Method != http.MethodGet { // a HEAD, as from those who look where links lead, must not use it up
+	if c.r.Method != http.MethodGet { // a HEAD, as from those who look where links lead, must not use it up
 		h.Set("Allow", http.MethodGet)
 		a.answer(c, nil, feedback.ErrMethodNotAllowed.With("Links to exports are opened with GET."))
 		return
@@ -46,13 +39,13 @@ func (a *API) download(w http.ResponseWriter, r *http.Request, token string) {
 	defer a.exports.Release(1)
 	// Whether the reader is still there shows when something is sent: the server also
 	// ends the request's context when a long download outlasts its time for reading.
-	ctx := context.WithoutCancel(r.Context())
+	ctx := context.WithoutCancel(c.r.Context())
 	x, err := inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.TakeExport(ctx, token) })
 	if err != nil {
 		a.answer(c, nil, err)
 		return
 	}
-	out := &exportWriter{w: w, control: http.NewResponseController(w), begin: func() {
+	out := &exportWriter{w: c.w, control: http.NewResponseController(c.w), begin: func() {
 		name, media := "requests-"+a.Now().UTC().Format(time.DateOnly)+"."+x.Format, "text/csv; charset=utf-8; header=present"
 		if x.Format == feedback.JSONL {
 			media = "application/jsonl; charset=utf-8"
@@ -62,17 +55,15 @@ func (a *API) download(w http.ResponseWriter, r *http.Request, token string) {
 		h.Set("X-Accel-Buffering", "no") // nginx would put it all on its disk first
 	}}
 	err = a.export(ctx, out, x)
-	took := time.Since(c.began)
 	switch {
 	case err == nil:
-		a.metrics.observe(exportOp.name, "ok", took)
-		a.Log.Info("call", "operation", exportOp.name, "status", http.StatusOK, "code", "ok", "ms", float64(took.Microseconds())/1000, "request_id", c.requestID)
+		a.note(c, c.op.name, http.StatusOK, "ok")
 	case !out.begun:
 		a.answer(c, nil, err)
 	default:
-		code := "broken_off"
-		a.metrics.observe(exportOp.name, code, took)
-		a.Log.Warn("an export broke off", "operation", exportOp.name, "code", code, "ms", float64(took.Microseconds())/1000, "request_id", c.requestID, "error", err)
+		code, took := "broken_off", time.Since(c.began)
+		a.metrics.observe(c.op.name, code, took)
+		a.Log.Warn("an export broke off", "operation", c.op.name, "code", code, "ms", float64(took.Microseconds())/1000, "request_id", c.requestID, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }

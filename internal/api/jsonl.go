@@ -60,7 +60,7 @@ func (e *exporter) lines(ctx context.Context, requests []feedback.Request) error
 
 // line writes one request.
 func (e *exporter) line(ctx context.Context, r store.Exported) error {
-	head := exportedHead{Request: r.Request, Box: r.Box}
+	head := exportedHead{Request: e.linked(e.AccountID, r.Request)[0], Box: r.Box}
 	if r.MergedParentID != nil {
 		head.Merged = &exportedMerge{r.MergedParentID, r.MergedStatus}
 	}

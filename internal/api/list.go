@@ -108,7 +108,7 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 			cur.Number = int64(r.UpdatedAt)
 		}
 	})
-	return requestsListResult{requests, result, total.Exact}, err
+	return requestsListResult{a.linked(c.Account.ID, requests...), result, total.Exact}, err
 }
 
 // holdPage takes room for a page until it is sent. How long it is shows only when it has

@@ -33,6 +33,7 @@ var samples = map[string]string{
 	"apps-identity-secret":    `{"id":"{app}","rotate":true}`,
 	"apps-delete":             `{"id":"{app}"}`,
 	"widget-submit-request":   `{"title":"T","description":"D"}`,
+	"widget-create-upload":    `{"filename":"a.txt","content_type":"text/plain","size":5}`,
 	"requests-list":           `{"app_id":"{app}"}`,
 	"requests-get":            `{"id":"{request}"}`,
 	"requests-update":         `{"id":"{request}","title":"T2"}`,

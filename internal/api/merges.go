@@ -13,10 +13,10 @@ type requestsMergeParams struct {
 
 func (a *API) requestsMerge(ctx context.Context, c caller, in requestsMergeParams) (requestResult, error) {
 	r, err := a.Store.MergeRequest(ctx, c.Account.ID, in.ID, in.IntoID, c.actor())
-	return requestResult{r}, err
+	return a.shown(c, r), err
 }
 
 func (a *API) requestsUnmerge(ctx context.Context, c caller, in requestParams) (requestResult, error) {
 	r, err := a.Store.UnmergeRequest(ctx, c.Account.ID, in.ID, c.actor())
-	return requestResult{r}, err
+	return a.shown(c, r), err
 }

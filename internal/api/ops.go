@@ -31,6 +31,7 @@ func (a *API) operations() []op {
 		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
 
 		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
+		widget("widget-create-upload", "Say that a file is going to be sent, to be attached to a feature request", a.widgetCreateUpload),
 		widget("widget-similar-requests", "Find requests like a text, of those that the app shares", a.widgetSimilarRequests),
 		bearer("requests-list", viewer, "List feature requests", a.requestsList),
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),

@@ -17,13 +17,18 @@ type requestResult struct {
 	Request feedback.Request `json:"request"`
 }
 
+// shown is a request with links to its files.
+func (a *API) shown(c caller, r feedback.Request) requestResult {
+	return requestResult{a.linked(c.Account.ID, r)[0]}
+}
+
 type requestParams struct {
 	ID feedback.ID `json:"id" format:"uuid" doc:"The request."`
 }
 
 func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requestResult, error) {
 	r, err := a.Store.Request(ctx, c.Account.ID, in.ID)
-	return requestResult{r}, err
+	return a.shown(c, r), err
 }
 
 // tagList is the tags of one request.
@@ -71,7 +76,7 @@ func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreatePar
 		}
 	}
 	r, err := a.Store.AddRequest(ctx, c.Account.ID, c.actor(), r)
-	return requestResult{r}, err
+	return a.shown(c, r), err
 }
 
 type requestsUpdateParams struct {
@@ -99,7 +104,7 @@ func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdatePar
 		r.Apply(change)
 		return nil
 	})
-	return requestResult{r}, err
+	return a.shown(c, r), err
 }
 
 func (a *API) requestsDelete(ctx context.Context, c caller, in requestParams) (deletedResult, error) {
@@ -122,5 +127,5 @@ func (a *API) requestsRestore(ctx context.Context, c caller, in requestParams) (
 		}
 		return nil
 	})
-	return requestResult{r}, err
+	return a.shown(c, r), err
 }

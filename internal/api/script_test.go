@@ -42,7 +42,8 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata and the
 //	{"ok": true, …}
 //	let shop = result.app.id                  gives a value a name, {shop} from here on
 //
-// SETUP in the place of POST makes a call that the documentation leaves out.
+// SETUP in the place of POST makes a call that the documentation leaves out, and PUT
+// sends the text below it as it is.
 // In answers named values stand as {name}, and what differs from run to run as
 // {id} or {secret}.
 
@@ -52,7 +53,7 @@ type step struct {
 	wait  string
 	sign  [2]string // the token's name and the secret; the claims are the body
 
-	method  string // POST or SETUP
+	method  string // POST, SETUP or PUT
 	path    string
 	headers [][2]string
 	body    string
@@ -84,7 +85,7 @@ func readScript(t testing.TB, file string) []step {
 		case strings.HasPrefix(first, "SIGN "):
 			name, secret, _ := strings.Cut(strings.TrimPrefix(first, "SIGN "), " ")
 			steps = append(steps, step{sign: [2]string{name, secret}, body: strings.Join(lines[1:], "\n")})
-		case strings.HasPrefix(first, "POST "), strings.HasPrefix(first, "SETUP "):
+		case strings.HasPrefix(first, "POST "), strings.HasPrefix(first, "SETUP "), strings.HasPrefix(first, "PUT "):
 			method, path, _ := strings.Cut(first, " ")
 			s := step{method: method, path: path}
 			s.headers, s.body, _ = parts(lines[1:])
@@ -185,7 +186,11 @@ func (s *service) play(steps []step) []step {
 			continue
 		}
 		s.clock.Move(time.Second)
-		r := httptest.NewRequest("POST", st.path, strings.NewReader(s.filled(st.body)))
+		method := "POST"
+		if st.method == "PUT" {
+			method = st.method
+		}
+		r := httptest.NewRequest(method, s.filled(st.path), strings.NewReader(s.filled(st.body)))
 		if st.body != "" {
 			r.Header.Set("Content-Type", "application/json")
 		}
@@ -228,6 +233,7 @@ func (s *service) filled(text string) string {
 }
 
 var (
+	linkText   = regexp.MustCompile(`/(attachments|uploads)/[\w-]{40,}`)
 	uuidText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	cursorMask = regexp.MustCompile(`"next_cursor": "[^"{][^"]*"`)
 	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst|gex|gis)_[0-9A-Za-z]{38,}`)
@@ -241,6 +247,7 @@ func (s *service) masked(text string) string {
 		}
 	}
 	text = cursorMask.ReplaceAllString(text, `"next_cursor": "{cursor}"`)
+	text = linkText.ReplaceAllString(text, "/$1/{link}")
 	text = uuidText.ReplaceAllString(text, "{id}")
 	return secretText.ReplaceAllString(text, "{secret}")
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gatherkit/internal/blob"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
@@ -82,8 +83,12 @@ func newFreshService(t testing.TB, at storetest.Place) *service {
 func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *service {
 	t.Helper()
 	clock := storetest.NewClock()
-	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{}}
-	s.api = newAPI(t, s.store, clock, change...)
+	files, err := blob.Open(context.Background(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now, func(o *store.Options) { o.RemoveFile = files.Remove }), names: map[string]string{}}
+	s.api = newAPI(t, s.store, clock, append([]func(*Options){func(o *Options) { o.Files = files }}, change...)...)
 	for _, role := range []feedback.Role{feedback.RoleOwner, feedback.RoleAdmin, feedback.RoleMember, feedback.RoleViewer} {
 		s.addUser("Acme", string(role), role)
 	}

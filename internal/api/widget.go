@@ -14,6 +14,7 @@ type widgetSubmitRequestParams struct {
 	Name           string            `json:"name,omitempty" maxLength:"200"`
 	ExternalID     string            `json:"external_id,omitempty" maxLength:"200" doc:"The person's id in the customer's product."`
 	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and keys of the host page's own: at most 8 KiB and two levels."`
+	Attachments    []feedback.ID     `json:"attachments,omitempty" format:"uuid" maxItems:"5" uniqueItems:"true" doc:"Files that were sent with widget-create-upload, within a day: at most 5."`
 	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"Sent again within 30 days, it gives the first answer and stores nothing."`
 	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Says who the person is, signed by your backend: see Identity. It takes the place of email, name and external_id."`
 }
@@ -32,8 +33,8 @@ type widgetSubmitRequestResult struct {
 	Request submittedRequest `json:"request"`
 }
 
-// widgetSubmitRequest answers a repeated submission before it looks at limits, settings
-// and the identity token: all may have changed since the first answer, which was lost.
+// widgetSubmitRequest answers a repeated submission before it looks at limits, settings,
+// files and the identity token: all may have changed since the first answer, which was lost.
 func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmitRequestParams) (widgetSubmitRequestResult, error) {
 	var result widgetSubmitRequestResult
 	if in.Email != "" && !feedback.ValidEmail(in.Email) {
@@ -42,7 +43,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	if err := in.Metadata.Check(); err != nil {
 		return result, err
 	}
-	submission := store.Submission{App: v.app, Request: in.request(), IdempotencyKey: in.IdempotencyKey}
+	submission := store.Submission{App: v.app, Request: in.request(), Attachments: in.Attachments, IdempotencyKey: in.IdempotencyKey}
 	if in.IdempotencyKey != "" {
 		first, found, err := a.Store.Submitted(ctx, submission)
 		if err != nil || found {
@@ -65,6 +66,9 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	}
 	if v.app.Settings.Widget.RequireEmail && email == nil {
 		return result, feedback.Invalid("widget", "email", "email is required by this app's settings.")
+	}
+	if err := a.acceptFiles(ctx, v.app, in.Attachments); err != nil {
+		return result, err
 	}
 	r, err := a.Store.Submit(ctx, submission)
 	return submittedResult(r), err

@@ -115,3 +115,20 @@ func parseNetwork(s string) (netip.Prefix, error) {
 	}
 	return prefix, err
 }
+
+// Uploads is where attached files are kept: a folder, or an s3:// address.
+type Uploads string
+
+// UnmarshalText refuses what can be neither.
+func (u *Uploads) UnmarshalText(text []byte) error {
+	place := string(text)
+	scheme, _, found := strings.Cut(place, "://")
+	switch {
+	case found && scheme != "s3":
+		return errors.New("must be a folder, or begin with s3://")
+	case found && strings.HasPrefix(place, "s3:///") || place == "s3://":
+		return errors.New("must name a bucket, such as s3://name?region=eu-central-1")
+	}
+	*u = Uploads(place)
+	return nil
+}

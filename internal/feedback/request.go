@@ -9,23 +9,24 @@ import (
 
 // Request is a feature request.
 type Request struct {
-	ID           ID        `json:"id" format:"uuid"`
-	AppID        ID        `json:"app_id" format:"uuid"`
-	Title        string    `json:"title"`
-	Description  string    `json:"description"`
-	Status       Status    `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
-	Submitter    Submitter `json:"submitter"`
-	Tags         []string  `json:"tags"`
-	Votes        int64     `json:"votes" doc:"Distinct people behind the request, the submitter included."`
-	Comments     int64     `json:"comments" doc:"Comments of all kinds."`
-	AssigneeID   *ID       `json:"assignee_id" format:"uuid"`
-	MergedIntoID *ID       `json:"merged_into_id" format:"uuid"`
-	ETA          *string   `json:"eta" format:"date"`
-	Metadata     Metadata  `json:"metadata" doc:"Page URL, locale, user agent and the host page's own keys."`
-	Source       string    `json:"source" enum:"widget,dashboard,api,import"`
-	Version      int64     `json:"version" doc:"One more with each change."`
-	CreatedAt    Time      `json:"created_at" format:"date-time"`
-	UpdatedAt    Time      `json:"updated_at" format:"date-time"`
+	ID           ID           `json:"id" format:"uuid"`
+	AppID        ID           `json:"app_id" format:"uuid"`
+	Title        string       `json:"title"`
+	Description  string       `json:"description"`
+	Status       Status       `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
+	Submitter    Submitter    `json:"submitter"`
+	Tags         []string     `json:"tags"`
+	Votes        int64        `json:"votes" doc:"Distinct people behind the request, the submitter included."`
+	Comments     int64        `json:"comments" doc:"Comments of all kinds."`
+	AssigneeID   *ID          `json:"assignee_id" format:"uuid"`
+	MergedIntoID *ID          `json:"merged_into_id" format:"uuid"`
+	ETA          *string      `json:"eta" format:"date"`
+	Attachments  []Attachment `json:"attachments"`
+	Metadata     Metadata     `json:"metadata" doc:"Page URL, locale, user agent and the host page's own keys."`
+	Source       string       `json:"source" enum:"widget,dashboard,api,import"`
+	Version      int64        `json:"version" doc:"One more with each change."`
+	CreatedAt    Time         `json:"created_at" format:"date-time"`
+	UpdatedAt    Time         `json:"updated_at" format:"date-time"`
 
 	// Box is where the request lies: among the live ones, in the bin, in quarantine.
 	Box Box `json:"-"`
@@ -143,16 +144,20 @@ func nested(v any) bool {
 func NewRequest(title, description string) Request {
 	return Request{
 		Title: title, Description: description, Status: Opened, Box: Live,
-		Tags: []string{}, Votes: 1, Metadata: Metadata{}, Version: 1,
+		Tags: []string{}, Votes: 1, Attachments: []Attachment{}, Metadata: Metadata{}, Version: 1,
 	}
 }
 
-// Fingerprint sums up what a submitter sent, so that a repeated idempotency key
-// can be told from a key that was used for two different requests.
-func (r *Request) Fingerprint() [sha256.Size]byte {
+// Fingerprint sums up what a submitter sent, with the ids of the files, so that a
+// repeated idempotency key can be told from a key that was used for two different requests.
+func (r *Request) Fingerprint(files []ID) [sha256.Size]byte {
 	// Each field is named here, so that a new one in Submitter does not change the
 	// fingerprints that are stored. Strings and JSON values cannot fail to marshal.
-	text, _ := json.Marshal([]any{r.Title, r.Description, r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Metadata})
+	sent := []any{r.Title, r.Description, r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Metadata}
+	if len(files) > 0 { // without any, it is what it was before there were files
+		sent = append(sent, files)
+	}
+	text, _ := json.Marshal(sent)
 	return sha256.Sum256(text)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 const requestColumns = `id, app_id, box, status, title, description, submitter_email, submitter_name, submitter_external_id, submitter_verified,
-	tags, votes, comments, assignee_id, merged_into_id, eta, metadata, source, version, created_at, updated_at`
+	tags, votes, comments, assignee_id, merged_into_id, eta, attachments, metadata, source, version, created_at, updated_at`
 
 // Request returns a request of the account that is not in the bin, or
 // ErrRequestNotFound.
@@ -180,17 +180,22 @@ func readRequest(ctx context.Context, q queryer, accountID, id feedback.ID) (fee
 
 func scanRequest(from row) (feedback.Request, error) {
 	var r feedback.Request
-	var tags, metadata []byte
+	var tags, attachments, metadata []byte
 	err := from.Scan(&r.ID, &r.AppID, (*string)(&r.Box), (*string)(&r.Status), &r.Title, &r.Description,
 		&r.Submitter.Email, &r.Submitter.Name, &r.Submitter.ExternalID, &r.Submitter.Verified,
-		&tags, &r.Votes, &r.Comments, &r.AssigneeID, &r.MergedIntoID, &r.ETA, &metadata, &r.Source, &r.Version, &r.CreatedAt, &r.UpdatedAt)
+		&tags, &r.Votes, &r.Comments, &r.AssigneeID, &r.MergedIntoID, &r.ETA, &attachments, &metadata, &r.Source, &r.Version, &r.CreatedAt, &r.UpdatedAt)
 	if err != nil {
 		return r, err
 	}
-	// Most have neither, and the parser would take a tenth of the time of a list.
-	r.Tags, r.Metadata = []string{}, feedback.Metadata{}
+	// Most have none of them, and the parser would take a tenth of the time of a list.
+	r.Tags, r.Attachments, r.Metadata = []string{}, []feedback.Attachment{}, feedback.Metadata{}
 	if string(tags) != "[]" {
 		if err := json.Unmarshal(tags, &r.Tags); err != nil {
+			return r, err
+		}
+	}
+	if string(attachments) != "[]" {
+		if err := json.Unmarshal(attachments, &r.Attachments); err != nil {
 			return r, err
 		}
 	}
@@ -225,7 +230,8 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 	return added, nil
 }
 
-// removeChildren removes what belongs to requests that go for good.
+// removeChildren removes what belongs to requests that go for good. Of their files it
+// lets go, for the worker to remove.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
 	for _, table := range []string{"changes", "request_tags", "votes", "comments", "indexed_requests"} {
 		p := parameters{accountID}
@@ -233,7 +239,7 @@ func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids 
 			return err
 		}
 	}
-	return nil
+	return releaseUploads(ctx, tx, accountID, ids)
 }
 
 // newRow is a request about to be stored. Without an idempotency key it is nil,
@@ -245,7 +251,7 @@ type newRow struct {
 }
 
 // requestInserted is how many columns a new request has.
-const requestInserted = 24
+const requestInserted = 25
 
 func (n newRow) args(accountID feedback.ID) ([]any, error) {
 	r := n.request
@@ -260,7 +266,7 @@ func (n newRow) args(accountID feedback.ID) ([]any, error) {
 	return []any{
 		accountID, r.ID, r.AppID, string(r.Box), string(r.Status), r.Title, r.Description,
 		r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Submitter.Verified, string(tags), r.Votes, r.Comments,
-		r.AssigneeID, r.MergedIntoID, r.ETA, string(metadata), r.Source, r.Version, r.CreatedAt, r.UpdatedAt, n.key, n.fingerprint,
+		r.AssigneeID, r.MergedIntoID, r.ETA, "[]", string(metadata), r.Source, r.Version, r.CreatedAt, r.UpdatedAt, n.key, n.fingerprint,
 	}, nil
 }
 

@@ -35,6 +35,9 @@ type Options struct {
 	Fatal func(error)
 	// ObserveGroup is told how many submissions shared a transaction; may be nil.
 	ObserveGroup func(size int)
+	// RemoveFile removes the bytes of a file that nobody needs any more, if there are
+	// any; nil where there is no place for files.
+	RemoveFile func(context.Context, feedback.ID) error
 }
 
 // Store is the service's memory. Its methods are safe for concurrent use and may
@@ -61,6 +64,7 @@ type Store struct {
 
 	broken, closed atomic.Bool
 	fatal          func(error)
+	removeFile     func(context.Context, feedback.ID) error
 }
 
 var (
@@ -86,7 +90,7 @@ const (
 // Open opens the store, creating the SQLite file when there is none, and brings
 // its schema up to date.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{folder: o.Folder, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal}
+	s := &Store{folder: o.Folder, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal, removeFile: o.RemoveFile}
 	var err error
 	submitLanes := 1
 	if o.Database != "" {

@@ -11,7 +11,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// maxSubmitGroup is how many submissions of one account share a transaction. 24
+// maxSubmitGroup is how many submissions of one account share a transaction. 25
 // columns a row keep the statement below SQLite's 32,766 parameters.
 const maxSubmitGroup = 256
 
@@ -24,6 +24,8 @@ type Submission struct {
 	// the request says of its submitter, which is as it was sent: of that the fingerprint
 	// is taken.
 	Identity *feedback.Person
+	// Attachments are the ids of files that were sent before.
+	Attachments []feedback.ID
 	// IdempotencyKey makes a repeated submission find the first one; "" for none.
 	IdempotencyKey string
 }
@@ -37,7 +39,8 @@ type submitted struct {
 // Submit stores a submission and returns once it is durable. A repeated
 // idempotency key with the same content returns the id and the time of the first;
 // with other content it is ErrIdempotencyMismatch. ErrInvalidAPIKey says that the
-// key or the app has gone meanwhile.
+// key or the app has gone meanwhile. A file that is not there to be attached is
+// widget.invalid_attachments.
 func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, error) {
 	s.arrived.Add(1)
 	result, err := s.submits.Do(ctx, sub.App.AccountID, sub)
@@ -68,7 +71,7 @@ func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []S
 		waiting[i] = i
 	}
 	for len(waiting) > 0 {
-		var refused map[int]bool
+		var refused map[int]error
 		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			refused, err = s.submitRows(ctx, tx, accountID, subs, waiting, results)
 			if err == nil && len(refused) > 0 {
@@ -81,8 +84,8 @@ func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []S
 		}
 		left := waiting[:0]
 		for _, i := range waiting {
-			if refused[i] {
-				results[i] = submitted{refusal: feedback.ErrInvalidAPIKey}
+			if refusal := refused[i]; refusal != nil {
+				results[i] = submitted{refusal: refusal}
 			} else {
 				left = append(left, i)
 			}
@@ -92,10 +95,10 @@ func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []S
 	return results, nil
 }
 
-// submitRows stores those of the submissions that are waiting. It returns the
-// ones whose key does not open their app's gate any more: then the rest must not
-// be committed either.
-func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, results []submitted) (map[int]bool, error) {
+// submitRows stores those of the submissions that are waiting. It returns why some are
+// refused, as their key does not open their app's gate any more, or their files are not
+// there: then the rest must not be committed either.
+func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, results []submitted) (map[int]error, error) {
 	rows := make([]newRow, 0, len(waiting))
 	for _, i := range waiting {
 		results[i] = submitted{request: s.arrive(subs[i])}
@@ -125,6 +128,9 @@ func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	if err != nil || len(refused) > 0 {
 		return refused, err
 	}
+	if refused, err = s.attachFiles(ctx, tx, subs, waiting, results, added); err != nil || len(refused) > 0 {
+		return refused, err
+	}
 	if err := s.record(ctx, tx, accountID, feedback.At(s.now()), changes...); err != nil {
 		return nil, err
 	}
@@ -149,7 +155,7 @@ func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.I
 
 // passGates counts the new rows and returns the submissions whose app is gone or
 // has another key by now.
-func (s *Store) passGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, deltas map[countKey]int64) (map[int]bool, error) {
+func (s *Store) passGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, deltas map[countKey]int64) (map[int]error, error) {
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return nil, err
 	}
@@ -165,10 +171,10 @@ func (s *Store) passGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	for _, app := range live {
 		keys[app.id] = app.key
 	}
-	refused := map[int]bool{}
+	refused := map[int]error{}
 	for _, i := range waiting {
 		if app := subs[i].App; keys[app.ID] != app.APIKey {
-			refused[i] = true
+			refused[i] = feedback.ErrInvalidAPIKey
 		}
 	}
 	return refused, nil
@@ -191,7 +197,7 @@ func newSubmissionRow(r feedback.Request, sub Submission) newRow {
 	if sub.IdempotencyKey == "" {
 		return newRow{request: r}
 	}
-	fingerprint := sub.Request.Fingerprint()
+	fingerprint := sub.Request.Fingerprint(sub.Attachments)
 	return newRow{request: r, key: &sub.IdempotencyKey, fingerprint: fingerprint[:]}
 }
 
@@ -209,7 +215,7 @@ func replay(ctx context.Context, q queryer, sub Submission) (feedback.Request, b
 	if err != nil {
 		return r, false, err
 	}
-	if sent := r.Fingerprint(); !bytes.Equal(stored, sent[:]) {
+	if sent := r.Fingerprint(sub.Attachments); !bytes.Equal(stored, sent[:]) {
 		return r, false, feedback.ErrIdempotencyMismatch
 	}
 	r.AppID, r.UpdatedAt = sub.App.ID, r.CreatedAt

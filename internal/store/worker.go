@@ -215,9 +215,9 @@ func (s *Store) PurgeBacklog(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// Sweep removes expired tokens, sessions without any, links to exports and counts of
-// failed logins whose time is over, and, after 30 days, what is in the bin and
-// idempotency keys.
+// Sweep removes expired tokens, sessions without any, links to exports, counts of failed
+// logins whose time is over and files that nobody has attached within a day, and, after
+// 30 days, what is in the bin and idempotency keys.
 func (s *Store) Sweep(ctx context.Context) error {
 	if err := s.forgetFailures(ctx); err != nil {
 		return err
@@ -237,7 +237,15 @@ func (s *Store) Sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.forgetKeys(ctx, accounts)
+	if err := s.forgetKeys(ctx, accounts); err != nil {
+		return err
+	}
+	for _, accountID := range accounts { // last: where the files are, it may be slow or away
+		if err := s.forgetUploads(ctx, accountID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {

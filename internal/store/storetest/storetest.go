@@ -34,16 +34,20 @@ func SQLite(t testing.TB) Place { return Place{Name: "sqlite", Folder: t.TempDir
 
 // Open opens a store at the place, for as long as the test runs. Opened twice, it
 // is what two processes are. A nil clock is the real one.
-func (p Place) Open(t testing.TB, clock func() time.Time) *store.Store {
+func (p Place) Open(t testing.TB, clock func() time.Time, change ...func(*store.Options)) *store.Store {
 	t.Helper()
 	if clock == nil {
 		clock = time.Now
 	}
-	s, err := store.Open(context.Background(), store.Options{
+	o := store.Options{
 		Database: p.Database, Folder: p.Folder, Now: clock, Rand: rand.Reader,
 		Log:   slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Fatal: func(err error) { t.Errorf("the store is broken: %v", err) },
-	})
+	}
+	for _, fn := range change {
+		fn(&o)
+	}
+	s, err := store.Open(context.Background(), o)
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
 	}

@@ -1,0 +1,193 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestUploadsToFolder sends files to the service, which keeps them in its data folder.
+func TestUploadsToFolder(t *testing.T) {
+	t.Parallel()
+	tryUploads(t, program.Start(t))
+}
+
+// TestUploadsWithoutPlace shows what a service says that has no place for files.
+func TestUploadsWithoutPlace(t *testing.T) {
+	t.Parallel()
+	p := program.Start(t, "--database", storetest.Postgres(t))
+	_, key := uploading(t, p)
+	if a := announce(t, p, key, "a.txt", "text/plain", 1); a.Error.Code != "widget.uploads_not_allowed" || !strings.Contains(a.Error.Message, "--uploads") {
+		t.Errorf("%+v", a)
+	}
+	if config := download(t, p.URL+"/widget/config/"+key+".json"); !strings.Contains(string(config.body), `"allow_file_uploads":false`) {
+		t.Errorf("%s", config.body)
+	}
+}
+
+// TestUploadsToS3 sends files straight to a real server that speaks S3, from where the
+// service takes them.
+func TestUploadsToS3(t *testing.T) {
+	t.Parallel()
+	server, err := exec.LookPath("versitygw")
+	if err != nil {
+		server = filepath.Join("..", "bin", "versitygw")
+	}
+	if _, err := os.Stat(server); err != nil {
+		storetest.Missing(t, "s3", "install it with `.ci/install`")
+	}
+	folder, address := t.TempDir(), program.FreeAddress(t)
+	if err := os.Mkdir(filepath.Join(folder, "files"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), server, "--access", "key", "--secret", "a secret", "--port", address, "posix", folder)
+	var out program.Output
+	cmd.Stdout, cmd.Stderr = &out, &out
+	program.Launch(t, cmd, make(chan struct{}))
+	program.Eventually(t, "S3 answers", func() bool {
+		response, err := http.Get("http://" + address) //nolint:noctx // of this machine
+		if err != nil {
+			return false
+		}
+		return response.Body.Close() == nil
+	})
+	settings := []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=a secret", "AWS_EC2_METADATA_DISABLED=true"}
+	p := program.StartOn(t, program.FreeAddress(t), settings, "--uploads", "s3://files?region=us-east-1&endpoint=http://"+address+"&use_path_style=true")
+	tryUploads(t, p)
+	if left, err := filepath.Glob(filepath.Join(folder, "files", "incoming", "*")); len(left) > 0 || err != nil {
+		t.Errorf("left in the bucket: %v %v", left, err)
+	}
+}
+
+// uploading sets up an app that takes files.
+func uploading(t *testing.T, p *program.Process) (token, key string) {
+	t.Helper()
+	token, key = setUp(t, p)
+	apps := call(t, http.DefaultClient, p.URL+"/api/apps-list", "", "Authorization", "Bearer "+token)
+	var listed struct {
+		Apps []struct{ ID string }
+	}
+	if err := json.Unmarshal(apps.Result, &listed); err != nil {
+		t.Fatal(err)
+	}
+	a := call(t, http.DefaultClient, p.URL+"/api/apps-update-settings", `{"id":"`+listed.Apps[0].ID+`","settings":{"widget":{"allow_file_uploads":true}}}`, "Authorization", "Bearer "+token)
+	if !a.OK {
+		t.Fatalf("%+v", a)
+	}
+	return token, key
+}
+
+func announce(t *testing.T, p *program.Process, key, name, contentType string, size int) answer {
+	t.Helper()
+	return call(t, http.DefaultClient, p.URL+"/api/widget-create-upload", fmt.Sprintf(`{"filename":%q,"content_type":%q,"size":%d}`, name, contentType, size), "X-API-Key", key)
+}
+
+// downloaded is what came by GET.
+type downloaded struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func download(t *testing.T, url string) downloaded {
+	t.Helper()
+	response, err := http.Get(url) //nolint:noctx,gosec // of this machine
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return downloaded{response.StatusCode, response.Header, body}
+}
+
+// tryUploads sends a picture, and then a page that is called one.
+func tryUploads(t *testing.T, p *program.Process) {
+	t.Helper()
+	token, key := uploading(t, p)
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
+		t.Fatal(err)
+	}
+	submit := func(id string) answer {
+		return call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", `{"title":"T","description":"","attachments":["`+id+`"]}`, "X-API-Key", key)
+	}
+	id := sendFile(t, p, key, "picture.png", picture.Bytes())
+	if a := submit(id); !a.OK {
+		t.Fatalf("%+v", a)
+	}
+	listed := call(t, http.DefaultClient, p.URL+"/api/requests-list", "", "Authorization", "Bearer "+token)
+	var page struct {
+		Requests []struct {
+			Attachments []struct {
+				URL  string
+				Size int
+			}
+		}
+	}
+	if err := json.Unmarshal(listed.Result, &page); err != nil || len(page.Requests) != 1 || len(page.Requests[0].Attachments) != 1 {
+		t.Fatalf("%v %s", err, listed.Result)
+	}
+	attached := page.Requests[0].Attachments[0]
+	file := download(t, p.URL+attached.URL)
+	if file.status != http.StatusOK || !bytes.Equal(file.body, picture.Bytes()) || attached.Size != picture.Len() ||
+		file.header.Get("Content-Disposition") != `attachment; filename=picture.png` || file.header.Get("Content-Type") != "image/png" {
+		t.Errorf("%d %v, %d bytes", file.status, file.header, len(file.body))
+	}
+	if a := submit(sendFile(t, p, key, "page.png", []byte("<html><script>alert(1)</script></html>"))); a.Error.Code != "widget.invalid_attachments" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// sendFile announces a file, sends it where it is to go, and returns its id. The service
+// refuses it at once if it is no picture; S3 takes what comes.
+func sendFile(t *testing.T, p *program.Process, key, name string, content []byte) string {
+	t.Helper()
+	a := announce(t, p, key, name, "image/png", len(content))
+	var result struct {
+		Upload struct {
+			ID, URL, Method string
+			Headers         map[string]string
+		}
+	}
+	if err := json.Unmarshal(a.Result, &result); err != nil {
+		t.Fatalf("%v %+v", err, a)
+	}
+	target := result.Upload.URL
+	if strings.HasPrefix(target, "/") {
+		target = p.URL + target
+	}
+	r, err := http.NewRequestWithContext(t.Context(), result.Upload.Method, target, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range result.Upload.Headers {
+		r.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK && !strings.Contains(string(text), "uploads.invalid_file") {
+		t.Errorf("%v %d %s", err, response.StatusCode, text)
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	return result.Upload.ID
+}

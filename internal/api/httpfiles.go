@@ -1,0 +1,144 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"time"
+
+	"gatherkit/internal/blob"
+	"gatherkit/internal/feedback"
+)
+
+const (
+	// maxUploads is how many files come in at once.
+	maxUploads = 64
+	// pieceTime is how long the next piece of a file may take, uploadTime the whole.
+	pieceTime  = 30 * time.Second
+	uploadTime = 10 * time.Minute
+)
+
+// upload takes a file's bytes to where it waits to be attached. Sent again, as the answer
+// was lost, it is answered alike.
+func (a *API) upload(c *call, token string) {
+	a.cors.HandlerFunc(c.w, c.r)
+	if isPreflight(c.r) {
+		return
+	}
+	c.client = a.clientOf(c.r)
+	a.answer(c, struct{}{}, a.receive(c, token))
+}
+
+func (a *API) receive(c *call, token string) error {
+	if c.r.Method != http.MethodPut {
+		c.w.Header().Set("Allow", http.MethodPut)
+		return feedback.ErrMethodNotAllowed.With("Files are sent with PUT.")
+	}
+	link, ok := parseLink(a.linkKey, toSend, token, a.Now())
+	if !ok || a.Files == nil {
+		return feedback.ErrUploadNotFound
+	}
+	if !a.uploads.TryAcquire(1) {
+		return feedback.ErrUnavailable
+	}
+	defer a.uploads.Release(1)
+	ctx, cancel := context.WithTimeout(c.r.Context(), uploadTime)
+	defer cancel()
+	u, err := inTime(ctx, func(ctx context.Context) (feedback.Upload, error) {
+		return a.Store.Upload(ctx, link.accountID, link.fileID)
+	})
+	if err != nil {
+		return err
+	}
+	body := &pieces{from: io.LimitReader(c.r.Body, u.Size+1), control: http.NewResponseController(c.w)}
+	if u.Ready || u.RequestID != nil {
+		_, err := io.Copy(io.Discard, body)
+		return err
+	}
+	err = a.Files.Receive(ctx, u.ID, body)
+	switch {
+	case errors.Is(body.err, os.ErrDeadlineExceeded):
+		return feedback.ErrRequestTimeout
+	case body.err != nil:
+		return feedback.ErrInvalidFile.With("The file broke off before its end.")
+	case err != nil:
+		return err
+	}
+	return a.acceptFile(ctx, link.accountID, u)
+}
+
+// pieces reads a body for as long as it goes on coming.
+type pieces struct {
+	from    io.Reader
+	control *http.ResponseController
+	err     error // that ended it before its end
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	now := time.Now()
+	if err := unlessUnsupported(errors.Join(p.control.SetReadDeadline(now.Add(pieceTime)), p.control.SetWriteDeadline(now.Add(2*pieceTime)))); err != nil {
+		return 0, err
+	}
+	n, err := p.from.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		p.err = err
+	}
+	return n, err
+}
+
+// attachment sends a file. It comes from somebody unknown, so browsers are told to keep
+// it and not to show it, to believe its type, and to run nothing in it.
+func (a *API) attachment(c *call, token string) {
+	u, file, err := a.openFile(c, token)
+	if err != nil {
+		a.answer(c, nil, err)
+		return
+	}
+	defer file.Close() //nolint:errcheck // it was read
+	h := c.w.Header()
+	h.Set("Content-Type", u.ContentType)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": u.Filename}))
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-site")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "private, max-age=3600")
+	h.Set("ETag", `"`+u.ID.String()+`"`)
+	if err := unlessUnsupported(http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(uploadTime))); err != nil {
+		a.answer(c, nil, err)
+		return
+	}
+	http.ServeContent(c.w, c.r, "", time.Time{}, file)
+	a.note(c, c.op.name, http.StatusOK, "ok")
+}
+
+func (a *API) openFile(c *call, token string) (feedback.Upload, io.ReadSeekCloser, error) {
+	if err := a.mustRead(c); err != nil {
+		return feedback.Upload{}, nil, err
+	}
+	link, ok := parseLink(a.linkKey, toDownload, token, a.Now())
+	if !ok || a.Files == nil {
+		return feedback.Upload{}, nil, feedback.ErrUploadNotFound
+	}
+	ctx := c.r.Context()
+	u, err := inTime(ctx, func(ctx context.Context) (feedback.Upload, error) {
+		return a.Store.Upload(ctx, link.accountID, link.fileID)
+	})
+	if err != nil || u.RequestID == nil {
+		return u, nil, errOr(err, feedback.ErrUploadNotFound)
+	}
+	file, err := a.Files.Open(ctx, u.ID)
+	if errors.Is(err, blob.ErrNotFound) {
+		err = feedback.ErrUploadNotFound
+	}
+	return u, file, err
+}
+
+func errOr(err, other error) error {
+	if err == nil {
+		return other
+	}
+	return err
+}

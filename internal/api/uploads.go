@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gatherkit/internal/blob"
+	"gatherkit/internal/feedback"
+)
+
+// uploadLife is how long a file may be sent after it was announced.
+const uploadLife = 15 * time.Minute
+
+type widgetCreateUploadParams struct {
+	Filename    string `json:"filename" minLength:"1" maxLength:"200" doc:"A path before the name is left out."`
+	ContentType string `json:"content_type" enum:"image/png,image/jpeg,image/gif,image/webp,application/pdf,text/plain" doc:"What the file is; its content decides in the end."`
+	Size        int64  `json:"size" minimum:"1" maximum:"10485760" doc:"In bytes, 10 MiB at the most."`
+}
+
+type widgetCreateUploadResult struct {
+	Upload uploadTarget `json:"upload"`
+}
+
+// uploadTarget is where a file is to be sent.
+type uploadTarget struct {
+	ID        feedback.ID       `json:"id" format:"uuid" doc:"To be sent in attachments of widget-submit-request."`
+	URL       string            `json:"url" doc:"Where the bytes are sent. Relative to the service's origin unless the operator has set its public URL."`
+	Method    string            `json:"method" enum:"PUT"`
+	Headers   map[string]string `json:"headers" doc:"To be sent along."`
+	ExpiresAt feedback.Time     `json:"expires_at" format:"date-time" doc:"Until when the bytes can be sent."`
+}
+
+func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreateUploadParams) (widgetCreateUploadResult, error) {
+	var result widgetCreateUploadResult
+	if err := a.submits.allow(v.from, a.Now()); err != nil {
+		return result, err
+	}
+	if !v.app.Settings.AllowsOrigin(v.origin) {
+		return result, feedback.ErrOriginNotAllowed
+	}
+	if err := a.filesAllowed(v.app); err != nil {
+		return result, err
+	}
+	u := feedback.Upload{AppID: v.app.ID, Attachment: feedback.Attachment{
+		Filename: feedback.CleanFilename(in.Filename), ContentType: in.ContentType, Size: in.Size,
+	}}
+	u, err := a.Store.AddUpload(ctx, v.app.AccountID, u)
+	if err != nil {
+		return result, err
+	}
+	until := feedback.At(a.Now().Add(uploadLife))
+	url, err := a.Files.Target(ctx, u.ID, u.ContentType, uploadLife)
+	if url == "" {
+		url = a.link(uploadPath + fileLink{toSend, v.app.AccountID, u.ID, until}.sign(a.linkKey))
+	}
+	result.Upload = uploadTarget{u.ID, url, "PUT", map[string]string{"Content-Type": u.ContentType}, until}
+	return result, err
+}
+
+func (a *API) filesAllowed(app feedback.App) error {
+	switch {
+	case a.Files == nil:
+		return feedback.ErrUploadsNotAllowed.With("This service has no place for files; its operator can give it one with --uploads.")
+	case !app.Settings.Widget.AllowFileUploads:
+		return feedback.ErrUploadsNotAllowed
+	}
+	return nil
+}
+
+// acceptFiles looks into those of the files that were sent straight to where they are
+// kept. What is missing, the store refuses in the transaction that would attach it.
+func (a *API) acceptFiles(ctx context.Context, app feedback.App, ids []feedback.ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := a.filesAllowed(app); err != nil {
+		return err
+	}
+	waiting, err := a.Store.WaitingUploads(ctx, app.AccountID, app.ID, ids)
+	if err != nil {
+		return err
+	}
+	for _, u := range waiting {
+		if u.Ready {
+			continue
+		}
+		err := a.acceptFile(ctx, app.AccountID, u)
+		var refusal *feedback.Error
+		switch {
+		case errors.Is(err, blob.ErrNotFound):
+			return feedback.Invalid("widget", "attachments", "attachments must be ids of files that were sent to their addresses.")
+		case errors.Is(err, feedback.ErrInvalidFile) && errors.As(err, &refusal):
+			return feedback.Invalid("widget", "attachments", "The attachment "+u.Filename+" was refused: "+refusal.Message)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// acceptFile looks into a file that has come. One that is refused is removed.
+func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.Upload) error {
+	contentType, size, err := a.Files.Accept(ctx, u.ID, u.Size)
+	if errors.Is(err, feedback.ErrInvalidFile) {
+		if err := a.Files.Remove(ctx, u.ID); err != nil {
+			return err
+		}
+		if err := a.Store.RemoveUpload(ctx, accountID, u.ID); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	u.ContentType, u.Size = contentType, size
+	return a.Store.SaveUpload(ctx, accountID, u)
+}
