@@ -1,0 +1,30 @@
+import { get } from './api'
+import { read, write } from './storage'
+
+/** What the service says of the app. */
+export interface Config {
+  app_id: string
+  widget: {
+    primary_color: string
+    position: string
+    button_text: string
+    show_email_field: boolean
+    require_email: boolean
+    allow_file_uploads: boolean
+  }
+  sharing: string
+  uploads: { max_size: number; max_count: number; content_types: string[] }
+}
+
+/** The configuration of the last visit, so that the widget is there without a network too. */
+export function lastConfig(key: string): Config | undefined {
+  return read(`config:${key}`)
+}
+
+export function keepConfig(key: string, config?: Config): void {
+  write(`config:${key}`, config)
+}
+
+export function fetchConfig(base: string, key: string): Promise<Config> {
+  return get(`${base}widget/config/${encodeURIComponent(key)}.json`)
+}
