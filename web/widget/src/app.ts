@@ -8,6 +8,9 @@ import type { Entry, Kept } from './shelf'
 import { forgetDraft } from './storage'
 import { type Translate, translator } from './strings'
 
+/** After how long the configuration is asked for again, when there is none yet. */
+const patience = 30_000
+
 /** One app's widget on the page. */
 export interface App {
   open(prefill?: Prefill): void
@@ -44,7 +47,6 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   /** What somebody wants to open as soon as it can be. */
   let wanted: Prefill | undefined
   let timer = 0
-  let tries = 0
 
   const language = () => settings.locale || document.documentElement.lang || navigator.language
   const signed = () => !!(identity.token || identity.getToken)
@@ -86,7 +88,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   function tell(id: string, outcome: Outcome): void {
     if (outcome.state == 'sent') forgetDraft(config!.app_id, id)
     panel?.outcome(id, outcome)
-    if (outcome.state == 'refused' && (!panel || panel.idle())) texts().then((t) => place!.mark(t('refused_heading')))
+    if (outcome.state == 'refused' && (!panel || panel.idle())) place!.mark(true)
   }
 
   function apply(fresh: Config): void {
@@ -114,7 +116,6 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     try {
       const fresh = await fetchConfig(base, key)
       if (signal.aborted) return
-      tries = 0
       keepConfig(key, fresh)
       apply(fresh)
     } catch (error) {
@@ -127,7 +128,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
         place?.remove()
         console.warn(`Gatherkit: ${message}`)
       } else if (!config) {
-        timer = setTimeout(load, Math.min(2000 * 2 ** tries++, 300_000))
+        timer = setTimeout(load, patience)
       }
     }
   }
@@ -152,7 +153,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       if (!wanted || signal.aborted) return // somebody has thought better of it
       wanted = undefined
       if (panel.open({ ...settings.prefill, ...prefill })) emit('open', {})
-      place!.mark()
+      place!.mark(false)
     },
     close() {
       wanted = undefined

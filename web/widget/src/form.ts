@@ -31,10 +31,10 @@ export interface Form {
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 export function createForm({ widget }: Config, t: Translate, changed: () => void, submit: () => void): Form {
-  const title = h('input', { id: 'title', maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto', 'aria-required': 'true', placeholder: t('title_hint') })
+  const title = h('input', { id: 'title', maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto', 'aria-required': 'true' })
   const description = h('textarea', { id: 'description', maxlength: 10000, rows: 4, dir: 'auto', placeholder: t('description_hint') })
   const email = h('input', { id: 'email', type: 'email', maxlength: 254, autocomplete: 'email', placeholder: t('email_hint'), 'aria-required': String(widget.require_email) })
-  const website = h('input', { id: 'website', name: 'website', tabindex: -1, autocomplete: 'off' })
+  const website = h('input', { name: 'website', tabindex: -1, autocomplete: 'off' })
   const banner = h('p', { class: 'alert', role: 'alert', hidden: true })
   const send = h('button', { class: 'primary' }, t('send'))
   const similar = h('div')
@@ -42,8 +42,8 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
   const emailField = field(email, 'email', !widget.require_email)
   const fields = h('div', { class: 'fields' },
     banner, field(title, 'title'), similar, field(description, 'description', true), attachments, emailField,
-    h('div', { class: 'trap', 'aria-hidden': 'true' }, h('label', { for: 'website' }, 'Website'), website))
-  const element = h('form', { novalidate: true, submit: sent, input: changed, keydown: hurry }, fields, send)
+    h('div', { class: 'unseen', 'aria-hidden': 'true' }, website))
+  const element = h('form', { novalidate: true, submit: sent, input: changed, keydown: hurry }, fields, h('div', { class: 'foot' }, send))
 
   function field(input: HTMLElement, name: Name, optional = false): HTMLElement {
     const problem = h('p', { id: `${name}-problem`, class: 'error', hidden: true })

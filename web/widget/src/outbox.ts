@@ -1,4 +1,4 @@
-import { type Call, Failure, failure } from './api'
+import { type Call, failure } from './api'
 import { loadExtras, type Sender } from './parts'
 import type { ErrorKind, SubmittedRequest } from './public'
 import { type Entry, list, put, remove } from './shelf'
@@ -66,7 +66,7 @@ export function openOutbox(post: Post): Outbox {
     try {
       const { createSender } = await loadExtras(base)
       if (stopped) return
-      sender ??= createSender({ ...post, tell, failure, Failure, list, put, remove, alone: (work) => alone(name, work) })
+      sender ??= createSender({ ...post, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
       sender.flush(eager)
     } catch {
       const { kind } = failure(0)

@@ -3,24 +3,22 @@
  * can be written and kept without. It gets what it needs of the rest as arguments, so
  * that no code is loaded twice.
  */
-import type { Call, Failure, failure } from './api'
+import type { Call, failure } from './api'
 import type { Picker } from './attachments'
 import type { Config } from './config'
 import type { h, icon } from './dom'
 import type { Post } from './outbox'
 import type { list, put, remove } from './shelf'
 import type { Similar } from './similar'
-import type { read, uuid, write } from './storage'
-import type { Translate } from './strings'
+import type { voter } from './storage'
+import type { Catalogue, Translate } from './strings'
 import type { Votes } from './votes'
 
 /** What the extras get of the widget. */
 export interface Tools {
   h: typeof h
   icon: typeof icon
-  read: typeof read
-  write: typeof write
-  uuid: typeof uuid
+  voter: typeof voter
   t: Translate
   call: Call
   config: Config
@@ -35,7 +33,6 @@ export interface Tools {
 /** What sending needs. */
 export interface SenderTools extends Post {
   failure: typeof failure
-  Failure: typeof Failure
   list: typeof list
   put: typeof put
   remove: typeof remove
@@ -51,6 +48,7 @@ export interface Sender {
 
 export interface Extras {
   css: string
+  english: Catalogue
   createPicker(tools: Tools): Picker
   createSimilar(tools: Tools, votes: Votes): Similar
   createVotes(tools: Tools): Votes

@@ -40,3 +40,10 @@ export function uuid(): string {
   bytes[8] = (bytes[8]! & 63) | 128
   return Array.from(bytes, (byte, i) => (i > 3 && i < 11 && i % 2 == 0 ? '-' : '') + byte.toString(16).padStart(2, '0')).join('')
 }
+
+/** A random name of the browser, for votes: without a cookie, and of no use anywhere else. */
+export function voter(): string {
+  const known = read<string>('voter') ?? uuid()
+  write('voter', known)
+  return known
+}
