@@ -1,9 +1,10 @@
 import { caller, type Failure } from './api'
 import { type Config, fetchConfig, keepConfig, lastConfig } from './config'
+import type { Emit } from './events'
 import { createPlace, type Place } from './launcher'
 import { type Outbox, type Outcome, openOutbox } from './outbox'
 import { createPanel, type Panel } from './panel'
-import type { BootOptions, Events, Identity, Prefill, Settings } from './public'
+import type { BootOptions, Identity, Prefill, Settings } from './public'
 import type { Entry, Kept } from './shelf'
 import { forgetDraft } from './storage'
 import { type Translate, translator } from './strings'
@@ -19,9 +20,6 @@ export interface App {
   set(settings: Settings): void
   destroy(): void
 }
-
-/** Tells the page of an event; the app's key is added. */
-export type Emit = <K extends keyof Events>(type: K, detail: Omit<Events[K], 'key'>) => void
 
 /** Whom a token vouches for. It is only compared; the service checks it. */
 export function subject(token: string): string {
@@ -98,7 +96,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     place.dress(config, settings.theme)
     if (outbox) return
     const { app_id } = config
-    outbox = openOutbox({ app: app_id, base, call, token: tokenOf, tell, failed, sent: (id, request) => emit('submit', { id, request }) })
+    outbox = openOutbox({ app: app_id, base, call, token: tokenOf, tell, failed, emit })
     outbox.flush(true)
     emit('ready', { app_id })
     if (wanted) api.open(wanted)
@@ -138,10 +136,8 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     const { root } = place!
     return panel ??= createPanel({
       root, base, t, compose, config: config!, outbox: outbox!,
-      tools: { call, failed, token: askToken, voted: (detail) => emit('vote', detail) },
+      tools: { call, failed, token: askToken, emit },
       known: () => signed() || !!identity.email,
-      queued: (id) => emit('queued', { id }),
-      closed: () => emit('close', {}),
     })
   }
 

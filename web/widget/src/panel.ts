@@ -19,13 +19,11 @@ export interface Around {
   t: Translate
   outbox: Outbox
   /** What the extras get beside what the panel has itself. */
-  tools: Pick<Tools, 'call' | 'token' | 'voted' | 'failed'>
+  tools: Pick<Tools, 'call' | 'token' | 'emit' | 'failed'>
   /** Whether the page has said who is using it. */
   known(): boolean
   /** Makes an entry of what was written. */
   compose(id: string, text: Text, files: Kept[], form: { website: string; seconds: number }): Entry
-  queued(id: string): void
-  closed(): void
 }
 
 export interface Panel {
@@ -49,7 +47,8 @@ interface Draft extends Text {
 const icons = { sent: 'M5 12.5l4.5 4.5L19 7.5', waiting: 'M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z' }
 
 export function createPanel(around: Around): Panel {
-  const { root, base, config, t, outbox } = around
+  const { root, base, config, t, outbox, tools } = around
+  const { emit } = tools
   const { app_id, widget, sharing } = config
   const status = h('p', { role: 'status', class: 'unseen' })
   const say = (text: string): void => void (status.textContent = text)
@@ -120,7 +119,7 @@ export function createPanel(around: Around): Panel {
       settle()
       return form.alert(t('outbox_full'))
     }
-    around.queued(id)
+    emit('queued', { id })
     outbox.flush()
   }
 
@@ -177,7 +176,7 @@ export function createPanel(around: Around): Panel {
   function closed(): void {
     seconds += (performance.now() - since) / 1000
     if (view.firstChild != form.element) again()
-    around.closed()
+    emit('close', {})
   }
 
   function outside(event: MouseEvent): void {
@@ -192,14 +191,14 @@ export function createPanel(around: Around): Panel {
     if (similar || picker) return // opened twice meanwhile
     adopt(root.getRootNode() as ShadowRoot, css)
     learn(english)
-    const tools: Tools = { ...around.tools, h, icon, voter, t, config, say }
+    const all: Tools = { ...tools, h, icon, voter, t, config, say }
     if (shares) {
-      similar = createSimilar(tools, createVotes(tools))
+      similar = createSimilar(all, createVotes(all))
       form.similar.append(similar.element)
       similar.search(form.text().title)
     }
     if (widget.allow_file_uploads) {
-      picker = createPicker(tools)
+      picker = createPicker(all)
       form.attachments.append(picker.element)
       picker.receive(dialog)
     }

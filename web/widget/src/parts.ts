@@ -7,6 +7,7 @@ import type { Call, failure } from './api'
 import type { Picker } from './attachments'
 import type { Config } from './config'
 import type { h, icon } from './dom'
+import type { Emit } from './events'
 import type { Post } from './outbox'
 import type { list, put, remove } from './shelf'
 import type { Similar } from './similar'
@@ -26,7 +27,7 @@ export interface Tools {
   say(text: string): void
   /** The token of the person who uses the page, if there is one. */
   token(fresh: boolean): Promise<string | undefined>
-  voted(detail: { request_id: string; votes: number; voted: boolean }): void
+  emit: Emit
   failed(error: unknown): void
 }
 

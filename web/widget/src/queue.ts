@@ -82,7 +82,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
   }
 
   const gatherkit = ((command: keyof typeof commands, ...args: [any, any, any]) => {
-    if (Object.hasOwn(commands, command)) commands[command](...args)
+    if (commands[command]) commands[command](...args)
     else console.warn(`Gatherkit: no command ${command}`)
   }) as GatherkitFunction & { live?: true }
   gatherkit.live = true

@@ -17,7 +17,7 @@ export function backoff(tries: number, chance = Math.random()): number {
 
 /** Sends what the outbox holds, an idea at a time and in one tab at a time. */
 export function createSender(tools: SenderTools): Sender {
-  const { app, call, token, tell, sent, failed, list, put, remove, alone } = tools
+  const { app, call, token, tell, emit, failed, list, put, remove, alone } = tools
   /** Ideas that wait for something that only the page can change. */
   const held = new Set<string>()
   let timer = 0
@@ -66,7 +66,7 @@ export function createSender(tools: SenderTools): Sender {
       if (entry.at < Date.now() - oldest) throw refusal('refused', 'too_old')
       const request = await submit(entry)
       await remove(id)
-      sent(id, request)
+      emit('submit', { id, request }) // in the tab that has sent it
       tell(id, { state: 'sent' })
       return 0
     } catch (error) {

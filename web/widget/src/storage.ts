@@ -10,9 +10,9 @@ export function read<T>(name: string): T | undefined {
     // The memory's word stands.
   }
   try {
-    return text && JSON.parse(text)
+    return JSON.parse(text!)
   } catch {
-    return undefined // somebody else wrote there
+    return // nothing is there, or what somebody else wrote
   }
 }
 

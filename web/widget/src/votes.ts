@@ -13,7 +13,7 @@ export interface Votes {
   cast(request: string, remove: boolean): Promise<Ballot>
 }
 
-export function createVotes({ voter, call, token, voted, failed }: Tools): Votes {
+export function createVotes({ voter, call, token, emit, failed }: Tools): Votes {
   const given = new Set<string>()
 
   async function send(request: string, remove: boolean, fresh = false): Promise<Ballot> {
@@ -31,7 +31,7 @@ export function createVotes({ voter, call, token, voted, failed }: Tools): Votes
     async cast(request, remove) {
       const ballot = await send(request, remove)
       given[ballot.voted ? 'add' : 'delete'](request)
-      voted({ request_id: request, ...ballot })
+      emit('vote', { request_id: request, ...ballot })
       return ballot
     },
   }
