@@ -62,3 +62,8 @@ for (const [name, weight] of Object.entries({ first, all: first + extras.weight 
   console.log(`${name}: ${weight} of ${budget[name]} bytes`)
   if (weight > budget[name]) throw new Error('The widget weighs too much.')
 }
+
+// The script of the example's page, which is no part of the widget.
+await build({
+  entryPoints: ['../demo/demo.ts'], bundle: true, minify: true, outfile: '../demo/dist/demo.js', format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning',
+})
