@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
 	_ "gocloud.dev/blob/s3blob" // for s3:// addresses
@@ -62,13 +63,19 @@ func (s *Store) Close() error { return s.bucket.Close() }
 func incoming(id feedback.ID) string { return "incoming/" + id.String() }
 func accepted(id feedback.ID) string { return "files/" + id.String() }
 
-// Target is where the bytes of a file are to be sent straight, with PUT and the content
-// type; "" where they come by way of Receive.
-func (s *Store) Target(ctx context.Context, id feedback.ID, contentType string, life time.Duration) (string, error) {
+// Target is where a file of so many bytes, and no other length, is to be sent straight,
+// with PUT; "" where files come by way of Receive.
+func (s *Store) Target(ctx context.Context, id feedback.ID, size int64, life time.Duration) (string, error) {
 	if s.folder != "" {
 		return "", nil
 	}
-	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", ContentType: contentType, Expiry: life})
+	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", Expiry: life, BeforeSign: func(as func(any) bool) error {
+		var put *s3.PutObjectInput
+		if as(&put) {
+			put.ContentLength = &size
+		}
+		return nil
+	}})
 }
 
 // Receive stores what was sent as a file, for Accept to look into.
