@@ -1,9 +1,13 @@
 package torture_test
 
 import (
+	"crypto/rand"
 	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,8 +31,7 @@ func TestSlowFiles(t *testing.T) {
 	p := program.Start(t, program.At(place)...)
 	c := program.NewClient(t, p)
 	token := c.Login(t)
-	app := c.AddApp(t, token)
-	c.Want(t, "ok", "apps-update-settings", token, program.Params{"id": app.ID, "settings": program.Params{"widget": program.Params{"allow_file_uploads": true}}})
+	app := filesApp(t, c, token)
 	l := startLoad(t, 4, app.APIKey, c)
 	l.AwaitMore(t, 100)
 	quiet, began := memory(t, p, "VmRSS"), time.Now()
@@ -41,7 +44,7 @@ func TestSlowFiles(t *testing.T) {
 		status, _ := sendFile(t, c, app.APIKey)
 		return status == http.StatusServiceUnavailable
 	})
-	l.AwaitMore(t, times(500, 20_000))
+	l.AwaitMore(t, times(500, 5000))
 	if status, code := sendFile(t, c, app.APIKey); status != http.StatusServiceUnavailable || code != "api.unavailable" {
 		t.Errorf("one more file: %d %s", status, code)
 	}
@@ -64,6 +67,14 @@ func TestSlowFiles(t *testing.T) {
 	checkMemory(t, p)
 }
 
+// filesApp is an app that takes files.
+func filesApp(t *testing.T, c program.Client, token string) program.App {
+	t.Helper()
+	app := c.AddApp(t, token)
+	c.Want(t, "ok", "apps-update-settings", token, program.Params{"id": app.ID, "settings": program.Params{"widget": program.Params{"allow_file_uploads": true}}})
+	return app
+}
+
 // slowFile is the sending of a file that stops.
 func slowFile(t *testing.T, c program.Client, key string) slowness {
 	t.Helper()
@@ -74,19 +85,85 @@ func slowFile(t *testing.T, c program.Client, key string) slowness {
 // sendFile sends a good file, and returns the status and the code.
 func sendFile(t *testing.T, c program.Client, key string) (status int, code string) {
 	t.Helper()
-	u := c.Want(t, "ok", "widget-create-upload", key, program.Params{"filename": "good.txt", "content_type": "text/plain", "size": 4}).Upload
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, c.URL+u.URL, strings.NewReader("good"))
+	const content = "good"
+	status, code, err := put(c, announced(t, c, key, content), content)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return status, code
+}
+
+// announced is where content is to be sent.
+func announced(t *testing.T, c program.Client, key, content string) program.Upload {
+	t.Helper()
+	return c.Want(t, "ok", "widget-create-upload", key, program.Params{"filename": "a", "content_type": "text/plain", "size": len(content)}).Upload
+}
+
+func put(c program.Client, u program.Upload, content string) (status int, code string, err error) {
+	r, err := http.NewRequest(http.MethodPut, c.URL+u.URL, strings.NewReader(content))
+	if err != nil {
+		return 0, "", err
 	}
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		return 0, "", err
 	}
 	defer response.Body.Close() //nolint:errcheck // read to its end
 	got, err := program.ReadReply(response)
-	if err != nil {
+	return got.Status, got.Code, err
+}
+
+// TestLargeFiles sends large pictures, as many at once as the service takes, and attaches
+// them.
+func TestLargeFiles(t *testing.T) {
+	place := storetest.SQLite(t)
+	program.AddOwner(t, place)
+	p := program.Start(t, program.At(place)...)
+	c := program.NewClient(t, p)
+	token := c.Login(t)
+	app := filesApp(t, c, token)
+	l := startLoad(t, 4, app.APIKey, c)
+	l.AwaitMore(t, 100)
+	began, picture, rounds := time.Now(), noise(t, 3200), times(2, 20)
+	for round := range rounds {
+		var all sync.WaitGroup
+		for i := range filesAtOnce {
+			u := announced(t, c, app.APIKey, picture)
+			all.Go(func() {
+				status, code, err := put(c, u, picture)
+				if err != nil || status != http.StatusOK {
+					t.Errorf("%d %s %v", status, code, err)
+				}
+				title := fmt.Sprint("with a picture ", round, i)
+				got, err := c.Call("widget-submit-request", app.APIKey, program.Params{"title": title, "description": "", "attachments": []string{u.ID}})
+				if err != nil || got.Code != "ok" {
+					t.Errorf("attached: %s %v", got.Code, err)
+				}
+				l.Note(t, got.Request.ID, title)
+			})
+		}
+		all.Wait()
+	}
+	others, took := l.between(began, time.Now()), time.Since(began)
+	settled := l.settle(t, c, c.Login(t))
+	if others.failures > 0 || others.p99 > bound(2*time.Second) {
+		t.Errorf("other callers: %v", others)
+	}
+	measured(t, "%d pictures of %d MiB, %d at once, in %v: others' submissions %v; %d MiB at the peak; %s",
+		rounds*filesAtOnce, len(picture)>>20, filesAtOnce, took.Round(time.Second), others, memory(t, p, "VmHWM"), settled)
+	checkMemory(t, p)
+}
+
+// noise is a PNG of so many pixels each way, which takes a byte for each.
+func noise(t *testing.T, pixels int) string {
+	t.Helper()
+	i := image.NewGray(image.Rect(0, 0, pixels, pixels))
+	if _, err := rand.Read(i.Pix); err != nil {
 		t.Fatal(err)
 	}
-	return got.Status, got.Code
+	var b strings.Builder
+	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, i); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

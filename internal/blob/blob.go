@@ -4,6 +4,7 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +107,7 @@ func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (co
 	if err != nil {
 		return "", 0, err
 	}
-	if err := s.write(ctx, accepted(id), strings.NewReader(string(clean))); err != nil {
+	if err := s.write(ctx, accepted(id), bytes.NewReader(clean)); err != nil {
 		return "", 0, err
 	}
 	return contentType, int64(len(clean)), s.delete(ctx, incoming(id))
