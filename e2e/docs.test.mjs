@@ -69,7 +69,7 @@ test('blocks come in pairs of a call and its answer', async (t) => {
   const { tab } = await open(t, {})
   const blocks = await tab.$$eval('main > pre', (all) => all.map((pre) => pre.textContent))
   assert.ok(blocks.length > 50)
-  blocks.forEach((text, i) => assert.match(text, i % 2 ? /^\d{3}\n/ : /^(POST|GET|OPTIONS) \//))
+  blocks.forEach((text, i) => assert.match(text, i % 2 ? /^\d{3}\n/ : /^((POST|GET|OPTIONS) \/|PUT \{)/))
 })
 
 test('every link leads somewhere', async (t) => {

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -84,6 +85,33 @@ func TestNginx(t *testing.T) {
 	a := call(t, client, url+"/api/auth-me", "")
 	if a.status != http.StatusServiceUnavailable || a.Error.Code != feedback.ErrUnavailable.Code || a.Error.Message != feedback.ErrUnavailable.Message || a.header.Get("Retry-After") == "" {
 		t.Errorf("with gatherkit stopped a call got %+v", a)
+	}
+}
+
+// TestFilesThroughNginx sends a file through the proxy and gets it back. What is too large
+// for any file the proxy refuses itself, as the service would.
+func TestFilesThroughNginx(t *testing.T) {
+	p := program.Start(t, "--trusted-proxies", "127.0.0.1", "--public-url", "https://"+host)
+	token, key := uploading(t, p)
+	client := startNginx(t, p.Address).client(t, "127.0.0.1")
+	content := bytes.Repeat([]byte("The list ends at row 7. "), 3<<20/24)
+	target, id := announced(t, announce(t, p, key, "long.txt", "text/plain", len(content)))
+	if status, text := put(t, client, target, make([]byte, 12<<20), nil); status != http.StatusRequestEntityTooLarge || !strings.Contains(text, `"code":"`+feedback.ErrBodyTooLarge.Code+`","message":"A file may be at most 10 MiB."`) {
+		t.Errorf("12 MiB: %d %s", status, text)
+	}
+	if status, text := put(t, client, target, content, nil); status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	if a := call(t, client, "https://"+host+"/api/widget-submit-request", `{"title":"T","description":"","attachments":["`+id+`"]}`, "X-API-Key", key); !a.OK {
+		t.Fatalf("%+v", a)
+	}
+	file := downloadBy(t, client, onlyAttachment(t, p, token).URL)
+	if file.status != http.StatusOK || !bytes.Equal(file.body, content) || file.header.Get("Content-Type") != "text/plain" || file.header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d %v, %d bytes", file.status, file.header, len(file.body))
+	}
+	p.Stop(t)
+	if status, text := put(t, client, target, content, nil); status != http.StatusServiceUnavailable || !strings.Contains(text, `"code":"`+feedback.ErrUnavailable.Code+`"`) {
+		t.Errorf("with gatherkit stopped: %d %s", status, text)
 	}
 }
 

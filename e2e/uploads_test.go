@@ -65,7 +65,11 @@ func TestUploadsToS3(t *testing.T) {
 	})
 	settings := []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=a secret", "AWS_EC2_METADATA_DISABLED=true"}
 	p := program.StartOn(t, program.FreeAddress(t), settings, "--uploads", "s3://files?region=us-east-1&endpoint=http://"+address+"&use_path_style=true")
-	tryUploads(t, p)
+	_, key := tryUploads(t, p)
+	target, id := announced(t, announce(t, p, key, "a.txt", "text/plain", 5))
+	if status, text := put(t, http.DefaultClient, target, []byte("words and more"), nil); status != http.StatusForbidden {
+		t.Errorf("more than was announced of %s: %d %s", id, status, text)
+	}
 	if left, err := filepath.Glob(filepath.Join(folder, "files", "incoming", "*")); len(left) > 0 || err != nil {
 		t.Errorf("left in the bucket: %v %v", left, err)
 	}
@@ -103,7 +107,12 @@ type downloaded struct {
 
 func download(t *testing.T, url string) downloaded {
 	t.Helper()
-	response, err := http.Get(url) //nolint:noctx,gosec // of this machine
+	return downloadBy(t, http.DefaultClient, url)
+}
+
+func downloadBy(t *testing.T, client *http.Client, url string) downloaded {
+	t.Helper()
+	response, err := client.Get(url) //nolint:noctx // of this machine
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,9 +125,9 @@ func download(t *testing.T, url string) downloaded {
 }
 
 // tryUploads sends a picture, and then a page that is called one.
-func tryUploads(t *testing.T, p *program.Process) {
+func tryUploads(t *testing.T, p *program.Process) (token, key string) {
 	t.Helper()
-	token, key := uploading(t, p)
+	token, key = uploading(t, p)
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
 		t.Fatal(err)
@@ -130,19 +139,7 @@ func tryUploads(t *testing.T, p *program.Process) {
 	if a := submit(id); !a.OK {
 		t.Fatalf("%+v", a)
 	}
-	listed := call(t, http.DefaultClient, p.URL+"/api/requests-list", "", "Authorization", "Bearer "+token)
-	var page struct {
-		Requests []struct {
-			Attachments []struct {
-				URL  string
-				Size int
-			}
-		}
-	}
-	if err := json.Unmarshal(listed.Result, &page); err != nil || len(page.Requests) != 1 || len(page.Requests[0].Attachments) != 1 {
-		t.Fatalf("%v %s", err, listed.Result)
-	}
-	attached := page.Requests[0].Attachments[0]
+	attached := onlyAttachment(t, p, token)
 	file := download(t, p.URL+attached.URL)
 	if file.status != http.StatusOK || !bytes.Equal(file.body, picture.Bytes()) || attached.Size != picture.Len() ||
 		file.header.Get("Content-Disposition") != `attachment; filename=picture.png` || file.header.Get("Content-Type") != "image/png" {
@@ -151,43 +148,74 @@ func tryUploads(t *testing.T, p *program.Process) {
 	if a := submit(sendFile(t, p, key, "page.png", []byte("<html><script>alert(1)</script></html>"))); a.Error.Code != "widget.invalid_attachments" {
 		t.Errorf("%+v", a)
 	}
+	return token, key
+}
+
+type attachment struct {
+	URL  string
+	Size int
+}
+
+// onlyAttachment is that of the only request that there is.
+func onlyAttachment(t *testing.T, p *program.Process, token string) attachment {
+	t.Helper()
+	listed := call(t, http.DefaultClient, p.URL+"/api/requests-list", "", "Authorization", "Bearer "+token)
+	var page struct {
+		Requests []struct{ Attachments []attachment }
+	}
+	if err := json.Unmarshal(listed.Result, &page); err != nil || len(page.Requests) != 1 || len(page.Requests[0].Attachments) != 1 {
+		t.Fatalf("%v %s", err, listed.Result)
+	}
+	return page.Requests[0].Attachments[0]
 }
 
 // sendFile announces a file, sends it where it is to go, and returns its id. The service
 // refuses it at once if it is no picture; S3 takes what comes.
 func sendFile(t *testing.T, p *program.Process, key, name string, content []byte) string {
 	t.Helper()
-	a := announce(t, p, key, name, "image/png", len(content))
+	target, id := announced(t, announce(t, p, key, name, "image/png", len(content)))
+	if strings.HasPrefix(target, "/") {
+		target = p.URL + target
+	}
+	if status, text := put(t, http.DefaultClient, target, content, map[string]string{"Content-Type": "image/png"}); status != http.StatusOK && !strings.Contains(text, "uploads.invalid_file") {
+		t.Errorf("%d %s", status, text)
+	}
+	return id
+}
+
+// announced is where a file is to be sent, and its id.
+func announced(t *testing.T, a answer) (url, id string) {
+	t.Helper()
 	var result struct {
 		Upload struct {
 			ID, URL, Method string
 			Headers         map[string]string
 		}
 	}
-	if err := json.Unmarshal(a.Result, &result); err != nil {
+	if err := json.Unmarshal(a.Result, &result); err != nil || result.Upload.Method != http.MethodPut || len(result.Upload.Headers) != 1 {
 		t.Fatalf("%v %+v", err, a)
 	}
-	target := result.Upload.URL
-	if strings.HasPrefix(target, "/") {
-		target = p.URL + target
-	}
-	r, err := http.NewRequestWithContext(t.Context(), result.Upload.Method, target, bytes.NewReader(content))
+	return result.Upload.URL, result.Upload.ID
+}
+
+// put sends a file's content.
+func put(t *testing.T, client *http.Client, url string, content []byte, headers map[string]string) (status int, text string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range result.Upload.Headers {
+	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-	response, err := http.DefaultClient.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK && !strings.Contains(string(text), "uploads.invalid_file") {
-		t.Errorf("%v %d %s", err, response.StatusCode, text)
-	}
-	if err := response.Body.Close(); err != nil {
+	defer response.Body.Close() //nolint:errcheck // it was read
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
 		t.Error(err)
 	}
-	return result.Upload.ID
+	return response.StatusCode, string(body)
 }

@@ -26,7 +26,7 @@ var imports = map[string][]string{
 	"e2e/program":              {"internal/store/storetest"},
 	"internal/api":             {"internal/blob", "internal/feedback", "internal/password", "internal/search", "internal/store", "*"},
 	"internal/batch":           {},
-	"internal/blob":            {"internal/feedback", "gocloud.dev", "github.com/gabriel-vasile/mimetype", "golang.org/x/image", "golang.org/x/sync"},
+	"internal/blob":            {"internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2", "github.com/gabriel-vasile/mimetype", "golang.org/x/image", "golang.org/x/sync"},
 	"internal/config":          {"internal/feedback", "github.com/alecthomas/kong"},
 	"internal/feedback":        {},
 	"internal/password":        {"golang.org/x/crypto", "golang.org/x/sync"},

@@ -103,6 +103,7 @@ type Result struct {
 	Apps         []App
 	Request      Request
 	Requests     []Request
+	Upload       Upload
 	NextCursor   string `json:"next_cursor"`
 	TotalCount   int    `json:"total_count"`
 }
@@ -112,6 +113,9 @@ type App struct {
 	ID     string
 	APIKey string `json:"api_key"`
 }
+
+// Upload is where a file is to be sent.
+type Upload struct{ ID, URL string }
 
 // Request is a request as a result shows it.
 type Request struct{ ID, Title, Status string }

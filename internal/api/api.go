@@ -172,11 +172,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // run takes a call from its headers to its result.
 func (a *API) run(c *call) (result any, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
+	defer recovered(&err)
 	if c.r.Method != http.MethodPost {
 		c.w.Header().Set("Allow", http.MethodPost)
 		return nil, feedback.ErrMethodNotAllowed
@@ -197,6 +193,13 @@ func (a *API) run(c *call) (result any, err error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
 	defer cancel()
 	return c.op.call(ctx, who, in)
+}
+
+// recovered makes a panic an error, of the function that defers it.
+func recovered(err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+	}
 }
 
 // authenticate returns who calls, as the operation's guard demands.

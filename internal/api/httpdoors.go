@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -69,11 +70,29 @@ func (a *API) widgetConfig(c *call, name string) {
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Cache-Control", "public, max-age=60")
 	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
-	http.ServeContent(c.w, c.r, "", time.Time{}, bytes.NewReader(text))
+	a.serveWhole(c, bytes.NewReader(text))
+}
+
+// serveWhole sends content unless the caller has it already, as its ETag says. Parts of it
+// are not to be had, nor conditions to be made: a refusal of theirs would be no envelope.
+func (a *API) serveWhole(c *call, content io.ReadSeeker) {
+	for _, asked := range []string{"Range", "If-Match", "If-Unmodified-Since"} {
+		c.r.Header.Del(asked)
+	}
+	http.ServeContent(withoutRanges{c.w}, c.r, "", time.Time{}, content)
 	a.note(c, c.op.name, http.StatusOK, "ok")
 }
 
-func (a *API) configOf(c *call, name string) ([]byte, error) {
+// withoutRanges does not promise the parts that ServeContent could send.
+type withoutRanges struct{ http.ResponseWriter }
+
+func (w withoutRanges) WriteHeader(status int) {
+	w.Header().Set("Accept-Ranges", "none")
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (a *API) configOf(c *call, name string) (_ []byte, err error) {
+	defer recovered(&err)
 	if err := a.mustRead(c); err != nil {
 		return nil, err
 	}

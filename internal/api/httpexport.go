@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"gatherkit/internal/feedback"
@@ -70,11 +68,7 @@ func (a *API) download(c *call, token string) {
 
 // export writes an export to its end.
 func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
+	defer recovered(&err)
 	e := &exporter{API: a, Export: x, to: bufio.NewWriterSize(out, exportPiece), sent: out.flush}
 	return e.write(ctx)
 }

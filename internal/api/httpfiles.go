@@ -32,7 +32,8 @@ func (a *API) upload(c *call, token string) {
 	a.answer(c, struct{}{}, a.receive(c, token))
 }
 
-func (a *API) receive(c *call, token string) error {
+func (a *API) receive(c *call, token string) (err error) {
+	defer recovered(&err)
 	if c.r.Method != http.MethodPut {
 		c.w.Header().Set("Allow", http.MethodPut)
 		return feedback.ErrMethodNotAllowed.With("Files are sent with PUT.")
@@ -54,17 +55,19 @@ func (a *API) receive(c *call, token string) error {
 		return err
 	}
 	body := &pieces{from: io.LimitReader(c.r.Body, u.Size+1), control: http.NewResponseController(c.w)}
-	if u.Ready || u.RequestID != nil {
-		_, err := io.Copy(io.Discard, body)
-		return err
+	body.until, _ = ctx.Deadline() // which a read of the body does not see
+	come := u.Ready || u.RequestID != nil
+	if come {
+		_, err = io.Copy(io.Discard, body)
+	} else {
+		err = a.Files.Receive(ctx, u.ID, body)
 	}
-	err = a.Files.Receive(ctx, u.ID, body)
 	switch {
 	case errors.Is(body.err, os.ErrDeadlineExceeded):
 		return feedback.ErrRequestTimeout
 	case body.err != nil:
 		return feedback.ErrInvalidFile.With("The file broke off before its end.")
-	case err != nil:
+	case err != nil || come:
 		return err
 	}
 	return a.acceptFile(ctx, link.accountID, u)
@@ -74,12 +77,16 @@ func (a *API) receive(c *call, token string) error {
 type pieces struct {
 	from    io.Reader
 	control *http.ResponseController
-	err     error // that ended it before its end
+	until   time.Time // by when it must have come
+	err     error     // that ended it before its end
 }
 
 func (p *pieces) Read(b []byte) (int, error) {
-	now := time.Now()
-	if err := unlessUnsupported(errors.Join(p.control.SetReadDeadline(now.Add(pieceTime)), p.control.SetWriteDeadline(now.Add(2*pieceTime)))); err != nil {
+	last := time.Now().Add(pieceTime)
+	if last.After(p.until) {
+		last = p.until
+	}
+	if err := unlessUnsupported(errors.Join(p.control.SetReadDeadline(last), p.control.SetWriteDeadline(last.Add(pieceTime)))); err != nil {
 		return 0, err
 	}
 	n, err := p.from.Read(b)
@@ -110,11 +117,11 @@ func (a *API) attachment(c *call, token string) {
 		a.answer(c, nil, err)
 		return
 	}
-	http.ServeContent(c.w, c.r, "", time.Time{}, file)
-	a.note(c, c.op.name, http.StatusOK, "ok")
+	a.serveWhole(c, file)
 }
 
-func (a *API) openFile(c *call, token string) (feedback.Upload, io.ReadSeekCloser, error) {
+func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSeekCloser, err error) {
+	defer recovered(&err)
 	if err := a.mustRead(c); err != nil {
 		return feedback.Upload{}, nil, err
 	}
@@ -123,13 +130,13 @@ func (a *API) openFile(c *call, token string) (feedback.Upload, io.ReadSeekClose
 		return feedback.Upload{}, nil, feedback.ErrUploadNotFound
 	}
 	ctx := c.r.Context()
-	u, err := inTime(ctx, func(ctx context.Context) (feedback.Upload, error) {
+	u, err = inTime(ctx, func(ctx context.Context) (feedback.Upload, error) {
 		return a.Store.Upload(ctx, link.accountID, link.fileID)
 	})
 	if err != nil || u.RequestID == nil {
 		return u, nil, errOr(err, feedback.ErrUploadNotFound)
 	}
-	file, err := a.Files.Open(ctx, u.ID)
+	file, err = a.Files.Open(ctx, u.ID)
 	if errors.Is(err, blob.ErrNotFound) {
 		err = feedback.ErrUploadNotFound
 	}

@@ -30,7 +30,7 @@ var (
 
 // operations are drawn from this list. The first ones of a list come a little more often.
 var operations = []string{
-	"widget-submit-request", "requests-list", "requests-list", "requests-update",
+	"widget-submit-request", "widget-create-upload", "widget-create-upload", "requests-list", "requests-list", "requests-update",
 	"requests-merge", "requests-merge", "requests-unmerge",
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote",
 	"comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-delete",
@@ -101,6 +101,8 @@ func (m *machine) begin() {
 	}
 	m.do(aCall{operation: "apps-create", who: m.signIn(m.userNamed("owner")), in: object{"name": "Shop"}})
 	m.do(aCall{operation: "widget-submit-request", who: m.apps[2].key, in: object{"title": "Dark mode", "description": ""}})
+	m.do(aCall{operation: "apps-update-settings", who: m.signIn(m.userNamed("owner")), in: object{"id": m.apps[2].id, "settings": object{"widget": object{"allow_file_uploads": true}}}})
+	m.bringFiles()
 }
 
 // opensApp makes an app with some requests, of which users of the widget mostly see
@@ -108,7 +110,9 @@ func (m *machine) begin() {
 func (m *machine) opensApp(who string) {
 	m.do(aCall{operation: "apps-create", who: who, in: object{"name": "Website"}})
 	a := m.apps[len(m.apps)-1]
-	m.do(aCall{operation: "apps-update-settings", who: who, in: object{"id": a.id, "settings": object{"sharing": draw(m, "sharing", "all", "all", "all", "triaged", "none")}}})
+	m.do(aCall{operation: "apps-update-settings", who: who, in: object{"id": a.id, "settings": object{
+		"sharing": draw(m, "sharing", "all", "all", "all", "triaged", "none"), "widget": object{"allow_file_uploads": m.often("files")},
+	}}})
 	if m.often("identity") {
 		m.do(aCall{operation: "apps-identity-secret", who: who, in: object{"id": a.id}})
 	}
@@ -124,8 +128,8 @@ func (m *machine) userNamed(name string) *user {
 // step is one thing that happens.
 func (m *machine) step() {
 	if !m.often("no time passes") {
-		m.clock.Move(draw(m, "passes", time.Millisecond, 999*time.Millisecond, 11*time.Second, 21*time.Second, 16*time.Minute,
-			16*time.Minute, 8*24*time.Hour, 30*24*time.Hour, 31*24*time.Hour, 61*24*time.Hour))
+		m.clock.Move(draw(m, "passes", time.Millisecond, 999*time.Millisecond, 11*time.Second, 21*time.Second, 15*time.Minute,
+			16*time.Minute, 2*time.Hour, 24*time.Hour, 8*24*time.Hour, 30*24*time.Hour, 31*24*time.Hour, 61*24*time.Hour))
 	}
 	if !m.often("the worker rests") {
 		m.work(draw(m, "task", "sweep", "purge", "index"))
@@ -145,9 +149,13 @@ func (m *machine) step() {
 	if times > 1 && c.operation == "auth-login" {
 		times = 11 // one more than may fail
 	}
+	if times > 1 && c.in["size"] == largest {
+		times = 103 // one more than may wait
+	}
 	for range times {
 		m.do(c)
 	}
+	m.moveFiles(c)
 	if len(m.exports) > 0 && (operation == "requests-export" || !m.often("no link is opened")) {
 		m.open(draw(m, "link", m.exports[max(0, len(m.exports)-2):]...))
 	}
@@ -268,7 +276,7 @@ func (m *machine) call(operation string) aCall {
 	}
 	for _, f := range r.fields {
 		// About two of them: with more filters at once, lists would be empty.
-		if (f.required || slices.Contains(usual[operation], f.name)) && !m.rarely("left out") || !f.required && rapid.IntRange(0, max(1, optional/2)).Draw(m.t, "optional") == 0 {
+		if (f.required || m.wants(c, f.name)) && !m.rarely("left out") || !f.required && rapid.IntRange(0, max(1, optional/2)).Draw(m.t, "optional") == 0 {
 			c.in[f.name] = m.value(c, f.name)
 		}
 	}

@@ -35,14 +35,9 @@ func (m *model) exportRequests(w who, in, got object) (string, object) {
 	if x.app != "" && m.app(w.account, x.app) == nil {
 		return "apps.not_found", nil
 	}
-	url, _ := got["url"].(string)
-	before, token := "https://feedback.example.com"+exportPath, ""
-	if strings.HasPrefix(url, before) {
-		token = strings.TrimPrefix(url, before)
-	}
-	x.text = m.fresh(object{"token": token}, "link", "token")
+	x.text = m.freshLink(got["url"], "link", exportPath)
 	m.exports = append(m.exports, x)
-	return "ok", object{"url": before + x.text, "expires_at": x.expires.Format(timeForm)}
+	return "ok", object{"url": serviceURL + exportPath + x.text, "expires_at": x.expires.Format(timeForm)}
 }
 
 // open downloads what a link leads to.
@@ -116,6 +111,7 @@ func (m *machine) checkLines(body string, requests []*request) {
 	for i, r := range requests {
 		var got, want object
 		decode(m.t, lines[i], &got)
+		m.learn(got)
 		decode(m.t, text(r.exported()), &want)
 		events, _ := got["history"].([]any)
 		delete(got, "history")

@@ -35,6 +35,11 @@ func (m *machine) finish() {
 		}
 		m.lookAround(u, who)
 	}
+	for _, u := range slices.Clone(m.uploads) {
+		if link := u.links[m.linksEnd()]; link != "" {
+			m.openFile(link)
+		}
+	}
 	for _, s := range m.sides {
 		for more := true; more; {
 			var err error
@@ -47,6 +52,8 @@ func (m *machine) finish() {
 		}
 	}
 	m.purged()
+	m.releaseOfApps()
+	m.checkFiles()
 	m.checkIndex()
 	for _, account := range m.accounts {
 		got := m.both("the log of changes", func(s *side) string { return s.log(m.t, account.id) })

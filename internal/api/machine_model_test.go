@@ -26,6 +26,7 @@ type model struct {
 	tokens   []*token
 	cursors  []*place
 	exports  []*export
+	uploads  []*upload
 	failures map[string]*countdown // of logins by e-mail, and of all under ""
 	learned  map[string]bool       // the random texts that the service has given
 }
@@ -68,8 +69,9 @@ type (
 		votes                                          int
 		given                                          []*vote    // here
 		comments                                       []*comment // deleted ones, too
-		root, parent                                   *request   // of a merged one: where it counts, and what it was merged into
-		former                                         string     // the status before
+		attachments                                    []*upload
+		root, parent                                   *request // of a merged one: where it counts, and what it was merged into
+		former                                         string   // the status before
 		version                                        int
 		created, updated                               time.Time
 		binned, gone                                   bool
@@ -203,6 +205,8 @@ func (m *model) swept() {
 			r.idempotencyKey = ""
 		}
 	}
+	m.release(func(r *request) bool { return r.gone })
+	m.forgetFiles()
 }
 
 // failed counts a failed login.
@@ -327,10 +331,14 @@ func (a *app) shown() object {
 }
 
 func (r *request) shown() object {
+	attachments := []object{}
+	for _, u := range r.attachments {
+		attachments = append(attachments, u.shown())
+	}
 	return object{
 		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
 		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.spoken()), "source": r.source,
-		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "eta": r.eta, "version": r.version,
+		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "eta": r.eta, "version": r.version, "attachments": attachments,
 		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
 	}
 }

@@ -74,9 +74,12 @@ var rules = map[string]rule{
 	"apps-delete":          {guardBearer, feedback.RoleAdmin, oneID, (*model).deleteApp},
 	"widget-submit-request": {guardWidget, "", []field{
 		need("title", trimmed(1, 200)), need("description", trimmed(0, 10_000)), may("email", trimmed(0, 254)), may("name", trimmed(0, 200)),
-		may("external_id", trimmed(0, 200)), may("metadata", someMetadata), may("idempotency_key", verbatim(1, 64)),
+		may("external_id", trimmed(0, 200)), may("metadata", someMetadata), may("attachments", someFiles), may("idempotency_key", verbatim(1, 64)),
 		may("identity_token", verbatim(0, 1e6)),
 	}, (*model).submit},
+	"widget-create-upload": {guardWidget, "", []field{
+		need("filename", trimmed(1, 200)), need("content_type", oneOf(feedback.UploadTypes()...)), need("size", fileSize),
+	}, (*model).createUpload},
 	"requests-list": {guardBearer, feedback.RoleViewer, append(
 		slices.Clone(where), may("sort", oneOf("newest", "oldest", "most_voted", "recently_updated")), paging[0], paging[1],
 	), (*model).listRequests},
@@ -156,6 +159,7 @@ func (m *model) predict(c aCall, got object) (string, object) {
 	if code != "" {
 		return code, nil
 	}
+	m.learn(got)
 	return r.says(m, w, in, got)
 }
 

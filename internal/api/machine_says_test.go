@@ -174,7 +174,8 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata, version: 1, tags: []any{}, source: "widget", votes: 1,
 		submitter: somebody(in), created: m.now(), updated: m.now(),
 	}
-	r.sent = text([]any{r.title, r.description, r.submitter, metadata})
+	ids, _ := in["attachments"].([]any)
+	r.sent = text([]any{r.title, r.description, r.submitter, metadata, append([]any{}, ids...)})
 	r.idempotencyKey, _ = in["idempotency_key"].(string)
 	first := find(m.requests, func(f *request) bool {
 		return r.idempotencyKey != "" && f.app == r.app && f.idempotencyKey == r.idempotencyKey && !f.gone
@@ -183,6 +184,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	if person != nil {
 		r.submitter = person
 	}
+	files, all := m.attachable(w.app, ids)
 	switch {
 	case first != nil && first.sent != r.sent:
 		return "widget.idempotency_mismatch", nil
@@ -194,7 +196,12 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		return refusal, nil
 	case w.app.settings["widget"].(object)["require_email"] == true && r.submitter["email"] == nil:
 		return "widget.invalid_email", nil
+	case len(ids) > 0 && !w.app.takesFiles():
+		return "widget.uploads_not_allowed", nil
+	case !all:
+		return "widget.invalid_attachments", nil
 	default:
+		r.attach(files)
 		r.id = m.fresh(got, "id", "request", "id")
 		m.came(r, "api_key", r.app.id)
 	}

@@ -9,6 +9,8 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -31,6 +33,7 @@ type machine struct {
 	clock *storetest.Clock
 	sides []*side
 	tally tally
+	keyed aCall // the last submission with an idempotency key
 }
 
 // side is one of the two services. Ids, secrets and cursors are random: they are named
@@ -38,15 +41,15 @@ type machine struct {
 type side struct {
 	*service
 	db     *sql.DB // a look past the service
+	files  string  // the folder of files
 	nameOf map[string]string
 	seen   []string // the names, in braces
 }
 
 func newSide(t *testing.T, at storetest.Place, clock *storetest.Clock) *side {
 	t.Helper()
-	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{}}
-	s.api = newAPI(t, s.store, clock)
-	return &side{service: s, db: at.Raw(t)}
+	folder := t.TempDir()
+	return &side{service: newEmptyService(t, at, clock, folder), db: at.Raw(t), files: folder}
 }
 
 // clear makes the service a fresh installation with a set-up token. The databases are
@@ -55,7 +58,7 @@ func (s *side) clear(t *rapid.T) {
 	tables := []string{
 		"changes", "account_seq", "request_counts", "request_tags", "votes", "comments", "requests", "request_words", "word_counts", "indexed_requests",
 		"index_progress", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions", "logins", "users", "accounts", "login_failures",
-		"setup_tokens", "installation", "leases",
+		"setup_tokens", "installation", "leases", "uploads",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -69,6 +72,11 @@ func (s *side) clear(t *rapid.T) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
+	for _, room := range []string{"incoming", "files"} {
+		if err := os.RemoveAll(filepath.Join(s.files, room)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s.names, s.nameOf, s.seen = map[string]string{}, map[string]string{}, nil
 	if err := s.store.AddSetupToken(context.Background(), setupToken); err != nil {
 		t.Fatal(err)
@@ -76,7 +84,7 @@ func (s *side) clear(t *rapid.T) {
 }
 
 var (
-	randomText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gk|gis|gex)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{100,}`)
+	randomText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gk|gis|gex)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
 	logDetails = regexp.MustCompile(` \|.*`)
 	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
@@ -92,8 +100,11 @@ func (s *side) mask(text string) string {
 		}
 		prefix, _, _ := strings.Cut(found, "_")
 		kind := cmp.Or(secretKinds[prefix], "cursor")
-		if len(found) == len(feedback.ID{}.String()) {
+		switch len(found) {
+		case len(feedback.ID{}.String()):
 			kind = "id"
+		case cursorText.EncodedLen(linkBytes + macBytes):
+			kind = "file"
 		}
 		name := fmt.Sprint(kind, len(s.seen))
 		s.names[name], s.nameOf[found] = found, "{"+name+"}"
@@ -137,23 +148,27 @@ func (m *machine) do(c aCall) {
 	}
 	said := m.both(c.String(), func(s *side) string { return s.said(c) })
 	_, body, _ := strings.Cut(said, "\n")
+	gotCode, got := m.read(c.operation, body)
+	code, result := m.predict(c, got)
+	var want object
+	if code == "ok" {
+		decode(m.t, text(result), &want)
+	}
+	if gotCode != code || !reflect.DeepEqual(got, want) {
+		m.t.Fatalf("%s:\nsaid:  %s\nmodel: %s %s", c, said, code, text(result))
+	}
+}
+
+// read takes an answer apart, and counts it.
+func (m *machine) read(operation, body string) (code string, result object) {
 	var got struct {
 		Result object
 		Error  struct{ Code string }
 	}
 	decode(m.t, body, &got)
-	if got.Error.Code == "" {
-		got.Error.Code = "ok"
-	}
-	m.tally.add(c.operation, got.Error.Code)
-	code, result := m.predict(c, got.Result)
-	var want object
-	if code == "ok" {
-		decode(m.t, text(result), &want)
-	}
-	if got.Error.Code != code || !reflect.DeepEqual(got.Result, want) {
-		m.t.Fatalf("%s:\nsaid:  %s\nmodel: %s %s", c, said, code, text(result))
-	}
+	code = cmp.Or(got.Error.Code, "ok")
+	m.tally.add(operation, code)
+	return code, got.Result
 }
 
 // decode reads JSON and leaves numbers as they are written.
@@ -205,8 +220,11 @@ func (m *machine) work(task string) {
 			m.t.Fatal(err)
 		}
 	}
-	if task == "sweep" {
+	switch task {
+	case "sweep":
 		m.swept()
+	case "purge":
+		m.releaseOfApps()
 	}
 }
 

@@ -25,7 +25,7 @@ func (m *machine) value(c aCall, name string) any {
 	if c.operation == "requests-similar" && c.in["id"] != nil && m.often("by the id alone") {
 		return nil
 	}
-	for _, of := range []func(aCall, string) (any, bool){m.idValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue} {
+	for _, of := range []func(aCall, string) (any, bool){m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue} {
 		if v, ok := of(c, name); ok {
 			return v
 		}
@@ -184,7 +184,7 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
 	if name == "settings" {
 		return m.either(name,
-			[]any{widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}), origins("https://A.example:443"), origins(), object{"sharing": "all"}, object{"sharing": "triaged"}, object{"sharing": "none"}, object{}},
+			[]any{widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}), widget(object{"allow_file_uploads": true}), widget(object{"allow_file_uploads": false}), origins("https://A.example:443"), origins(), object{"sharing": "all"}, object{"sharing": "triaged"}, object{"sharing": "none"}, object{}},
 			[]any{widget(object{"x": true}), object{"sharing": "some"}, origins("https://a.example/path"), []any{}}), true
 	}
 	return nil, false

@@ -129,11 +129,12 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// idFields are the parameters of an operation that hold an id.
+// idFields are the parameters of an operation that hold an id, or a list of them.
 func idFields(o *op) []string {
 	var fields []string
 	for _, name := range o.params.names {
-		if o.params.schema.Properties[name].Format == "uuid" {
+		schema := o.params.schema.Properties[name]
+		if schema.Format == "uuid" || schema.Items != nil && schema.Items.Format == "uuid" {
 			fields = append(fields, name)
 		}
 	}
@@ -153,15 +154,21 @@ func TestTenants(t *testing.T) {
 		s.must("requests-delete", "owner", s.filled(`{"id":"{deleted_request}"}`))
 		doomed := s.must("apps-create", "owner", `{"name":"Doomed"}`)["app"].(map[string]any)["id"].(string)
 		s.must("apps-delete", "owner", `{"id":"`+doomed+`"}`)
-		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
-		own := map[string]string{"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner)}
+		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`))
+		own := map[string]string{
+			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner),
+			"file": s.send("key", "a.txt", "words"),
+		}
 		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		before := s.snapshot()
 
 		for _, o := range s.api.order {
 			for _, field := range idFields(o) {
-				body := sample(t, o.name)
+				body, status := sample(t, o.name), http.StatusNotFound
+				if field == "attachments" {
+					body, status = `{"title":"T","description":"","attachments":["{file}"]}`, http.StatusBadRequest
+				}
 				who := map[guard][2]string{guardBearer: {"stranger", "owner"}, guardWidget: {"stranger_key", "key"}}[o.guard]
 				for noun, id := range own {
 					if !strings.Contains(body, "{"+noun+"}") {
@@ -169,12 +176,12 @@ func TestTenants(t *testing.T) {
 					}
 					rest := func(id string) string { return theirs.Replace(strings.ReplaceAll(body, "{"+noun+"}", id)) }
 					foreign, unknown := s.call(o.name, who[0], rest(id)), s.call(o.name, who[0], rest(random))
-					if foreign.status != http.StatusNotFound || foreign.status != unknown.status || !bytes.Equal(masked(foreign.body), masked(unknown.body)) {
+					if foreign.status != status || foreign.status != unknown.status || !bytes.Equal(masked(foreign.body), masked(unknown.body)) {
 						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random).Replace(body))
-				if gone.status != http.StatusNotFound {
+				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{file}", random).Replace(body))
+				if gone.status != status {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
 			}
@@ -182,6 +189,7 @@ func TestTenants(t *testing.T) {
 		if after := s.snapshot(); before != after {
 			t.Errorf("another account's call has changed something:\n%s\n%s", before, after)
 		}
+		requestID(t, s.submitWith("key", `"`+own["file"]+`"`)) // nobody has it yet
 	})
 }
 
@@ -191,13 +199,13 @@ func (s *service) strangers() *strings.Replacer {
 	s.t.Helper()
 	app := s.must("apps-create", "stranger", `{"name":"Theirs"}`)["app"].(map[string]any)
 	s.names["stranger_key"] = app["api_key"].(string)
-	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"sharing":"all"}}`)
-	names := []string{"{app}", app["id"].(string)}
+	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`)
+	names := []string{"{app}", app["id"].(string), "{file}", s.send("stranger_key", "a.txt", "words")}
 	for _, name := range []string{"{request}", "{other_request}"} {
 		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":""}`)["request"].(map[string]any)
 		names = append(names, name, request["id"].(string))
 	}
-	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[3]+`","body":"B"}`)["comment"].(map[string]any)
+	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string))
 	return strings.NewReplacer(names...)
 }
@@ -248,8 +256,8 @@ func TestMassAssignment(t *testing.T) {
 
 // columnNames are the fields of the records and the columns beside them.
 func columnNames() []string {
-	names := []string{"account_id", "key_hash", "password_hash", "role", "box", "deleted_at", "idempotency_key", "fingerprint", "seq", "expires_at", "is_admin", "__proto__"}
-	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}, feedback.Comment{}} {
+	names := []string{"account_id", "key_hash", "password_hash", "role", "box", "deleted_at", "idempotency_key", "fingerprint", "seq", "expires_at", "ready", "is_admin", "__proto__"}
+	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}, feedback.Comment{}, feedback.Attachment{}} {
 		typ := reflect.TypeOf(record)
 		for i := range typ.NumField() {
 			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != "" && name != "-" && !slices.Contains(names, name) {

@@ -80,15 +80,21 @@ func newFreshService(t testing.TB, at storetest.Place) *service {
 	return s
 }
 
-func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *service {
+// newEmptyService is a service without anything, which keeps files in a folder.
+func newEmptyService(t testing.TB, at storetest.Place, clock *storetest.Clock, folder string, change ...func(*Options)) *service {
 	t.Helper()
-	clock := storetest.NewClock()
-	files, err := blob.Open(context.Background(), t.TempDir())
+	files, err := blob.Open(context.Background(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now, func(o *store.Options) { o.RemoveFile = files.Remove }), names: map[string]string{}}
 	s.api = newAPI(t, s.store, clock, append([]func(*Options){func(o *Options) { o.Files = files }}, change...)...)
+	return s
+}
+
+func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *service {
+	t.Helper()
+	s := newEmptyService(t, at, storetest.NewClock(), t.TempDir(), change...)
 	for _, role := range []feedback.Role{feedback.RoleOwner, feedback.RoleAdmin, feedback.RoleMember, feedback.RoleViewer} {
 		s.addUser("Acme", string(role), role)
 	}

@@ -50,7 +50,7 @@ func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreate
 		return result, err
 	}
 	until := feedback.At(a.Now().Add(uploadLife))
-	url, err := a.Files.Target(ctx, u.ID, u.ContentType, uploadLife)
+	url, err := a.Files.Target(ctx, u.ID, u.Size, uploadLife)
 	if url == "" {
 		url = a.link(uploadPath + fileLink{toSend, v.app.AccountID, u.ID, until}.sign(a.linkKey))
 	}

@@ -164,6 +164,20 @@ func TestFilesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: attached: %s", name, got.body)
 		}
 	}
+	id, url := s.announce("key", "a.txt", 5)
+	for _, test := range []struct {
+		body io.Reader
+		code string
+	}{
+		{strings.NewReader("words"), "ok"},
+		{io.MultiReader(strings.NewReader("wo"), iotest.ErrReader(io.ErrUnexpectedEOF)), "uploads.invalid_file"}, // again, but not to its end
+		{strings.NewReader("words"), "ok"},
+	} {
+		if got := s.put(url, test.body); got.code(t) != test.code {
+			t.Errorf("%s, want %s", got.body, test.code)
+		}
+	}
+	requestID(t, s.submitWith("key", `"`+id+`"`))
 	for body, code := range map[string]string{
 		`{"filename":"a","content_type":"text/html","size":1}`:         "widget.invalid_content_type",
 		`{"filename":"a","content_type":"image/svg+xml","size":1}`:     "widget.invalid_content_type",

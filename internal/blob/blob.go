@@ -4,6 +4,7 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
 	_ "gocloud.dev/blob/s3blob" // for s3:// addresses
@@ -62,13 +64,19 @@ func (s *Store) Close() error { return s.bucket.Close() }
 func incoming(id feedback.ID) string { return "incoming/" + id.String() }
 func accepted(id feedback.ID) string { return "files/" + id.String() }
 
-// Target is where the bytes of a file are to be sent straight, with PUT and the content
-// type; "" where they come by way of Receive.
-func (s *Store) Target(ctx context.Context, id feedback.ID, contentType string, life time.Duration) (string, error) {
+// Target is where a file of so many bytes, and no other length, is to be sent straight,
+// with PUT; "" where files come by way of Receive.
+func (s *Store) Target(ctx context.Context, id feedback.ID, size int64, life time.Duration) (string, error) {
 	if s.folder != "" {
 		return "", nil
 	}
-	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", ContentType: contentType, Expiry: life})
+	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", Expiry: life, BeforeSign: func(as func(any) bool) error {
+		var put *s3.PutObjectInput
+		if as(&put) {
+			put.ContentLength = &size
+		}
+		return nil
+	}})
 }
 
 // Receive stores what was sent as a file, for Accept to look into.
@@ -99,7 +107,7 @@ func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (co
 	if err != nil {
 		return "", 0, err
 	}
-	if err := s.write(ctx, accepted(id), strings.NewReader(string(clean))); err != nil {
+	if err := s.write(ctx, accepted(id), bytes.NewReader(clean)); err != nil {
 		return "", 0, err
 	}
 	return contentType, int64(len(clean)), s.delete(ctx, incoming(id))

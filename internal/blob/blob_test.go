@@ -40,7 +40,7 @@ func TestFolder(t *testing.T) {
 		_, _, err := s.Accept(t.Context(), id, 5)
 		return err
 	}
-	if target, err := s.Target(t.Context(), id, "text/plain", 1); target != "" || err != nil {
+	if target, err := s.Target(t.Context(), id, 5, 1); target != "" || err != nil {
 		t.Errorf("%q %v", target, err)
 	}
 	if err := accept(); !errors.Is(err, ErrNotFound) {

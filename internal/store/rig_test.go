@@ -40,6 +40,7 @@ func (r *rig) watched(note func(query string, args []driver.NamedValue)) *store.
 	r.t.Helper()
 	s, err := store.Open(ctx, store.Options{
 		Database: r.at.Database, Folder: r.at.Folder, Now: r.clock.Now, Rand: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		RemoveFile: func(context.Context, feedback.ID) error { return nil },
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -1,0 +1,215 @@
+package api
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What the model says to files: they are announced, sent, attached and opened, and go.
+
+const serviceURL = "https://feedback.example.com"
+
+// upload is a file that was announced. What it is, its announcement says until it comes.
+type upload struct {
+	*app
+	model                 *model
+	id, name, contentType string
+	size                  int
+	announced             time.Time
+	target                string // to which it is sent
+	ready, gone           bool
+	kept                  string // of its content
+	request               *request
+	links                 map[time.Time]string // by which it can be opened until then
+}
+
+// content is what a file can be, and what the service keeps of it.
+type content struct{ sent, kept, contentType string }
+
+var contents = []content{
+	{"The list ends at row 7", "The list ends at row 7", "text/plain"},
+	{onePixel("tEXtComment\x00taken at home"), onePixel(""), "image/png"},
+}
+
+// onePixel is a PNG with a chunk between the others, if there is one.
+func onePixel(chunk string) string {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		panic(err) // a buffer takes it
+	}
+	const end, name = 12, 4
+	if chunk == "" {
+		return b.String()
+	}
+	head, tail := b.String()[:b.Len()-end], b.String()[b.Len()-end:]
+	chunk = string(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-name))) + chunk + string(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(chunk))))
+	return head + chunk + tail
+}
+
+// filenames are those that are drawn, and what is left of them.
+var filenames = map[string]string{
+	"what I see.txt": "what I see.txt", `C:\temp\picture.png`: "picture.png", "../..": "file", "é\u202efdp.txt": "éfdp.txt", `"a".txt`: `"a".txt`,
+}
+
+// fileSize is as large as a file may be.
+func fileSize(v any) (any, bool) {
+	n, ok := positive(v)
+	return n, ok && n.(int) <= 10<<20
+}
+
+// someFiles are the ids of at most five files, each once.
+func someFiles(v any) (any, bool) {
+	list, ok := v.([]any)
+	for i, id := range list {
+		_, good := anID(id)
+		ok = ok && good && !slices.Contains(list[:i], id)
+	}
+	return list, ok && len(list) <= 5
+}
+
+func (m *model) createUpload(w who, in, got object) (string, object) {
+	size, waiting := in["size"].(int), 0
+	for _, u := range m.uploads {
+		if u.account == w.app.account && u.request == nil && !u.gone && u.within(25*time.Hour) {
+			waiting += u.size
+		}
+	}
+	switch {
+	case !w.app.allows(w.origin):
+		return "widget.origin_not_allowed", nil
+	case !w.app.takesFiles():
+		return "widget.uploads_not_allowed", nil
+	case waiting+size > 1<<30:
+		return "api.rate_limited", nil
+	}
+	u := &upload{
+		app: w.app, model: m, id: m.fresh(got, "id", "upload", "id"), name: filenames[in["filename"].(string)],
+		contentType: in["content_type"].(string), size: size, announced: m.now(), links: map[time.Time]string{},
+	}
+	shown, _ := got["upload"].(object)
+	u.target = m.freshLink(shown["url"], "file", uploadPath)
+	m.uploads = append(m.uploads, u)
+	return "ok", object{"upload": object{
+		"id": u.id, "url": serviceURL + uploadPath + u.target, "method": "PUT", "headers": object{"Content-Type": u.contentType},
+		"expires_at": u.announced.Add(15 * time.Minute).Format(timeForm),
+	}}
+}
+
+func (a *app) takesFiles() bool { return a.settings["widget"].(object)["allow_file_uploads"] == true }
+
+// within reports whether the file is no older than that.
+func (u *upload) within(d time.Duration) bool { return !u.announced.Before(u.model.now().Add(-d)) }
+
+// freshLink is the random text with which a link ends that the service has made just now.
+func (m *model) freshLink(url any, kind, path string) string {
+	text, _ := url.(string)
+	token, _ := strings.CutPrefix(text, serviceURL+path)
+	return m.fresh(object{"token": token}, kind, "token")
+}
+
+// attachable are the files of an app that are asked for; false when one cannot be had.
+func (m *model) attachable(a *app, ids []any) (files []*upload, all bool) {
+	for _, id := range ids {
+		u := find(m.uploads, func(u *upload) bool { return u.id == id })
+		if u == nil || u.app != a || !u.waits() {
+			return nil, false
+		}
+		files = append(files, u)
+	}
+	return files, true
+}
+
+// waits reports whether the file can be attached.
+func (u *upload) waits() bool {
+	return u.ready && !u.gone && u.request == nil && u.within(24*time.Hour)
+}
+
+// attach gives a request its files, in their order.
+func (r *request) attach(files []*upload) {
+	r.attachments = files
+	for _, u := range files {
+		u.request = r
+	}
+}
+
+// received is the answer to what was sent to a link; broken is what ends before its end.
+func (m *model) received(link, body string, broken bool) string {
+	u := find(m.uploads, func(u *upload) bool { return u.target == link && !u.gone })
+	switch {
+	case u == nil || !m.now().Before(u.announced.Add(15*time.Minute)):
+		return "uploads.not_found"
+	case broken:
+		return "uploads.invalid_file"
+	case u.ready:
+		return "ok"
+	}
+	c := find(contents, func(c content) bool { return c.sent == body })
+	if c.kept == "" || len(body) != u.size {
+		u.gone = true
+		return "uploads.invalid_file"
+	}
+	u.ready, u.kept, u.contentType, u.size = true, c.kept, c.contentType, len(c.kept)
+	return "ok"
+}
+
+// linked is the file to which a link leads; nil when it leads nowhere any more.
+func (m *model) linked(link string) *upload {
+	return find(m.uploads, func(u *upload) bool {
+		for until, text := range u.links {
+			if text == link {
+				return u.request != nil && m.now().Before(until)
+			}
+		}
+		return false
+	})
+}
+
+// linksEnd is until when the links work that are shown now.
+func (m *model) linksEnd() time.Time { return m.now().Truncate(time.Hour).Add(2 * time.Hour) }
+
+// learn notes by which links the files in an answer are opened. They are other ones each
+// hour, and the same within it.
+func (m *model) learn(got any) {
+	switch got := got.(type) {
+	case []any:
+		for _, v := range got {
+			m.learn(v)
+		}
+	case object:
+		u := find(m.uploads, func(u *upload) bool { return u.id == got["id"] && u.request != nil })
+		if u != nil && u.links[m.linksEnd()] == "" {
+			u.links[m.linksEnd()] = m.freshLink(got["url"], "file", attachmentPath)
+		}
+		for _, v := range got {
+			m.learn(v)
+		}
+	}
+}
+
+func (u *upload) shown() object {
+	return object{"id": u.id, "filename": u.name, "content_type": u.contentType, "size": u.size, "url": serviceURL + attachmentPath + u.links[u.model.linksEnd()]}
+}
+
+// release lets go of the files of requests that are gone, and returns them.
+func (m *model) release(gone func(*request) bool) (released []*upload) {
+	for _, u := range m.uploads {
+		if u.request != nil && gone(u.request) {
+			u.request = nil
+			released = append(released, u)
+		}
+	}
+	return released
+}
+
+// forgetFiles is the worker having removed those that nobody holds any more.
+func (m *model) forgetFiles() {
+	for _, u := range m.uploads {
+		u.gone = u.gone || u.request == nil && !u.within(25*time.Hour)
+	}
+}

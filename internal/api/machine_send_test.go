@@ -1,0 +1,253 @@
+package api
+
+import (
+	"database/sql"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+
+	"gatherkit/internal/feedback"
+)
+
+// What is done to files, and what must be left of them.
+
+var largest = number("10485760")
+
+// fileValue draws what is said of a file, and the files of a request.
+func (m *machine) fileValue(c aCall, name string) (any, bool) {
+	switch name {
+	case "filename":
+		var names []any
+		for _, text := range slices.Sorted(maps.Keys(filenames)) {
+			names = append(names, text)
+		}
+		return m.either(name, names, []any{"", strings.Repeat("x", 201), "a\x00b", 7}), true
+	case "content_type":
+		return m.either(name, []any{"text/plain", "image/png", "application/pdf"}, []any{"text/html", "image/svg+xml", "", nil}), true
+	case "size":
+		var sizes []any
+		for _, c := range contents {
+			sizes = append(sizes, number(strconv.Itoa(len(c.sent))))
+		}
+		return m.either(name, append(slices.Repeat(sizes, 5), largest), []any{number("0"), number("-1"), number("1.5"), number("10485761"), "5"}), true
+	case "attachments":
+		return m.either(name, []any{m.chosen(c.who, 1), m.chosen(c.who, 2), m.chosen(c.who, 5), m.chosen(c.who, 5), append(m.chosen(c.who, 1), m.anUpload(c.who))},
+			[]any{[]any{m.anyOf("{id")}, []any{nobodysID}, []any{"junk"}, append(m.chosen(c.who, 1), m.chosen(c.who, 1)...), m.anySix(), "junk"}), true
+	}
+	return nil, false
+}
+
+// waiting are the files that can be attached with an app's key, the newest first.
+func (m *machine) waiting(key string) []*upload {
+	var waiting []*upload
+	for _, u := range slices.Backward(m.uploads) {
+		if u.app.key == key && u.waits() {
+			waiting = append(waiting, u)
+		}
+	}
+	return waiting
+}
+
+// chosen are at most so many files of those that wait, in any order.
+func (m *machine) chosen(key string, most int) []any {
+	ids := []any{}
+	for _, u := range m.waiting(key) {
+		ids = append(ids, u.id)
+	}
+	return rapid.Permutation(ids).Draw(m.t, "files")[:min(most, len(ids))]
+}
+
+// anUpload is the id of any file that was ever announced, or of one that waits for
+// another app.
+func (m *machine) anUpload(key string) string {
+	others := rapid.Bool().Draw(m.t, "of another app")
+	return one(m, "any file", m.uploads, func(u *upload) string { return u.id }, func(u *upload) bool { return !others || u.app.key != key && u.waits() })
+}
+
+// anySix are too many.
+func (m *machine) anySix() []any {
+	ids := []any{}
+	for _, text := range m.sides[0].seen {
+		if strings.HasPrefix(text, "{id") {
+			ids = append(ids, text)
+		}
+	}
+	return ids[:6]
+}
+
+// wants reports whether a call mostly has an optional parameter.
+func (m *machine) wants(c aCall, name string) bool {
+	switch {
+	case name == "attachments":
+		return len(m.waiting(c.who)) > 0
+	case name == "idempotency_key" && c.in["attachments"] != nil:
+		return rapid.IntRange(0, 2).Draw(m.t, "with a key") == 0
+	}
+	return slices.Contains(usual[c.operation], name)
+}
+
+// bringFiles sends each app a few files at first.
+func (m *machine) bringFiles() {
+	for _, a := range m.apps {
+		for _, c := range contents {
+			before := len(m.uploads)
+			m.do(aCall{operation: "widget-create-upload", who: a.key, in: object{"filename": "../..", "content_type": c.contentType, "size": number(strconv.Itoa(len(c.sent)))}})
+			for _, u := range m.uploads[before:] {
+				m.send(u)
+			}
+		}
+	}
+}
+
+// moveFiles lets files come, those that were announced mostly at once, opens some, and
+// sends a submission again, now and then with other files.
+func (m *machine) moveFiles(c aCall) {
+	if c.in["idempotency_key"] != nil {
+		m.keyed = c
+	}
+	if len(m.uploads) > 0 && (c.operation == "widget-create-upload" && m.often("it comes at once") || !m.often("nothing is sent")) {
+		m.send(m.uploads[len(m.uploads)-1])
+	}
+	if link := m.anyOf("{file"); link != "" && !m.often("no file is opened") {
+		m.openFile(link)
+	}
+	if m.keyed.in != nil && !m.often("nothing is submitted again") {
+		again := m.keyed
+		again.in = maps.Clone(again.in)
+		files, _ := again.in["attachments"].([]any)
+		reversed := slices.Clone(files)
+		slices.Reverse(reversed)
+		again.in["attachments"] = draw[any](m, "again with", files, reversed, files[:len(files)/2], m.chosen(again.who, 1))
+		m.do(again)
+	}
+}
+
+// send sends a file's content, which is mostly good, to its link or to another one.
+func (m *machine) send(u *upload) {
+	link := u.target
+	if !m.often("to its own link") {
+		link = m.anyOf("{file")
+	}
+	right := find(contents, func(c content) bool { return len(c.sent) == u.size }).sent
+	page := "<html>" + strings.Repeat(" ", 16)
+	body := draw(m, "content", right, right, right, right, right, page, right+" ", strings.TrimSuffix(right, "7"), contents[0].sent)
+	broken := m.rarely("it breaks off")
+	said := m.both("the sending of "+u.id+" to "+link, func(s *side) string {
+		from := io.Reader(strings.NewReader(body))
+		if broken {
+			from = io.MultiReader(strings.NewReader(body[:len(body)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))
+		}
+		return s.mask(string(s.put(uploadPath+s.filled(link), from).body))
+	})
+	code, _ := m.read("upload", said)
+	if want := m.received(link, body, broken); code != want {
+		m.t.Fatalf("the sending of %q (broken off: %v) to %s: %s, want %s", body, broken, link, said, want)
+	}
+}
+
+// openFile downloads what a link leads to.
+func (m *machine) openFile(link string) {
+	said := m.both("the download by "+link, func(s *side) string {
+		got := s.get(attachmentPath + s.filled(link))
+		_, names, _ := mime.ParseMediaType(got.header.Get("Content-Disposition"))
+		return fmt.Sprintln(got.status, got.header.Get("Content-Type"), names["filename"]) + s.mask(string(got.body))
+	})
+	u := m.linked(link)
+	if u == nil {
+		_, body, _ := strings.Cut(said, "\n")
+		if code, _ := m.read("attachment-download", body); code != "uploads.not_found" {
+			m.t.Fatalf("a link that should not work: %s", said)
+		}
+		return
+	}
+	m.tally.add("attachment-download", "ok")
+	if want := fmt.Sprintln(200, u.contentType, u.name) + u.kept; said != want {
+		m.t.Fatalf("%s leads to\n%q, want\n%q", link, said, want)
+	}
+}
+
+// releaseOfApps lets go of the files of deleted apps, as far as the worker has come, and
+// tries their links.
+func (m *machine) releaseOfApps() {
+	left := m.both("apps that have requests", func(s *side) string {
+		lines := s.lines(m.t, "SELECT app_id, '' FROM requests GROUP BY app_id")
+		slices.Sort(lines)
+		return strings.Join(lines, "")
+	})
+	for _, u := range m.release(func(r *request) bool { return r.deleted && !strings.Contains(left, r.app.id) }) {
+		if link := u.links[m.linksEnd()]; link != "" {
+			m.openFile(link)
+		}
+	}
+}
+
+// checkFiles holds the records of files, and the files themselves, against the model.
+func (m *machine) checkFiles() {
+	var want []string
+	for _, u := range m.uploads {
+		if u.gone {
+			continue
+		}
+		request := "-"
+		if u.request != nil {
+			request = u.request.id
+		}
+		want = append(want, fmt.Sprintln(u.id, u.app.id, request, u.name, u.contentType, u.size, u.ready))
+		if u.ready {
+			want = append(want, fmt.Sprintln("files", u.id))
+		}
+	}
+	slices.Sort(want)
+	got := m.both("the files", func(s *side) string {
+		lines := append(s.records(m), s.stored(m)...)
+		slices.Sort(lines)
+		return strings.Join(lines, "")
+	})
+	if got != strings.Join(want, "") {
+		m.t.Fatalf("the files are\n%s\nand should be\n%s", got, strings.Join(want, ""))
+	}
+}
+
+// records are those of files.
+func (s *side) records(m *machine) (lines []string) {
+	rows, err := s.db.Query("SELECT id, app_id, request_id, filename, content_type, size, ready FROM uploads")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has what matters
+	for rows.Next() {
+		var id, app feedback.ID
+		var request sql.Null[feedback.ID]
+		var name, contentType string
+		var size int
+		var ready bool
+		if err := rows.Scan(&id, &app, &request, &name, &contentType, &size, &ready); err != nil {
+			m.t.Fatal(err)
+		}
+		lines = append(lines, s.mask(fmt.Sprintln(id, app, idOrNone(request), name, contentType, size, ready)))
+	}
+	if err := rows.Err(); err != nil {
+		m.t.Fatal(err)
+	}
+	return lines
+}
+
+// stored are the files that lie in the folder.
+func (s *side) stored(m *machine) (lines []string) {
+	files, err := filepath.Glob(filepath.Join(s.files, "*", "*"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, file := range files {
+		lines = append(lines, s.mask(fmt.Sprintln(filepath.Base(filepath.Dir(file)), filepath.Base(file))))
+	}
+	return lines
+}
