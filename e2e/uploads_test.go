@@ -57,7 +57,7 @@ func TestUploadsToS3(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	program.Launch(t, cmd, make(chan struct{}))
 	program.Eventually(t, "S3 answers", func() bool {
-		response, err := http.Get("http://" + address) //nolint:noctx // of this machine
+		response, err := http.Get("http://" + address)
 		if err != nil {
 			return false
 		}
@@ -112,7 +112,7 @@ func download(t *testing.T, url string) downloaded {
 
 func downloadBy(t *testing.T, client *http.Client, url string) downloaded {
 	t.Helper()
-	response, err := client.Get(url) //nolint:noctx // of this machine
+	response, err := client.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,14 +19,14 @@ func serve(t *testing.T, demo *Demo) http.Handler {
 	return h
 }
 
-func get(h http.Handler, path string, headers ...string) *http.Response {
-	r := httptest.NewRequest(http.MethodGet, path, nil)
+func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	return w.Result()
+	return w
 }
 
 func readAll(t *testing.T, from io.Reader) string {
@@ -51,23 +51,23 @@ func TestWidgetFiles(t *testing.T) {
 			"Content-Type": mediaType, "Cache-Control": "public, max-age=300", "Access-Control-Allow-Origin": "*", "Vary": "Accept-Encoding",
 			"Cross-Origin-Resource-Policy": "cross-origin", "X-Content-Type-Options": "nosniff", "Content-Encoding": "",
 		} {
-			if got := plain.Header.Get(name); got != want || plain.StatusCode != http.StatusOK || whole == "" {
-				t.Errorf("%s: %d, %s: %q", path, plain.StatusCode, name, got)
+			if got := plain.Header().Get(name); got != want || plain.Code != http.StatusOK || whole == "" {
+				t.Errorf("%s: %d, %s: %q", path, plain.Code, name, got)
 			}
 		}
 		packed := get(h, path, "Accept-Encoding", "br, gzip")
 		unpacked, err := gzip.NewReader(packed.Body)
-		if err != nil || packed.Header.Get("Content-Encoding") != "gzip" {
+		if err != nil || packed.Header().Get("Content-Encoding") != "gzip" {
 			t.Fatalf("%s: %v", path, err)
 		}
 		if readAll(t, unpacked) != whole {
 			t.Errorf("%s: another text when it is compressed", path)
 		}
-		if tag := packed.Header.Get("ETag"); tag == plain.Header.Get("ETag") || get(h, path, "Accept-Encoding", "gzip", "If-None-Match", tag).StatusCode != http.StatusNotModified {
+		if tag := packed.Header().Get("ETag"); tag == plain.Header().Get("ETag") || get(h, path, "Accept-Encoding", "gzip", "If-None-Match", tag).Code != http.StatusNotModified {
 			t.Errorf("%s: the tag %s does not do", path, tag)
 		}
 	}
-	if get(h, "/widget/").StatusCode != http.StatusNotFound || get(h, "/widget/locales/").StatusCode != http.StatusNotFound {
+	if get(h, "/widget/").Code != http.StatusNotFound || get(h, "/widget/locales/").Code != http.StatusNotFound {
 		t.Error("folders are shown")
 	}
 }
@@ -85,12 +85,12 @@ func TestAcceptsGzip(t *testing.T) {
 // TestDemoPage says that the example's page is there in the example alone, and that no
 // name can break out of it.
 func TestDemoPage(t *testing.T) {
-	if get(serve(t, nil), "/demo").StatusCode != http.StatusNotFound {
+	if get(serve(t, nil), "/demo").Code != http.StatusNotFound {
 		t.Error("the service shows the example's page")
 	}
 	page := get(serve(t, &Demo{AppName: `<script>alert(1)</script>`, Key: `"><script>`, Password: `" onload="alert(1)`}), "/demo")
 	body := readAll(t, page.Body)
-	if page.StatusCode != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, `" onload="`) || !strings.Contains(page.Header.Get("Content-Security-Policy"), "require-trusted-types-for 'script'") {
-		t.Errorf("%d %s", page.StatusCode, body)
+	if page.Code != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, `" onload="`) || !strings.Contains(page.Header().Get("Content-Security-Policy"), "require-trusted-types-for 'script'") {
+		t.Errorf("%d %s", page.Code, body)
 	}
 }

@@ -65,17 +65,11 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	if files != nil {
 		defer func() { err = errors.Join(err, files.Close()) }()
 	}
-	s, err := p.open(c.Store, log, func(o *store.Options) {
-		o.ObserveGroup = metrics.observeGroup
-		if files != nil {
-			o.RemoveFile = files.Remove
-		}
-	})
+	s, err := p.openServed(c.Store, files, metrics, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	metrics.watch(s)
 
 	handler, err := newHandler(p.ctx, c, s, files, demo, metrics, log)
 	if err != nil {
@@ -172,6 +166,20 @@ func openFiles(ctx context.Context, c config.Serve) (*blob.Store, error) {
 		place = filepath.Join(c.Data, "uploads")
 	}
 	return blob.Open(ctx, place)
+}
+
+// openServed opens a store whose figures are watched and whose files can be removed.
+func (p *program) openServed(c config.Store, files *blob.Store, metrics *registry, log *slog.Logger) (*store.Store, error) {
+	s, err := p.open(c, log, func(o *store.Options) {
+		o.ObserveGroup = metrics.observeGroup
+		if files != nil {
+			o.RemoveFile = files.Remove
+		}
+	})
+	if err == nil {
+		metrics.watch(s)
+	}
+	return s, err
 }
 
 // newHandler is the whole service as one handler.

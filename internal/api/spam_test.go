@@ -15,7 +15,7 @@ import (
 )
 
 // from sends a submission with a form from an address.
-func (s *service) from(address, title string, form string) answer {
+func (s *service) from(address, title, form string) answer {
 	r := s.request("widget-submit-request", "key", fmt.Sprintf(`{"title":%q,"description":"","form":%s}`, title, form))
 	r.RemoteAddr = address + ":5000"
 	return serve(s.api, r)
@@ -75,8 +75,12 @@ func TestBursts(t *testing.T) {
 		{"203.0.113.1", "Buy cheap watches at watches.example today 3", true},
 		{"203.0.113.1", "BUY CHEAP WATCHES at watches.example today!", true},
 		{"203.0.113.1", "Export of invoices as a spreadsheet", false},
-		{"127.0.0.1", "Buy cheap watches", false}, {"127.0.0.1", "Buy cheap watches", false}, {"127.0.0.1", "Buy cheap watches", false},
-		{"2001:db8:1:2::1", "Buy cheap watches", false}, {"2001:db8:1:2::2", "Buy cheap watches", false}, {"2001:db8:1:2::3", "Buy cheap watches", true},
+		{"127.0.0.1", "Buy cheap watches", false},
+		{"127.0.0.1", "Buy cheap watches", false},
+		{"127.0.0.1", "Buy cheap watches", false},
+		{"2001:db8:1:2::1", "Buy cheap watches", false},
+		{"2001:db8:1:2::2", "Buy cheap watches", false},
+		{"2001:db8:1:2::3", "Buy cheap watches", true},
 	} {
 		if got := send(test.address, test.title); got != test.spam {
 			t.Errorf("%d: %s from %s: %v", i, test.title, test.address, got)
@@ -113,7 +117,7 @@ func TestBurstsAreForgotten(t *testing.T) {
 	var b bursts
 	now := time.Unix(1e9, 0)
 	for i := range 3 * maxSenders {
-		b.again(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32), feedback.ID{}, "text", now) //nolint:gosec // bytes of a number
+		b.again(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32), feedback.ID{}, "text", now)
 		if len(b.senders) > maxSenders {
 			t.Fatalf("%d senders", len(b.senders))
 		}
