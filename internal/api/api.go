@@ -79,7 +79,6 @@ type API struct {
 	doors     []door
 	exports   *semaphore.Weighted
 	uploads   *semaphore.Weighted
-	bursts    bursts
 	decoding  chan struct{} // a place for each body that is being decoded
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection

@@ -44,8 +44,6 @@ var samples = map[string]string{
 	"tags-list":               `{}`,
 	"requests-delete":         `{"id":"{request}"}`,
 	"requests-restore":        `{"id":"{request}"}`,
-	"requests-release":        `{"id":"{request}"}`,
-	"requests-block":          `{"id":"{request}"}`,
 	"users-list":              `{}`,
 	"requests-merge":          `{"id":"{request}","into_id":"{other_request}"}`,
 	"requests-unmerge":        `{"id":"{request}"}`,
@@ -94,9 +92,6 @@ func TestRoles(t *testing.T) {
 				s := newService(t, storetest.SQLite(t))
 				s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")
 				s.names["comment"] = s.comment(role)
-				if o.name == "requests-block" { // which is for what lies in quarantine
-					s.names["request"] = requestID(t, s.from("203.0.113.1", "T", `{"website":"x","seconds":9}`))
-				}
 				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
 					t.Errorf("%d %s", got.status, got.body)

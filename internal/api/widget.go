@@ -16,7 +16,6 @@ type widgetSubmitRequestParams struct {
 	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and keys of the host page's own: at most 8 KiB and two levels."`
 	Attachments    []feedback.ID     `json:"attachments,omitempty" format:"uuid" maxItems:"5" uniqueItems:"true" doc:"Files that were sent with widget-create-upload, within a day: at most 5."`
 	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"Sent again within 30 days, it gives the first answer and stores nothing."`
-	Form           *widgetForm       `json:"form,omitempty" doc:"What the widget says of its form. What then looks like a machine's goes into quarantine, and is answered like any other; without it, nothing is judged."`
 	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Says who the person is, signed by your backend: see Identity. It takes the place of email, name and external_id."`
 }
 
@@ -70,9 +69,6 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	}
 	if err := a.acceptFiles(ctx, v.app, in.Attachments); err != nil {
 		return result, err
-	}
-	if a.spam(v, in.Form, submission.Request) {
-		submission.Request.Box = feedback.Quarantine
 	}
 	r, err := a.Store.Submit(ctx, submission)
 	return submittedResult(r), err

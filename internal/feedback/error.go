@@ -84,7 +84,6 @@ var (
 	ErrEmailTaken          = &Error{Code: "users.email_taken", Status: 409, Message: "A user with this e-mail exists already."}
 	ErrIdempotencyMismatch = &Error{Code: "widget.idempotency_mismatch", Status: 409, Message: "This idempotency_key was used before with other content; use a new key for a new request."}
 	ErrVersionConflict     = &Error{Code: "requests.version_conflict", Status: 409, Message: "The request was changed meanwhile; read it again and repeat the change."}
-	ErrNotQuarantined      = &Error{Code: "requests.not_quarantined", Status: 409, Message: "The request is not in quarantine; requests-delete moves it to the bin."}
 	ErrMerged              = &Error{Code: "requests.merged", Status: 409, Message: "The request is merged into another one; take it out with requests-unmerge first."}
 
 	ErrCountMismatch = &Error{Code: "requests.count_mismatch", Status: 409, Message: "The filter matches another number of requests than expected; nothing was changed."}
@@ -105,7 +104,7 @@ func Codes() []*Error {
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound, ErrCommentNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrNotQuarantined, ErrMerged,
+		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrMerged,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,
 		ErrInternal, ErrUnavailable,

@@ -78,9 +78,6 @@ func thirdsOf(text string) []third {
 
 func (t third) compare(other third) int { return slices.Compare(t[:], other[:]) }
 
-// Overlap says how far the letters of two texts agree, from 0 to 1.
-func Overlap(a, b string) float64 { return overlap(thirdsOf(a), thirdsOf(b)) }
-
 // overlap is what two sets have in common, from 0 to 1 (Dice).
 func overlap(a, b []third) float64 {
 	if len(a)+len(b) == 0 {

@@ -164,10 +164,6 @@ func (s *Store) move(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old
 
 func kindOfMove(from, to feedback.Box) feedback.ChangeKind {
 	switch {
-	case from == feedback.Quarantine && to == feedback.Live:
-		return feedback.RequestReleased
-	case from == feedback.Quarantine && to == feedback.Bin:
-		return feedback.RequestBlocked
 	case to == feedback.Bin && from != to:
 		return feedback.RequestDeleted
 	case from == feedback.Bin && from != to:
