@@ -68,6 +68,7 @@ type API struct {
 	Options
 	cursorKey []byte
 	submits   *rate
+	bursts    bursts
 	ops       map[string]*op
 	order     []*op
 	registry  huma.Registry

@@ -70,6 +70,7 @@ func (s *side) clear(t *rapid.T) {
 		t.Fatal(err)
 	}
 	s.names, s.nameOf, s.seen = map[string]string{}, map[string]string{}, nil
+	s.api.bursts = bursts{}
 	if err := s.store.AddSetupToken(context.Background(), setupToken); err != nil {
 		t.Fatal(err)
 	}

@@ -43,6 +43,8 @@ var samples = map[string]string{
 	"tags-list":               `{}`,
 	"requests-delete":         `{"id":"{request}"}`,
 	"requests-restore":        `{"id":"{request}"}`,
+	"requests-release":        `{"id":"{request}"}`,
+	"requests-block":          `{"id":"{spam}"}`,
 	"users-list":              `{}`,
 	"requests-merge":          `{"id":"{request}","into_id":"{other_request}"}`,
 	"requests-unmerge":        `{"id":"{request}"}`,
@@ -89,7 +91,7 @@ func TestRoles(t *testing.T) {
 		for _, role := range feedback.Roles() {
 			t.Run(o.name+"/"+string(role), func(t *testing.T) {
 				s := newService(t, storetest.SQLite(t))
-				s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")
+				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 				s.names["comment"] = s.comment(role)
 				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
@@ -148,7 +150,7 @@ func TestTenants(t *testing.T) {
 		doomed := s.must("apps-create", "owner", `{"name":"Doomed"}`)["app"].(map[string]any)["id"].(string)
 		s.must("apps-delete", "owner", `{"id":"`+doomed+`"}`)
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
-		own := map[string]string{"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner)}
+		own := map[string]string{"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "spam": s.submitSpam("Spam"), "comment": s.comment(feedback.RoleOwner)}
 		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		before := s.snapshot()
@@ -167,7 +169,7 @@ func TestTenants(t *testing.T) {
 						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random).Replace(body))
+				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{spam}", random, "{comment}", random).Replace(body))
 				if gone.status != http.StatusNotFound {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
@@ -179,17 +181,17 @@ func TestTenants(t *testing.T) {
 	})
 }
 
-// strangers makes an app of the other account that shares its two requests, and puts
-// their ids in the place of names.
+// strangers makes an app of the other account that shares its requests but one, which is
+// spam, and puts their ids in the place of names.
 func (s *service) strangers() *strings.Replacer {
 	s.t.Helper()
 	app := s.must("apps-create", "stranger", `{"name":"Theirs"}`)["app"].(map[string]any)
 	s.names["stranger_key"] = app["api_key"].(string)
 	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"sharing":"all"}}`)
 	names := []string{"{app}", app["id"].(string)}
-	for _, name := range []string{"{request}", "{other_request}"} {
-		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":""}`)["request"].(map[string]any)
-		names = append(names, name, request["id"].(string))
+	for _, new := range [][2]string{{"{request}", "null"}, {"{other_request}", "null"}, {"{spam}", `{"seconds":0}`}} {
+		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":"","form":`+new[1]+`}`)["request"].(map[string]any)
+		names = append(names, new[0], request["id"].(string))
 	}
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[3]+`","body":"B"}`)["comment"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string))
@@ -206,6 +208,7 @@ func (s *service) snapshot() string {
 	for _, name := range []string{"apps-list", "requests-list", "users-list"} {
 		all = append(all, string(s.call(name, "owner", "").body))
 	}
+	all = append(all, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body))
 	return strings.Join(all, "\n")
 }
 
