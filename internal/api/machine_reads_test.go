@@ -167,6 +167,9 @@ func inside(v any, fields map[string]func(any) (any, bool)) (any, bool) {
 		if !known {
 			return nil, false
 		}
+		if v == nil {
+			continue // as if it were absent
+		}
 		clean, good := reads(v)
 		result[name], ok = clean, ok && good
 	}
