@@ -69,6 +69,7 @@ type API struct {
 	cursorKey []byte
 	linkKey   []byte // signs links to files
 	submits   *rate
+	bursts    bursts
 	ops       map[string]*op
 	order     []*op
 	registry  huma.Registry
