@@ -1,12 +1,16 @@
 import { caller, type Failure } from './api'
 import { type Config, fetchConfig, keepConfig, lastConfig } from './config'
+import type { Emit } from './events'
 import { createPlace, type Place } from './launcher'
 import { type Outbox, type Outcome, openOutbox } from './outbox'
 import { createPanel, type Panel } from './panel'
-import type { BootOptions, Events, Identity, Prefill, Settings } from './public'
+import type { BootOptions, Identity, Prefill, Settings } from './public'
 import type { Entry, Kept } from './shelf'
 import { forgetDraft } from './storage'
 import { type Translate, translator } from './strings'
+
+/** After how long the configuration is asked for again, when there is none yet. */
+const patience = 30_000
 
 /** One app's widget on the page. */
 export interface App {
@@ -16,9 +20,6 @@ export interface App {
   set(settings: Settings): void
   destroy(): void
 }
-
-/** Tells the page of an event; the app's key is added. */
-export type Emit = <K extends keyof Events>(type: K, detail: Omit<Events[K], 'key'>) => void
 
 /** Whom a token vouches for. It is only compared; the service checks it. */
 export function subject(token: string): string {
@@ -44,7 +45,6 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   /** What somebody wants to open as soon as it can be. */
   let wanted: Prefill | undefined
   let timer = 0
-  let tries = 0
 
   const language = () => settings.locale || document.documentElement.lang || navigator.language
   const signed = () => !!(identity.token || identity.getToken)
@@ -86,7 +86,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   function tell(id: string, outcome: Outcome): void {
     if (outcome.state == 'sent') forgetDraft(config!.app_id, id)
     panel?.outcome(id, outcome)
-    if (outcome.state == 'refused' && (!panel || panel.idle())) texts().then((t) => place!.mark(t('refused_heading')))
+    if (outcome.state == 'refused' && (!panel || panel.idle())) place!.mark(true)
   }
 
   function apply(fresh: Config): void {
@@ -96,7 +96,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     place.dress(config, settings.theme)
     if (outbox) return
     const { app_id } = config
-    outbox = openOutbox({ app: app_id, base, call, token: tokenOf, tell, failed, sent: (id, request) => emit('submit', { id, request }) })
+    outbox = openOutbox({ app: app_id, base, call, token: tokenOf, tell, failed, emit })
     outbox.flush(true)
     emit('ready', { app_id })
     if (wanted) api.open(wanted)
@@ -114,7 +114,6 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     try {
       const fresh = await fetchConfig(base, key)
       if (signal.aborted) return
-      tries = 0
       keepConfig(key, fresh)
       apply(fresh)
     } catch (error) {
@@ -127,7 +126,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
         place?.remove()
         console.warn(`Gatherkit: ${message}`)
       } else if (!config) {
-        timer = setTimeout(load, Math.min(2000 * 2 ** tries++, 300_000))
+        timer = setTimeout(load, patience)
       }
     }
   }
@@ -137,10 +136,8 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     const { root } = place!
     return panel ??= createPanel({
       root, base, t, compose, config: config!, outbox: outbox!,
-      tools: { call, failed, token: askToken, voted: (detail) => emit('vote', detail) },
+      tools: { call, failed, token: askToken, emit },
       known: () => signed() || !!identity.email,
-      queued: (id) => emit('queued', { id }),
-      closed: () => emit('close', {}),
     })
   }
 
@@ -152,7 +149,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       if (!wanted || signal.aborted) return // somebody has thought better of it
       wanted = undefined
       if (panel.open({ ...settings.prefill, ...prefill })) emit('open', {})
-      place!.mark()
+      place!.mark(false)
     },
     close() {
       wanted = undefined

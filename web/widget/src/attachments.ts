@@ -4,7 +4,6 @@ import type { Kept } from './shelf'
 /** The field with which files are chosen. */
 export interface Picker {
   element: HTMLElement
-  add(files: Iterable<File>): Promise<void>
   files(): Kept[]
   restore(files: Kept[]): void
   progress(file: number, part: number): void
@@ -37,18 +36,14 @@ function transfer(wire: SenderTools, { url, method, headers }: { url: string; me
     const request = new XMLHttpRequest()
     request.open(method, new URL(url, wire.base))
     request.timeout = patience
+    request.responseType = 'json'
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
     request.upload.onprogress = ({ loaded, total }) => progress(loaded / total)
     request.onloadend = () => {
-      const { status, responseText } = request
-      if (status >= 200 && status < 300) return resolve()
-      let error
-      try {
-        ;({ error } = JSON.parse(responseText))
-      } catch {
-        // Storage services do not speak JSON.
-      }
-      reject(wire.failure(status, error, request.getResponseHeader('Retry-After')))
+      const { status, response } = request
+      if (status >= 200 && status < 300) resolve()
+      // Storage services do not speak JSON: there is no response then.
+      else reject(wire.failure(status, response?.error, request.getResponseHeader('Retry-After')))
     }
     request.send(blob)
   })
@@ -63,7 +58,7 @@ export async function upload(wire: SenderTools, { name, type, blob }: Kept, prog
 
 export function createPicker({ h, icon, t, config, say }: Tools): Picker {
   const { max_size, max_count, content_types } = config.uploads
-  const kinds = content_types.map((type) => (type == 'text/plain' ? 'TXT' : type.split('/')[1]!.toUpperCase())).join(', ')
+  const kinds = content_types.join(', ').replace(/(image|application)\//g, '')
   const input = h('input', { type: 'file', multiple: true, accept: content_types.join(), hidden: true, change: chosen })
   const list = h('ul', { class: 'files' })
   const problem = h('p', { class: 'error', role: 'alert', hidden: true })
@@ -72,7 +67,7 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
   const element = h('div', { class: 'field', role: 'group', 'aria-label': t('files') }, button, list, problem, input)
   let rows: { kept: Kept; bar: HTMLProgressElement }[] = []
 
-  const size = (bytes: number) => new Intl.NumberFormat(t('lang'), { style: 'unit', unit: 'megabyte', maximumSignificantDigits: 2 }).format(bytes / 1048576)
+  const size = (bytes: number) => (bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumSignificantDigits: 2 })
 
   async function chosen(): Promise<void> {
     const files = [...input.files!]
@@ -114,7 +109,6 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
 
   return {
     element,
-    add,
     files: () => rows.map(({ kept }) => kept),
     restore(files) {
       rows = []
@@ -130,13 +124,12 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
     },
     receive(dialog) {
       const take = (event: Event, data: DataTransfer | null): void => {
-        element.classList.toggle('over', event.type == 'dragover')
         if (!data?.types.includes('Files') || element.closest('[inert]')) return
         event.preventDefault()
         if (event.type != 'dragover') add(data.files)
       }
       dialog.addEventListener('paste', (event) => take(event, event.clipboardData))
-      for (const type of ['dragover', 'dragleave', 'drop'] as const) dialog.addEventListener(type, (event) => take(event, event.dataTransfer))
+      for (const type of ['dragover', 'drop'] as const) dialog.addEventListener(type, (event) => take(event, event.dataTransfer))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { get } from './api'
+import { answer } from './api'
 import { read, write } from './storage'
 
 /** What the service says of the app. */
@@ -17,14 +17,8 @@ export interface Config {
 }
 
 /** The configuration of the last visit, so that the widget is there without a network too. */
-export function lastConfig(key: string): Config | undefined {
-  return read(`config:${key}`)
-}
+export const lastConfig = (key: string) => read<Config>(`config:${key}`)
 
-export function keepConfig(key: string, config?: Config): void {
-  write(`config:${key}`, config)
-}
+export const keepConfig = (key: string, config?: Config) => write(`config:${key}`, config)
 
-export function fetchConfig(base: string, key: string): Promise<Config> {
-  return get(`${base}widget/config/${encodeURIComponent(key)}.json`)
-}
+export const fetchConfig = (base: string, key: string) => answer<Config>(`${base}widget/config/${encodeURIComponent(key)}.json`, 'app_id')

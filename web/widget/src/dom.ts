@@ -1,15 +1,13 @@
-type Child = Node | string | false | undefined
-
 type Props = Record<string, string | number | boolean | undefined | ((event: any) => void)>
 
 /** Makes an element; functions among its props listen to events. */
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(props)) {
     if (typeof value == 'function') element.addEventListener(name, value)
     else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? '' : String(value))
   }
-  element.append(...children.filter((child) => child !== false && child !== undefined) as (Node | string)[])
+  element.append(...children)
   return element
 }
 

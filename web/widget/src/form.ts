@@ -31,10 +31,10 @@ export interface Form {
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 export function createForm({ widget }: Config, t: Translate, changed: () => void, submit: () => void): Form {
-  const title = h('input', { id: 'title', maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto', 'aria-required': 'true', placeholder: t('title_hint') })
+  const title = h('input', { id: 'title', maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto', 'aria-required': 'true' })
   const description = h('textarea', { id: 'description', maxlength: 10000, rows: 4, dir: 'auto', placeholder: t('description_hint') })
   const email = h('input', { id: 'email', type: 'email', maxlength: 254, autocomplete: 'email', placeholder: t('email_hint'), 'aria-required': String(widget.require_email) })
-  const website = h('input', { id: 'website', name: 'website', tabindex: -1, autocomplete: 'off' })
+  const website = h('input', { name: 'website', tabindex: -1, autocomplete: 'off' })
   const banner = h('p', { class: 'alert', role: 'alert', hidden: true })
   const send = h('button', { class: 'primary' }, t('send'))
   const similar = h('div')
@@ -42,14 +42,14 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
   const emailField = field(email, 'email', !widget.require_email)
   const fields = h('div', { class: 'fields' },
     banner, field(title, 'title'), similar, field(description, 'description', true), attachments, emailField,
-    h('div', { class: 'trap', 'aria-hidden': 'true' }, h('label', { for: 'website' }, 'Website'), website))
-  const element = h('form', { novalidate: true, submit: sent, input: changed, keydown: hurry }, fields, send)
+    h('div', { class: 'unseen', 'aria-hidden': 'true' }, website))
+  const element = h('form', { novalidate: true, submit: sent, input: changed }, fields, h('div', { class: 'foot' }, send))
 
   function field(input: HTMLElement, name: Name, optional = false): HTMLElement {
     const problem = h('p', { id: `${name}-problem`, class: 'error', hidden: true })
     input.setAttribute('aria-describedby', problem.id)
     input.addEventListener('input', () => complain(input))
-    return h('div', { class: 'field' }, h('label', { for: name }, t(name), optional && h('small', {}, t('optional'))), input, problem)
+    return h('div', { class: 'field' }, h('label', { for: name }, t(name), optional ? h('small', {}, t('optional')) : ''), input, problem)
   }
 
   function complain(input: HTMLElement, text = ''): void {
@@ -64,10 +64,6 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
     submit()
   }
 
-  function hurry(event: KeyboardEvent): void {
-    if (event.key == 'Enter' && (event.ctrlKey || event.metaKey)) sent(event)
-  }
-
   return {
     element,
     similar,
@@ -75,9 +71,7 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
     title,
     text: () => ({ title: title.value, description: description.value, email: email.value }),
     fill(text) {
-      title.value = text.title ?? title.value
-      description.value = text.description ?? description.value
-      email.value = text.email ?? email.value
+      for (const input of [title, description, email]) input.value = text[input.id as keyof Text] ?? input.value
       complain(title)
       complain(email)
     },

@@ -9,8 +9,8 @@ import { adopt } from './style'
 export interface Place {
   root: HTMLElement
   dress(config: Config, theme?: Theme): void
-  /** Draws attention to the button, and says why. */
-  mark(why?: string): void
+  /** Marks the button: the panel has something to say. */
+  mark(on: boolean): void
   remove(): void
 }
 
@@ -45,10 +45,7 @@ export function createPlace(hidden: boolean, open: () => void, near: () => void)
       // Beside the body, where neither a page that renders it anew nor a transform of it matters.
       if (!host.isConnected) document.documentElement.append(host)
     },
-    mark(why = '') {
-      button.classList.toggle('marked', !!why)
-      button.title = why
-    },
+    mark: (on) => button.classList.toggle('marked', on),
     remove: () => host.remove(),
   }
 }

@@ -1,6 +1,7 @@
-import { type Call, Failure, failure } from './api'
+import { type Call, failure } from './api'
+import type { Emit } from './events'
 import { loadExtras, type Sender } from './parts'
-import type { ErrorKind, SubmittedRequest } from './public'
+import type { ErrorKind } from './public'
 import { type Entry, list, put, remove } from './shelf'
 
 /** What became of an idea. */
@@ -30,8 +31,7 @@ export interface Post {
   token(entry: Entry, fresh: boolean): Promise<string | undefined>
   /** Tells what became of an idea, whichever tab it was sent by. */
   tell(id: string, outcome: Outcome): void
-  /** Tells the page, in the tab that has sent it. */
-  sent(id: string, request: SubmittedRequest): void
+  emit: Emit
   failed(error: unknown, id: string): void
 }
 
@@ -66,7 +66,7 @@ export function openOutbox(post: Post): Outbox {
     try {
       const { createSender } = await loadExtras(base)
       if (stopped) return
-      sender ??= createSender({ ...post, tell, failure, Failure, list, put, remove, alone: (work) => alone(name, work) })
+      sender ??= createSender({ ...post, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
       sender.flush(eager)
     } catch {
       const { kind } = failure(0)

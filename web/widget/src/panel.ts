@@ -7,8 +7,8 @@ import { loadExtras, type Tools } from './parts'
 import type { Prefill } from './public'
 import type { Entry, Kept } from './shelf'
 import type { Similar } from './similar'
-import { read, uuid, write } from './storage'
-import type { Name, Translate } from './strings'
+import { read, uuid, voter, write } from './storage'
+import { learn, type Name, type Translate } from './strings'
 import { adopt } from './style'
 
 /** What the panel needs of the widget around it. */
@@ -19,13 +19,11 @@ export interface Around {
   t: Translate
   outbox: Outbox
   /** What the extras get beside what the panel has itself. */
-  tools: Pick<Tools, 'call' | 'token' | 'voted' | 'failed'>
+  tools: Pick<Tools, 'call' | 'token' | 'emit' | 'failed'>
   /** Whether the page has said who is using it. */
   known(): boolean
   /** Makes an entry of what was written. */
   compose(id: string, text: Text, files: Kept[], form: { website: string; seconds: number }): Entry
-  queued(id: string): void
-  closed(): void
 }
 
 export interface Panel {
@@ -49,9 +47,10 @@ interface Draft extends Text {
 const icons = { sent: 'M5 12.5l4.5 4.5L19 7.5', waiting: 'M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z' }
 
 export function createPanel(around: Around): Panel {
-  const { root, base, config, t, outbox } = around
+  const { root, base, config, t, outbox, tools } = around
+  const { emit } = tools
   const { app_id, widget, sharing } = config
-  const status = h('p', { role: 'status' })
+  const status = h('p', { role: 'status', class: 'unseen' })
   const say = (text: string): void => void (status.textContent = text)
   const form = createForm(config, t, changed, submit)
   const view = h('div', { class: 'body' }, form.element)
@@ -94,7 +93,7 @@ export function createPanel(around: Around): Panel {
   function giveBack({ fields, files, refusal }: Entry): void {
     const { code = '', message = '' } = refusal ?? {}
     form.fill(fields as Partial<Text>)
-    picker?.restore(files.map(({ name, type, blob }) => ({ name, type, blob })))
+    picker?.restore(files)
     // The address that the page has given may be what is wrong.
     if (code == 'widget.invalid_email') form.askEmail(true)
     changed()
@@ -120,7 +119,7 @@ export function createPanel(around: Around): Panel {
       settle()
       return form.alert(t('outbox_full'))
     }
-    around.queued(id)
+    emit('queued', { id })
     outbox.flush()
   }
 
@@ -155,7 +154,7 @@ export function createPanel(around: Around): Panel {
     const heading = h('h3', { tabindex: -1 }, t(`${name}_heading`))
     const texts = ([`${name}_text`, ...(kind == 'waiting' && !durable ? ['memory_text'] : [])] as Name[]).map((text) => t(text))
     show(h('div', { class: `result ${kind}` }, h('div', { class: 'seal' }, icon(icons[kind])), heading, ...texts.map((text) => h('p', {}, text)),
-      h('button', { type: 'button', class: 'primary', click: again }, t('again'))))
+      h('div', { class: 'foot' }, h('button', { type: 'button', class: 'primary', click: again }, t('again')))))
     heading.focus()
     say(texts.join(' '))
   }
@@ -168,7 +167,6 @@ export function createPanel(around: Around): Panel {
 
   function show(element: HTMLElement): void {
     if (view.firstChild != element) view.replaceChildren(element)
-    dialog.classList.toggle('done', element != form.element)
   }
 
   function close(): void {
@@ -178,7 +176,7 @@ export function createPanel(around: Around): Panel {
   function closed(): void {
     seconds += (performance.now() - since) / 1000
     if (view.firstChild != form.element) again()
-    around.closed()
+    emit('close', {})
   }
 
   function outside(event: MouseEvent): void {
@@ -189,17 +187,18 @@ export function createPanel(around: Around): Panel {
   async function extend(): Promise<void> {
     const shares = sharing != 'none'
     if (similar || picker || !shares && !widget.allow_file_uploads) return
-    const { css, createPicker, createSimilar, createVotes } = await loadExtras(base)
+    const { css, english, createPicker, createSimilar, createVotes } = await loadExtras(base)
     if (similar || picker) return // opened twice meanwhile
     adopt(root.getRootNode() as ShadowRoot, css)
-    const tools: Tools = { ...around.tools, h, icon, read, write, uuid, t, config, say }
+    learn(english)
+    const all: Tools = { ...tools, h, icon, voter, t, config, say }
     if (shares) {
-      similar = createSimilar(tools, createVotes(tools))
+      similar = createSimilar(all, createVotes(all))
       form.similar.append(similar.element)
       similar.search(form.text().title)
     }
     if (widget.allow_file_uploads) {
-      picker = createPicker(tools)
+      picker = createPicker(all)
       form.attachments.append(picker.element)
       picker.receive(dialog)
     }
@@ -209,7 +208,6 @@ export function createPanel(around: Around): Panel {
   function fit(): void {
     const { height, offsetTop } = visualViewport!
     dialog.style.setProperty('--below', `${Math.max(0, innerHeight - height - offsetTop)}px`)
-    dialog.style.setProperty('--height', `${height}px`)
   }
 
   // The page's own keyboard shortcuts are not meant while somebody writes here.

@@ -3,24 +3,23 @@
  * can be written and kept without. It gets what it needs of the rest as arguments, so
  * that no code is loaded twice.
  */
-import type { Call, Failure, failure } from './api'
+import type { Call, failure } from './api'
 import type { Picker } from './attachments'
 import type { Config } from './config'
 import type { h, icon } from './dom'
+import type { Emit } from './events'
 import type { Post } from './outbox'
 import type { list, put, remove } from './shelf'
 import type { Similar } from './similar'
-import type { read, uuid, write } from './storage'
-import type { Translate } from './strings'
+import type { voter } from './storage'
+import type { Catalogue, Translate } from './strings'
 import type { Votes } from './votes'
 
 /** What the extras get of the widget. */
 export interface Tools {
   h: typeof h
   icon: typeof icon
-  read: typeof read
-  write: typeof write
-  uuid: typeof uuid
+  voter: typeof voter
   t: Translate
   call: Call
   config: Config
@@ -28,14 +27,13 @@ export interface Tools {
   say(text: string): void
   /** The token of the person who uses the page, if there is one. */
   token(fresh: boolean): Promise<string | undefined>
-  voted(detail: { request_id: string; votes: number; voted: boolean }): void
+  emit: Emit
   failed(error: unknown): void
 }
 
 /** What sending needs. */
 export interface SenderTools extends Post {
   failure: typeof failure
-  Failure: typeof Failure
   list: typeof list
   put: typeof put
   remove: typeof remove
@@ -51,6 +49,7 @@ export interface Sender {
 
 export interface Extras {
   css: string
+  english: Catalogue
   createPicker(tools: Tools): Picker
   createSimilar(tools: Tools, votes: Votes): Similar
   createVotes(tools: Tools): Votes

@@ -45,7 +45,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
       } else if (key) {
         apps.set(key, start({ ...common, ...options }, new URL(base.replace(/\/?$/, '/'), location.href).href, (event, detail) => emit(event, { key, ...detail })))
       } else {
-        console.warn('Gatherkit: boot needs the key of an app')
+        console.warn('Gatherkit: boot needs a key')
       }
     },
     open(options: Target & { prefill?: Prefill } = {}) {
@@ -82,8 +82,8 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
   }
 
   const gatherkit = ((command: keyof typeof commands, ...args: [any, any, any]) => {
-    if (Object.hasOwn(commands, command)) commands[command](...args)
-    else console.warn(`Gatherkit: there is no command ${command}`)
+    if (commands[command]) commands[command](...args)
+    else console.warn(`Gatherkit: no command ${command}`)
   }) as GatherkitFunction & { live?: true }
   gatherkit.live = true
   window.Gatherkit = gatherkit

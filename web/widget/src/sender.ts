@@ -1,11 +1,14 @@
 import type { Failure } from './api'
 import { upload } from './attachments'
 import type { Sender, SenderTools } from './parts'
-import type { SubmittedRequest } from './public'
+import type { ErrorKind, SubmittedRequest } from './public'
 import type { Entry } from './shelf'
 
 /** Longer ago the service may have forgotten the idempotency key, which it keeps for 30 days. */
 const oldest = 29 * 24 * 3600_000
+
+/** What is refused here, before the service is asked. */
+const refusal = (kind: ErrorKind, code: string): Partial<Failure> => ({ kind, code })
 
 /** How long to wait after that many failures: from 2 s to 5 min, by chance half of it or half more. */
 export function backoff(tries: number, chance = Math.random()): number {
@@ -14,7 +17,7 @@ export function backoff(tries: number, chance = Math.random()): number {
 
 /** Sends what the outbox holds, an idea at a time and in one tab at a time. */
 export function createSender(tools: SenderTools): Sender {
-  const { app, call, token, tell, sent, failed, Failure, list, put, remove, alone } = tools
+  const { app, call, token, tell, emit, failed, list, put, remove, alone } = tools
   /** Ideas that wait for something that only the page can change. */
   const held = new Set<string>()
   let timer = 0
@@ -25,7 +28,7 @@ export function createSender(tools: SenderTools): Sender {
   async function submit(entry: Entry, fresh = false): Promise<SubmittedRequest> {
     const { id, files, fields, signed } = entry
     const identity_token = signed ? await token(entry, fresh) : undefined
-    if (signed && !identity_token) throw new Failure('identity', 'widget.identity_expired', 'There is no identity token.')
+    if (signed && !identity_token) throw refusal('identity', 'widget.identity_expired')
     let old = 0
     for (const [file, kept] of files.entries()) {
       if (kept.upload) {
@@ -60,15 +63,15 @@ export function createSender(tools: SenderTools): Sender {
   async function send(entry: Entry): Promise<number> {
     const { id } = entry
     try {
-      if (entry.at < Date.now() - oldest) throw new Failure('refused', 'too_old', '')
+      if (entry.at < Date.now() - oldest) throw refusal('refused', 'too_old')
       const request = await submit(entry)
       await remove(id)
-      sent(id, request)
+      emit('submit', { id, request }) // in the tab that has sent it
       tell(id, { state: 'sent' })
       return 0
     } catch (error) {
       // Whatever else it is, it is no reason to lose an idea.
-      const { kind, code, message, wait } = error instanceof Failure ? error : new Failure('server', 'unexpected', String(error))
+      const { kind = 'server', code = 'unexpected', message = '', wait = 0 } = error as Partial<Failure>
       if (kind == 'refused') entry.refusal = { code, message }
       if (kind == 'identity' || kind == 'key') held.add(id)
       if (kind == 'server') {

@@ -16,17 +16,16 @@ interface Request {
 
 const pause = 300
 const shortest = 3
-const longest = 200
 
 export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): Similar {
   const list = h('ul')
   const element = h('section', { class: 'similar', 'aria-labelledby': 'similar', hidden: true }, h('h3', { id: 'similar' }, t('similar')), list)
-  const number = new Intl.NumberFormat(t('lang'))
+  const number = (count: number) => count.toLocaleString(t('lang'))
   let timer = 0
-  let asked = new AbortController()
+  let wanted = ''
 
   function row({ id, title, votes: count }: Request): HTMLElement {
-    const shown = h('span', {}, number.format(count))
+    const shown = h('span', {}, number(count))
     const button = h('button', { type: 'button', class: 'vote', 'aria-label': t('vote', { title }), 'aria-pressed': String(votes.has(id)), click: vote }, icon('M6 15l6-6 6 6'), shown)
     let busy = false
 
@@ -35,7 +34,7 @@ export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): S
       busy = true
       try {
         const result = await votes.cast(id, button.ariaPressed == 'true')
-        shown.textContent = number.format(result.votes)
+        shown.textContent = number(result.votes)
         button.ariaPressed = String(result.voted)
         say(t(result.voted ? 'voted' : 'unvoted'))
       } catch {
@@ -54,21 +53,18 @@ export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): S
   }
 
   async function ask(text: string): Promise<void> {
-    asked = new AbortController()
-    const { signal } = asked
-    const { requests } = await call<{ requests: Request[] }>('widget-similar-requests', { text }, signal)
-    if (!signal.aborted) show(requests)
+    const { requests } = await call<{ requests: Request[] }>('widget-similar-requests', { text })
+    if (text == wanted) show(requests)
   }
 
   return {
     element,
     search(text) {
       clearTimeout(timer)
-      asked.abort()
-      text = text.trim().slice(0, longest)
-      if (text.length < shortest) return show([])
+      wanted = text.trim()
+      if (wanted.length < shortest) return show([])
       // Without an answer the idea is simply sent, so that there is nothing to say.
-      timer = setTimeout(() => ask(text).catch(() => {}), pause)
+      timer = setTimeout(() => ask(wanted).catch(() => {}), pause)
     },
   }
 }

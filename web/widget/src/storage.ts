@@ -10,9 +10,9 @@ export function read<T>(name: string): T | undefined {
     // The memory's word stands.
   }
   try {
-    return text && JSON.parse(text)
+    return JSON.parse(text!)
   } catch {
-    return undefined // somebody else wrote there
+    return // nothing is there, or what somebody else wrote
   }
 }
 
@@ -39,4 +39,11 @@ export function uuid(): string {
   bytes[6] = (bytes[6]! & 15) | 64
   bytes[8] = (bytes[8]! & 63) | 128
   return Array.from(bytes, (byte, i) => (i > 3 && i < 11 && i % 2 == 0 ? '-' : '') + byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** A random name of the browser, for votes: without a cookie, and of no use anywhere else. */
+export function voter(): string {
+  const known = read<string>('voter') ?? uuid()
+  write('voter', known)
+  return known
 }

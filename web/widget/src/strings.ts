@@ -5,6 +5,13 @@ export type Catalogue = Partial<Record<Name, string>>
 /** The text of a name, with {…} filled in. */
 export type Translate = (name: Name, values?: Record<string, string | number>) => string
 
+/** The English texts; the extras bring theirs. */
+const texts: Catalogue = { ...english }
+
+export function learn(more: Catalogue): void {
+  Object.assign(texts, more)
+}
+
 const loaded = new Map<string, Catalogue>()
 
 /** The catalogue of a language; English where there is none or it cannot be had. */
@@ -23,6 +30,6 @@ async function catalogue(base: string, language: string): Promise<Catalogue> {
 }
 
 export async function translator(base: string, locale: string, own: Catalogue = {}): Promise<Translate> {
-  const texts: Record<Name, string> = { ...english, ...(await catalogue(base, locale.toLowerCase().split('-')[0]!)), ...own }
-  return (name, values = {}) => texts[name].replace(/{(\w+)}/g, (_, key) => String(values[key]))
+  const translated = { ...(await catalogue(base, locale.toLowerCase().split('-')[0]!)), ...own }
+  return (name, values = {}) => (translated[name] ?? texts[name]!).replace(/{(\w+)}/g, (_, key) => String(values[key]))
 }

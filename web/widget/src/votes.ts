@@ -13,15 +13,8 @@ export interface Votes {
   cast(request: string, remove: boolean): Promise<Ballot>
 }
 
-export function createVotes({ read, write, uuid, call, token, voted, failed }: Tools): Votes {
+export function createVotes({ voter, call, token, emit, failed }: Tools): Votes {
   const given = new Set<string>()
-
-  /** A random name of the browser: without a cookie, and of no use anywhere else. */
-  function voter(): string {
-    const known = read<string>('voter') ?? uuid()
-    write('voter', known)
-    return known
-  }
 
   async function send(request: string, remove: boolean, fresh = false): Promise<Ballot> {
     try {
@@ -38,7 +31,7 @@ export function createVotes({ read, write, uuid, call, token, voted, failed }: T
     async cast(request, remove) {
       const ballot = await send(request, remove)
       given[ballot.voted ? 'add' : 'delete'](request)
-      voted({ request_id: request, ...ballot })
+      emit('vote', { request_id: request, ...ballot })
       return ballot
     },
   }
