@@ -69,9 +69,13 @@ export function openOutbox(post: Post): Outbox {
       sender ??= createSender({ ...post, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
       sender.flush(eager)
     } catch {
-      const { kind } = failure(0)
-      for (const { id } of entries) tell(id, { state: 'waiting', kind })
-      setTimeout(flush, 30_000)
+      const reason = failure(0)
+      const { kind } = reason
+      for (const { id } of entries) {
+        post.failed(reason, id)
+        tell(id, { state: 'waiting', kind })
+      }
+      if (kind == 'server') setTimeout(flush, 30_000)
     }
   }
 
