@@ -122,7 +122,8 @@ export async function start(t, { options = {}, quiet = true } = {}) {
   const relay = await startRelay(t)
   const pages = {}
   const site = await serve(t, (request, response) => {
-    const page = pages[new URL(request.url, 'http://site').pathname]
+    const { pathname } = new URL(request.url, 'http://site')
+    const page = pathname === '/favicon.ico' ? { html: '', type: 'image/x-icon' } : pages[pathname]
     const { html, headers = {}, type = 'text/html; charset=utf-8' } = typeof page === 'string' ? { html: page } : page ?? { html: '' }
     response.writeHead(page ? 200 : 404, { 'Content-Type': type, ...headers })
     response.end(html)
