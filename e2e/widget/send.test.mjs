@@ -345,6 +345,17 @@ test('without storage it goes on in memory, and says what that means', async (t)
   assert.deepEqual(await titles(app), ['First', 'Second'])
 })
 
+test('in a sandboxed frame, which may keep and lock nothing', async (t) => {
+  const { app, pages, visit } = await shop(t)
+  pages['/frame'] = document('<iframe sandbox="allow-scripts allow-forms" src="/" style="width: 900px; height: 700px"></iframe>')
+  const tab = await visit('/frame')
+  const w = widget(tab.frameLocator('iframe'))
+  await w.open()
+  await w.submit('From within')
+  await w.sent.waitFor()
+  assert.deepEqual(await titles(app), ['From within'])
+})
+
 test('the outbox has its limits, and the text stays where it is', async (t) => {
   const { app, relay, visit } = await shop(t)
   relay.fault = onSubmit(() => 503)
