@@ -1,7 +1,7 @@
 // What pages say to the widget: commands, options, events; single-page apps, modules.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addApp, document, identityToken, policy, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, document, policy, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const stub = 'window.Gatherkit = window.Gatherkit || function () { (Gatherkit.q = Gatherkit.q || []).push(arguments) }'
 
@@ -201,33 +201,4 @@ test('a key that nobody knows, and an origin that is not allowed', async (t) => 
     assert.deepEqual((await recorded(tab, 'error')).map(([, { kind, code }]) => [kind, code]), [['refused', code]])
     assert.equal(await tab.locator('gatherkit-widget').count(), 0)
   }
-})
-
-test('votes are given in the name of the person who is identified', async (t) => {
-  const app = await addApp({ sharing: 'all' })
-  const { relay, pages, visit } = await start(t)
-  pages['/'] = document(tag(relay, app))
-  const tab = await visit('/')
-  const w = widget(tab)
-  await w.open()
-  await w.submit('Dark mode')
-  await w.sent.waitFor()
-  const token = await identityToken(app, { sub: 'u1' })
-  await tab.evaluate((token) => Gatherkit('identify', { token }), token)
-  await w.again.click()
-  await soon('the request is found', async () => {
-    await w.title.fill('')
-    await w.title.fill('dark mode please')
-    return w.vote.first().waitFor({ timeout: 1500 }).then(() => true, () => false)
-  })
-  for (const [votes, voted] of [[2, true], [1, false], [2, true]]) {
-    const before = (await recorded(tab, 'vote')).length
-    await w.vote.first().click()
-    await soon('the vote is counted', async () => (await recorded(tab, 'vote')).length > before)
-    const [, detail] = (await recorded(tab, 'vote')).at(-1)
-    assert.deepEqual([detail.votes, detail.voted], [votes, voted])
-    assert.equal(await w.vote.first().getAttribute('aria-pressed'), String(voted))
-  }
-  const { params } = relay.calls.findLast(({ operation }) => operation === 'widget-vote')
-  assert.equal(params.identity_token, token)
 })

@@ -1,7 +1,7 @@
 // No idea is lost, none is stored twice, and "sent" is said after the receipt only.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addApp, call, document, identityToken, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, call, document, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const submission = 'widget-submit-request'
 const onSubmit = (fault) => ({ operation, params }) => (operation === submission ? fault(params) : undefined)
@@ -256,51 +256,6 @@ test("an idea under a regenerated key goes with the page's new key", async (t) =
   await tab.reload()
   await soon('it is sent', async () => (await recorded(tab, 'submit')).length === 1)
   assert.deepEqual(await titles(app), ['Old key'])
-})
-
-test('an expired identity token is asked for again', async (t) => {
-  const { app, visit } = await shop(t)
-  const tab = await visit('/')
-  const w = widget(tab)
-  await w.launcher.waitFor()
-  const past = Math.floor(Date.now() / 1000) - 3600
-  const [old, fresh] = [await identityToken(app, { sub: 'u1', name: 'Ada', exp: past }), await identityToken(app, { sub: 'u1', name: 'Ada' })]
-  await tab.evaluate(([old, fresh]) => {
-    window.asked = 0
-    Gatherkit('identify', { token: old, getToken: async () => (window.asked++, fresh) })
-  }, [old, fresh])
-  await w.open()
-  assert.equal(await w.email.isVisible(), false)
-  await w.submit('Signed')
-  await w.sent.waitFor()
-  assert.equal(await tab.evaluate(() => window.asked), 1)
-  const [{ submitter }] = await stored(app)
-  assert.deepEqual([submitter.external_id, submitter.verified], ['u1', true])
-})
-
-test('without a new token it waits for its writer, and never goes in the name of another', async (t) => {
-  const { app, relay, visit } = await shop(t)
-  const tab = await visit('/')
-  const w = widget(tab)
-  await w.launcher.waitFor()
-  const tokens = {
-    old: await identityToken(app, { sub: 'u1', exp: Math.floor(Date.now() / 1000) - 3600 }),
-    other: await identityToken(app, { sub: 'u2' }), fresh: await identityToken(app, { sub: 'u1' }),
-  }
-  await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.old)
-  await w.open()
-  await w.submit('Mine')
-  await w.waiting.waitFor()
-  assert.match(await w.result.textContent(), /sign in again/)
-  assert.equal((await recorded(tab, 'error')).at(-1)[1].kind, 'identity')
-  const before = relay.count(submission)
-  await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.other)
-  await soon('it is tried', () => relay.count(submission) > before)
-  assert.ok(relay.calls.filter(({ operation }) => operation === submission).every(({ params }) => params.identity_token === tokens.old))
-  await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.fresh)
-  await w.sent.waitFor()
-  const [{ submitter }] = await stored(app)
-  assert.deepEqual([submitter.external_id, submitter.verified], ['u1', true])
 })
 
 test('a draft survives reload, and is gone when it is sent', async (t) => {
