@@ -9,7 +9,7 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// TestDemo tries the example's page in a browser; widget/demo.test.mjs says how.
+// TestDemo tries the example's page in a browser; demo.test.mjs says how.
 func TestDemo(t *testing.T) {
 	node, chromium := node(t), browser(t)
 	cmd := exec.CommandContext(t.Context(), program.Build(t), "demo")
@@ -22,7 +22,7 @@ func TestDemo(t *testing.T) {
 	program.Eventually(t, "the demo says where it is", func() bool { return address.MatchString(printed.String()) })
 	url := address.FindString(printed.String())
 	program.Eventually(t, "the demo answers", func() bool { return program.Answers(t, url+"/readyz") })
-	test := exec.CommandContext(t.Context(), node, "--test", "widget/demo.test.mjs")
+	test := exec.CommandContext(t.Context(), node, "--test", "demo.test.mjs")
 	test.Env = append(os.Environ(), "URL="+url, "CHROMIUM="+chromium)
 	if out, err := test.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

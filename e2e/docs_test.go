@@ -6,18 +6,13 @@ import (
 	"testing"
 
 	"gatherkit/e2e/program"
-	"gatherkit/internal/store/storetest"
 )
 
 // TestDocs reads the documentation in a browser; docs.test.mjs says how. With the
 // variable SCREENSHOTS it leaves pictures in the folder that this names.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	node := node(t)
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		storetest.Missing(t, "browser", "install it with `apt-get install chromium`")
-	}
+	node, chromium := node(t), browser(t)
 	cmd := exec.CommandContext(t.Context(), node, "--test", "docs.test.mjs")
 	cmd.Env = append(os.Environ(), "URL="+program.Start(t).URL, "CHROMIUM="+chromium)
 	out, err := cmd.CombinedOutput()

@@ -17,7 +17,7 @@ import (
 const ideas = 300
 
 // TestWidgetChaos sends ideas with a real browser while the network, the tabs and the
-// service fail; widget/chaos.test.mjs says how, and counts in the end.
+// service fail; chaos.test.mjs says how, and counts in the end.
 func TestWidgetChaos(t *testing.T) {
 	node, chromium := node(t), browser(t)
 	address, data := program.FreeAddress(t), t.TempDir()
@@ -32,7 +32,7 @@ func TestWidgetChaos(t *testing.T) {
 		p = start()
 	}))
 	defer control.Close()
-	cmd := exec.CommandContext(t.Context(), node, "--test", "widget/chaos.test.mjs")
+	cmd := exec.CommandContext(t.Context(), node, "--test", "chaos.test.mjs")
 	cmd.Env = append(os.Environ(), "URL="+p.URL, "KEY="+key, "TOKEN="+token, "CONTROL="+control.URL, "IDEAS="+strconv.Itoa(ideas), "CHROMIUM="+chromium)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

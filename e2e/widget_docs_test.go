@@ -14,7 +14,7 @@ func TestWidgetDocs(t *testing.T) {
 	node, chromium := node(t), browser(t)
 	p := program.Start(t)
 	_, key := setUp(t, p)
-	cmd := exec.CommandContext(t.Context(), node, "--test", "widget/docs.test.mjs")
+	cmd := exec.CommandContext(t.Context(), node, "--test", "snippets.test.mjs")
 	cmd.Env = append(os.Environ(), "URL="+p.URL, "KEY="+key, "CHROMIUM="+chromium)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -14,11 +14,7 @@ import (
 // how. With the variable SCREENSHOTS it leaves pictures in the folder that this names.
 func TestWidget(t *testing.T) {
 	t.Parallel()
-	node := node(t)
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		storetest.Missing(t, "browser", "install it with `apt-get install chromium`")
-	}
+	node, chromium := node(t), browser(t)
 	if _, err := os.Stat(filepath.Join("..", "web", "widget", "node_modules")); err != nil {
 		storetest.Missing(t, "browser", "run `npm ci` in the folder web/widget")
 	}

@@ -68,7 +68,9 @@ async function serve(t, handler) {
   return address
 }
 
-// startRelay passes calls on to the service. `fault`, when set, gets each of them first:
+// startRelay passes calls on to the service. It gives forms a person's time, as the service
+// takes those that are filled in within two seconds for spam, and lets nothing of the app's
+// settings be kept, which browsers do for a minute. `fault`, when set, gets each of them first:
 // it answers a status or an object {status, code, message, headers}, 'lose' to lose the
 // service's answer, 'cut' to lose the call, or nothing. calls holds what was called.
 async function startRelay(t) {
@@ -94,17 +96,19 @@ async function startRelay(t) {
       response.writeHead(status, { ...cors, 'Content-Type': code ? 'application/json' : 'text/html', ...headers })
       return response.end(code ? JSON.stringify({ ok: false, error: { code, message } }) : '<h1>Trouble</h1>')
     }
-    const { host, connection, ...headers } = request.headers
+    const { host, connection, 'content-length': _, ...headers } = request.headers
+    const onwardBody = params?.form ? JSON.stringify({ ...params, form: { ...params.form, seconds: params.form.seconds + 5 } }) : body
     const onward = http.request(service + request.url, { method: request.method, headers }, (answer) => {
       if (wrong === 'lose') {
         answer.resume()
         return answer.on('end', breakOff)
       }
-      response.writeHead(answer.statusCode, answer.headers)
+      const config = request.url.startsWith('/widget/config/')
+      response.writeHead(answer.statusCode, config ? { ...answer.headers, 'cache-control': 'no-store' } : answer.headers)
       answer.pipe(response)
     })
     onward.on('error', () => request.socket.destroy())
-    onward.end(body)
+    onward.end(onwardBody)
   })
   relay.count = (operation) => relay.calls.filter((one) => one.operation === operation).length
   return relay
@@ -134,7 +138,9 @@ export async function start(t, { options = {}, quiet = true } = {}) {
     window.recorded = []
     for (const name of ['ready', 'open', 'close', 'queued', 'submit', 'vote', 'error']) addEventListener(`gatherkit:${name}`, ({ detail }) => window.recorded.push([name, detail]))
     window.shifts = 0
-    new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (window.shifts += value))).observe({ type: 'layout-shift', buffered: true })
+    // What moves in the panel moves nothing of the page.
+    const ofPage = ({ node }) => node?.getRootNode() === document && node.localName !== 'gatherkit-widget'
+    new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources }) => (window.shifts += sources.some(ofPage) ? value : 0))).observe({ type: 'layout-shift', buffered: true })
   })
   const complaints = []
   async function visit(address, tab) {
