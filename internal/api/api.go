@@ -195,7 +195,7 @@ func (a *API) run(c *call) (result any, err error) {
 }
 
 // recovered makes a panic an error, of the function that defers it.
-func recovered(err *error) {
+func recovered(err *error) { //nolint:gocritic // the result of that function
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 	}

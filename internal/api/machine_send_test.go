@@ -49,7 +49,7 @@ func (m *machine) fileValue(c aCall, name string) (any, bool) {
 func (m *machine) waiting(key string) []*upload {
 	var waiting []*upload
 	for _, u := range slices.Backward(m.uploads) {
-		if u.app.key == key && u.waits() {
+		if u.key == key && u.waits() {
 			waiting = append(waiting, u)
 		}
 	}
@@ -69,7 +69,7 @@ func (m *machine) chosen(key string, most int) []any {
 // another app.
 func (m *machine) anUpload(key string) string {
 	others := rapid.Bool().Draw(m.t, "of another app")
-	return one(m, "any file", m.uploads, func(u *upload) string { return u.id }, func(u *upload) bool { return !others || u.app.key != key && u.waits() })
+	return one(m, "any file", m.uploads, func(u *upload) string { return u.id }, func(u *upload) bool { return !others || u.key != key && u.waits() })
 }
 
 // anySix are too many.

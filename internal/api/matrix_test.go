@@ -184,7 +184,7 @@ func TestTenants(t *testing.T) {
 		if after := s.snapshot(); before != after {
 			t.Errorf("another account's call has changed something:\n%s\n%s", before, after)
 		}
-		requestID(t, s.submitWith("key", `"`+own["file"]+`"`)) // nobody has it yet
+		requestID(t, s.submitWith(`"`+own["file"]+`"`)) // nobody has it yet
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 // allowFiles turns on files for the app.
 func (s *service) allowFiles(allow bool) {
 	s.t.Helper()
-	s.must("apps-update-settings", "owner", fmt.Sprintf(`{"id":"%s","settings":{"widget":{"allow_file_uploads":%t}}}`, s.names["app"], allow))
+	s.must("apps-update-settings", "owner", fmt.Sprintf(`{"id":%q,"settings":{"widget":{"allow_file_uploads":%t}}}`, s.names["app"], allow))
 }
 
 // announce says that a file is coming, and returns its id and where it goes.
@@ -40,8 +40,8 @@ func (s *service) send(key, name, content string) string {
 	return id
 }
 
-func (s *service) submitWith(key, ids string) answer {
-	return s.call("widget-submit-request", key, fmt.Sprintf(`{"title":"T","description":"","idempotency_key":"k","attachments":[%s]}`, ids))
+func (s *service) submitWith(ids string) answer {
+	return s.call("widget-submit-request", "key", fmt.Sprintf(`{"title":"T","description":"","idempotency_key":"k","attachments":[%s]}`, ids))
 }
 
 // file is what a request's only attachment leads to.
@@ -59,7 +59,7 @@ func (s *service) renew(who string) {
 }
 
 func (s *service) get(url string) answer {
-	return serve(s.api, httptest.NewRequest(http.MethodGet, url, nil))
+	return serve(s.api, httptest.NewRequest(http.MethodGet, url, http.NoBody))
 }
 
 func requestID(t *testing.T, a answer) string {
@@ -78,12 +78,12 @@ func TestUploads(t *testing.T) {
 		}
 		s.allowFiles(true)
 		first := s.send("key", `C:\temp\..\..\e"vil`+"\u202e"+`fdp.txt`, "words")
-		got := s.submitWith("key", `"`+first+`"`)
+		got := s.submitWith(`"` + first + `"`)
 		id := requestID(t, got)
-		if again := s.submitWith("key", `"`+first+`"`); requestID(t, again) != id {
+		if again := s.submitWith(`"` + first + `"`); requestID(t, again) != id {
 			t.Errorf("sent again: %s", again.body)
 		}
-		if other := s.submitWith("key", ""); other.code(t) != "widget.idempotency_mismatch" {
+		if other := s.submitWith(""); other.code(t) != "widget.idempotency_mismatch" {
 			t.Errorf("other files are other content: %s", other.body)
 		}
 		file := s.get(s.file(id))
@@ -120,7 +120,7 @@ func TestWhoseFiles(t *testing.T) {
 		s.names["foreign"] = other["api_key"].(string)
 		s.must("apps-update-settings", "stranger", `{"id":"`+other["id"].(string)+`","settings":{"widget":{"allow_file_uploads":true}}}`)
 		attached := s.send("key", "a", "words")
-		requestID(t, s.submitWith("key", `"`+attached+`"`))
+		requestID(t, s.submitWith(`"`+attached+`"`))
 		unsent, _ := s.announce("key", "a", 5)
 		old := s.send("key", "a", "words")
 		s.clock.Move(24*time.Hour + time.Second)
@@ -160,7 +160,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		if got := s.put(url, test.body); got.code(t) != test.code {
 			t.Errorf("%s: %s", name, got.body)
 		}
-		if got := s.submitWith("key", `"`+id+`"`); got.code(t) != "widget.invalid_attachments" {
+		if got := s.submitWith(`"` + id + `"`); got.code(t) != "widget.invalid_attachments" {
 			t.Errorf("%s: attached: %s", name, got.body)
 		}
 	}
@@ -177,7 +177,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 			t.Errorf("%s, want %s", got.body, test.code)
 		}
 	}
-	requestID(t, s.submitWith("key", `"`+id+`"`))
+	requestID(t, s.submitWith(`"`+id+`"`))
 	for body, code := range map[string]string{
 		`{"filename":"a","content_type":"text/html","size":1}`:         "widget.invalid_content_type",
 		`{"filename":"a","content_type":"image/svg+xml","size":1}`:     "widget.invalid_content_type",
@@ -203,7 +203,7 @@ func TestLinksToFiles(t *testing.T) {
 	if got := s.get(unattached); got.code(t) != "uploads.not_found" {
 		t.Errorf("a link for sending opens: %s", got.body)
 	}
-	url := s.file(requestID(t, s.submitWith("key", `"`+id+`"`)))
+	url := s.file(requestID(t, s.submitWith(`"`+id+`"`)))
 	if got := s.put(strings.Replace(url, "/attachments/", "/uploads/", 1), strings.NewReader("other")); got.code(t) != "uploads.not_found" {
 		t.Errorf("a link for opening sends: %s", got.body)
 	}
@@ -218,10 +218,10 @@ func TestLinksToFiles(t *testing.T) {
 			}
 		}
 	}
-	if got := serve(s.api, httptest.NewRequest(http.MethodPost, url, nil)); got.code(t) != "api.method_not_allowed" || got.header.Get("Allow") != "GET, HEAD" {
+	if got := serve(s.api, httptest.NewRequest(http.MethodPost, url, http.NoBody)); got.code(t) != "api.method_not_allowed" || got.header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("%s", got.body)
 	}
-	if got := serve(s.api, httptest.NewRequest(http.MethodPost, sendTo, nil)); got.code(t) != "api.method_not_allowed" || got.header.Get("Allow") != "PUT" {
+	if got := serve(s.api, httptest.NewRequest(http.MethodPost, sendTo, http.NoBody)); got.code(t) != "api.method_not_allowed" || got.header.Get("Allow") != "PUT" {
 		t.Errorf("%s", got.body)
 	}
 	s.clock.Move(2 * time.Hour)
@@ -238,7 +238,7 @@ func TestUploadsFromOtherOrigins(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
 	_, url := s.announce("key", "a", 5)
-	r := httptest.NewRequest(http.MethodOptions, url, nil)
+	r := httptest.NewRequest(http.MethodOptions, url, http.NoBody)
 	r.Header.Set("Origin", "https://shop.example")
 	r.Header.Set("Access-Control-Request-Method", "PUT")
 	r.Header.Set("Access-Control-Request-Headers", "content-type")
@@ -260,7 +260,7 @@ func TestFilesGo(t *testing.T) {
 		s.allowFiles(true)
 		ctx := t.Context()
 		attached := s.send("key", "a", "words")
-		id := requestID(t, s.submitWith("key", `"`+attached+`"`))
+		id := requestID(t, s.submitWith(`"`+attached+`"`))
 		s.send("key", "b", "words")
 		s.announce("key", "c", 5)
 		count := func() (n int) {
@@ -312,7 +312,7 @@ func TestFilesHaveBounds(t *testing.T) {
 func TestWidgetConfig(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	open := func(path, origin, etag string) answer {
-		r := httptest.NewRequest(http.MethodGet, "/widget/config/"+path, nil)
+		r := httptest.NewRequest(http.MethodGet, "/widget/config/"+path, http.NoBody)
 		r.Header.Set("Origin", origin)
 		r.Header.Set("If-None-Match", etag)
 		return serve(s.api, r)

@@ -24,7 +24,7 @@ const where = "51.4778N 0.0015W"
 func picture() *image.Paletted {
 	p := image.NewPaletted(image.Rect(0, 0, 9, 7), color.Palette{color.White, color.Black, color.RGBA{200, 10, 40, 255}})
 	for i := range p.Pix {
-		p.Pix[i] = uint8(i % 3) //nolint:gosec // 0 to 2
+		p.Pix[i] = uint8(i % 3)
 	}
 	return p
 }
