@@ -42,6 +42,9 @@ func measureSearch(ctx context.Context, o options, r rig) error {
 		if err != nil {
 			return err
 		}
+		if err := r.logIn(ctx); err != nil { // it may have taken longer than a token lasts
+			return err
+		}
 		fmt.Printf("\nThe index has followed %d new requests after %s, %.0f a second.\n", n, took.Round(100*time.Millisecond), float64(n)/took.Seconds())
 		if err := settle(ctx, r.db, r.database); err != nil {
 			return err

@@ -89,15 +89,22 @@ func startService(ctx context.Context, binary string, store []string, account st
 	if err != nil {
 		return nil, err
 	}
+	s.email = email
+	if err := s.logIn(ctx); err != nil {
+		return nil, err
+	}
+	s.key, _, err = s.addApp(ctx)
+	return s, err
+}
+
+// logIn gets the owner a token, which lasts for 15 minutes.
+func (s *service) logIn(ctx context.Context) error {
 	var login struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := s.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, secret), &login); err != nil {
-		return nil, err
-	}
-	s.email, s.token = email, login.AccessToken
-	s.key, _, err = s.addApp(ctx)
-	return s, err
+	err := s.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, s.email, secret), &login)
+	s.token = login.AccessToken
+	return err
 }
 
 // addApp creates an app and returns its key and id.

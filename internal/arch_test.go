@@ -24,7 +24,7 @@ var imports = map[string][]string{
 	"cmd/gatherkit":            {"internal/api", "internal/blob", "internal/config", "internal/feedback", "internal/password", "internal/store", "web", "*"},
 	"docs":                     {},
 	"e2e/program":              {"internal/store/storetest"},
-	"internal/api":             {"internal/blob", "internal/feedback", "internal/password", "internal/store", "*"},
+	"internal/api":             {"internal/blob", "internal/feedback", "internal/password", "internal/search", "internal/store", "*"}, // search, for texts that are in no database
 	"internal/batch":           {},
 	"internal/blob":            {"internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2", "github.com/gabriel-vasile/mimetype", "golang.org/x/image", "golang.org/x/sync"},
 	"internal/config":          {"internal/feedback", "github.com/alecthomas/kong"},

@@ -1,5 +1,5 @@
-// Package web serves what browsers and probes look at: the documentation, the
-// health checks, and the API beside them.
+// Package web serves what browsers and probes look at: the documentation, the widget, the
+// example's page, the health checks, and the API beside them.
 package web
 
 import (
@@ -31,6 +31,9 @@ var (
 	docsStyle []byte
 )
 
+// docsPolicy lets the documentation run nothing.
+const docsPolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
 // readyTime bounds the question whether the database answers.
 const readyTime = 2 * time.Second
 
@@ -39,16 +42,27 @@ const readyTime = 2 * time.Second
 var apiPaths = []string{"/api/", "/exports/", "/uploads/", "/attachments/", "/widget/config/"}
 
 // New returns the handler of the whole service; ready says whether calls can be answered.
-func New(api http.Handler, ready func(context.Context) error) (http.Handler, error) {
+// demo is nil but for the example, whose page is shown first.
+func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.Handler, error) {
 	page, err := renderDocs(docs.API)
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /docs", asset("text/html; charset=utf-8", page))
-	mux.Handle("GET /docs/style.css", asset("text/css; charset=utf-8", docsStyle))
+	mux.Handle("GET /docs", asset("text/html; charset=utf-8", page, docsPolicy))
+	mux.Handle("GET /docs/style.css", asset("text/css; charset=utf-8", docsStyle, docsPolicy))
+	if err := handleWidget(mux); err != nil {
+		return nil, err
+	}
+	first := "docs"
+	if demo != nil {
+		first = "demo"
+		if err := demo.handle(mux); err != nil {
+			return nil, err
+		}
+	}
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", "docs") // relative, as a proxy may serve all this below a path
+		w.Header().Set("Location", first) // relative, as a proxy may serve all this below a path
 		w.WriteHeader(http.StatusFound)
 	})
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { health(w, nil) })
@@ -80,7 +94,7 @@ func health(w http.ResponseWriter, err error) {
 
 // asset serves a page or a file that is a part of the program. Browsers ask each
 // time whether it has changed, so that an upgrade shows at once.
-func asset(mediaType string, content []byte) http.Handler {
+func asset(mediaType string, content []byte, policy string) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := fmt.Sprintf("%q", hex.EncodeToString(sum[:16]))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +104,7 @@ func asset(mediaType string, content []byte) http.Handler {
 		h.Set("ETag", tag)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'")
+		h.Set("Content-Security-Policy", policy)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 	})
 }

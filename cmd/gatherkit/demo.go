@@ -15,6 +15,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
+	"gatherkit/web"
 )
 
 type demoCommand struct{}
@@ -43,7 +44,8 @@ func (demoCommand) Run(p *program) (err error) {
 		return err
 	}
 	c := config.Serve{Store: at, Listen: address, PublicURL: config.PublicURL{URL: &url.URL{Scheme: "http", Host: address}}}
-	return p.serve(c, log, func(*store.Store, string) error {
+	page := &web.Demo{AppID: demo.app.ID.String(), AppName: demo.app.Name, Key: demo.app.APIKey, Email: demoEmail, Password: secret}
+	return p.serve(c, log, page, func(*store.Store, string) error {
 		p.explain(c.PublicURL.String(), secret, demo)
 		return nil
 	})
@@ -67,7 +69,7 @@ func (p *program) freeAddress() (string, error) {
 
 func (p *program) explain(base, secret string, demo demo) {
 	p.printf(`Gatherkit's example is on %[1]s. It has %[4]d requests and is gone when you press Ctrl-C.
-The API is described on %[1]s/docs.
+Try the widget on %[1]s/demo; the API is described on %[1]s/docs.
 
 Log in as the owner, %[2]s, and keep the token:
 
@@ -133,7 +135,9 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 		if err != nil {
 			return demo{}, err
 		}
-		app, err = s.ChangeApp(ctx, life.account.ID, app.ID, userActor(life.team[0]), func(a *feedback.App) { a.Settings.Sharing = "all" })
+		app, err = s.ChangeApp(ctx, life.account.ID, app.ID, userActor(life.team[0]), func(a *feedback.App) {
+			a.Settings.Sharing, a.Settings.Widget.AllowFileUploads = "all", true
+		})
 		if err != nil {
 			return demo{}, err
 		}

@@ -49,12 +49,13 @@ type serveCommand struct {
 // Run serves until the program is told to stop.
 func (c *serveCommand) Run(p *program) error {
 	log := slog.New(slog.NewJSONHandler(p.stderr, nil))
-	return p.serve(c.Serve, log, func(s *store.Store, address string) error { return p.announceSetup(s, c.Serve, address) })
+	return p.serve(c.Serve, log, nil, func(s *store.Store, address string) error { return p.announceSetup(s, c.Serve, address) })
 }
 
 // serve opens the store and answers calls until the program is told to stop; then
-// it lets those under way end. ready is called when calls can come.
-func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.Store, address string) error) (err error) {
+// it lets those under way end. demo is the example's page, or nil; ready is called when
+// calls can come.
+func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready func(s *store.Store, address string) error) (err error) {
 	tuneMemory()
 	metrics := newRegistry()
 	files, err := openFiles(p.ctx, c)
@@ -64,19 +65,13 @@ func (p *program) serve(c config.Serve, log *slog.Logger, ready func(s *store.St
 	if files != nil {
 		defer func() { err = errors.Join(err, files.Close()) }()
 	}
-	s, err := p.open(c.Store, log, func(o *store.Options) {
-		o.ObserveGroup = metrics.observeGroup
-		if files != nil {
-			o.RemoveFile = files.Remove
-		}
-	})
+	s, err := p.openServed(c.Store, files, metrics, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	metrics.watch(s)
 
-	handler, err := newHandler(p.ctx, c, s, files, metrics, log)
+	handler, err := newHandler(p.ctx, c, s, files, demo, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -173,8 +168,22 @@ func openFiles(ctx context.Context, c config.Serve) (*blob.Store, error) {
 	return blob.Open(ctx, place)
 }
 
+// openServed opens a store whose figures are watched and whose files can be removed.
+func (p *program) openServed(c config.Store, files *blob.Store, metrics *registry, log *slog.Logger) (*store.Store, error) {
+	s, err := p.open(c, log, func(o *store.Options) {
+		o.ObserveGroup = metrics.observeGroup
+		if files != nil {
+			o.RemoveFile = files.Remove
+		}
+	})
+	if err == nil {
+		metrics.watch(s)
+	}
+	return s, err
+}
+
 // newHandler is the whole service as one handler.
-func newHandler(ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, metrics *registry, log *slog.Logger) (http.Handler, error) {
+func newHandler(ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, demo *web.Demo, metrics *registry, log *slog.Logger) (http.Handler, error) {
 	passwords := password.New(rand.Reader)
 	operations, err := api.New(ctx, api.Options{
 		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
@@ -183,7 +192,7 @@ func newHandler(ctx context.Context, c config.Serve, s *store.Store, files *blob
 	if err != nil {
 		return nil, err
 	}
-	return web.New(operations, s.Ping)
+	return web.New(operations, s.Ping, demo)
 }
 
 func listen(ctx context.Context, address, flag string) (net.Listener, error) {

@@ -69,6 +69,7 @@ type API struct {
 	cursorKey []byte
 	linkKey   []byte // signs links to files
 	submits   *rate
+	bursts    bursts
 	ops       map[string]*op
 	order     []*op
 	registry  huma.Registry
@@ -195,7 +196,7 @@ func (a *API) run(c *call) (result any, err error) {
 }
 
 // recovered makes a panic an error, of the function that defers it.
-func recovered(err *error) { //nolint:gocritic // the result of that function
+func recovered(err *error) { //nolint:gocritic // which has nothing to return by
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 	}

@@ -22,7 +22,7 @@ type bulkSet struct {
 	AssigneeID string           `json:"assignee_id,omitempty" doc:"A user, or none for nobody."`
 	AddTags    tagList          `json:"add_tags,omitempty"`
 	RemoveTags tagList          `json:"remove_tags,omitempty"`
-	Box        feedback.Box     `json:"box,omitempty" enum:"live,bin" doc:"bin moves them to the bin, live takes them out of it."`
+	Box        feedback.Box     `json:"box,omitempty" enum:"live,bin" doc:"bin moves them to the bin, live takes them out of it or out of quarantine."`
 }
 
 type requestsBulkUpdateResult struct {

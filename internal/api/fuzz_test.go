@@ -52,6 +52,7 @@ func FuzzDecode(f *testing.F) {
 		{"widget-submit-request", `{"title":" T ","description":"","email":"a@b.example","metadata":{"a":[1,2.5,"x",null],"b":{"c":true}},"idempotency_key":" k "}`},
 		{"widget-submit-request", `{"title":"T","description":"","metadata":{"a":1e999}}`},
 		{"widget-submit-request", `{"title":"\ud800","description":"\u0000"}`},
+		{"widget-submit-request", `{"title":"T","description":"","form":{"website":" x ","seconds":1.25}}`},
 		{"apps-update-settings", `{"id":"01234567-89ab-7def-8123-456789abcdef","settings":{"widget":{"require_email":true,"position":"top-left"},"allowed_origins":["https://a.example"]}}`},
 		{"requests-list", `{"status":["opened","planned"],"sort":"oldest","limit":9223372036854775808,"cursor":"x"}`},
 		{"requests-list", `{"status":null,"limit":1.0,"app_id":null}`},

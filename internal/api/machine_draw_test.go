@@ -36,7 +36,7 @@ var operations = []string{
 	"comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-delete",
 	"widget-submit-request", "widget-submit-request", "requests-list", "requests-list", "requests-update",
 	"requests-export", "requests-export", "requests-stats", "requests-stats", "requests-similar", "requests-similar", "widget-similar-requests",
-	"requests-delete", "requests-delete", "requests-restore", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
+	"requests-delete", "requests-delete", "requests-restore", "requests-release", "requests-block", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-identity-secret", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "auth-nothing",
 }
@@ -44,7 +44,7 @@ var operations = []string{
 // usual are optional parameters without which calls mostly fail.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
-	"requests-similar": {"app_id", "text"},
+	"requests-similar": {"app_id", "text"}, "widget-submit-request": {"form"},
 }
 
 // after are operations that mostly fail until others have been called, whose effect shows
@@ -57,6 +57,8 @@ var after = map[string]struct {
 	"comments-update":  {"comments-create", (*request).commented},
 	"comments-delete":  {"comments-create", (*request).commented},
 	"requests-unmerge": {"requests-merge", func(r *request) bool { return r.root != nil }},
+	"requests-release": {"widget-submit-request", func(r *request) bool { return r.quarantined }},
+	"requests-block":   {"widget-submit-request", func(r *request) bool { return r.quarantined }},
 }
 
 // aCall is a call as it is made. in holds the parameters; nil when the body is no
@@ -138,7 +140,7 @@ func (m *machine) step() {
 		m.leave(family)
 	}
 	operation := draw(m, "operation", operations...)
-	if a, ok := after[operation]; ok && m.often("after "+a.other) && find(m.requests, func(r *request) bool { return r.live() && a.shows(r) }) == nil {
+	if a, ok := after[operation]; ok && m.often("after "+a.other) && find(m.requests, func(r *request) bool { return !r.deleted && !r.gone && !r.binned && a.shows(r) }) == nil {
 		operation = a.other
 	}
 	if find(m.apps, (*app).live) == nil { // without an app most calls would fail

@@ -141,11 +141,7 @@ func (r *request) exported() object {
 	for _, c := range r.spoken() {
 		comments = append(comments, c.shown(r))
 	}
-	box := "live"
-	if r.binned {
-		box = "bin"
-	}
-	x := object{"request": r.shown(), "box": box, "merged": nil, "votes": votes, "comments": comments}
+	x := object{"request": r.shown(), "box": r.box(), "merged": nil, "votes": votes, "comments": comments}
 	if r.parent != nil {
 		x["merged"] = object{"parent_id": r.parent.id, "status": r.former}
 	}

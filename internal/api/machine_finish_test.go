@@ -26,6 +26,7 @@ func (m *machine) finish() {
 		u := m.userNamed(name)
 		who := m.signIn(u)
 		m.do(aCall{operation: "requests-list", who: who, in: object{"limit": json.Number("200")}})
+		m.do(aCall{operation: "requests-list", who: who, in: object{"limit": json.Number("200"), "box": "quarantine"}})
 		m.do(aCall{operation: "apps-list", who: who, in: object{}})
 		m.do(aCall{operation: "users-list", who: who, in: object{}})
 		if a := find(m.apps, func(a *app) bool { return a.account == u.account && a.live() }); a != nil {

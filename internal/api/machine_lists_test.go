@@ -83,7 +83,7 @@ func (p *place) narrow(in object) (agrees bool) {
 // holds reports whether a request belongs to the list.
 func (p place) holds(r *request) bool {
 	created := r.created.Format(timeForm)
-	return !r.deleted && !r.gone && r.binned == (p.box == "bin") && p.box != "quarantine" &&
+	return !r.deleted && !r.gone && r.box() == p.box &&
 		(p.app == "" || r.app.id == p.app) &&
 		(p.statuses == "" || slices.Contains(strings.Split(p.statuses, ","), r.status)) &&
 		(p.tag == "" || slices.ContainsFunc(r.tags, func(tag any) bool { return strings.ToLower(tag.(string)) == p.tag })) &&
@@ -244,10 +244,7 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 	updated := 0
 	var roots []*request
 	for _, r := range meant {
-		kind, binned := "request.updated", r.binned
-		if box, sent := set["box"].(string); sent && r.binned != (box == "bin") {
-			kind = map[string]string{"bin": "request.deleted", "live": "request.restored"}[box]
-		}
+		from, binned := r.box(), r.binned
 		different := m.alter(r, func(r *request) {
 			if status, sent := set["status"].(string); sent {
 				r.status = status
@@ -261,14 +258,14 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 			}
 			r.tags = bulkTags(r.tags, set)
 			if box, sent := set["box"].(string); sent {
-				r.binned = box == "bin"
+				r.binned, r.quarantined = box == "bin", false
 			}
 		})
 		if !different {
 			continue
 		}
 		updated++
-		m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+		m.record(r.account, moved(from, r.box()), "user", w.id, r.app.id, r.id)
 		if r.binned != binned {
 			roots = append(roots, r.root)
 		}

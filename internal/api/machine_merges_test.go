@@ -27,6 +27,8 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 		return "requests.not_found", nil
 	case r == into, r.app != into.app:
 		return "requests.invalid_into_id", nil
+	case r.quarantined, into.quarantined:
+		return "requests.quarantined", nil
 	case r.root != nil, r == root:
 		return "requests.merged", nil
 	}

@@ -27,6 +27,7 @@ type model struct {
 	cursors  []*place
 	exports  []*export
 	uploads  []*upload
+	written  []wrote
 	failures map[string]*countdown // of logins by e-mail, and of all under ""
 	learned  map[string]bool       // the random texts that the service has given
 }
@@ -74,7 +75,7 @@ type (
 		former                                         string   // the status before
 		version                                        int
 		created, updated                               time.Time
-		binned, gone                                   bool
+		binned, quarantined, gone                      bool
 		sent                                           string // what the submitter sent
 	}
 	session struct {
@@ -114,7 +115,7 @@ func newModel(now func() time.Time) *model {
 }
 
 func (a *app) live() bool     { return !a.deleted }
-func (r *request) live() bool { return !r.deleted && !r.gone && !r.binned }
+func (r *request) live() bool { return !r.deleted && !r.gone && r.box() == "live" }
 
 // valid reports whether the token opens something.
 func (t *token) valid(now time.Time) bool { return t.known() && now.Before(t.expires) }

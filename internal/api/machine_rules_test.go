@@ -75,7 +75,7 @@ var rules = map[string]rule{
 	"widget-submit-request": {guardWidget, "", []field{
 		need("title", trimmed(1, 200)), need("description", trimmed(0, 10_000)), may("email", trimmed(0, 254)), may("name", trimmed(0, 200)),
 		may("external_id", trimmed(0, 200)), may("metadata", someMetadata), may("attachments", someFiles), may("idempotency_key", verbatim(1, 64)),
-		may("identity_token", verbatim(0, 1e6)),
+		may("identity_token", verbatim(0, 1e6)), may("form", someForm),
 	}, (*model).submit},
 	"widget-create-upload": {guardWidget, "", []field{
 		need("filename", trimmed(1, 200)), need("content_type", oneOf(feedback.UploadTypes()...)), need("size", fileSize),
@@ -105,6 +105,8 @@ var rules = map[string]rule{
 	}, (*model).updateRequest},
 	"requests-merge":   {guardBearer, feedback.RoleMember, []field{need("id", anID), need("into_id", anID)}, (*model).mergeRequest},
 	"requests-unmerge": {guardBearer, feedback.RoleMember, oneID, (*model).unmergeRequest},
+	"requests-release": {guardBearer, feedback.RoleMember, oneID, (*model).releaseRequest},
+	"requests-block":   {guardBearer, feedback.RoleMember, oneID, (*model).blockRequest},
 	"requests-delete":  {guardBearer, feedback.RoleMember, oneID, (*model).deleteRequest},
 	"requests-restore": {guardBearer, feedback.RoleMember, oneID, (*model).restoreRequest},
 	"votes-add":        {guardBearer, feedback.RoleMember, aPerson, (*model).addVote},

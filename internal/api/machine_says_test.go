@@ -202,7 +202,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		return "widget.invalid_attachments", nil
 	default:
 		r.attach(files)
-		r.id = m.fresh(got, "id", "request", "id")
+		r.id, r.quarantined = m.fresh(got, "id", "request", "id"), m.spam(r, in["form"])
 		m.came(r, "api_key", r.app.id)
 	}
 	return "ok", object{"request": object{
@@ -255,7 +255,7 @@ func (m *model) deleteRequest(w who, in, _ object) (string, object) {
 	if r == nil || r.binned {
 		return "requests.not_found", nil
 	}
-	m.changeRequest(w, r, "request.deleted", func(r *request) { r.binned = true })
+	m.changeRequest(w, r, moved(r.box(), "bin"), func(r *request) { r.binned, r.quarantined = true, false })
 	return "ok", object{"deleted": true, "id": r.id}
 }
 

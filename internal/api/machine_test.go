@@ -78,6 +78,7 @@ func (s *side) clear(t *rapid.T) {
 		}
 	}
 	s.names, s.nameOf, s.seen = map[string]string{}, map[string]string{}, nil
+	s.api.bursts = bursts{}
 	if err := s.store.AddSetupToken(context.Background(), setupToken); err != nil {
 		t.Fatal(err)
 	}

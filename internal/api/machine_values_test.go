@@ -63,6 +63,9 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{"Why not?", "It is <b>done</b>"}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
 	case "visibility":
 		return m.either(name, []any{"public", "internal", nil}, []any{"secret", true}), true
+	case "form":
+		return m.either(name, []any{nil, nil, object{"seconds": number("30"), "website": ""}, object{"seconds": number("2")}, object{"seconds": number("1.99")}, object{"website": "x"}, object{}},
+			[]any{object{"seconds": number("-1")}, object{"x": 1}, object{"website": 7}, "x", 7}), true
 	case "idempotency_key":
 		return m.either(name, []any{"k", "l", " k"}, []any{"", strings.Repeat("x", 65)}), true
 	}
@@ -133,7 +136,7 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		if c.in["ids"] != nil {
 			return nil, true
 		}
-		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"app_id": m.id(c, "app_id")}, object{"status": "duplicate"}, object{"query": "dark"}},
+		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"box": "quarantine"}, object{"app_id": m.id(c, "app_id")}, object{"status": "duplicate"}, object{"query": "dark"}},
 			[]any{object{"x": 1}, "all", object{"status": "x"}, object{"query": "dark", "box": "bin"}}), true
 	case "expected_count":
 		right := 0
@@ -263,12 +266,16 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 		switch c.operation {
 		case "requests-restore":
 			return r.binned
+		case "requests-release", "requests-block":
+			return r.quarantined
 		case "widget-vote":
 			return !r.binned && r.shared()
 		case "requests-merge":
 			from := find(m.requests, func(r *request) bool { return r.id == c.in["id"] })
-			near := func(other *request) bool { return other != r && (other.app == r.app || !many) && other.live() }
-			return !r.binned && (name == "id" && r.root == nil && slices.ContainsFunc(m.requests, near) || name == "into_id" && (from == nil || near(from)))
+			near := func(other *request) bool {
+				return other != r && (other.app == r.app || !many) && (other.live() || !many && !other.binned)
+			}
+			return !r.binned && (r.live() || !many) && (name == "id" && r.root == nil && slices.ContainsFunc(m.requests, near) || name == "into_id" && (from == nil || near(from)))
 		case "requests-unmerge":
 			return !r.binned && (r.root != nil || !many)
 		case "comments-list":

@@ -192,6 +192,9 @@ func (m *model) widgetVote(w who, in, _ object) (string, object) {
 
 // shared reports whether users of the widget may see the request.
 func (r *request) shared() bool {
+	if r.quarantined {
+		return false
+	}
 	switch r.settings["sharing"] {
 	case "all":
 		return true

@@ -44,6 +44,8 @@ var samples = map[string]string{
 	"tags-list":               `{}`,
 	"requests-delete":         `{"id":"{request}"}`,
 	"requests-restore":        `{"id":"{request}"}`,
+	"requests-release":        `{"id":"{request}"}`,
+	"requests-block":          `{"id":"{spam}"}`,
 	"users-list":              `{}`,
 	"requests-merge":          `{"id":"{request}","into_id":"{other_request}"}`,
 	"requests-unmerge":        `{"id":"{request}"}`,
@@ -90,7 +92,7 @@ func TestRoles(t *testing.T) {
 		for _, role := range feedback.Roles() {
 			t.Run(o.name+"/"+string(role), func(t *testing.T) {
 				s := newService(t, storetest.SQLite(t))
-				s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")
+				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 				s.names["comment"] = s.comment(role)
 				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
@@ -152,6 +154,7 @@ func TestTenants(t *testing.T) {
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`))
 		own := map[string]string{
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner),
+			"spam": s.submitSpam("Spam"),
 			"file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
@@ -175,7 +178,7 @@ func TestTenants(t *testing.T) {
 						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{file}", random).Replace(body))
+				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{spam}", random, "{file}", random).Replace(body))
 				if gone.status != status {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
@@ -188,17 +191,17 @@ func TestTenants(t *testing.T) {
 	})
 }
 
-// strangers makes an app of the other account that shares its two requests, and puts
-// their ids in the place of names.
+// strangers makes an app of the other account that shares its requests but one, which is
+// spam, and puts their ids in the place of names.
 func (s *service) strangers() *strings.Replacer {
 	s.t.Helper()
 	app := s.must("apps-create", "stranger", `{"name":"Theirs"}`)["app"].(map[string]any)
 	s.names["stranger_key"] = app["api_key"].(string)
 	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`)
 	names := []string{"{app}", app["id"].(string), "{file}", s.send("stranger_key", "a.txt", "words")}
-	for _, name := range []string{"{request}", "{other_request}"} {
-		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":""}`)["request"].(map[string]any)
-		names = append(names, name, request["id"].(string))
+	for _, new := range [][2]string{{"{request}", "null"}, {"{other_request}", "null"}, {"{spam}", `{"seconds":0}`}} {
+		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":"","form":`+new[1]+`}`)["request"].(map[string]any)
+		names = append(names, new[0], request["id"].(string))
 	}
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string))
@@ -215,6 +218,7 @@ func (s *service) snapshot() string {
 	for _, name := range []string{"apps-list", "requests-list", "users-list"} {
 		all = append(all, string(s.call(name, "owner", "").body))
 	}
+	all = append(all, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body))
 	return strings.Join(all, "\n")
 }
 

@@ -40,6 +40,8 @@ func (a *API) operations() []op {
 		bearer("requests-bulk-update", member, "Change many feature requests at once, or none", a.requestsBulkUpdate),
 		bearer("requests-delete", member, "Move a feature request to the bin, which keeps it for 30 days", a.requestsDelete),
 		bearer("requests-restore", member, "Take a feature request out of the bin", a.requestsRestore),
+		bearer("requests-release", member, "Take a feature request out of quarantine, as it is no spam", a.requestsRelease),
+		bearer("requests-block", member, "Move a feature request from quarantine to the bin, as it is spam", a.requestsBlock),
 
 		bearer("requests-merge", member, "Merge a feature request into another one that asks for the same", a.requestsMerge),
 		bearer("requests-unmerge", member, "Take a feature request out of the one into which it was merged", a.requestsUnmerge),

@@ -190,6 +190,8 @@ func (p *params) accepts(s *huma.Schema) string {
 		return "text" + span(s.MinLength, s.MaxLength, " characters")
 	case s.Type == huma.TypeInteger:
 		return "an integer" + span(whole(s.Minimum), whole(s.Maximum), "")
+	case s.Type == huma.TypeNumber:
+		return "a number" + span(whole(s.Minimum), whole(s.Maximum), "")
 	case s.Type == huma.TypeBoolean:
 		return "true or false"
 	case s.Type == huma.TypeArray:

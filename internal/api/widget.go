@@ -17,6 +17,7 @@ type widgetSubmitRequestParams struct {
 	Attachments    []feedback.ID     `json:"attachments,omitempty" format:"uuid" maxItems:"5" uniqueItems:"true" doc:"Files that were sent with widget-create-upload, within a day: at most 5."`
 	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"Sent again within 30 days, it gives the first answer and stores nothing."`
 	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Says who the person is, signed by your backend: see Identity. It takes the place of email, name and external_id."`
+	Form           *formParams       `json:"form,omitempty" doc:"What the widget says of its form, by which spam is told: website, what stands in a field that people do not see, and seconds, for how long the form was open. See Spam."`
 }
 
 // submittedRequest is what a submitter gets to see of the request.
@@ -69,6 +70,9 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	}
 	if err := a.acceptFiles(ctx, v.app, in.Attachments); err != nil {
 		return result, err
+	}
+	if a.looksLikeSpam(v, in) {
+		submission.Request.Box = feedback.Quarantine
 	}
 	r, err := a.Store.Submit(ctx, submission)
 	return submittedResult(r), err

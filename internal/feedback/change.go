@@ -32,6 +32,8 @@ const (
 	RequestUpdated    ChangeKind = "request.updated"
 	RequestDeleted    ChangeKind = "request.deleted"
 	RequestRestored   ChangeKind = "request.restored"
+	RequestReleased   ChangeKind = "request.released"
+	RequestBlocked    ChangeKind = "request.blocked"
 	RequestPurged     ChangeKind = "request.purged"
 	RequestMerged     ChangeKind = "request.merged"
 	RequestUnmerged   ChangeKind = "request.unmerged"

@@ -85,6 +85,8 @@ var (
 	ErrIdempotencyMismatch = &Error{Code: "widget.idempotency_mismatch", Status: 409, Message: "This idempotency_key was used before with other content; use a new key for a new request."}
 	ErrVersionConflict     = &Error{Code: "requests.version_conflict", Status: 409, Message: "The request was changed meanwhile; read it again and repeat the change."}
 	ErrMerged              = &Error{Code: "requests.merged", Status: 409, Message: "The request is merged into another one; take it out with requests-unmerge first."}
+	ErrQuarantined         = &Error{Code: "requests.quarantined", Status: 409, Message: "The request is in quarantine; take it out with requests-release first."}
+	ErrNotQuarantined      = &Error{Code: "requests.not_quarantined", Status: 409, Message: "The request is not in quarantine; requests-delete moves it to the bin."}
 
 	ErrCountMismatch = &Error{Code: "requests.count_mismatch", Status: 409, Message: "The filter matches another number of requests than expected; nothing was changed."}
 
@@ -104,7 +106,7 @@ func Codes() []*Error {
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound, ErrCommentNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrMerged,
+		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,
 		ErrInternal, ErrUnavailable,

@@ -34,6 +34,7 @@ var actorNames = map[string]string{ByUser: "A former user", ByAPIKey: "Somebody 
 var deeds = map[ChangeKind]string{
 	RequestCreated: "made the request", RequestUpdated: "changed the request",
 	RequestDeleted: "moved the request to the bin", RequestRestored: "took the request out of the bin",
+	RequestReleased: "took the request out of quarantine", RequestBlocked: "moved the request to the bin as spam",
 	VoteAdded: "added a vote", VoteRemoved: "removed a vote",
 }
 

@@ -11,6 +11,8 @@ func (r *Request) CheckMerge(into, root Request) error {
 		return Invalid("requests", "into_id", "into_id must be the id of another request.")
 	case r.AppID != into.AppID:
 		return Invalid("requests", "into_id", "into_id must be the id of a request of the same app.")
+	case r.Box == Quarantine || into.Box == Quarantine:
+		return ErrQuarantined // or its votes would count among those of a request that others see
 	case r.MergedIntoID != nil:
 		return ErrMerged
 	case r.ID == root.ID:

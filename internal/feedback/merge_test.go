@@ -12,8 +12,8 @@ func TestCheckMerge(t *testing.T) {
 		r.Status, r.MergedIntoID = Duplicate, &ID{root}
 		return r
 	}
-	binned, elsewhere := live(4), live(5)
-	binned.Box, elsewhere.AppID = Bin, ID{8}
+	binned, elsewhere, spam := live(4), live(5), live(6)
+	binned.Box, elsewhere.AppID, spam.Box = Bin, ID{8}, Quarantine
 	for name, c := range map[string]struct {
 		r, into, root Request
 		want          error
@@ -26,6 +26,8 @@ func TestCheckMerge(t *testing.T) {
 		"its own follower":  {live(1), merged(2, 1), live(1), ErrMerged},
 		"from the bin":      {binned, live(2), live(2), ErrRequestNotFound},
 		"into the bin":      {live(1), binned, binned, ErrRequestNotFound},
+		"from quarantine":   {spam, live(2), live(2), ErrQuarantined},
+		"into quarantine":   {live(1), spam, spam, ErrQuarantined},
 		"a root in the bin": {live(1), merged(2, 4), binned, ErrRequestNotFound},
 	} {
 		if err := c.r.CheckMerge(c.into, c.root); (c.want == nil) != (err == nil) || c.want != nil && !errors.Is(err, c.want) {

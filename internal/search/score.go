@@ -67,7 +67,11 @@ func thirdsOf(text string) []third {
 			letters = append(letters, r)
 		}
 	}
-	letters = append(letters, ' ')
+	return thirdsIn(append(letters, ' '))
+}
+
+// thirdsIn returns the thirds of letters as they stand, each once and in order.
+func thirdsIn(letters []rune) []third {
 	thirds := make([]third, 0, len(letters))
 	for i := range len(letters) - 2 {
 		thirds = append(thirds, third(letters[i:i+3]))

@@ -1,5 +1,5 @@
 // Package search says how text is taken apart into words, which words are near
-// another, and how alike two titles are: for every language the same, and without
+// another, and how alike two texts are: for every language the same, and without
 // a database.
 package search
 

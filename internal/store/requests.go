@@ -164,12 +164,16 @@ func (s *Store) move(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old
 
 func kindOfMove(from, to feedback.Box) feedback.ChangeKind {
 	switch {
-	case to == feedback.Bin && from != to:
+	case from == to:
+		return feedback.RequestUpdated
+	case from == feedback.Quarantine && to == feedback.Bin:
+		return feedback.RequestBlocked
+	case from == feedback.Quarantine:
+		return feedback.RequestReleased
+	case to == feedback.Bin:
 		return feedback.RequestDeleted
-	case from == feedback.Bin && from != to:
-		return feedback.RequestRestored
 	}
-	return feedback.RequestUpdated
+	return feedback.RequestRestored
 }
 
 func readRequest(ctx context.Context, q queryer, accountID, id feedback.ID) (feedback.Request, error) {

@@ -39,8 +39,8 @@ func (s *Store) Work(ctx context.Context) {
 		s.run(ctx, lease{name: workerLease, holder: s.ids.New()}, func(l *lease) (bool, error) { return s.work(ctx, l, &swept) })
 	})
 	wg.Go(func() {
-		var next feedback.ID
-		s.run(ctx, lease{name: indexLease, holder: s.ids.New()}, func(l *lease) (bool, error) { return s.index(ctx, l, &next) })
+		f := follower{chunk: indexChunk}
+		s.run(ctx, lease{name: indexLease, holder: s.ids.New()}, func(l *lease) (bool, error) { return s.index(ctx, l, &f) })
 	})
 	wg.Wait()
 }
@@ -111,16 +111,27 @@ func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool
 	return false, nil
 }
 
+// follower is where the indexer goes on, and in how large pieces.
+type follower struct {
+	next  feedback.ID
+	chunk int
+}
+
 // index lets the index follow for a bit. While submissions come in, it takes a sixteenth
 // of the time only: what comes in goes before what is found.
-func (s *Store) index(ctx context.Context, l *lease, next *feedback.ID) (more bool, err error) {
+func (s *Store) index(ctx context.Context, l *lease, f *follower) (more bool, err error) {
 	leading, err := s.take(ctx, l)
 	if err != nil || !leading {
 		return false, err
 	}
 	began, arrived := time.Now(), s.arrived.Load()
-	*next, more, err = s.Index(ctx, *next)
-	if more && s.arrived.Load() != arrived {
+	f.next, more, err = s.indexSome(ctx, f.next, f.chunk)
+	if s.arrived.Load() == arrived {
+		f.chunk = min(2*f.chunk, maxIndexChunk)
+		return more, err
+	}
+	f.chunk = indexChunk
+	if more {
 		select {
 		case <-ctx.Done():
 		case <-time.After(min(15*time.Since(began), workerRest)):

@@ -1,0 +1,30 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"testing"
+
+	"gatherkit/e2e/program"
+)
+
+// TestDemo tries the example's page in a browser; widget/demo.test.mjs says how.
+func TestDemo(t *testing.T) {
+	node, chromium := node(t), browser(t)
+	cmd := exec.CommandContext(t.Context(), program.Build(t), "demo")
+	cmd.Env = program.CleanEnvironment()
+	var printed program.Output
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	cmd.Dir = t.TempDir()
+	program.Launch(t, cmd, make(chan struct{}))
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	program.Eventually(t, "the demo says where it is", func() bool { return address.MatchString(printed.String()) })
+	url := address.FindString(printed.String())
+	program.Eventually(t, "the demo answers", func() bool { return program.Answers(t, url+"/readyz") })
+	test := exec.CommandContext(t.Context(), node, "--test", "widget/demo.test.mjs")
+	test.Env = append(os.Environ(), "URL="+url, "CHROMIUM="+chromium)
+	if out, err := test.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,91 @@
+// The page of the example. URL is its address; SCREENSHOTS, when set, a folder for
+// pictures of what is tested.
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { AxeBuilder } from '@axe-core/playwright'
+import { chromium } from 'playwright-core'
+
+const { URL: service, CHROMIUM: executablePath, SCREENSHOTS: screenshots } = process.env
+let browser
+
+before(async () => {
+  browser = await chromium.launch({
+    executablePath,
+    args: [
+      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+      '--disable-background-networking', '--disable-component-update', '--disable-sync',
+    ],
+  })
+})
+after(() => browser.close())
+
+// open opens the page; complaints collects what must not happen meanwhile.
+async function open(t, options) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  const complaints = []
+  page.on('console', (message) => complaints.push(`console: ${message.text()}`))
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`)
+  })
+  await page.goto(service)
+  await page.locator('#arrived li').first().waitFor()
+  return { page, complaints }
+}
+
+for (const colorScheme of ['light', 'dark']) {
+  for (const width of [1280, 320]) {
+    test(`${colorScheme} at ${width} px`, async (t) => {
+      const { page, complaints } = await open(t, { colorScheme, viewport: { width, height: 800 } })
+      await page.getByRole('button', { name: 'Feedback' }).waitFor()
+      if (screenshots) await page.screenshot({ path: path.join(screenshots, `demo-${colorScheme}-${width}.png`), fullPage: true })
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, 'the page scrolls sideways')
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html]), [])
+      assert.deepEqual(complaints, [])
+    })
+  }
+}
+
+test('an idea with a file arrives', async (t) => {
+  const { page, complaints } = await open(t)
+  await page.getByRole('button', { name: 'Share an idea' }).click()
+  await page.getByLabel('Your idea').fill('A map of all shops')
+  await page.locator('input[type=file]').setInputFiles({ name: 'map.txt', mimeType: 'text/plain', buffer: Buffer.from('shops here') })
+  await page.getByText('map.txt').first().waitFor()
+  await page.waitForTimeout(2500) // people are slower than machines
+  await page.getByRole('button', { name: 'Send idea' }).click()
+  await page.getByRole('heading', { name: 'Thank you!' }).waitFor()
+  const arrived = page.locator('#arrived li').first()
+  await arrived.getByText('A map of all shops').waitFor()
+  const download = page.waitForEvent('download')
+  await arrived.getByRole('link', { name: /map\.txt/ }).evaluate((link) => link.click()) // it lies behind the panel
+  assert.equal((await download).suggestedFilename(), 'map.txt')
+  assert.deepEqual(complaints, [])
+})
+
+test('the settings are those of the app', async (t) => {
+  const { page, complaints } = await open(t)
+  await page.getByLabel('Text on the button').fill('Wishes')
+  await page.getByLabel('Place').selectOption('top left')
+  const button = page.getByRole('button', { name: 'Wishes' })
+  await button.waitFor()
+  const box = await button.boundingBox()
+  assert.ok(box.x < 100 && box.y < 100, `the button is at ${box.x}, ${box.y}`)
+  await page.getByLabel('E-mail').selectOption('required')
+  await page.getByLabel('Signed in as Ada, verified').check()
+  await page.getByLabel('Language').selectOption('Deutsch')
+  await page.waitForLoadState('networkidle')
+  await button.click()
+  await page.getByLabel('Deine Idee').or(page.getByLabel('Ihre Idee')).fill('Rechnungen auf Deutsch')
+  await page.waitForTimeout(2500)
+  await page.locator('dialog form button.primary').click()
+  await page.locator('#arrived').getByText('by Ada Lovelace, verified').first().waitFor()
+  // What was changed stays after a reload: it is the service that keeps it.
+  await page.reload()
+  await page.getByRole('button', { name: 'Wishes' }).waitFor()
+  assert.deepEqual(complaints, [])
+})

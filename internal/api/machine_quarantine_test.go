@@ -1,0 +1,111 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// What the model says to spam.
+
+// wrote is a text that came from a form.
+type wrote struct {
+	app    *app
+	at     time.Time
+	thirds map[string]bool
+}
+
+func someForm(v any) (any, bool) {
+	seconds := func(v any) (any, bool) {
+		number, ok := v.(json.Number)
+		n, err := number.Float64()
+		return n, ok && err == nil && n >= 0
+	}
+	return inside(v, map[string]func(any) (any, bool){"website": trimmed(0, 1e6), "seconds": seconds})
+}
+
+// spam reports whether a new request looks like spam. All calls come from one address.
+func (m *model) spam(r *request, form any) bool {
+	sent, judged := form.(object)
+	if !judged {
+		return false
+	}
+	text := wrote{r.app, m.now(), thirdsOf(r.title + "\n" + r.description)}
+	alike := 1
+	for _, earlier := range m.written {
+		if earlier.app == r.app && m.now().Sub(earlier.at) < 10*time.Minute && agree(earlier.thirds, text.thirds) >= 0.8 {
+			alike++
+		}
+	}
+	m.written = append(m.written, text)
+	website, _ := sent["website"].(string)
+	seconds, timed := sent["seconds"].(float64)
+	return website != "" || timed && seconds < 2 || alike >= 3
+}
+
+// thirdsOf are the thirds of the words of a text, or, when it has none, of all of it.
+func thirdsOf(text string) map[string]bool {
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "é", "e"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) > 0 {
+		text = strings.Join(words, " ")
+	}
+	letters := []rune(" " + text + " ")
+	thirds := map[string]bool{}
+	for i := range len(letters) - 2 {
+		thirds[string(letters[i:i+3])] = true
+	}
+	return thirds
+}
+
+// agree is how much two sets have in common (Dice).
+func agree(a, b map[string]bool) float64 {
+	common := 0
+	for third := range a {
+		if b[third] {
+			common++
+		}
+	}
+	return 2 * float64(common) / float64(len(a)+len(b))
+}
+
+func (r *request) box() string {
+	switch {
+	case r.binned:
+		return "bin"
+	case r.quarantined:
+		return "quarantine"
+	}
+	return "live"
+}
+
+// moved is what a change is called that may take a request from one box to another.
+func moved(from, to string) string {
+	if from == to {
+		return "request.updated"
+	}
+	return map[string]string{
+		"live to bin": "request.deleted", "bin to live": "request.restored", "quarantine to bin": "request.blocked", "quarantine to live": "request.released",
+	}[from+" to "+to]
+}
+
+func (m *model) releaseRequest(w who, in, _ object) (string, object) {
+	r := m.request(w.account, in["id"])
+	if r == nil || r.binned {
+		return "requests.not_found", nil
+	}
+	m.changeRequest(w, r, "request.released", func(r *request) { r.quarantined = false })
+	return "ok", object{"request": r.shown()}
+}
+
+func (m *model) blockRequest(w who, in, _ object) (string, object) {
+	r := m.request(w.account, in["id"])
+	switch {
+	case r == nil, r.binned:
+		return "requests.not_found", nil
+	case !r.quarantined:
+		return "requests.not_quarantined", nil
+	}
+	m.changeRequest(w, r, "request.blocked", func(r *request) { r.binned, r.quarantined = true, false })
+	return "ok", object{"deleted": true, "id": r.id}
+}

@@ -1,0 +1,278 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store/storetest"
+)
+
+// submitSpam stores a request by the widget's way that goes to quarantine, and returns its id.
+func (s *service) submitSpam(title string) string {
+	s.t.Helper()
+	return s.must("widget-submit-request", "key", fmt.Sprintf(`{"title":%q,"description":"","form":{"website":"x"}}`, title))["request"].(map[string]any)["id"].(string)
+}
+
+// total is how many requests lie in a box.
+func (s *service) total(box string) float64 {
+	s.t.Helper()
+	return s.must("requests-list", "viewer", `{"box":"`+box+`"}`)["total_count"].(float64)
+}
+
+// recounted fails when a counter is wrong.
+func (s *service) recounted() {
+	s.t.Helper()
+	if wrong, err := s.store.Recount(s.t.Context()); err != nil || len(wrong) > 0 {
+		s.t.Fatalf("wrong counters: %+v, %v", wrong, err)
+	}
+}
+
+// lastEvent is the kind and the sentence of what happened to a request last. One in the
+// bin, where nobody is told, is restored first.
+func (s *service) lastEvent(id string) string {
+	s.t.Helper()
+	binned := s.call("requests-get", "viewer", `{"id":"`+id+`"}`).status == http.StatusNotFound
+	s.must("requests-restore", "member", `{"id":"`+id+`"}`)
+	events := s.must("requests-history", "viewer", `{"request_id":"`+id+`"}`)["events"].([]any)
+	if binned {
+		events = events[1:]
+	}
+	e := events[0].(map[string]any)
+	return fmt.Sprint(e["kind"], ": ", e["summary"])
+}
+
+// reads are calls of every operation that shows requests, to an app that shares all.
+var reads = map[string][]string{
+	"widget-submit-request":   {`{"title":"Dark mode","description":"","idempotency_key":"key"}`},
+	"widget-similar-requests": {`{"text":"Dark mode"}`, `{"text":"Watches"}`},
+	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00"}`}, // again, which changes nothing
+	"requests-list": {
+		`{}`, `{"app_id":"{app}"}`, `{"status":"opened"}`, `{"status":["opened","planned"],"app_id":"{app}"}`, `{"query":"dark"}`, `{"tag":"night"}`, `{"source":"widget"}`,
+		`{"sort":"oldest"}`, `{"sort":"most_voted"}`, `{"sort":"recently_updated"}`, `{"assignee_id":"none"}`, `{"created_after":"2020-01-01T00:00:00Z"}`, `{"box":"bin"}`,
+	},
+	"requests-get":     {`{"id":"{request}"}`},
+	"requests-history": {`{"request_id":"{request}"}`},
+	"requests-export":  {`{"format":"csv"}`, `{"format":"jsonl","tag":"night"}`},
+	"requests-similar": {`{"id":"{request}"}`, `{"app_id":"{app}","text":"Watches"}`},
+	"requests-stats":   {`{}`, `{"app_id":"{app}"}`},
+	"votes-list":       {`{"request_id":"{request}"}`},
+	"comments-list":    {`{"request_id":"{request}"}`},
+	"tags-list":        {`{}`},
+	"users-list":       {`{}`},
+	"apps-list":        {`{}`},
+	"apps-get":         {`{"id":"{app}"}`},
+}
+
+// read makes all these calls and returns the answers by the calls.
+func (s *service) read() map[string]string {
+	s.t.Helper()
+	s.index()
+	answers := map[string]string{}
+	for _, o := range s.api.order {
+		shows := o.guard == guardWidget || o.guard == guardBearer && o.role == feedback.RoleViewer && o.params.area != "auth"
+		if shows && reads[o.name] == nil {
+			s.t.Errorf("%s: say how it can be made to show requests", o.name)
+		}
+		for _, body := range reads[o.name] {
+			var said string
+			if o.name == "requests-export" {
+				said = s.exported(body)
+			} else {
+				got := s.call(o.name, credentialsOf(o), s.filled(body))
+				if got.status != http.StatusOK {
+					s.t.Fatalf("%s %s: %s", o.name, body, got.body)
+				}
+				said = string(got.body)
+			}
+			answers[o.name+" "+body] = said
+		}
+	}
+	return answers
+}
+
+// TestQuarantineIsHidden: what is in quarantine changes no answer of an operation that
+// shows requests, whatever staff has made of it there; released, it changes those that
+// should have it.
+func TestQuarantineIsHidden(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
+		s.names["request"] = s.must("widget-submit-request", "key", reads["widget-submit-request"][0])["request"].(map[string]any)["id"].(string)
+		s.must("requests-update", "member", s.filled(`{"id":"{request}","tags":["night"]}`))
+		s.read() // which votes
+		before := s.read()
+
+		spam := s.submitSpam("Dark mode")
+		s.submitSpam("Watches")
+		s.must("requests-update", "member", `{"id":"`+spam+`","tags":["night","cheap"]}`)
+		s.must("requests-update", "member", `{"id":"`+spam+`","status":"planned"}`)
+		s.must("requests-update", "member", `{"id":"`+spam+`","status":"opened"}`)
+		s.must("votes-add", "member", `{"request_id":"`+spam+`","email":"ada@example.com"}`)
+		s.must("comments-create", "member", `{"request_id":"`+spam+`","body":"Is it?"}`)
+		for _, into := range []string{`{"id":"` + spam + `","into_id":"{request}"}`, `{"id":"{request}","into_id":"` + spam + `"}`} {
+			if got := s.call("requests-merge", "member", s.filled(into)); got.code(t) != "requests.quarantined" {
+				t.Errorf("%s: %s", into, got.body)
+			}
+		}
+		vote := func(id string) answer {
+			return s.call("widget-vote", "key", `{"request_id":"`+id+`","voter":"`+voter+`00"}`)
+		}
+		if got, nobodys := vote(spam), vote(nobodysID); nobodys.status != http.StatusNotFound || !bytes.Equal(got.body, nobodys.body) {
+			t.Errorf("a vote for it: %s", got.body)
+		}
+		for call, said := range s.read() {
+			if said != before[call] {
+				t.Errorf("%s is\n%s\nand was\n%s", call, said, before[call])
+			}
+		}
+		s.recounted()
+
+		s.must("requests-release", "member", `{"id":"`+spam+`"}`)
+		shown := 0
+		for call, said := range s.read() {
+			for _, should := range []string{
+				`widget-similar-requests {"text":"D`, "requests-list {}", `requests-list {"query`, `requests-list {"tag`, `requests-list {"sort":"m`, `requests-list {"app`, "requests-export",
+				`requests-similar {"id`, "requests-stats", "tags-list",
+			} {
+				if strings.HasPrefix(call, should) {
+					shown++
+					if said == before[call] || !strings.Contains(said, spam) && !strings.Contains(said, "cheap") {
+						t.Errorf("%s does not show what was released: %s", call, said)
+					}
+				}
+			}
+		}
+		if shown != 12 {
+			t.Errorf("%d calls should show it", shown)
+		}
+		if got := vote(spam); got.code(t) != "ok" {
+			t.Errorf("a vote for what was released: %s", got.body)
+		}
+		s.recounted()
+	})
+}
+
+// TestQuarantined: a submission that looks like spam is answered like any other, also when
+// it is sent again, and wherever it lies by then.
+func TestQuarantined(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		submit := func(key, form string) answer {
+			return s.call("widget-submit-request", "key", `{"title":"Dark mode","description":"D","idempotency_key":"`+key+`","form":`+form+`}`)
+		}
+		live, spam := submit("a", `{"website":"","seconds":30}`), submit("b", `{"website":"x","seconds":30}`)
+		if !bytes.Equal(masked(live.body), masked(spam.body)) || spam.status != http.StatusOK {
+			t.Fatalf("%s\n%s", live.body, spam.body)
+		}
+		s.names["spam"] = uuidText.FindString(string(spam.body))
+		again := func(where string) {
+			t.Helper()
+			for _, form := range []string{`null`, `{"seconds":30}`, `{"website":"y"}`} {
+				if got := submit("b", form); !bytes.Equal(got.body, spam.body) {
+					t.Errorf("sent again with %s %s: %s", form, where, got.body)
+				}
+			}
+			if got := s.call("widget-submit-request", "key", `{"title":"U","description":"","idempotency_key":"b","form":{"website":"x"}}`); got.code(t) != "widget.idempotency_mismatch" {
+				t.Errorf("other content %s: %s", where, got.body)
+			}
+		}
+		boxes := func(live, quarantine, bin float64) {
+			t.Helper()
+			if a, b, c := s.total("live"), s.total("quarantine"), s.total("bin"); a != live || b != quarantine || c != bin {
+				t.Errorf("%v live, %v in quarantine, %v in the bin", a, b, c)
+			}
+			s.recounted()
+		}
+		says := func(operation, body, want string) {
+			t.Helper()
+			if got := s.call(operation, "member", s.filled(body)); got.code(t) != want {
+				t.Errorf("%s %s: %s, want %s", operation, body, got.body, want)
+			}
+		}
+		last := func(want string) {
+			t.Helper()
+			if got := s.lastEvent(s.names["spam"]); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+		const one, it = `{"id":"{spam}"}`, `{"ids":["{spam}"],"set":{"box":"`
+		boxes(1, 1, 0)
+		again("in quarantine")
+		last("request.created: Somebody with the app's key made the request.")
+		says("requests-restore", one, "ok") // as it is
+		boxes(1, 1, 0)
+		says("requests-block", one, "ok")
+		boxes(1, 0, 1)
+		again("in the bin")
+		says("requests-block", one, "requests.not_found")
+		says("requests-release", one, "requests.not_found")
+		says("requests-restore", one, "ok")
+		last("request.restored: Member took the request out of the bin.")
+		boxes(2, 0, 0)
+		says("requests-block", one, "requests.not_quarantined")
+		again("that is live")
+
+		for _, c := range []struct{ operation, body, want string }{
+			{"requests-release", one, "request.released: Member took the request out of quarantine."},
+			{"requests-block", one, "request.blocked: Member moved the request to the bin as spam."},
+			{"requests-delete", one, "request.blocked: Member moved the request to the bin as spam."},
+			{"requests-bulk-update", it + `live"}}`, "request.released: Member took the request out of quarantine."},
+			{"requests-bulk-update", it + `bin"}}`, "request.blocked: Member moved the request to the bin as spam."},
+			{"requests-bulk-update", `{"filter":{"box":"quarantine"},"expected_count":1,"set":{"box":"live","status":"declined"}}`, "request.released: Member took the request out of quarantine."},
+			{"requests-bulk-update", it[:len(it)-len(`"box":"`)] + `"status":"planned"}}`, "request.updated: Member changed the status from opened to planned."},
+		} {
+			s.names["spam"] = s.submitSpam("Watches")
+			says(c.operation, c.body, "ok")
+			last(c.want)
+			s.recounted()
+		}
+		boxes(8, 1, 0)
+		version := func() any {
+			return s.must("requests-release", "member", s.filled(one))["request"].(map[string]any)["version"]
+		}
+		if first := version(); first != version() {
+			t.Error("a release of what is live changes it")
+		}
+	})
+}
+
+// TestQuarantineAtOnce: of equal texts that come from one address at once two are live; and
+// whatever becomes of the others at once, the counters agree with the rows.
+func TestQuarantineAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s, apis := replicas(t, at)
+		ids := make([]string, 24)
+		clients := make([]func(int), len(ids))
+		for i := range clients {
+			clients[i] = func(client int) {
+				code, result := resultOf(t, s.at(apis[0], "widget-submit-request", s.names["key"], `{"title":"Cheap watches","description":"","form":{"seconds":9}}`))
+				if code != "ok" {
+					t.Error(code)
+					return
+				}
+				ids[client] = result["request"].(map[string]any)["id"].(string)
+			}
+		}
+		together(clients...)
+		if live, spam := s.total("live"), s.total("quarantine"); live != 2 || spam != 22 {
+			t.Errorf("%v are live, %v in quarantine", live, spam)
+		}
+		operations := []string{"requests-release", "requests-block", "requests-restore", "requests-delete"}
+		for i := range clients {
+			clients[i] = func(client int) {
+				for n := range 12 {
+					s.at(apis[client%2], operations[(client+n)%len(operations)], s.names["member"], `{"id":"`+ids[(client/3+n)%len(ids)]+`"}`)
+				}
+			}
+		}
+		together(clients...)
+		if left := s.total("live") + s.total("bin") + s.total("quarantine"); left != float64(len(ids)) {
+			t.Errorf("%v are left", left)
+		}
+		s.recounted()
+	})
+}

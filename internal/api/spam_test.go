@@ -1,0 +1,158 @@
+package api
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/search"
+	"gatherkit/internal/store/storetest"
+)
+
+// at is a text that was written so long after the beginning.
+func at(after time.Duration, text, key string) written {
+	return written{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(after), key, search.NewSketch(text)}
+}
+
+func writerFrom(address string, app byte) writer {
+	return writer{subjectOf(netip.MustParseAddr(address)), feedback.ID{app}}
+}
+
+// texts is how many are remembered.
+func (b *bursts) texts() (n int) {
+	for _, generation := range []map[writer][]written{b.young, b.elderly} {
+		for _, texts := range generation {
+			n += len(texts)
+		}
+	}
+	return n
+}
+
+func TestTraps(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	for i, c := range []struct {
+		form string
+		spam bool
+	}{
+		{``, false},
+		{`,"form":null`, false},
+		{`,"form":{}`, false},
+		{`,"form":{"website":"","seconds":2}`, false},
+		{`,"form":{"website":"  ","seconds":100000}`, false},
+		{`,"form":{"website":"https://a.example","seconds":30}`, true},
+		{`,"form":{"website":"x"}`, true},
+		{`,"form":{"seconds":1.999}`, true},
+		{`,"form":{"seconds":0}`, true},
+		{`,"form":{"website":"x","seconds":0}`, true},
+	} {
+		title := fmt.Sprintf("%c%d", 'A'+i, i)
+		id := s.must("widget-submit-request", "key", `{"title":"`+title+`","description":""`+c.form+`}`)["request"].(map[string]any)["id"]
+		for box, holds := range map[string]bool{"live": !c.spam, "quarantine": c.spam} {
+			found := false
+			for _, r := range s.must("requests-list", "viewer", `{"box":"`+box+`"}`)["requests"].([]any) {
+				found = found || r.(map[string]any)["id"] == id
+			}
+			if found != holds {
+				t.Errorf("%s is in the box %s: %v", c.form, box, found)
+			}
+		}
+	}
+	for _, form := range []string{`7`, `{"seconds":-1}`, `{"seconds":"2"}`, `{"website":7}`, `{"websites":""}`, `{"website":"a\u0000"}`} {
+		if got := s.call("widget-submit-request", "key", `{"title":"T","description":"","form":`+form+`}`); got.code(t) != "widget.invalid_form" {
+			t.Errorf("%s: %s", form, got.body)
+		}
+	}
+}
+
+func TestBurst(t *testing.T) {
+	here, there := writerFrom("198.51.100.1", 1), writerFrom("198.51.100.2", 1)
+	type one struct {
+		by   writer
+		w    written
+		spam bool
+	}
+	const spam, other = "Cheap watches at example.com", "Dark mode for the editor"
+	for name, writes := range map[string][]one{
+		"the third": {{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), true}, {here, at(3, spam, ""), true}},
+		"with others between": {
+			{here, at(0, spam+" 17", ""), false}, {here, at(1, other, ""), false}, {here, at(2, spam+" 18", ""), false}, {here, at(3, "Invoices", ""), false}, {here, at(4, spam+"!", ""), true},
+		},
+		"another address": {{here, at(0, spam, ""), false}, {there, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {there, at(3, spam, ""), false}},
+		"another app":     {{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {writerFrom("198.51.100.1", 2), at(2, spam, ""), false}},
+		"the same /64": {
+			{writerFrom("2001:db8::1", 1), at(0, spam, ""), false}, {writerFrom("2001:db8::2", 1), at(1, spam, ""), false}, {writerFrom("2001:db8::3", 1), at(2, spam, ""), true},
+		},
+		"loopback":   {{writerFrom("127.0.0.1", 1), at(0, spam, ""), false}, {writerFrom("127.0.0.1", 1), at(1, spam, ""), false}, {writerFrom("127.0.0.1", 1), at(2, spam, ""), false}},
+		"sent again": {{here, at(0, spam, "k"), false}, {here, at(1, spam, "k"), false}, {here, at(2, spam, "k"), false}, {here, at(3, spam, "l"), false}, {here, at(4, spam, "m"), true}},
+		"forgotten after ten minutes": {
+			{here, at(0, spam, ""), false},
+			{here, at(time.Minute, spam, ""), false},
+			{here, at(10*time.Minute, spam, ""), false},
+			{here, at(11*time.Minute-1, spam, ""), true},
+			{here, at(22*time.Minute, spam, ""), false},
+		},
+		"the clock is set back": {{here, at(time.Hour, spam, ""), false}, {here, at(0, spam, ""), false}, {here, at(1, spam, ""), true}, {here, at(20*time.Minute, spam, ""), false}, {here, at(21*time.Minute, spam, ""), false}},
+	} {
+		var b bursts
+		for i, c := range writes {
+			if got := b.goOn(c.by, c.w); got != c.spam {
+				t.Errorf("%s, text %d: %v", name, i, got)
+			}
+		}
+	}
+}
+
+// TestBurstsByDefinition: a text is judged when two others of the same writer within ten
+// minutes are like it, and no other is: whoever sends differing texts never.
+func TestBurstsByDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b bursts
+		sent := map[writer][]written{}
+		now := time.Duration(0)
+		word := rapid.StringMatching(`[a-z]{4,9}`)
+		for range rapid.IntRange(1, 60).Draw(t, "texts") {
+			now += time.Duration(rapid.IntRange(0, 240).Draw(t, "pause")) * time.Second / time.Duration(rapid.SampledFrom([]int{1, 1, 60}).Draw(t, "pace"))
+			by := writerFrom(fmt.Sprint("198.51.100.", rapid.IntRange(1, 2).Draw(t, "address")), byte(rapid.IntRange(1, 2).Draw(t, "app")))
+			text := rapid.OneOf(word, rapid.SampledFrom([]string{"Cheap watches at example.com 1", "Cheap watches at example.com 2", "Dark mode"})).Draw(t, "text")
+			w := at(now, text, "")
+			alike := 0
+			for _, earlier := range sent[by] {
+				if w.at.Sub(earlier.at) < 10*time.Minute && w.text.Like(earlier.text) >= 0.8 {
+					alike++
+				}
+			}
+			want := alike >= 2
+			if len(sent[by]) >= maxWrittenOfOne {
+				continue // older ones may be forgotten
+			}
+			sent[by] = append(sent[by], w)
+			if got := b.goOn(by, w); got != want {
+				t.Fatalf("%q after %d like it: %v", text, alike, got)
+			}
+		}
+	})
+}
+
+// TestBurstsTakeLittle: neither one writer nor any number of them fill the memory.
+func TestBurstsTakeLittle(t *testing.T) {
+	var b bursts
+	write := func(i int, address string) {
+		b.goOn(writerFrom(address, 1), at(time.Duration(i)*time.Millisecond, fmt.Sprint(i), ""))
+	}
+	for i := range 1000 {
+		write(i, "198.51.100.1")
+	}
+	if n := b.texts(); n != maxWrittenOfOne || b.n != n {
+		t.Errorf("%d texts of one writer are remembered, and %d are counted", n, b.n)
+	}
+	for i := range 5 * maxWritten {
+		write(i, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}).String())
+	}
+	if n := b.texts(); n > 2*maxWritten || n < maxWritten {
+		t.Errorf("%d texts are remembered", n)
+	}
+}

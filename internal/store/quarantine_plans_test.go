@@ -1,0 +1,52 @@
+package store_test
+
+import (
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestQuarantinePlans: what lies in quarantine is listed by its own range of an index, be
+// it little beside what is live, as on most days, or much, as after a wave of spam.
+func TestQuarantinePlans(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		b := newBig(t, at)
+		app := b.apps[1].ID
+		const limit = 51
+		for _, c := range []struct{ name, which string }{{"little", "box = 'live' AND idempotency_key LIKE '%36'"}, {"much", "box = 'bin'"}} {
+			b.exec("UPDATE requests SET box = 'quarantine' WHERE " + c.which)
+			b.exec("DELETE FROM request_counts")
+			b.exec(`INSERT INTO request_counts (account_id, app_id, box, status, n)
+				SELECT account_id, app_id, box, status, COUNT(*) FROM requests GROUP BY account_id, app_id, box, status`)
+			b.analyze()
+			for _, form := range []listForm{
+				{"all", store.Filter{}, "requests_box", 1},
+				{"app", store.Filter{AppID: &app}, "requests_app", 1},
+				{"status", store.Filter{Statuses: []feedback.Status{"opened"}}, "requests_status", 1},
+				{"app, statuses", store.Filter{AppID: &app, Statuses: []feedback.Status{"opened", "planned"}}, "requests_app_status", 2},
+			} {
+				form.filter.Box = feedback.Quarantine
+				for _, after := range []*store.Place{nil, {ID: *b.deep()}} {
+					var got []feedback.Request
+					var total store.Total
+					sent := b.during(func(s *store.Store) (err error) {
+						got, total, err = s.Requests(ctx, b.account.ID, form.filter, store.Page{Sort: store.Newest, After: after, Limit: limit})
+						return err
+					})
+					name := c.name + ", " + form.name
+					if len(got) == 0 || int64(len(got)) > total.N || !total.Exact {
+						t.Fatalf("%s: %d of %+v", name, len(got), total)
+					}
+					for _, r := range got {
+						if r.Box != feedback.Quarantine {
+							t.Fatalf("%s: one that lies in %s", name, r.Box)
+						}
+					}
+					b.checkPage(name, sent[len(sent)-1], form.index, form.branches, limit)
+				}
+			}
+		}
+	})
+}

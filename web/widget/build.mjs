@@ -1,0 +1,69 @@
+// Builds dist, and fails when the widget weighs more than it may.
+import { createHash } from 'node:crypto'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, transform } from 'esbuild'
+import { minify } from 'terser'
+
+process.chdir(import.meta.dirname)
+
+// Bytes of gzip -9: of what a page loads by itself, and of all but further languages.
+const budget = { first: 9000, all: 12000 }
+
+const locales = (await readdir('src/locales')).map((file) => path.parse(file).name).filter((name) => name !== 'en').sort()
+const catalogues = await Promise.all(locales.map((name) => readFile(`src/locales/${name}.json`, 'utf8')))
+
+const css = {
+  name: 'css',
+  setup(on) {
+    on.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const { code } = await transform(await readFile(path, 'utf8'), { loader: 'css', minify: true })
+      return { contents: code.trim(), loader: 'text' }
+    })
+  },
+}
+
+// Each script carries the English texts that it needs.
+const english = (extra) => ({
+  name: 'english',
+  setup(on) {
+    on.onLoad({ filter: /\/en\.json$/ }, async ({ path }) => {
+      const texts = Object.entries(JSON.parse(await readFile(path, 'utf8')))
+      const needed = texts.filter(([name]) => /^(files|similar|.*vote)/.test(name) === extra)
+      return { contents: JSON.stringify(Object.fromEntries(needed)), loader: 'json' }
+    })
+  },
+})
+
+// bundle writes a script. terser comes last, as it finds 3 % that esbuild leaves.
+async function bundle(entry, file, format, define = {}) {
+  const { outputFiles } = await build({
+    entryPoints: [`src/${entry}.ts`], bundle: true, minify: true, write: false, format, define,
+    target: 'es2022', charset: 'utf8', plugins: [css, english(entry === 'extras')], logLevel: 'warning',
+  })
+  const { code } = await minify(outputFiles[0].text, { ecma: 2020, module: true, compress: { passes: 3, unsafe_arrows: true, pure_getters: true, hoist_funs: true, reduce_funcs: false }, format: { comments: false } })
+  await writeFile(`dist/${file}`, code)
+  return { code, weight: gzipSync(code, { level: 9 }).length }
+}
+
+await rm('dist', { recursive: true, force: true })
+await mkdir('dist/widget/locales', { recursive: true })
+const extras = await bundle('extras', 'widget/extras.js', 'esm')
+const version = createHash('sha256').update(extras.code + catalogues.join('')).digest('hex').slice(0, 8)
+const define = { LOCALES: JSON.stringify(locales), VERSION: JSON.stringify(version) }
+const script = await bundle('widget', 'widget.js', 'iife', define)
+const module = await bundle('esm', 'widget.mjs', 'esm', define)
+await cp('src/public.d.ts', 'dist/widget.d.ts')
+for (const [i, name] of locales.entries()) await writeFile(`dist/widget/locales/${name}.json`, JSON.stringify(JSON.parse(catalogues[i])))
+
+const first = Math.max(script.weight, module.weight)
+for (const [name, weight] of Object.entries({ first, all: first + extras.weight })) {
+  console.log(`${name}: ${weight} of ${budget[name]} bytes`)
+  if (weight > budget[name]) throw new Error('The widget weighs too much.')
+}
+
+// The script of the example's page, which is no part of the widget.
+await build({
+  entryPoints: ['../demo/demo.ts'], bundle: true, minify: true, outfile: '../demo/dist/demo.js', format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning',
+})

@@ -1,0 +1,135 @@
+import type { SenderTools, Tools } from './parts'
+import type { Kept } from './shelf'
+
+/** The field with which files are chosen. */
+export interface Picker {
+  element: HTMLElement
+  files(): Kept[]
+  restore(files: Kept[]): void
+  progress(file: number, part: number): void
+  /** Takes what is pasted or dropped there. */
+  receive(dialog: HTMLElement): void
+}
+
+const patience = 600_000
+
+/** How the files of each type begin; text has no beginning of its own. */
+const beginnings: [type: string, pattern: RegExp][] = [
+  ['image/png', /^\x89PNG\r\n\x1a\n/],
+  ['image/jpeg', /^\xff\xd8\xff/],
+  ['image/gif', /^GIF8[79]a/],
+  ['image/webp', /^RIFF[^]{4}WEBP/],
+  ['application/pdf', /^%PDF-/],
+]
+
+/** The type of a file by its bytes; a name can say anything. */
+export async function typeOf(file: File): Promise<string | undefined> {
+  const bytes = String.fromCharCode(...new Uint8Array(await file.slice(0, 4096).arrayBuffer()))
+  const found = beginnings.find(([, pattern]) => pattern.test(bytes))
+  if (found) return found[0]
+  return file.type == 'text/plain' && bytes && !bytes.includes('\0') ? file.type : undefined
+}
+
+/** Sends the bytes. fetch could not tell how far it is. */
+function transfer(wire: SenderTools, { url, method, headers }: { url: string; method: string; headers: Record<string, string> }, blob: Blob, progress: (part: number) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open(method, new URL(url, wire.base))
+    request.timeout = patience
+    request.responseType = 'json'
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
+    request.upload.onprogress = ({ loaded, total }) => progress(loaded / total)
+    request.onloadend = () => {
+      const { status, response } = request
+      if (status >= 200 && status < 300) resolve()
+      // Storage services do not speak JSON: there is no response then.
+      else reject(wire.failure(status, response?.error, request.getResponseHeader('Retry-After')))
+    }
+    request.send(blob)
+  })
+}
+
+/** Gives the service the bytes of a file, and returns the id of the upload. */
+export async function upload(wire: SenderTools, { name, type, blob }: Kept, progress: (part: number) => void): Promise<string> {
+  const { upload } = await wire.call<{ upload: any }>('widget-create-upload', { filename: name, content_type: type, size: blob.size })
+  await transfer(wire, upload, blob, progress)
+  return upload.id
+}
+
+export function createPicker({ h, icon, t, config, say }: Tools): Picker {
+  const { max_size, max_count, content_types } = config.uploads
+  const kinds = content_types.join(', ').replace(/(image|application)\//g, '')
+  const input = h('input', { type: 'file', multiple: true, accept: content_types.join(), hidden: true, change: chosen })
+  const list = h('ul', { class: 'files' })
+  const problem = h('p', { class: 'error', role: 'alert', hidden: true })
+  const button = h('button', { type: 'button', class: 'add', click: () => input.click() },
+    icon('M8 12.5l6-6a3 3 0 0 1 4.3 4.3l-8 8a5 5 0 0 1-7-7l7.6-7.6'), h('span', {}, t('files_add'), ' ', h('small', {}, t('files_drop'))))
+  const element = h('div', { class: 'field', role: 'group', 'aria-label': t('files') }, button, list, problem, input)
+  let rows: { kept: Kept; bar: HTMLProgressElement }[] = []
+
+  const size = (bytes: number) => (bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumSignificantDigits: 2 })
+
+  async function chosen(): Promise<void> {
+    const files = [...input.files!]
+    input.value = '' // so that the same file can be chosen again
+    await add(files)
+  }
+
+  async function add(files: Iterable<File>): Promise<void> {
+    let text = ''
+    for (const file of files) {
+      const name = file.name.slice(-200)
+      const type = await typeOf(file)
+      if (!type || !content_types.includes(type)) text = t('files_type', { name, kinds })
+      else if (file.size > max_size) text = t('files_size', { name, size: size(max_size) })
+      else if (rows.length >= max_count) text = t('files_count', { count: max_count })
+      else append({ name, type, blob: file })
+    }
+    problem.textContent = text
+    problem.hidden = !text
+  }
+
+  function append(kept: Kept): void {
+    const { name, blob } = kept
+    const bar = h('progress', { max: 1, value: 0, 'aria-label': name, hidden: true })
+    const row = { kept, bar }
+    const item = h('li', {}, h('span', {}, name, h('small', {}, size(blob.size)), bar),
+      h('button', { type: 'button', class: 'icon', 'aria-label': t('files_remove', { name }), click: drop }, icon('M6 6l12 12M18 6L6 18')))
+
+    function drop(): void {
+      rows = rows.filter((other) => other != row)
+      item.remove()
+      problem.hidden = true
+      button.focus()
+    }
+    rows.push(row)
+    list.append(item)
+    say(name)
+  }
+
+  return {
+    element,
+    files: () => rows.map(({ kept }) => kept),
+    restore(files) {
+      rows = []
+      list.replaceChildren()
+      problem.hidden = true
+      files.forEach(append)
+    },
+    progress(file, part) {
+      const bar = rows[file]?.bar
+      if (!bar) return
+      bar.hidden = false
+      bar.value = part
+    },
+    receive(dialog) {
+      const take = (event: Event, data: DataTransfer | null): void => {
+        if (!data?.types.includes('Files') || element.closest('[inert]')) return
+        event.preventDefault()
+        if (event.type != 'dragover') add(data.files)
+      }
+      dialog.addEventListener('paste', (event) => take(event, event.clipboardData))
+      for (const type of ['dragover', 'drop'] as const) dialog.addEventListener(type, (event) => take(event, event.dataTransfer))
+    },
+  }
+}

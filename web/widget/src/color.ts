@@ -1,0 +1,16 @@
+/** The relative luminance of a colour #RRGGBB, as WCAG 2 defines it. */
+export function luminance(color: string): number {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const part = parseInt(color.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/**
+ * The colour of text on a ground: black where black stands out more. At the luminance
+ * where both are equal, √(1.05·0.05)−0.05 ≈ 0.179, each still reaches 4.58 to 1.
+ */
+export function ink(ground: string): string {
+  return luminance(ground) > 0.179 ? '#000' : '#fff'
+}

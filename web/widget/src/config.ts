@@ -1,0 +1,24 @@
+import { answer } from './api'
+import { read, write } from './storage'
+
+/** What the service says of the app. */
+export interface Config {
+  app_id: string
+  widget: {
+    primary_color: string
+    position: string
+    button_text: string
+    show_email_field: boolean
+    require_email: boolean
+    allow_file_uploads: boolean
+  }
+  sharing: string
+  uploads: { max_size: number; max_count: number; content_types: string[] }
+}
+
+/** The configuration of the last visit, so that the widget is there without a network too. */
+export const lastConfig = (key: string) => read<Config>(`config:${key}`)
+
+export const keepConfig = (key: string, config?: Config) => write(`config:${key}`, config)
+
+export const fetchConfig = (base: string, key: string) => answer<Config>(`${base}widget/config/${encodeURIComponent(key)}.json`, 'app_id')

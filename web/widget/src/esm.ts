@@ -1,0 +1,6 @@
+/** The same as a module: `import Gatherkit from '…/widget.mjs'`. */
+import type * as Public from './public'
+import { install } from './queue'
+
+export const Gatherkit: typeof Public.Gatherkit = install(new URL('.', import.meta.url).href)
+export default Gatherkit

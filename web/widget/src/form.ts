@@ -1,0 +1,102 @@
+import type { Config } from './config'
+import { h } from './dom'
+import type { Name, Translate } from './strings'
+
+/** What a person has written. */
+export interface Text {
+  title: string
+  description: string
+  email: string
+}
+
+export interface Form {
+  element: HTMLFormElement
+  /** Places for the parts: below the title, and above the e-mail address. */
+  similar: HTMLElement
+  attachments: HTMLElement
+  /** The title, in which writing begins. */
+  title: HTMLInputElement
+  text(): Text
+  fill(text: Partial<Text>): void
+  /** What the hidden field holds: people leave it empty. */
+  website(): string
+  /** Complains about what is missing, and tells whether all is there. */
+  complete(): boolean
+  /** Shows the e-mail field, or does without. */
+  askEmail(ask: boolean): void
+  alert(text?: string): void
+  busy(on: boolean): void
+}
+
+const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+
+export function createForm({ widget }: Config, t: Translate, changed: () => void, submit: () => void): Form {
+  const title = h('input', { id: 'title', maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto', 'aria-required': 'true' })
+  const description = h('textarea', { id: 'description', maxlength: 10000, rows: 4, dir: 'auto', placeholder: t('description_hint') })
+  const email = h('input', { id: 'email', type: 'email', maxlength: 254, autocomplete: 'email', placeholder: t('email_hint'), 'aria-required': String(widget.require_email) })
+  const website = h('input', { name: 'website', tabindex: -1, autocomplete: 'off' })
+  const banner = h('p', { class: 'alert', role: 'alert', hidden: true })
+  const send = h('button', { class: 'primary' }, t('send'))
+  const similar = h('div')
+  const attachments = h('div')
+  const emailField = field(email, 'email', !widget.require_email)
+  const fields = h('div', { class: 'fields' },
+    banner, field(title, 'title'), similar, field(description, 'description', true), attachments, emailField,
+    h('div', { class: 'unseen', 'aria-hidden': 'true' }, website))
+  const element = h('form', { novalidate: true, submit: sent, input: changed }, fields, h('div', { class: 'foot' }, send))
+
+  function field(input: HTMLElement, name: Name, optional = false): HTMLElement {
+    const problem = h('p', { id: `${name}-problem`, class: 'error', hidden: true })
+    input.setAttribute('aria-describedby', problem.id)
+    input.addEventListener('input', () => complain(input))
+    return h('div', { class: 'field' }, h('label', { for: name }, t(name), optional ? h('small', {}, t('optional')) : ''), input, problem)
+  }
+
+  function complain(input: HTMLElement, text = ''): void {
+    const problem = input.nextElementSibling as HTMLElement
+    problem.textContent = text
+    problem.hidden = !text
+    input.setAttribute('aria-invalid', String(!!text))
+  }
+
+  function sent(event: Event): void {
+    event.preventDefault()
+    submit()
+  }
+
+  return {
+    element,
+    similar,
+    attachments,
+    title,
+    text: () => ({ title: title.value, description: description.value, email: email.value }),
+    fill(text) {
+      for (const input of [title, description, email]) input.value = text[input.id as keyof Text] ?? input.value
+      complain(title)
+      complain(email)
+    },
+    website: () => website.value,
+    complete() {
+      const mail = email.value.trim()
+      const asked = !emailField.hidden
+      complain(title, title.value.trim() ? '' : t('title_missing'))
+      complain(email, !asked || address.test(mail) || !mail && !widget.require_email ? '' : t(mail ? 'email_invalid' : 'email_missing'))
+      const first = element.querySelector<HTMLElement>('[aria-invalid=true]')
+      first?.focus()
+      return !first
+    },
+    askEmail(ask) {
+      emailField.hidden = !ask
+    },
+    alert(text = '') {
+      banner.textContent = text
+      banner.hidden = !text
+    },
+    busy(on) {
+      if (on) send.focus()
+      fields.inert = on
+      element.ariaBusy = send.ariaDisabled = String(on)
+      send.textContent = t(on ? 'sending' : 'send')
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { ink } from './color'
+import type { Config } from './config'
+import { h, icon } from './dom'
+import type { Theme } from './public'
+import css from './style.css'
+import { adopt } from './style'
+
+/** The widget's place on the page: an element of its own, whose inside no CSS of the page reaches. */
+export interface Place {
+  root: HTMLElement
+  dress(config: Config, theme?: Theme): void
+  /** Marks the button: the panel has something to say. */
+  mark(on: boolean): void
+  remove(): void
+}
+
+const tag = 'gatherkit-widget'
+const sides = ['top', 'right', 'bottom', 'left']
+
+export function createPlace(hidden: boolean, open: () => void, near: () => void): Place {
+  const label = h('span', { dir: 'auto' })
+  const button = h('button', { class: 'launcher primary', type: 'button', 'aria-haspopup': 'dialog', hidden, click: open, pointerenter: near, focus: near },
+    icon('M9 18h6M10 21h4M9 15a6 6 0 1 1 6 0v3H9z'), label)
+  const root = h('div', { class: 'root', role: 'region' }, button)
+  const host = document.createElement(tag)
+  const shadow = host.attachShadow({ mode: 'open' })
+  adopt(shadow, css)
+  shadow.append(root)
+
+  return {
+    root,
+    dress({ widget }, theme = 'auto') {
+      const { position, primary_color, button_text } = widget
+      const { style } = root
+      if (host.dataset.at != position && !hidden) {
+        // Several launchers in one corner stand above each other.
+        style.setProperty('--slot', String(document.querySelectorAll(`${tag}[data-at=${position}]`).length))
+        host.dataset.at = position
+      }
+      style.setProperty('--inset', sides.map((side) => (position.includes(side) ? `max(20px, env(safe-area-inset-${side}))` : 'auto')).join(' '))
+      style.setProperty('--accent', primary_color)
+      style.setProperty('--ink', ink(primary_color))
+      style.colorScheme = theme == 'auto' ? 'light dark' : theme == 'page' ? '' : theme
+      root.ariaLabel = label.textContent = button_text
+      // Beside the body, where neither a page that renders it anew nor a transform of it matters.
+      if (!host.isConnected) document.documentElement.append(host)
+    },
+    mark: (on) => button.classList.toggle('marked', on),
+    remove: () => host.remove(),
+  }
+}

@@ -1,0 +1,239 @@
+import type { Picker } from './attachments'
+import type { Config } from './config'
+import { h, icon } from './dom'
+import { createForm, type Text } from './form'
+import type { Outbox, Outcome } from './outbox'
+import { loadExtras, type Tools } from './parts'
+import type { Prefill } from './public'
+import type { Entry, Kept } from './shelf'
+import type { Similar } from './similar'
+import { read, uuid, voter, write } from './storage'
+import { learn, type Name, type Translate } from './strings'
+import { adopt } from './style'
+
+/** What the panel needs of the widget around it. */
+export interface Around {
+  root: HTMLElement
+  base: string
+  config: Config
+  t: Translate
+  outbox: Outbox
+  /** What the extras get beside what the panel has itself. */
+  tools: Pick<Tools, 'call' | 'token' | 'emit' | 'failed'>
+  /** Whether the page has said who is using it. */
+  known(): boolean
+  /** Makes an entry of what was written. */
+  compose(id: string, text: Text, files: Kept[], form: { website: string; seconds: number }): Entry
+}
+
+export interface Panel {
+  /** Opens it, and tells whether it was closed. */
+  open(prefill: Prefill): boolean
+  close(): void
+  /** Whether it can be made anew: nothing of it is in use. */
+  idle(): boolean
+  outcome(id: string, outcome: Outcome): void
+  remove(): void
+}
+
+/** A text as it outlives the page until the outbox has it. */
+interface Draft extends Text {
+  /** How long the form was open for it. */
+  seconds: number
+  /** The key under which exactly this was handed to the outbox. */
+  id?: string
+}
+
+const icons = { sent: 'M5 12.5l4.5 4.5L19 7.5', waiting: 'M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z' }
+
+export function createPanel(around: Around): Panel {
+  const { root, base, config, t, outbox, tools } = around
+  const { emit } = tools
+  const { app_id, widget, sharing } = config
+  const status = h('p', { role: 'status', class: 'unseen' })
+  const say = (text: string): void => void (status.textContent = text)
+  const form = createForm(config, t, changed, submit)
+  const view = h('div', { class: 'body' }, form.element)
+  const dialog = h('dialog', { 'aria-labelledby': 'heading', close: closed, click: outside },
+    h('header', {}, h('h2', { id: 'heading' }, t('heading')), h('button', { type: 'button', class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18'))),
+    view, status)
+  let similar: Similar | undefined
+  let picker: Picker | undefined
+  let seconds = 0
+  let since = 0
+  /** Whether the outbox has it for good, or as long as this page. */
+  let durable = true
+  /** The idea whose way the panel shows. */
+  let sending: string | undefined
+
+  const spent = () => Math.round(seconds + (performance.now() - since) / 1000)
+  const lastDraft = () => read<Draft>(`draft:${app_id}`)
+  const keepDraft = (draft?: Draft) => write(`draft:${app_id}`, draft)
+
+  function changed(): void {
+    const text = form.text()
+    keepDraft(text.title || text.description ? { ...text, seconds: spent() } : undefined)
+    similar?.search(text.title)
+  }
+
+  /** Fills the empty form with what was refused, or a draft, or what the page proposes. */
+  async function restore(prefill: Prefill): Promise<void> {
+    const empty = () => !form.text().title && !form.text().description
+    if (!empty()) return
+    const refused = await outbox.takeRefused()
+    if (refused) return giveBack(refused)
+    let draft = lastDraft()
+    if (draft?.id && await outbox.has(draft.id)) draft = undefined
+    if (!empty()) return // somebody was faster
+    form.fill({ ...prefill, ...draft })
+    seconds = draft?.seconds ?? 0
+    similar?.search(form.text().title)
+  }
+
+  function giveBack({ fields, files, refusal }: Entry): void {
+    const { code = '', message = '' } = refusal ?? {}
+    form.fill(fields as Partial<Text>)
+    picker?.restore(files)
+    // The address that the page has given may be what is wrong.
+    if (code == 'widget.invalid_email') form.askEmail(true)
+    changed()
+    show(form.element)
+    form.alert(`${t('refused_heading')}. ${code == 'too_old' ? t(code) : message}`)
+  }
+
+  async function submit(): Promise<void> {
+    if (sending || !form.complete()) return
+    const text = form.text()
+    // A draft that still has its key is on its second way: the page ended on the first.
+    const id = lastDraft()?.id ?? uuid()
+    sending = id
+    form.alert()
+    form.busy(true)
+    say(t('sending'))
+    keepDraft({ ...text, seconds: spent(), id })
+    try {
+      // What only the memory holds stays a draft until it is sent.
+      durable = await outbox.add(around.compose(id, text, picker?.files() ?? [], { website: form.website(), seconds: spent() }))
+      if (durable) keepDraft()
+    } catch {
+      settle()
+      return form.alert(t('outbox_full'))
+    }
+    emit('queued', { id })
+    outbox.flush()
+  }
+
+  function settle(): void {
+    sending = undefined
+    form.busy(false)
+    say('')
+  }
+
+  function outcome(id: string, outcome: Outcome): void {
+    if (id != sending) return
+    const { state } = outcome
+    if (state == 'progress') return picker?.progress(outcome.file, outcome.part)
+    if (state != 'waiting') settle()
+    form.busy(false)
+    clear()
+    if (state == 'refused') restore({})
+    else if (state == 'sent') result('sent', 'sent')
+    // It goes on by itself, and tells when it has arrived.
+    else result('waiting', outcome.kind == 'offline' || outcome.kind == 'identity' ? outcome.kind : 'server')
+  }
+
+  function clear(): void {
+    form.fill({ title: '', description: '' })
+    picker?.restore([])
+    similar?.search('')
+    seconds = 0
+    since = performance.now()
+  }
+
+  function result(kind: 'sent' | 'waiting', name: 'sent' | 'offline' | 'server' | 'identity'): void {
+    const heading = h('h3', { tabindex: -1 }, t(`${name}_heading`))
+    const texts = ([`${name}_text`, ...(kind == 'waiting' && !durable ? ['memory_text'] : [])] as Name[]).map((text) => t(text))
+    show(h('div', { class: `result ${kind}` }, h('div', { class: 'seal' }, icon(icons[kind])), heading, ...texts.map((text) => h('p', {}, text)),
+      h('div', { class: 'foot' }, h('button', { type: 'button', class: 'primary', click: again }, t('again')))))
+    heading.focus()
+    say(texts.join(' '))
+  }
+
+  function again(): void {
+    sending = undefined
+    show(form.element)
+    form.title.focus()
+  }
+
+  function show(element: HTMLElement): void {
+    if (view.firstChild != element) view.replaceChildren(element)
+  }
+
+  function close(): void {
+    dialog.close()
+  }
+
+  function closed(): void {
+    seconds += (performance.now() - since) / 1000
+    if (view.firstChild != form.element) again()
+    emit('close', {})
+  }
+
+  function outside(event: MouseEvent): void {
+    if (event.target == dialog) close()
+  }
+
+  /** Loads what the app uses. What cannot be had now is asked for the next time. */
+  async function extend(): Promise<void> {
+    const shares = sharing != 'none'
+    if (similar || picker || !shares && !widget.allow_file_uploads) return
+    const { css, english, createPicker, createSimilar, createVotes } = await loadExtras(base)
+    if (similar || picker) return // opened twice meanwhile
+    adopt(root.getRootNode() as ShadowRoot, css)
+    learn(english)
+    const all: Tools = { ...tools, h, icon, voter, t, config, say }
+    if (shares) {
+      similar = createSimilar(all, createVotes(all))
+      form.similar.append(similar.element)
+      similar.search(form.text().title)
+    }
+    if (widget.allow_file_uploads) {
+      picker = createPicker(all)
+      form.attachments.append(picker.element)
+      picker.receive(dialog)
+    }
+  }
+
+  /** Phones lay their keyboard over the page: the sheet stays above it. */
+  function fit(): void {
+    const { height, offsetTop } = visualViewport!
+    dialog.style.setProperty('--below', `${Math.max(0, innerHeight - height - offsetTop)}px`)
+  }
+
+  // The page's own keyboard shortcuts are not meant while somebody writes here.
+  for (const type of ['keydown', 'keyup', 'keypress']) dialog.addEventListener(type, (event) => event.stopPropagation())
+  visualViewport!.addEventListener('resize', fit)
+  root.append(dialog)
+  root.dir = t('dir')
+  root.lang = t('lang')
+
+  return {
+    open(prefill) {
+      if (dialog.open) return false
+      form.askEmail((widget.show_email_field || widget.require_email) && !around.known())
+      since = performance.now()
+      fit()
+      dialog.showModal()
+      extend().catch(() => {})
+      if (!sending) restore(prefill)
+      return true
+    },
+    close,
+    idle: () => !dialog.open && !sending,
+    outcome,
+    remove() {
+      visualViewport!.removeEventListener('resize', fit)
+      dialog.remove()
+    },
+  }
+}

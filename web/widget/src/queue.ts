@@ -1,0 +1,93 @@
+import { type App, start } from './app'
+import type { BootOptions, Events, GatherkitFunction, Identity, Prefill, Settings, Target } from './public'
+
+interface Listener {
+  event: string
+  listener: (detail: any) => void
+  key?: string
+}
+
+/**
+ * Makes window.Gatherkit the widget of this page, once, however many scripts bring it.
+ * Then it does what its tag says, and what the page has asked for meanwhile.
+ */
+export function install(home: string, first?: BootOptions): GatherkitFunction {
+  const before = window.Gatherkit as (GatherkitFunction & { live?: true }) | undefined
+  if (before?.live) {
+    if (first) before('boot', { base: home, ...first })
+    return before
+  }
+  const apps = new Map<string, App>()
+  let listeners: Listener[] = []
+  /** What was said to all widgets holds for those that come later too. */
+  let common: Settings & { identity?: Identity } = {}
+
+  function emit(event: string, detail: { key: string }): void {
+    for (const { listener } of listeners.filter((one) => one.event == event && (one.key ?? detail.key) == detail.key)) {
+      try {
+        listener(detail)
+      } catch (error) {
+        reportError(error) // the page's mistake, which must not stop us
+      }
+    }
+    dispatchEvent(new CustomEvent(`gatherkit:${event}`, { detail }))
+  }
+
+  const named = ({ key }: Target = {}): App[] => (key ? [apps.get(key)].filter((app) => app != undefined) : [...apps.values()])
+
+  const commands = {
+    boot(options: BootOptions) {
+      const { key, base = home } = options
+      const app = apps.get(key)
+      if (app) {
+        app.set(options)
+        if (options.identity) app.identify(options.identity)
+      } else if (key) {
+        apps.set(key, start({ ...common, ...options }, new URL(base.replace(/\/?$/, '/'), location.href).href, (event, detail) => emit(event, { key, ...detail })))
+      } else {
+        console.warn('Gatherkit: boot needs a key')
+      }
+    },
+    open(options: Target & { prefill?: Prefill } = {}) {
+      named(options)[0]?.open(options.prefill)
+    },
+    close(target?: Target) {
+      named(target).forEach((app) => app.close())
+    },
+    identify(identity?: Identity, target?: Target) {
+      if (!target?.key) common.identity = identity
+      named(target).forEach((app) => app.identify(identity))
+    },
+    set(settings: Settings, target?: Target) {
+      if (!target?.key) common = { ...common, ...settings }
+      named(target).forEach((app) => app.set(settings))
+    },
+    on(event: keyof Events, listener: Listener['listener'], { key }: Target = {}) {
+      listeners.push({ event, listener, key })
+    },
+    off(event: keyof Events, listener: Listener['listener'], { key }: Target = {}) {
+      listeners = listeners.filter((one) => one.event != event || one.listener != listener || one.key != key)
+    },
+    destroy(target: Target = {}) {
+      named(target).forEach((app) => app.destroy())
+      if (target.key) {
+        apps.delete(target.key)
+        listeners = listeners.filter(({ key }) => key != target.key)
+      } else {
+        apps.clear()
+        listeners = []
+        common = {}
+      }
+    },
+  }
+
+  const gatherkit = ((command: keyof typeof commands, ...args: [any, any, any]) => {
+    if (commands[command]) commands[command](...args)
+    else console.warn(`Gatherkit: no command ${command}`)
+  }) as GatherkitFunction & { live?: true }
+  gatherkit.live = true
+  window.Gatherkit = gatherkit
+  if (first) commands.boot(first)
+  for (const call of before?.q ?? []) (gatherkit as Function)(...Array.from(call))
+  return gatherkit
+}

@@ -1,0 +1,70 @@
+import type { Tools } from './parts'
+import type { Votes } from './votes'
+
+/** The list of requests that are like what is being typed. */
+export interface Similar {
+  element: HTMLElement
+  search(text: string): void
+}
+
+interface Request {
+  id: string
+  title: string
+  status: string
+  votes: number
+}
+
+const pause = 300
+const shortest = 3
+
+export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): Similar {
+  const list = h('ul')
+  const element = h('section', { class: 'similar', 'aria-labelledby': 'similar', hidden: true }, h('h3', { id: 'similar' }, t('similar')), list)
+  const number = (count: number) => count.toLocaleString(t('lang'))
+  let timer = 0
+  let wanted = ''
+
+  function row({ id, title, votes: count }: Request): HTMLElement {
+    const shown = h('span', {}, number(count))
+    const button = h('button', { type: 'button', class: 'vote', 'aria-label': t('vote', { title }), 'aria-pressed': String(votes.has(id)), click: vote }, icon('M6 15l6-6 6 6'), shown)
+    let busy = false
+
+    async function vote(): Promise<void> {
+      if (busy) return
+      busy = true
+      try {
+        const result = await votes.cast(id, button.ariaPressed == 'true')
+        shown.textContent = number(result.votes)
+        button.ariaPressed = String(result.voted)
+        say(t(result.voted ? 'voted' : 'unvoted'))
+      } catch {
+        say(t('vote_failed'))
+      }
+      busy = false
+    }
+    return h('li', {}, h('span', { dir: 'auto' }, title), button)
+  }
+
+  function show(requests: Request[]): void {
+    const before = element.hidden
+    list.replaceChildren(...requests.map(row))
+    element.hidden = !requests.length
+    if (before && !element.hidden) say(t('similar_found'))
+  }
+
+  async function ask(text: string): Promise<void> {
+    const { requests } = await call<{ requests: Request[] }>('widget-similar-requests', { text })
+    if (text == wanted) show(requests)
+  }
+
+  return {
+    element,
+    search(text) {
+      clearTimeout(timer)
+      wanted = text.trim()
+      if (wanted.length < shortest) return show([])
+      // Without an answer the idea is simply sent, so that there is nothing to say.
+      timer = setTimeout(() => ask(wanted).catch(() => {}), pause)
+    },
+  }
+}

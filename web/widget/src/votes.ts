@@ -1,0 +1,38 @@
+import type { Failure } from './api'
+import type { Tools } from './parts'
+
+/** A vote that was counted. */
+export interface Ballot {
+  votes: number
+  voted: boolean
+}
+
+/** The votes that were given on this page. */
+export interface Votes {
+  has(request: string): boolean
+  cast(request: string, remove: boolean): Promise<Ballot>
+}
+
+export function createVotes({ voter, call, token, emit, failed }: Tools): Votes {
+  const given = new Set<string>()
+
+  async function send(request: string, remove: boolean, fresh = false): Promise<Ballot> {
+    try {
+      return await call<Ballot>('widget-vote', { request_id: request, voter: voter(), remove, identity_token: await token(fresh) })
+    } catch (error) {
+      if ((error as Failure).kind == 'identity' && !fresh) return send(request, remove, true)
+      failed(error)
+      throw error
+    }
+  }
+
+  return {
+    has: (request) => given.has(request),
+    async cast(request, remove) {
+      const ballot = await send(request, remove)
+      given[ballot.voted ? 'add' : 'delete'](request)
+      emit('vote', { request_id: request, ...ballot })
+      return ballot
+    },
+  }
+}

@@ -1,0 +1,96 @@
+package web
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func serve(t *testing.T, demo *Demo) http.Handler {
+	t.Helper()
+	h, err := New(http.NotFoundHandler(), func(context.Context) error { return nil }, demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func readAll(t *testing.T, from io.Reader) string {
+	t.Helper()
+	b, err := io.ReadAll(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestWidgetFiles says how pages of other origins get the widget.
+func TestWidgetFiles(t *testing.T) {
+	h := serve(t, nil)
+	for path, mediaType := range map[string]string{
+		"/widget.js": "text/javascript; charset=utf-8", "/widget.mjs": "text/javascript; charset=utf-8", "/widget.d.ts": "text/plain; charset=utf-8",
+		"/widget/extras.js": "text/javascript; charset=utf-8", "/widget/locales/de.json": "application/json; charset=utf-8",
+	} {
+		plain := get(h, path)
+		whole := readAll(t, plain.Body)
+		for name, want := range map[string]string{
+			"Content-Type": mediaType, "Cache-Control": "public, max-age=300", "Access-Control-Allow-Origin": "*", "Vary": "Accept-Encoding",
+			"Cross-Origin-Resource-Policy": "cross-origin", "X-Content-Type-Options": "nosniff", "Content-Encoding": "",
+		} {
+			if got := plain.Header().Get(name); got != want || plain.Code != http.StatusOK || whole == "" {
+				t.Errorf("%s: %d, %s: %q", path, plain.Code, name, got)
+			}
+		}
+		packed := get(h, path, "Accept-Encoding", "br, gzip")
+		unpacked, err := gzip.NewReader(packed.Body)
+		if err != nil || packed.Header().Get("Content-Encoding") != "gzip" {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if readAll(t, unpacked) != whole {
+			t.Errorf("%s: another text when it is compressed", path)
+		}
+		if tag := packed.Header().Get("ETag"); tag == plain.Header().Get("ETag") || get(h, path, "Accept-Encoding", "gzip", "If-None-Match", tag).Code != http.StatusNotModified {
+			t.Errorf("%s: the tag %s does not do", path, tag)
+		}
+	}
+	if get(h, "/widget/").Code != http.StatusNotFound || get(h, "/widget/locales/").Code != http.StatusNotFound {
+		t.Error("folders are shown")
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"": false, "gzip": true, "GZIP": true, "br;q=1.0, gzip;q=0.8": true, "gzip;q=0": false, "gzip;q=0.000": false, "gzip; q=0.1": true, "deflate, br": false, "xgzip": false,
+	} {
+		if acceptsGzip([]string{header}) != want {
+			t.Errorf("%q", header)
+		}
+	}
+}
+
+// TestDemoPage says that the example's page is there in the example alone, and that no
+// name can break out of it.
+func TestDemoPage(t *testing.T) {
+	if get(serve(t, nil), "/demo").Code != http.StatusNotFound {
+		t.Error("the service shows the example's page")
+	}
+	page := get(serve(t, &Demo{AppName: `<script>alert(1)</script>`, Key: `"><script>`, Password: `" onload="alert(1)`}), "/demo")
+	body := readAll(t, page.Body)
+	if page.Code != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, `" onload="`) || !strings.Contains(page.Header().Get("Content-Security-Policy"), "require-trusted-types-for 'script'") {
+		t.Errorf("%d %s", page.Code, body)
+	}
+}
