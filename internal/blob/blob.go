@@ -29,7 +29,7 @@ var ErrNotFound = errors.New("there is no such file")
 
 // inspections is how many files are in memory at once to be looked into: each takes its
 // length twice.
-const inspections = 3
+const inspections = 2
 
 // Store keeps files. Its methods are safe for concurrent use, and several processes may
 // use the same place.
