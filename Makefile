@@ -31,8 +31,14 @@ lint: ## Check the style of the code.
 	go run $(GOLANGCI_LINT) run ./...
 
 .PHONY: generate
-generate: ## Generate what is generated.
+generate: web/widget/node_modules ## Generate what is generated.
 	go generate ./...
+	npm run --silent --prefix web/widget check
+	npm run --silent --prefix web/widget build
+
+web/widget/node_modules: web/widget/package-lock.json
+	npm ci --prefix web/widget --no-audit --no-fund
+	@touch $@
 
 # Compares before and after, so that it also works on changes that are not committed.
 .PHONY: generated

@@ -196,13 +196,16 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		return refusal, nil
 	case w.app.settings["widget"].(object)["require_email"] == true && r.submitter["email"] == nil:
 		return "widget.invalid_email", nil
-	case len(ids) > 0 && !w.app.takesFiles():
-		return "widget.uploads_not_allowed", nil
-	case !all:
-		return "widget.invalid_attachments", nil
 	default:
+		r.quarantined = m.spam(r, in["form"]) // which is remembered whatever comes of it
+		switch {
+		case len(ids) > 0 && !w.app.takesFiles():
+			return "widget.uploads_not_allowed", nil
+		case !all:
+			return "widget.invalid_attachments", nil
+		}
 		r.attach(files)
-		r.id, r.quarantined = m.fresh(got, "id", "request", "id"), m.spam(r, in["form"])
+		r.id = m.fresh(got, "id", "request", "id")
 		m.came(r, "api_key", r.app.id)
 	}
 	return "ok", object{"request": object{

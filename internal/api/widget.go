@@ -68,11 +68,11 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	if v.app.Settings.Widget.RequireEmail && email == nil {
 		return result, feedback.Invalid("widget", "email", "email is required by this app's settings.")
 	}
-	if err := a.acceptFiles(ctx, v.app, in.Attachments); err != nil {
-		return result, err
-	}
 	if a.looksLikeSpam(v, in) {
 		submission.Request.Box = feedback.Quarantine
+	}
+	if err := a.acceptFiles(ctx, v.app, in.Attachments); err != nil {
+		return result, err
 	}
 	r, err := a.Store.Submit(ctx, submission)
 	return submittedResult(r), err

@@ -1,4 +1,4 @@
-// Builds dist, and fails when the widget weighs more than it may.
+// Builds dist, or the folder that is named, and fails when the widget weighs more than it may.
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { build, transform } from 'esbuild'
 import { minify } from 'terser'
 
+const dist = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, 'dist'))
 process.chdir(import.meta.dirname)
 
 // Bytes of gzip -9: of what a page loads by itself, and of all but further languages.
@@ -43,19 +44,19 @@ async function bundle(entry, file, format, define = {}) {
     target: 'es2022', charset: 'utf8', plugins: [css, english(entry === 'extras')], logLevel: 'warning',
   })
   const { code } = await minify(outputFiles[0].text, { ecma: 2020, module: true, compress: { passes: 3, unsafe_arrows: true, pure_getters: true, hoist_funs: true, reduce_funcs: false }, format: { comments: false } })
-  await writeFile(`dist/${file}`, code)
+  await writeFile(path.join(dist, file), code)
   return { code, weight: gzipSync(code, { level: 9 }).length }
 }
 
-await rm('dist', { recursive: true, force: true })
-await mkdir('dist/widget/locales', { recursive: true })
+await rm(dist, { recursive: true, force: true })
+await mkdir(path.join(dist, 'widget/locales'), { recursive: true })
 const extras = await bundle('extras', 'widget/extras.js', 'esm')
 const version = createHash('sha256').update(extras.code + catalogues.join('')).digest('hex').slice(0, 8)
 const define = { LOCALES: JSON.stringify(locales), VERSION: JSON.stringify(version) }
 const script = await bundle('widget', 'widget.js', 'iife', define)
 const module = await bundle('esm', 'widget.mjs', 'esm', define)
-await cp('src/public.d.ts', 'dist/widget.d.ts')
-for (const [i, name] of locales.entries()) await writeFile(`dist/widget/locales/${name}.json`, JSON.stringify(JSON.parse(catalogues[i])))
+await cp('src/public.d.ts', path.join(dist, 'widget.d.ts'))
+for (const [i, name] of locales.entries()) await writeFile(path.join(dist, 'widget/locales', `${name}.json`), JSON.stringify(JSON.parse(catalogues[i])))
 
 const first = Math.max(script.weight, module.weight)
 for (const [name, weight] of Object.entries({ first, all: first + extras.weight })) {

@@ -67,7 +67,7 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
   const element = h('div', { class: 'field', role: 'group', 'aria-label': t('files') }, button, list, problem, input)
   let rows: { kept: Kept; bar: HTMLProgressElement }[] = []
 
-  const size = (bytes: number) => (bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumSignificantDigits: 2 })
+  const size = (bytes: number) => Math.max(0.1, bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
 
   async function chosen(): Promise<void> {
     const files = [...input.files!]

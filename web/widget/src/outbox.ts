@@ -38,11 +38,15 @@ export interface Post {
 const most = { entries: 50, bytes: 60e6 }
 
 /**
- * Does something in one tab at a time. Pages without TLS have no locks; there too the
- * idempotency key sees to it that nothing is stored twice.
+ * Does something in one tab at a time. Pages without TLS have no locks, and sandboxed
+ * frames may not use them; there too the idempotency key sees to it that nothing is
+ * stored twice.
  */
-function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
-  return navigator.locks ? (navigator.locks.request(name, work) as Promise<T>) : work()
+async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
+  let begun: Promise<T> | undefined
+  const once = (): Promise<T> => (begun ??= work())
+  await navigator.locks?.request(name, once).catch(() => {})
+  return once()
 }
 
 export function openOutbox(post: Post): Outbox {
@@ -69,9 +73,13 @@ export function openOutbox(post: Post): Outbox {
       sender ??= createSender({ ...post, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
       sender.flush(eager)
     } catch {
-      const { kind } = failure(0)
-      for (const { id } of entries) tell(id, { state: 'waiting', kind })
-      setTimeout(flush, 30_000)
+      const reason = failure(0)
+      const { kind } = reason
+      for (const { id } of entries) {
+        post.failed(reason, id)
+        tell(id, { state: 'waiting', kind })
+      }
+      if (kind == 'server') setTimeout(flush, 30_000)
     }
   }
 

@@ -7,7 +7,7 @@ import { loadExtras, type Tools } from './parts'
 import type { Prefill } from './public'
 import type { Entry, Kept } from './shelf'
 import type { Similar } from './similar'
-import { read, uuid, voter, write } from './storage'
+import { forgetDraft, read, uuid, voter, write } from './storage'
 import { learn, type Name, type Translate } from './strings'
 import { adopt } from './style'
 
@@ -55,7 +55,7 @@ export function createPanel(around: Around): Panel {
   const form = createForm(config, t, changed, submit)
   const view = h('div', { class: 'body' }, form.element)
   const dialog = h('dialog', { 'aria-labelledby': 'heading', close: closed, click: outside },
-    h('header', {}, h('h2', { id: 'heading' }, t('heading')), h('button', { type: 'button', class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18'))),
+    h('div', { class: 'bar' }, h('h2', { id: 'heading' }, t('heading')), h('button', { type: 'button', class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18'))),
     view, status)
   let similar: Similar | undefined
   let picker: Picker | undefined
@@ -65,6 +65,10 @@ export function createPanel(around: Around): Panel {
   let durable = true
   /** The idea whose way the panel shows. */
   let sending: string | undefined
+  /** The key of a draft that was handed to the outbox when its page ended: this is its second way. */
+  let resumed: string | undefined
+  /** Files that came back before there was a field for them. */
+  let returned: Kept[] = []
 
   const spent = () => Math.round(seconds + (performance.now() - since) / 1000)
   const lastDraft = () => read<Draft>(`draft:${app_id}`)
@@ -72,6 +76,7 @@ export function createPanel(around: Around): Panel {
 
   function changed(): void {
     const text = form.text()
+    resumed = undefined
     keepDraft(text.title || text.description ? { ...text, seconds: spent() } : undefined)
     similar?.search(text.title)
   }
@@ -87,12 +92,14 @@ export function createPanel(around: Around): Panel {
     if (!empty()) return // somebody was faster
     form.fill({ ...prefill, ...draft })
     seconds = draft?.seconds ?? 0
+    resumed = draft?.id
     similar?.search(form.text().title)
   }
 
   function giveBack({ fields, files, refusal }: Entry): void {
     const { code = '', message = '' } = refusal ?? {}
     form.fill(fields as Partial<Text>)
+    returned = files
     picker?.restore(files)
     // The address that the page has given may be what is wrong.
     if (code == 'widget.invalid_email') form.askEmail(true)
@@ -104,8 +111,7 @@ export function createPanel(around: Around): Panel {
   async function submit(): Promise<void> {
     if (sending || !form.complete()) return
     const text = form.text()
-    // A draft that still has its key is on its second way: the page ended on the first.
-    const id = lastDraft()?.id ?? uuid()
+    const id = resumed ?? uuid()
     sending = id
     form.alert()
     form.busy(true)
@@ -113,8 +119,8 @@ export function createPanel(around: Around): Panel {
     keepDraft({ ...text, seconds: spent(), id })
     try {
       // What only the memory holds stays a draft until it is sent.
-      durable = await outbox.add(around.compose(id, text, picker?.files() ?? [], { website: form.website(), seconds: spent() }))
-      if (durable) keepDraft()
+      durable = await outbox.add(around.compose(id, text, picker?.files() ?? (widget.allow_file_uploads ? returned : []), { website: form.website(), seconds: spent() }))
+      if (durable) forgetDraft(app_id, id)
     } catch {
       settle()
       return form.alert(t('outbox_full'))
@@ -144,9 +150,11 @@ export function createPanel(around: Around): Panel {
 
   function clear(): void {
     form.fill({ title: '', description: '' })
-    picker?.restore([])
+    returned = []
+    picker?.restore(returned)
     similar?.search('')
     seconds = 0
+    resumed = undefined
     since = performance.now()
   }
 
@@ -194,13 +202,14 @@ export function createPanel(around: Around): Panel {
     const all: Tools = { ...tools, h, icon, voter, t, config, say }
     if (shares) {
       similar = createSimilar(all, createVotes(all))
-      form.similar.append(similar.element)
+      form.similar.replaceWith(similar.element)
       similar.search(form.text().title)
     }
     if (widget.allow_file_uploads) {
       picker = createPicker(all)
-      form.attachments.append(picker.element)
+      form.attachments.replaceWith(picker.element)
       picker.receive(dialog)
+      picker.restore(returned)
     }
   }
 

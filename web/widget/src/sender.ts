@@ -7,6 +7,9 @@ import type { Entry } from './shelf'
 /** Longer ago the service may have forgotten the idempotency key, which it keeps for 30 days. */
 const oldest = 29 * 24 * 3600_000
 
+/** How long it sleeps at most: clocks are set, and timers have their limits. */
+const longest = 600_000
+
 /** What is refused here, before the service is asked. */
 const refusal = (kind: ErrorKind, code: string): Partial<Failure> => ({ kind, code })
 
@@ -98,7 +101,7 @@ export function createSender(tools: SenderTools): Sender {
       if (wait > due || !navigator.onLine) break
     }
     clearTimeout(timer)
-    if (next < Infinity && !stopped) timer = setTimeout(flush, Math.max(next - Date.now(), 100))
+    if (next < Infinity && !stopped) timer = setTimeout(flush, Math.min(next - Date.now(), longest))
   }
 
   async function flush(eager = false): Promise<void> {

@@ -19,7 +19,7 @@ const shortest = 3
 
 export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): Similar {
   const list = h('ul')
-  const element = h('section', { class: 'similar', 'aria-labelledby': 'similar', hidden: true }, h('h3', { id: 'similar' }, t('similar')), list)
+  const element = h('section', { class: 'similar', 'aria-label': t('similar'), hidden: true }, h('h3', {}, t('similar')), list)
   const number = (count: number) => count.toLocaleString(t('lang'))
   let timer = 0
   let wanted = ''
@@ -27,11 +27,7 @@ export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): S
   function row({ id, title, votes: count }: Request): HTMLElement {
     const shown = h('span', {}, number(count))
     const button = h('button', { type: 'button', class: 'vote', 'aria-label': t('vote', { title }), 'aria-pressed': String(votes.has(id)), click: vote }, icon('M6 15l6-6 6 6'), shown)
-    let busy = false
-
     async function vote(): Promise<void> {
-      if (busy) return
-      busy = true
       try {
         const result = await votes.cast(id, button.ariaPressed == 'true')
         shown.textContent = number(result.votes)
@@ -40,7 +36,6 @@ export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): S
       } catch {
         say(t('vote_failed'))
       }
-      busy = false
     }
     return h('li', {}, h('span', { dir: 'auto' }, title), button)
   }

@@ -1,0 +1,146 @@
+// Files of an idea: chosen, pasted, dropped; what is refused here, and what on the way.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addApp, document, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+
+const settings = { widget: { allow_file_uploads: true } }
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64')
+const text = (name, content = 'Notes') => ({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
+
+async function shop(t) {
+  const app = await addApp(settings)
+  const { relay, pages, ...rest } = await start(t)
+  pages['/'] = document(tag(relay, app))
+  const tab = await rest.visit('/')
+  const w = widget(tab)
+  await w.open()
+  await w.file.waitFor({ state: 'attached' })
+  return { app, relay, tab, w, ...rest }
+}
+
+const names = (w) => w.files.locator('> span').evaluateAll((all) => all.map((span) => span.firstChild.textContent))
+
+test('files arrive whole, and none is sent that was removed', async (t) => {
+  const { app, relay, w } = await shop(t)
+  const sent = {}
+  relay.fault = ({ operation, method, body, url }) => {
+    if (!operation && method !== 'GET') sent[url] = body
+  }
+  await w.file.setInputFiles([{ name: 'screen.png', mimeType: 'image/png', buffer: png }, text('wrong.txt'), text('notes.txt')])
+  await w.files.nth(2).waitFor()
+  await w.part('[aria-label="Remove wrong.txt"]').click()
+  await w.submit('With files')
+  await w.sent.waitFor()
+  const [{ attachments }] = await stored(app)
+  assert.deepEqual(attachments.map(({ filename, content_type, size }) => [filename, content_type, size]), [['screen.png', 'image/png', png.length], ['notes.txt', 'text/plain', 5]])
+  assert.deepEqual(Object.values(sent).map(String), [String(png), 'Notes'])
+  await w.again.click()
+  assert.equal(await w.files.count(), 0)
+})
+
+test('pasted and dropped', async (t) => {
+  const { tab, w } = await shop(t)
+  const give = (type, file) => w.description.evaluate((element, [type, file]) => {
+    const data = new DataTransfer()
+    data.items.add(new File([new Uint8Array(file.bytes)], file.name, { type: file.type }))
+    const event = type === 'paste' ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true })
+      : new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true, composed: true })
+    return element.dispatchEvent(event)
+  }, [type, file])
+  const image = { name: 'image.png', type: 'image/png', bytes: [...png] }
+  assert.equal(await give('paste', image), false)
+  await w.files.first().waitFor()
+  assert.equal(await give('dragover', image), false)
+  assert.equal(await give('drop', { ...image, name: 'dropped.png' }), false)
+  await w.files.nth(1).waitFor()
+  assert.deepEqual(await names(w), ['image.png', 'dropped.png'])
+  await w.description.focus()
+  await tab.evaluate(() => navigator.clipboard?.writeText?.('words').catch(() => {}))
+  const pasted = await w.description.evaluate((element) => element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: Object.assign(new DataTransfer()), bubbles: true, cancelable: true, composed: true })))
+  assert.equal(pasted, true, 'words are pasted as ever')
+})
+
+test('wrong kinds, too large and too many are refused at once', async (t) => {
+  const { relay, w } = await shop(t)
+  const problem = w.part('.field > .error[role=alert]')
+  for (const [file, says] of [
+    [{ name: 'page.png', mimeType: 'image/png', buffer: Buffer.from('<html></html>') }, /page\.png is none of these: png, jpeg/],
+    [{ name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') }, /drawing\.svg is none/],
+    [{ name: 'tool.txt', mimeType: 'text/plain', buffer: Buffer.from([77, 90, 0, 0]) }, /tool\.txt is none/],
+    [text('empty.txt', ''), /empty\.txt is none/],
+    [text('large.txt', 'x'.repeat(10485761)), /large\.txt is larger than 10 MB/],
+  ]) {
+    await w.file.setInputFiles([file])
+    await soon(`${file.name} is refused`, async () => says.test(await problem.textContent()))
+    assert.equal(await w.files.count(), 0)
+  }
+  await w.file.setInputFiles([1, 2, 3, 4, 5, 6].map((i) => text(`${i}.txt`)))
+  await soon('the sixth is refused', async () => (await problem.textContent()) === 'At most 5 files.')
+  assert.deepEqual(await names(w), ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt'])
+  assert.equal(relay.count('widget-create-upload'), 0)
+})
+
+test('progress is shown, and uploads that are done are not done again', async (t) => {
+  const { app, relay, tab, w } = await shop(t)
+  let uploads = 0
+  relay.fault = ({ operation, method }) => {
+    if (operation || method === 'GET') return
+    uploads++
+    return uploads === 2 ? 403 : undefined // as S3 refuses a link that has run out, without an envelope
+  }
+  await w.file.setInputFiles([text('one.txt', 'x'.repeat(3e6)), text('two.txt')])
+  await w.files.nth(1).waitFor()
+  await tab.evaluate(() => {
+    window.shown = []
+    const bar = window.document.querySelector('gatherkit-widget').shadowRoot.querySelector('progress')
+    new MutationObserver(() => window.shown.push(bar.value)).observe(bar, { attributes: true })
+  })
+  await w.submit('Slowly')
+  await w.waiting.waitFor()
+  assert.equal((await recorded(tab, 'error'))[0][1].kind, 'server')
+  await w.sent.waitFor()
+  assert.equal(uploads, 3)
+  assert.equal(relay.count('widget-create-upload'), 3)
+  assert.ok((await tab.evaluate(() => window.shown)).length > 0, 'no progress was shown')
+  assert.deepEqual((await stored(app))[0].attachments.map(({ filename }) => filename), ['one.txt', 'two.txt'])
+})
+
+test('a file that the service does not take comes back with the text', async (t) => {
+  const { relay, w } = await shop(t)
+  relay.fault = ({ operation, method }) => (operation || method === 'GET' ? undefined : { status: 400, code: 'widget.invalid_upload', message: 'The file is not what it says.' })
+  await w.file.setInputFiles([text('odd.txt')])
+  await w.files.first().waitFor()
+  await w.submit('With an odd file')
+  await w.alert.waitFor()
+  assert.match(await w.alert.textContent(), /The file is not what it says\./)
+  assert.equal(await w.title.inputValue(), 'With an odd file')
+  assert.deepEqual(await names(w), ['odd.txt'])
+})
+
+test('uploads that were removed meanwhile are done again', async (t) => {
+  const { app, relay, w } = await shop(t)
+  const faults = [503, { status: 400, code: 'widget.invalid_attachments', message: 'The upload was not found.' }]
+  relay.fault = ({ operation }) => (operation === 'widget-submit-request' ? faults.shift() : undefined)
+  await w.file.setInputFiles([text('notes.txt')])
+  await w.files.first().waitFor()
+  await w.submit('After a day')
+  await w.waiting.waitFor()
+  await w.sent.waitFor()
+  assert.equal(relay.count('widget-create-upload'), 2)
+  assert.equal((await stored(app))[0].attachments.length, 1)
+})
+
+test('files outlive the page', async (t) => {
+  const { app, context, relay, tab, w, visit } = await shop(t)
+  await w.file.setInputFiles([text('kept.txt', 'Kept')])
+  await w.files.first().waitFor()
+  await context.setOffline(true)
+  await w.submit('With a file, offline')
+  await w.waiting.waitFor()
+  await tab.close()
+  await context.setOffline(false)
+  const next = await visit('/')
+  await soon('it is sent', async () => (await recorded(next, 'submit')).length === 1)
+  assert.deepEqual((await stored(app))[0].attachments.map(({ filename, size }) => [filename, size]), [['kept.txt', 4]])
+  assert.equal(relay.count('widget-submit-request'), 1)
+})

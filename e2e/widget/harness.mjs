@@ -1,0 +1,210 @@
+// What the tests of the widget share: a browser, a customer's site on an origin of its
+// own, and a relay in front of the service in which answers can be lost.
+// URL is the service's address; EMAIL and PASSWORD are those of its owner.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import http from 'node:http'
+import path from 'node:path'
+import { after, before } from 'node:test'
+import { AxeBuilder } from '@axe-core/playwright'
+import { chromium } from 'playwright-core'
+
+const { URL: service, CHROMIUM: executablePath, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
+
+let browser
+let token
+
+before(async () => {
+  browser = await chromium.launch({
+    executablePath,
+    args: [
+      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+      '--disable-background-networking', '--disable-component-update', '--disable-sync',
+    ],
+  })
+  token = (await call('auth-login', { email, password })).access_token
+})
+
+after(() => browser.close())
+
+// call calls an operation of the service as its owner and returns the result.
+export async function call(operation, params) {
+  const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) }
+  const response = await fetch(`${service}/api/${operation}`, { method: 'POST', headers, body: JSON.stringify(params) })
+  const { ok, result, error } = await response.json()
+  assert.ok(ok, `${operation}: ${error?.code}: ${error?.message}`)
+  return result
+}
+
+// addApp makes an app with settings of the widget.
+export async function addApp({ widget = {}, ...settings } = {}) {
+  const { app } = await call('apps-create', { name: 'Shop' })
+  await call('apps-update-settings', { id: app.id, settings: { widget, ...settings } })
+  return { id: app.id, key: app.api_key }
+}
+
+// stored returns the requests of an app, the oldest first.
+export async function stored(app, filter = {}) {
+  return (await call('requests-list', { app_id: app.id, sort: 'oldest', limit: 200, ...filter })).requests
+}
+
+// identityToken is what a customer's backend would sign.
+export async function identityToken(app, claims) {
+  const { secret } = await call('apps-identity-secret', { id: app.id })
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ exp: Math.floor(Date.now() / 1000) + 600, ...claims })}`
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
+}
+
+const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`)))
+
+async function serve(t, handler) {
+  const server = http.createServer(handler)
+  const address = await listen(server)
+  t.after(() => new Promise((resolve) => {
+    server.close(resolve)
+    server.closeAllConnections()
+  }))
+  return address
+}
+
+// startRelay passes calls on to the service. `fault`, when set, gets each of them first:
+// it answers a status or an object {status, code, message, headers}, 'lose' to lose the
+// service's answer, 'cut' to lose the call, or nothing. calls holds what was called.
+async function startRelay(t) {
+  const relay = { calls: [], fault: undefined, wait: 0 }
+  relay.url = await serve(t, async (request, response) => {
+    const chunks = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    const operation = request.url.match(/^\/api\/([\w-]+)/)?.[1]
+    const params = operation && request.method === 'POST' ? JSON.parse(body) : undefined
+    if (params) relay.calls.push({ operation, params, key: request.headers['x-api-key'] })
+    const wrong = request.method === 'OPTIONS' ? undefined : await relay.fault?.({ operation, params, url: request.url, method: request.method, body })
+    if (relay.wait && request.method !== 'OPTIONS') await new Promise((resolve) => setTimeout(resolve, relay.wait))
+    // Once an answer has begun, browsers do not send the call again by themselves.
+    const breakOff = () => {
+      response.writeHead(200, { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json', 'Content-Length': 100 })
+      response.write('{"ok":', () => request.socket.destroy())
+    }
+    if (wrong === 'cut') return breakOff()
+    if (wrong && wrong !== 'lose') {
+      const { status, code, message, headers } = typeof wrong === 'number' ? { status: wrong } : wrong
+      const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' }
+      response.writeHead(status, { ...cors, 'Content-Type': code ? 'application/json' : 'text/html', ...headers })
+      return response.end(code ? JSON.stringify({ ok: false, error: { code, message } }) : '<h1>Trouble</h1>')
+    }
+    const { host, connection, ...headers } = request.headers
+    const onward = http.request(service + request.url, { method: request.method, headers }, (answer) => {
+      if (wrong === 'lose') {
+        answer.resume()
+        return answer.on('end', breakOff)
+      }
+      response.writeHead(answer.statusCode, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => request.socket.destroy())
+    onward.end(body)
+  })
+  relay.count = (operation) => relay.calls.filter((one) => one.operation === operation).length
+  return relay
+}
+
+// policy is the strictest under which a page can embed the widget.
+export const policy = (relay) => `default-src 'none'; script-src ${relay.url}; connect-src ${relay.url}; require-trusted-types-for 'script'; trusted-types 'none'`
+
+// tag is what customers put into their pages.
+export const tag = (relay, app, attributes = '') => `<script async src="${relay.url}/widget.js" data-key="${app.key}" ${attributes}></script>`
+
+// start makes a customer's site and a visitor of it. pages maps paths to HTML, or to
+// {html, headers}. complaints collects what must not happen meanwhile.
+export async function start(t, { options = {}, quiet = true } = {}) {
+  const relay = await startRelay(t)
+  const pages = {}
+  const site = await serve(t, (request, response) => {
+    const { pathname } = new URL(request.url, 'http://site')
+    const page = pathname === '/favicon.ico' ? { html: '', type: 'image/x-icon' } : pages[pathname]
+    const { html, headers = {}, type = 'text/html; charset=utf-8' } = typeof page === 'string' ? { html: page } : page ?? { html: '' }
+    response.writeHead(page ? 200 : 404, { 'Content-Type': type, ...headers })
+    response.end(html)
+  })
+  const context = await browser.newContext({ viewport: { width: 1000, height: 760 }, reducedMotion: 'reduce', ...options })
+  t.after(() => context.close())
+  await context.addInitScript(() => {
+    window.recorded = []
+    for (const name of ['ready', 'open', 'close', 'queued', 'submit', 'vote', 'error']) addEventListener(`gatherkit:${name}`, ({ detail }) => window.recorded.push([name, detail]))
+    window.shifts = 0
+    new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (window.shifts += value))).observe({ type: 'layout-shift', buffered: true })
+  })
+  const complaints = []
+  async function visit(address, tab) {
+    tab ??= await context.newPage()
+    if (quiet) {
+      tab.on('console', (message) => complaints.push(`console: ${message.text()}`))
+      tab.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+    }
+    await tab.goto(site + address)
+    return tab
+  }
+  return { relay, pages, site, context, complaints, visit }
+}
+
+// document is a whole page.
+export const document = (body, { lang = 'en', head = '' } = {}) =>
+  `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1">${head}</head><body><main><h1>A shop</h1><p>What it sells.</p></main>${body}</body></html>`
+
+// recorded returns the events that the page has seen, with their details.
+export const recorded = (tab, ...names) => tab.evaluate((names) => window.recorded.filter(([name]) => !names.length || names.includes(name)), names)
+
+// soon waits until something holds.
+export async function soon(what, holds) {
+  const end = Date.now() + 15_000
+  while (!(await holds())) {
+    assert.ok(Date.now() < end, `not within 15 seconds: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+// widget has the parts of a widget that tests use.
+export function widget(tab, number = 0) {
+  const host = tab.locator('gatherkit-widget').nth(number)
+  const part = (selector) => host.locator(selector)
+  const it = {
+    host,
+    launcher: part('.launcher'),
+    dialog: part('dialog'),
+    title: part('#title'),
+    description: part('#description'),
+    email: part('#email'),
+    send: part('form .primary'),
+    alert: part('.alert'),
+    result: part('.result'),
+    sent: part('.result.sent'),
+    waiting: part('.result.waiting'),
+    again: part('.result .primary'),
+    close: part('.bar .icon'),
+    file: part('input[type=file]'),
+    files: part('.files li'),
+    vote: part('.vote'),
+    part,
+    async open() {
+      await it.launcher.click()
+      await it.dialog.waitFor()
+    },
+    async submit(title, description = '') {
+      await it.title.fill(title)
+      await it.description.fill(description)
+      await it.send.click()
+    },
+  }
+  return it
+}
+
+// check holds that axe finds nothing, and leaves a picture where SCREENSHOTS says.
+export async function check(tab, name) {
+  if (screenshots) await tab.screenshot({ path: path.join(screenshots, `widget-${name}.png`) })
+  const { violations } = await new AxeBuilder({ page: tab }).analyze()
+  assert.deepEqual(violations.map(({ id, help, nodes }) => ({ id, help, example: nodes[0].html, why: nodes[0].failureSummary })), [], name)
+  const wide = await tab.evaluate(() => window.document.documentElement.scrollWidth - window.document.documentElement.clientWidth)
+  assert.equal(wide, 0, `${name}: the page scrolls sideways`)
+}

@@ -1,0 +1,87 @@
+// Whom a token vouches for: ideas and votes go in their name, and in nobody else's.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addApp, document, identityToken, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+
+const submission = 'widget-submit-request'
+
+async function shop(t) {
+  const app = await addApp()
+  const made = await start(t)
+  made.pages['/'] = document(tag(made.relay, app))
+  return { app, ...made }
+}
+
+test('an expired identity token is asked for again', async (t) => {
+  const { app, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.launcher.waitFor()
+  const past = Math.floor(Date.now() / 1000) - 3600
+  const [old, fresh] = [await identityToken(app, { sub: 'u1', name: 'Ada', exp: past }), await identityToken(app, { sub: 'u1', name: 'Ada' })]
+  await tab.evaluate(([old, fresh]) => {
+    window.asked = 0
+    Gatherkit('identify', { token: old, getToken: async () => (window.asked++, fresh) })
+  }, [old, fresh])
+  await w.open()
+  assert.equal(await w.email.isVisible(), false)
+  await w.submit('Signed')
+  await w.sent.waitFor()
+  assert.equal(await tab.evaluate(() => window.asked), 1)
+  const [{ submitter }] = await stored(app)
+  assert.deepEqual([submitter.external_id, submitter.verified], ['u1', true])
+})
+
+test('without a new token it waits for its writer, and never goes in the name of another', async (t) => {
+  const { app, relay, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.launcher.waitFor()
+  const tokens = {
+    old: await identityToken(app, { sub: 'u1', exp: Math.floor(Date.now() / 1000) - 3600 }),
+    other: await identityToken(app, { sub: 'u2' }), fresh: await identityToken(app, { sub: 'u1' }),
+  }
+  await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.old)
+  await w.open()
+  await w.submit('Mine')
+  await w.waiting.waitFor()
+  assert.match(await w.result.textContent(), /sign in again/)
+  assert.equal((await recorded(tab, 'error')).at(-1)[1].kind, 'identity')
+  const before = relay.count(submission)
+  await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.other)
+  await soon('it is tried', () => relay.count(submission) > before)
+  assert.ok(relay.calls.filter(({ operation }) => operation === submission).every(({ params }) => params.identity_token === tokens.old))
+  await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.fresh)
+  await w.sent.waitFor()
+  const [{ submitter }] = await stored(app)
+  assert.deepEqual([submitter.external_id, submitter.verified], ['u1', true])
+})
+
+test('votes are given in the name of the person who is identified', async (t) => {
+  const app = await addApp({ sharing: 'all' })
+  const { relay, pages, visit } = await start(t)
+  pages['/'] = document(tag(relay, app))
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.open()
+  await w.submit('Dark mode')
+  await w.sent.waitFor()
+  const token = await identityToken(app, { sub: 'u1' })
+  await tab.evaluate((token) => Gatherkit('identify', { token }), token)
+  await w.again.click()
+  await soon('the request is found', async () => {
+    await w.title.fill('')
+    await w.title.fill('dark mode please')
+    return w.vote.first().waitFor({ timeout: 1500 }).then(() => true, () => false)
+  })
+  for (const [votes, voted] of [[2, true], [1, false], [2, true]]) {
+    const before = (await recorded(tab, 'vote')).length
+    await w.vote.first().click()
+    await soon('the vote is counted', async () => (await recorded(tab, 'vote')).length > before)
+    const [, detail] = (await recorded(tab, 'vote')).at(-1)
+    assert.deepEqual([detail.votes, detail.voted], [votes, voted])
+    assert.equal(await w.vote.first().getAttribute('aria-pressed'), String(voted))
+  }
+  const { params } = relay.calls.findLast(({ operation }) => operation === 'widget-vote')
+  assert.equal(params.identity_token, token)
+})

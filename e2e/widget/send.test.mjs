@@ -1,0 +1,358 @@
+// No idea is lost, none is stored twice, and "sent" is said after the receipt only.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addApp, call, document, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+
+const submission = 'widget-submit-request'
+const onSubmit = (fault) => ({ operation, params }) => (operation === submission ? fault(params) : undefined)
+const titles = async (app) => (await stored(app)).map(({ title }) => title)
+
+async function shop(t, settings, options) {
+  const app = await addApp(settings)
+  const made = await start(t, options)
+  made.pages['/'] = document(tag(made.relay, app))
+  return { app, ...made }
+}
+
+// kept returns what lies in the outbox.
+const kept = (tab) => tab.evaluate(() => new Promise((resolve, reject) => {
+  const opening = indexedDB.open('gatherkit', 1)
+  opening.onupgradeneeded = () => opening.result.createObjectStore('outbox', { keyPath: 'id' })
+  opening.onerror = () => reject(opening.error)
+  opening.onsuccess = () => {
+    const request = opening.result.transaction('outbox').objectStore('outbox').getAll()
+    request.onsuccess = () => {
+      opening.result.close()
+      resolve(request.result.map(({ files, ...entry }) => ({ ...entry, files: files.length })))
+    }
+  }
+}))
+
+// seed puts entries into the outbox, as an earlier visit would have.
+const seed = (tab, entries) => tab.evaluate((entries) => new Promise((resolve, reject) => {
+  const opening = indexedDB.open('gatherkit', 1)
+  opening.onupgradeneeded = () => opening.result.createObjectStore('outbox', { keyPath: 'id' })
+  opening.onsuccess = () => {
+    const transaction = opening.result.transaction('outbox', 'readwrite')
+    entries.forEach((entry) => transaction.objectStore('outbox').put(entry))
+    transaction.onabort = () => reject(transaction.error)
+    transaction.oncomplete = () => {
+      opening.result.close()
+      resolve()
+    }
+  }
+}), entries)
+
+const entry = (app, title, more = {}) => ({ id: `seed-${title}`, app: app.id, at: Date.now(), tries: 0, next: 0, files: [], fields: { title, description: '' }, ...more })
+
+test('kept before it is sent, and sent is said after the receipt', async (t) => {
+  const { app, relay, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  let answer
+  relay.fault = onSubmit(() => new Promise((resolve) => (answer = resolve)))
+  await w.open()
+  await w.submit('In order')
+  await soon('the call arrives', () => answer)
+  assert.deepEqual((await kept(tab)).map(({ fields }) => fields.title), ['In order'])
+  assert.deepEqual((await recorded(tab, 'queued', 'submit')).map(([name]) => name), ['queued'])
+  assert.equal(await w.send.textContent(), 'Sending…')
+  assert.equal(await w.result.count(), 0)
+  answer()
+  await w.sent.waitFor()
+  const [[, queued], [, submitted]] = await recorded(tab, 'queued', 'submit')
+  const [request] = await stored(app)
+  assert.equal(submitted.id, queued.id)
+  assert.equal(submitted.request.id, request.id)
+  assert.equal(submitted.key, app.key)
+  assert.deepEqual(await kept(tab), [])
+})
+
+test('a lost answer does not store it twice', async (t) => {
+  const { app, relay, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  let lost = 0
+  relay.fault = onSubmit(() => (lost++ < 2 ? 'lose' : undefined))
+  await w.open()
+  await w.submit('Once')
+  await w.waiting.waitFor()
+  assert.match(await w.result.textContent(), /We cannot be reached right now/)
+  await w.sent.waitFor()
+  assert.equal(relay.count(submission), 3)
+  assert.deepEqual(await titles(app), ['Once'])
+  assert.deepEqual((await recorded(tab, 'error', 'submit')).map(([name, { kind }]) => [name, kind]), [['error', 'server'], ['error', 'server'], ['submit', undefined]])
+})
+
+test('offline, the tab closed, the next visit: sent once', async (t) => {
+  const { app, relay, context, visit } = await shop(t)
+  let tab = await visit('/')
+  let w = widget(tab)
+  await w.launcher.waitFor()
+  await context.setOffline(true)
+  await w.open() // for the first time: all that writing needs is there
+  await w.submit('From the train', 'No network there.')
+  await w.waiting.waitFor()
+  assert.match(await w.result.textContent(), /You are offline/)
+  assert.equal((await recorded(tab, 'error')).at(-1)[1].kind, 'offline')
+  await tab.close()
+  await context.setOffline(false)
+  assert.deepEqual(await titles(app), [])
+  tab = await visit('/')
+  await soon('it is sent', async () => (await recorded(tab, 'submit')).length === 1)
+  assert.deepEqual(await titles(app), ['From the train'])
+  assert.equal(relay.count(submission), 1)
+  w = widget(tab)
+  await w.open()
+  assert.equal(await w.title.inputValue(), '')
+})
+
+test('back online it goes by itself, and the panel says so', async (t) => {
+  const { app, context, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.open()
+  await context.setOffline(true)
+  await w.submit('Tunnel')
+  await w.waiting.waitFor()
+  await context.setOffline(false)
+  await w.sent.waitFor()
+  assert.deepEqual(await titles(app), ['Tunnel'])
+})
+
+test('a tab that is closed while it sends', async (t) => {
+  const { app, relay, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  let arrived
+  relay.fault = onSubmit(() => new Promise(() => (arrived = true)))
+  await w.open()
+  await w.submit('Closed too early')
+  await soon('the call arrives', () => arrived)
+  await tab.close()
+  relay.fault = undefined
+  const next = await visit('/')
+  await soon('it is sent', async () => (await recorded(next, 'submit')).length === 1)
+  assert.deepEqual(await titles(app), ['Closed too early'])
+})
+
+test('of several tabs one sends', async (t) => {
+  const { app, relay, context, visit } = await shop(t)
+  const tabs = [await visit('/'), await visit('/'), await visit('/')]
+  for (const tab of tabs) await widget(tab).launcher.waitFor()
+  await context.setOffline(true)
+  for (const [i, tab] of tabs.entries()) {
+    const w = widget(tab)
+    await w.open()
+    await w.submit(`Tab ${i}`)
+    await w.waiting.waitFor()
+  }
+  relay.wait = 100
+  await context.setOffline(false)
+  for (const tab of tabs) await widget(tab).sent.waitFor()
+  assert.equal(relay.count(submission), 3)
+  assert.deepEqual((await titles(app)).sort(), ['Tab 0', 'Tab 1', 'Tab 2'])
+  const events = await Promise.all(tabs.map((tab) => recorded(tab, 'submit')))
+  assert.equal(events.flat().length, 3)
+})
+
+test('Retry-After is respected, whatever else happens', async (t) => {
+  const { app, relay, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  const times = []
+  relay.fault = onSubmit(() => {
+    times.push(Date.now())
+    return times.length === 1 ? { status: 429, code: 'api.rate_limited', message: 'Later.', headers: { 'Retry-After': '6' } } : undefined
+  })
+  await w.open()
+  await w.submit('Patience')
+  await w.waiting.waitFor()
+  await tab.evaluate(() => dispatchEvent(new Event('online')))
+  await w.sent.waitFor()
+  assert.ok(times.length === 2 && times[1] - times[0] >= 6000, `it came after ${times[1] - times[0]} ms`)
+  assert.deepEqual(await titles(app), ['Patience'])
+})
+
+for (const [name, fault] of Object.entries({
+  'a page of a proxy': 502, 'another 404': 404, 'an answer that is not ours': 200, 'an answer that breaks off': 'cut',
+  'too many': { status: 429, code: 'api.rate_limited', message: 'Later.' }, 'an unknown fault': 500,
+})) {
+  test(`no reason to give up: ${name}`, async (t) => {
+    const { app, relay, visit } = await shop(t)
+    const tab = await visit('/')
+    const w = widget(tab)
+    let times = 0
+    relay.fault = onSubmit(() => (times++ ? undefined : fault))
+    await w.open()
+    await w.submit('Go on')
+    await w.waiting.waitFor()
+    assert.equal((await recorded(tab, 'error'))[0][1].kind, 'server')
+    await w.sent.waitFor()
+    assert.deepEqual(await titles(app), ['Go on'])
+  })
+}
+
+test('a refusal gives text and files back with the reason', async (t) => {
+  const { app, relay, visit } = await shop(t, { widget: { allow_file_uploads: true } })
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.open()
+  await w.file.setInputFiles([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Notes') }])
+  relay.fault = onSubmit(() => ({ status: 400, code: 'widget.invalid_title', message: 'title must be about the shop.' }))
+  await w.email.fill('ada@example.com')
+  await w.submit('Weather', 'It rains.')
+  await w.alert.waitFor()
+  assert.equal(await w.alert.textContent(), 'Your idea was not taken. title must be about the shop.')
+  assert.deepEqual([await w.title.inputValue(), await w.description.inputValue(), await w.email.inputValue()], ['Weather', 'It rains.', 'ada@example.com'])
+  assert.equal(await w.files.count(), 1)
+  assert.deepEqual(await kept(tab), [])
+  assert.equal((await recorded(tab, 'error'))[0][1].kind, 'refused')
+  relay.fault = undefined
+  await w.submit('Umbrellas', 'It rains.')
+  await w.sent.waitFor()
+  const [request] = await stored(app)
+  assert.deepEqual([request.title, request.attachments.map(({ filename }) => filename)], ['Umbrellas', ['notes.txt']])
+  const keys = relay.calls.filter(({ operation }) => operation === submission).map(({ params }) => params.idempotency_key)
+  assert.equal(new Set(keys).size, 2)
+})
+
+test('what is refused on a later visit waits for the form', async (t) => {
+  const { app, relay, visit } = await shop(t)
+  const tab = await visit('/')
+  await seed(tab, [entry(app, 'Refused'), entry(app, 'Too old', { at: Date.now() - 30 * 24 * 3600_000 })])
+  relay.fault = onSubmit(({ title }) => (title === 'Refused' ? { status: 400, code: 'widget.invalid_title', message: 'No.' } : undefined))
+  await tab.reload()
+  const w = widget(tab)
+  await w.part('.marked').waitFor()
+  await soon('both have come back', async () => (await kept(tab)).filter(({ refusal }) => refusal).length === 2)
+  const given = []
+  for (let i = 0; i < 2; i++) {
+    await w.open()
+    await w.alert.waitFor()
+    given.push([await w.title.inputValue(), await w.alert.textContent()])
+    relay.fault = undefined
+    await w.send.click()
+    await w.sent.waitFor()
+    await w.close.click()
+  }
+  assert.deepEqual(given.sort(), [['Refused', 'Your idea was not taken. No.'], ['Too old', 'Your idea was not taken. It could not be sent for a month.']])
+  assert.deepEqual((await titles(app)).sort(), ['Refused', 'Too old'])
+  assert.equal(await w.part('.marked').count(), 0)
+})
+
+test("an idea under a regenerated key goes with the page's new key", async (t) => {
+  const { app, pages, relay, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.launcher.waitFor()
+  const { app: renewed } = await call('apps-regenerate-key', { id: app.id })
+  await w.open()
+  await w.submit('Old key')
+  await w.waiting.waitFor()
+  assert.equal((await recorded(tab, 'error')).at(-1)[1].kind, 'key')
+  assert.equal((await kept(tab)).length, 1)
+  pages['/'] = document(tag(relay, { key: renewed.api_key }))
+  await tab.reload()
+  await soon('it is sent', async () => (await recorded(tab, 'submit')).length === 1)
+  assert.deepEqual(await titles(app), ['Old key'])
+})
+
+test('a draft survives reload, and is gone when it is sent', async (t) => {
+  const { app, visit } = await shop(t)
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.open()
+  await w.title.fill('Half an')
+  await w.description.fill('idea')
+  await tab.reload()
+  await w.open()
+  await soon('the draft is there', async () => (await w.title.inputValue()) === 'Half an' && (await w.description.inputValue()) === 'idea')
+  await w.close.click()
+  await w.open()
+  await w.submit('A whole', 'idea')
+  await w.sent.waitFor()
+  await tab.reload()
+  await w.open()
+  await w.title.fill('')
+  assert.equal(await w.description.inputValue(), '')
+  assert.deepEqual(await titles(app), ['A whole'])
+})
+
+test('without storage it goes on in memory, and says what that means', async (t) => {
+  const { app, context, visit } = await shop(t)
+  await context.addInitScript(() => {
+    for (const name of ['indexedDB', 'localStorage', 'sessionStorage']) {
+      Object.defineProperty(window, name, { get: () => { throw new DOMException('denied', 'SecurityError') } })
+    }
+  })
+  const w = widget(await visit('/'))
+  await w.open()
+  await w.submit('First')
+  await w.sent.waitFor()
+  await w.again.click()
+  await context.setOffline(true)
+  await w.submit('Second')
+  await w.waiting.waitFor()
+  assert.match(await w.result.textContent(), /Leave this page open until it is sent/)
+  await context.setOffline(false)
+  await w.sent.waitFor()
+  assert.deepEqual(await titles(app), ['First', 'Second'])
+})
+
+test('in a sandboxed frame, which may keep and lock nothing', async (t) => {
+  const { app, pages, visit } = await shop(t)
+  pages['/frame'] = document('<iframe sandbox="allow-scripts allow-forms" src="/" style="width: 900px; height: 700px"></iframe>')
+  const tab = await visit('/frame')
+  const w = widget(tab.frameLocator('iframe'))
+  await w.open()
+  await w.submit('From within')
+  await w.sent.waitFor()
+  assert.deepEqual(await titles(app), ['From within'])
+})
+
+test('the outbox has its limits, and the text stays where it is', async (t) => {
+  const { app, relay, visit } = await shop(t)
+  relay.fault = onSubmit(() => 503)
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.launcher.waitFor()
+  await seed(tab, Array.from({ length: 50 }, (_, i) => entry(app, `Waiting ${i}`)))
+  await w.open()
+  await w.submit('One more')
+  await w.alert.waitFor()
+  assert.match(await w.alert.textContent(), /Too many ideas wait/)
+  assert.equal(await w.title.inputValue(), 'One more')
+  assert.equal((await kept(tab)).length, 50)
+})
+
+test('what a page adds wrongly does not stop an idea', async (t) => {
+  const { app, visit } = await shop(t)
+  const tab = await visit('/')
+  await tab.evaluate(() => Gatherkit('set', { metadata: { state: 'x'.repeat(9000) } }))
+  const w = widget(tab)
+  await w.open()
+  await w.submit('Still sent')
+  await w.sent.waitFor()
+  assert.deepEqual((await recorded(tab, 'error')).map(([, { code }]) => code), ['widget.invalid_metadata'])
+  assert.deepEqual(await titles(app), ['Still sent'])
+})
+
+test('says what people leave empty, and how long the form was open', async (t) => {
+  const { relay, visit } = await shop(t)
+  const w = widget(await visit('/'))
+  await w.open()
+  await new Promise((resolve) => setTimeout(resolve, 2100))
+  await w.submit('By hand')
+  await w.sent.waitFor()
+  await w.again.click()
+  await w.part('[name=website]').evaluate((field) => (field.value = 'https://spam.example'))
+  await w.submit('By a robot')
+  await w.sent.waitFor()
+  const [person, robot] = relay.calls.filter(({ operation }) => operation === submission).map(({ params }) => params)
+  assert.equal(person.form.website, '')
+  assert.ok(person.form.seconds >= 2 && person.form.seconds < 30, String(person.form.seconds))
+  assert.deepEqual([robot.form.website, robot.form.seconds < 2], ['https://spam.example', true])
+  assert.equal(person.metadata.page, robot.metadata.page)
+  assert.match(person.metadata.page, /^http:\/\/127\.0\.0\.1:\d+\/$/)
+})

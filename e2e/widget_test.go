@@ -1,0 +1,38 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestWidget uses the widget on customers' pages in a browser; the files in widget say
+// how. With the variable SCREENSHOTS it leaves pictures in the folder that this names.
+func TestWidget(t *testing.T) {
+	t.Parallel()
+	node := node(t)
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		storetest.Missing(t, "browser", "install it with `apt-get install chromium`")
+	}
+	if _, err := os.Stat(filepath.Join("..", "web", "widget", "node_modules")); err != nil {
+		storetest.Missing(t, "browser", "run `npm ci` in the folder web/widget")
+	}
+	tests, err := filepath.Glob(filepath.Join("widget", "*.test.mjs"))
+	if err != nil || len(tests) == 0 {
+		t.Fatalf("there are no tests: %v", err)
+	}
+	place := storetest.SQLite(t)
+	program.AddOwner(t, place)
+	p := program.Start(t, program.At(place)...)
+	cmd := exec.CommandContext(t.Context(), node, append([]string{"--test", "--test-concurrency=2"}, tests...)...)
+	cmd.Env = append(os.Environ(), "URL="+p.URL, "EMAIL="+program.Email, "PASSWORD="+program.Password, "CHROMIUM="+chromium)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
