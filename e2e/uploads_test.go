@@ -65,7 +65,7 @@ func TestUploadsToS3(t *testing.T) {
 	})
 	settings := []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=a secret", "AWS_EC2_METADATA_DISABLED=true"}
 	p := program.StartOn(t, program.FreeAddress(t), settings, "--uploads", "s3://files?region=us-east-1&endpoint=http://"+address+"&use_path_style=true")
-	_, key := tryUploads(t, p)
+	key := tryUploads(t, p)
 	target, id := announced(t, announce(t, p, key, "a.txt", "text/plain", 5))
 	if status, text := put(t, http.DefaultClient, target, []byte("words and more"), nil); status != http.StatusForbidden {
 		t.Errorf("more than was announced of %s: %d %s", id, status, text)
@@ -125,9 +125,9 @@ func downloadBy(t *testing.T, client *http.Client, url string) downloaded {
 }
 
 // tryUploads sends a picture, and then a page that is called one.
-func tryUploads(t *testing.T, p *program.Process) (token, key string) {
+func tryUploads(t *testing.T, p *program.Process) (key string) {
 	t.Helper()
-	token, key = uploading(t, p)
+	token, key := uploading(t, p)
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func tryUploads(t *testing.T, p *program.Process) (token, key string) {
 	if a := submit(sendFile(t, p, key, "page.png", []byte("<html><script>alert(1)</script></html>"))); a.Error.Code != "widget.invalid_attachments" {
 		t.Errorf("%+v", a)
 	}
-	return token, key
+	return key
 }
 
 type attachment struct {

@@ -44,6 +44,7 @@ func TestInternalCommentsStayInside(t *testing.T) {
 
 		bodies := map[string][]string{
 			"widget-submit-request":   {first, `{"title":"Other","description":"","idempotency_key":"key"}`},
+			"widget-create-upload":    {sample(t, "widget-create-upload")}, // it speaks of no request
 			"widget-similar-requests": {`{"text":"` + marker + `"}`, `{"text":"Dark mode"}`, `{"text":"` + author + `"}`},
 			"widget-vote": {
 				s.filled(`{"request_id":"{request}","voter":"` + voter + `00"}`), s.filled(`{"request_id":"{other_request}","voter":"` + voter + `00"}`),

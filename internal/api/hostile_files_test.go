@@ -33,7 +33,7 @@ func hostileDoors() map[string]struct {
 	}
 	const five, chunked = "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"
 	put := func(path, header, body string) string { return ask("PUT", "/uploads/"+path, header, body) }
-	get := func(path, header string) string { return ask("GET", path, header, "") }
+	get := func(path string) string { return ask("GET", path, "", "") }
 	long := strings.Repeat("A", 8000)
 	refusal := func(raw string) c { return c{raw, 404, "uploads.not_found", ""} }
 	return map[string]c{
@@ -57,31 +57,31 @@ func hostileDoors() map[string]struct {
 		"far too long":             {put("{target}", "Content-Length: 3000000\r\n", strings.Repeat("words", 600_000)), 400, "uploads.invalid_file", ""},
 		"far too long, in chunks":  {put("{target}", chunked, strings.Repeat("10000\r\n"+strings.Repeat("a", 0x10000)+"\r\n", 40)+"0\r\n\r\n"), 400, "uploads.invalid_file", ""},
 		"POST of a file":           {ask("POST", "/uploads/{target}", five, "words"), 405, "api.method_not_allowed", "PUT"},
-		"GET of a target":          {get("/uploads/{target}", ""), 405, "api.method_not_allowed", "PUT"},
+		"GET of a target":          {get("/uploads/{target}"), 405, "api.method_not_allowed", "PUT"},
 		"DELETE of a target":       {ask("DELETE", "/uploads/{target}", "", ""), 405, "api.method_not_allowed", "PUT"},
 		"made-up method":           {ask("FETCH", "/uploads/{target}", "", ""), 405, "api.method_not_allowed", "PUT"},
 		"OPTIONS of nobody":        {ask("OPTIONS", "/uploads/{target}", "", ""), 405, "api.method_not_allowed", "PUT"},
 		"upper case":               {ask("PUT", "/UPLOADS/{target}", five, "words"), 405, "api.method_not_allowed", "POST"},
-		"no link":                  refusal(get("/attachments/", "")),
-		"junk link":                refusal(get("/attachments/junk", "")),
-		"long link":                refusal(get("/attachments/"+long, "")),
-		"link and more":            refusal(get("/attachments/{link}=", "")),
-		"link and a path":          refusal(get("/attachments/{link}/", "")),
-		"link out of the folder":   refusal(get("/attachments/..%2f..%2fgatherkit.db", "")),
-		"link to a target":         refusal(get("/attachments/{target}", "")),
+		"no link":                  refusal(get("/attachments/")),
+		"junk link":                refusal(get("/attachments/junk")),
+		"long link":                refusal(get("/attachments/" + long)),
+		"link and more":            refusal(get("/attachments/{link}=")),
+		"link and a path":          refusal(get("/attachments/{link}/")),
+		"link out of the folder":   refusal(get("/attachments/..%2f..%2fgatherkit.db")),
+		"link to a target":         refusal(get("/attachments/{target}")),
 		"PUT over a file":          {ask("PUT", "/attachments/{link}", five, "other"), 405, "api.method_not_allowed", "GET, HEAD"},
 		"DELETE of a file":         {ask("DELETE", "/attachments/{link}", "", ""), 405, "api.method_not_allowed", "GET, HEAD"},
 		"preflight of a file":      {ask("OPTIONS", "/attachments/{link}", "Origin: https://a.example\r\nAccess-Control-Request-Method: GET\r\n", ""), 405, "api.method_not_allowed", "GET, HEAD"},
-		"no key":                   {get("/widget/config/", ""), 404, "apps.not_found", ""},
-		"no key, but its ending":   {get("/widget/config/.json", ""), 404, "apps.not_found", ""},
-		"junk key":                 {get("/widget/config/'%20OR%201=1.json", ""), 404, "apps.not_found", ""},
-		"long key":                 {get("/widget/config/gk_"+long+".json", ""), 404, "apps.not_found", ""},
-		"NUL in a key":             {get("/widget/config/{key}%00.json", ""), 404, "apps.not_found", ""},
-		"key without its ending":   {get("/widget/config/{key}", ""), 404, "apps.not_found", ""},
-		"key and a path":           {get("/widget/config/{key}.json/", ""), 404, "apps.not_found", ""},
+		"no key":                   {get("/widget/config/"), 404, "apps.not_found", ""},
+		"no key, but its ending":   {get("/widget/config/.json"), 404, "apps.not_found", ""},
+		"junk key":                 {get("/widget/config/'%20OR%201=1.json"), 404, "apps.not_found", ""},
+		"long key":                 {get("/widget/config/gk_" + long + ".json"), 404, "apps.not_found", ""},
+		"NUL in a key":             {get("/widget/config/{key}%00.json"), 404, "apps.not_found", ""},
+		"key without its ending":   {get("/widget/config/{key}"), 404, "apps.not_found", ""},
+		"key and a path":           {get("/widget/config/{key}.json/"), 404, "apps.not_found", ""},
 		"POST of settings":         {ask("POST", "/widget/config/{key}.json", five, "words"), 405, "api.method_not_allowed", "GET, HEAD"},
 		"made-up method of a key":  {ask("FETCH", "/widget/config/{key}.json", "", ""), 405, "api.method_not_allowed", "GET, HEAD"},
-		"settings of another door": {get("/widget/{key}.json", ""), 405, "api.method_not_allowed", "POST"},
+		"settings of another door": {get("/widget/{key}.json"), 405, "api.method_not_allowed", "POST"},
 	}
 }
 

@@ -144,7 +144,7 @@ func (m *model) received(link, body string, broken bool) string {
 	switch {
 	case u == nil || !m.now().Before(u.announced.Add(15*time.Minute)):
 		return "uploads.not_found"
-	case broken:
+	case broken && len(body)/2 <= u.size: // else what is too long shows before
 		return "uploads.invalid_file"
 	case u.ready:
 		return "ok"

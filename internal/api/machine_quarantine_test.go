@@ -12,6 +12,7 @@ import (
 // wrote is a text that came from a form.
 type wrote struct {
 	app    *app
+	key    string // of idempotency
 	at     time.Time
 	thirds map[string]bool
 }
@@ -25,20 +26,27 @@ func someForm(v any) (any, bool) {
 	return inside(v, map[string]func(any) (any, bool){"website": trimmed(0, 1e6), "seconds": seconds})
 }
 
-// spam reports whether a new request looks like spam. All calls come from one address.
+// spam reports whether a new request looks like spam. All calls come from one address. One
+// that was refused, and is sent again with its key, is no other one.
 func (m *model) spam(r *request, form any) bool {
 	sent, judged := form.(object)
 	if !judged {
 		return false
 	}
-	text := wrote{r.app, m.now(), thirdsOf(r.title + "\n" + r.description)}
-	alike := 1
+	text := wrote{r.app, r.idempotencyKey, m.now(), thirdsOf(r.title + "\n" + r.description)}
+	alike, again := 1, false
 	for _, earlier := range m.written {
-		if earlier.app == r.app && m.now().Sub(earlier.at) < 10*time.Minute && agree(earlier.thirds, text.thirds) >= 0.8 {
+		switch {
+		case earlier.app != r.app || m.now().Sub(earlier.at) >= 10*time.Minute:
+		case text.key != "" && earlier.key == text.key:
+			again = true
+		case agree(earlier.thirds, text.thirds) >= 0.8:
 			alike++
 		}
 	}
-	m.written = append(m.written, text)
+	if !again {
+		m.written = append(m.written, text)
+	}
 	website, _ := sent["website"].(string)
 	seconds, timed := sent["seconds"].(float64)
 	return website != "" || timed && seconds < 2 || alike >= 3

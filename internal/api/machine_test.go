@@ -301,7 +301,7 @@ func TestStateMachine(t *testing.T) {
 		m.finish()
 	})
 	t.Log(answers)
-	const enough = 3000 // calls after which every operation must have succeeded
+	const enough = 6000 // calls after which every operation must have succeeded
 	calls := 0
 	for _, codes := range answers {
 		for _, n := range codes {

@@ -22,7 +22,7 @@ func cleanPNG(in []byte) ([]byte, error) {
 	if len(in) < signature {
 		return nil, errDamaged
 	}
-	out := slices.Clone(in[:signature])
+	out := append(make([]byte, 0, len(in)), in[:signature]...)
 	for rest := in[signature:]; len(rest) >= frame; {
 		n := uint64(binary.BigEndian.Uint32(rest)) + frame
 		if n > uint64(len(rest)) {
@@ -48,7 +48,7 @@ func cleanWebP(in []byte) ([]byte, error) {
 	if len(in) < header {
 		return nil, errDamaged
 	}
-	out := slices.Clone(in[:header])
+	out := append(make([]byte, 0, len(in)), in[:header]...)
 	whole := uint64(binary.LittleEndian.Uint32(in[4:])) + head
 	if whole > uint64(len(in)) || whole < header {
 		return nil, errDamaged
@@ -83,7 +83,7 @@ func cleanGIF(in []byte) ([]byte, error) {
 	if !ok {
 		return nil, errDamaged
 	}
-	out := slices.Clone(in[:end])
+	out := append(make([]byte, 0, len(in)), in[:end]...)
 	for at := end; at < len(in); {
 		from, keep := at, true
 		switch in[at] {

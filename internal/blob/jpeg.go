@@ -28,7 +28,7 @@ func cleanJPEG(in []byte) ([]byte, error) {
 	if len(in) < 2 || in[0] != 0xFF || in[1] != startOfImage {
 		return nil, errDamaged
 	}
-	out := slices.Clone(in[:2])
+	out := append(make([]byte, 0, len(in)), in[:2]...)
 	turned := false
 	for at := 2; ; {
 		marker, from, ok := nextMarker(in, at)
