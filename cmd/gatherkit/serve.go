@@ -58,18 +58,11 @@ func (c *serveCommand) Run(p *program) error {
 func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready func(s *store.Store, address string) error) (err error) {
 	tuneMemory()
 	metrics := newRegistry()
-	files, err := openFiles(p.ctx, c)
+	s, files, closeBoth, err := p.openServed(c, metrics, log)
 	if err != nil {
 		return err
 	}
-	if files != nil {
-		defer func() { err = errors.Join(err, files.Close()) }()
-	}
-	s, err := p.openServed(c.Store, files, metrics, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer func() { err = errors.Join(err, closeBoth()) }()
 
 	handler, err := newHandler(p.ctx, c, s, files, demo, metrics, log)
 	if err != nil {
@@ -168,18 +161,27 @@ func openFiles(ctx context.Context, c config.Serve) (*blob.Store, error) {
 	return blob.Open(ctx, place)
 }
 
-// openServed opens a store whose figures are watched and whose files can be removed.
-func (p *program) openServed(c config.Store, files *blob.Store, metrics *registry, log *slog.Logger) (*store.Store, error) {
-	s, err := p.open(c, log, func(o *store.Options) {
+// openServed opens the store, whose figures are watched, and the place for its files, which
+// is nil where there is none.
+func (p *program) openServed(c config.Serve, metrics *registry, log *slog.Logger) (s *store.Store, files *blob.Store, closeBoth func() error, err error) {
+	if files, err = openFiles(p.ctx, c); err != nil {
+		return nil, nil, nil, err
+	}
+	closeFiles := func() error { return nil }
+	if files != nil {
+		closeFiles = files.Close
+	}
+	s, err = p.open(c.Store, log, func(o *store.Options) {
 		o.ObserveGroup = metrics.observeGroup
 		if files != nil {
 			o.RemoveFile = files.Remove
 		}
 	})
-	if err == nil {
-		metrics.watch(s)
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, closeFiles())
 	}
-	return s, err
+	metrics.watch(s)
+	return s, files, func() error { return errors.Join(s.Close(), closeFiles()) }, nil
 }
 
 // newHandler is the whole service as one handler.
