@@ -103,7 +103,7 @@ func (a *API) acceptFiles(ctx context.Context, app feedback.App, ids []feedback.
 func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.Upload) error {
 	contentType, size, err := a.Files.Accept(ctx, u.ID, u.Size)
 	if errors.Is(err, feedback.ErrInvalidFile) {
-		if err := a.Files.Remove(ctx, u.ID); err != nil {
+		if err := a.Files.Discard(ctx, u.ID); err != nil {
 			return err
 		}
 		if err := a.Store.RemoveUpload(ctx, accountID, u.ID); err != nil {

@@ -62,7 +62,9 @@ func (s *Store) Close() error { return s.bucket.Close() }
 
 // The two rooms: what was sent, and what can be opened.
 func incoming(id feedback.ID) string { return "incoming/" + id.String() }
-func accepted(id feedback.ID) string { return "files/" + id.String() }
+func accepted(id feedback.ID) string { return acceptedRoom + id.String() }
+
+const acceptedRoom = "files/"
 
 // Target is where a file of so many bytes, and no other length, is to be sent straight,
 // with PUT; "" where files come by way of Receive.
@@ -86,8 +88,9 @@ func (s *Store) Receive(ctx context.Context, id feedback.ID, from io.Reader) err
 
 // Accept looks into what was sent as a file of so many bytes and gives it its place,
 // without what a picture says of where and by whom it was taken. It returns the content
-// type that it has and its size then. It refuses what was not sent with ErrNotFound, and
-// what may not be attached with feedback.ErrInvalidFile.
+// type that it has and its size then. What was accepted once stays as it is, whatever is
+// sent after that. It refuses what was not sent with ErrNotFound, and what may not be
+// attached with feedback.ErrInvalidFile.
 func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (contentType string, size int64, err error) {
 	if err := s.looking.Acquire(ctx, 1); err != nil {
 		return "", 0, err
@@ -96,7 +99,7 @@ func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (co
 	sent, err := s.read(ctx, incoming(id))
 	switch {
 	case errors.Is(err, ErrNotFound): // perhaps it was accepted before, and nobody heard of it
-		sent, err = s.read(ctx, accepted(id))
+		return s.known(ctx, id)
 	case err == nil && int64(len(sent)) != announced:
 		err = feedback.ErrInvalidFile.With("The file must have the %d bytes that were announced.", announced)
 	}
@@ -107,10 +110,32 @@ func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (co
 	if err != nil {
 		return "", 0, err
 	}
-	if err := s.write(ctx, accepted(id), bytes.NewReader(clean)); err != nil {
+	err = s.write(ctx, accepted(id), bytes.NewReader(clean))
+	if err != nil && gcerrors.Code(err) != gcerrors.FailedPrecondition {
 		return "", 0, err
 	}
-	return contentType, int64(len(clean)), s.delete(ctx, incoming(id))
+	if err := s.Discard(ctx, id); err != nil {
+		return "", 0, err
+	}
+	if err != nil { // sent twice at once, and the other was first
+		return s.known(ctx, id)
+	}
+	return contentType, int64(len(clean)), nil
+}
+
+// known is what a file is that was accepted before.
+func (s *Store) known(ctx context.Context, id feedback.ID) (contentType string, size int64, err error) {
+	content, err := s.read(ctx, accepted(id))
+	if err != nil {
+		return "", 0, err
+	}
+	clean, contentType, err := inspect(content)
+	return contentType, int64(len(clean)), err
+}
+
+// Discard removes what was sent and not accepted, if there is anything.
+func (s *Store) Discard(ctx context.Context, id feedback.ID) error {
+	return s.delete(ctx, incoming(id))
 }
 
 // read returns a file that was sent, which anybody may have made larger than announced.
@@ -139,7 +164,7 @@ func (s *Store) Open(ctx context.Context, id feedback.ID) (io.ReadSeekCloser, er
 
 // Remove removes a file, if there is one.
 func (s *Store) Remove(ctx context.Context, id feedback.ID) error {
-	return errors.Join(s.delete(ctx, incoming(id)), s.delete(ctx, accepted(id)))
+	return errors.Join(s.Discard(ctx, id), s.delete(ctx, accepted(id)))
 }
 
 func (s *Store) delete(ctx context.Context, key string) error {
@@ -153,7 +178,11 @@ func (s *Store) delete(ctx context.Context, key string) error {
 func (s *Store) write(ctx context.Context, key string, from io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // before Close, it keeps the rest from being taken for the whole
-	w, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: "application/octet-stream", DisableContentTypeDetection: true})
+	w, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{
+		ContentType: "application/octet-stream", DisableContentTypeDetection: true,
+		// Not every server that speaks S3 knows this; there, nothing is sent where it is accepted.
+		IfNotExist: s.folder != "" && strings.HasPrefix(key, acceptedRoom),
+	})
 	if err != nil {
 		return err
 	}

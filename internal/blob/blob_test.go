@@ -72,6 +72,15 @@ func TestFolder(t *testing.T) {
 	if err := accept(); err != nil || open() != "words" {
 		t.Errorf("accepted again: %v", err)
 	}
+	if err := s.Receive(t.Context(), id, strings.NewReader("other")); err != nil {
+		t.Fatal(err)
+	}
+	if err := accept(); err != nil || open() != "words" {
+		t.Errorf("other words were sent after that: %v, %s", err, open())
+	}
+	if left := files(t, folder); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
 	for range 2 { // the second time, there is nothing
 		if err := s.Remove(t.Context(), id); err != nil || open() != "not found" {
 			t.Errorf("removed: %v", err)

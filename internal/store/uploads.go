@@ -151,10 +151,10 @@ func scanUpload(r row) (u feedback.Upload, err error) {
 	return u, err
 }
 
-// RemoveUpload forgets a file that did not pass. One that is attached stays.
+// RemoveUpload forgets a file that did not pass. One that did before stays.
 func (s *Store) RemoveUpload(ctx context.Context, accountID, id feedback.ID) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM uploads WHERE account_id = $1 AND id = $2 AND request_id IS NULL", accountID, id)
+		_, err := tx.ExecContext(ctx, "DELETE FROM uploads WHERE account_id = $1 AND id = $2 AND request_id IS NULL AND ready = $3", accountID, id, false)
 		return err
 	})
 }
