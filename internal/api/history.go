@@ -23,6 +23,10 @@ func (a *API) requestsHistory(ctx context.Context, c caller, in requestsHistoryP
 		return requestsHistoryResult{}, err
 	}
 	cur.limit(in.Limit, defaultLimit)
+	// An entry can have a description as it was and as it became.
+	if err := a.holdPage(ctx, c, 2*cur.Limit); err != nil {
+		return requestsHistoryResult{}, err
+	}
 	events, total, err := a.Store.History(ctx, c.Account.ID, in.RequestID, cur.Number, cur.Limit+1)
 	if err != nil {
 		return requestsHistoryResult{}, err

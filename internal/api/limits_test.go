@@ -266,8 +266,9 @@ func TestChangesAtOnce(t *testing.T) {
 // of each list is given back, however it ended.
 func TestPages(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
-	s.submit("T")
+	history := `{"request_id":"` + s.submit("T") + `","limit":200}`
 	s.must("requests-list", "owner", `{"limit":200}`)
+	s.must("requests-history", "owner", history)
 	s.call("requests-list", "owner", `{"cursor":"junk"}`)
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
@@ -278,10 +279,12 @@ func TestPages(t *testing.T) {
 	if !s.api.pages.TryAcquire(maxPages) {
 		t.Fatal("lists that have ended hold room")
 	}
-	ctx, leave = context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer leave()
-	if got := serve(s.api, s.request("requests-list", "owner", `{}`).WithContext(ctx)); got.status != 503 || got.code(t) != "api.unavailable" {
-		t.Errorf("without room: %d %s", got.status, got.body)
+	for operation, body := range map[string]string{"requests-list": `{}`, "requests-history": history} {
+		ctx, leave := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if got := serve(s.api, s.request(operation, "owner", body).WithContext(ctx)); got.status != 503 || got.code(t) != "api.unavailable" {
+			t.Errorf("%s without room: %d %s", operation, got.status, got.body)
+		}
+		leave()
 	}
 	s.must("apps-list", "owner", "")
 	s.api.pages.Release(maxPages)
