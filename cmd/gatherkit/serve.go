@@ -96,6 +96,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	if err := ready(s, listener.Addr().String()); err != nil {
 		return errors.Join(err, server.Close())
 	}
+	debug.FreeOSMemory() // what was needed to start, and would be kept for the load to come
 	log.Info("serving", "address", listener.Addr().String(), "version", programVersion())
 	select {
 	case err := <-served:
