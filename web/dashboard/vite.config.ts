@@ -15,6 +15,7 @@ export default defineConfig({
     // allows neither.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1_000, // weigh.mjs has limits of its own
     rollupOptions: {
       output: {
         entryFileNames: "assets/[name]-[hash].js",
