@@ -3,7 +3,7 @@ import { useState } from "react";
 
 import { usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
-import { Avatar } from "../ui/Avatar";
+import { Avatar } from "../ui/marks";
 import { useChanges } from "./changes";
 import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./pickers";

@@ -1,17 +1,17 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
-import { ApiError } from "../api/call";
-import { statusNames, type FeatureRequest } from "../api/types";
+import { statusNames } from "../api/types";
 import { Button } from "../ui/Button";
-import { notify } from "../ui/notices";
-import { StatusDot } from "../ui/StatusPill";
+import { notifyError } from "../ui/notices";
+import { StatusMark } from "../ui/marks";
 import { useChanges } from "./changes";
-import { oneQuery, searchQuery, similarQuery } from "./details";
+import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./pickers";
+import { requestQuery, type Row } from "./rows";
 
-type Found = Pick<FeatureRequest, "id" | "title" | "status" | "votes">;
+type Found = Pick<Row, "id" | "title" | "status" | "votes">;
 
 export function MergePicker({ target, close }: PickerProps) {
   const requests = "requests" in target ? target.requests : [];
@@ -27,7 +27,7 @@ export function MergePicker({ target, close }: PickerProps) {
 
 // One request goes into a similar one, or into one that is searched for. Of several, one
 // stays and the others go into it, unless another one is searched for.
-function Chooser({ requests, first, close }: { requests: FeatureRequest[]; first: FeatureRequest; close(): void }) {
+function Chooser({ requests, first, close }: { requests: Row[]; first: Row; close(): void }) {
   const [words, setWords] = useState("");
   const settled = useSettled(words.trim(), 150);
   const { merge } = useChanges();
@@ -45,11 +45,10 @@ function Chooser({ requests, first, close }: { requests: FeatureRequest[]; first
   async function choose(id: string) {
     close();
     try {
-      const into = requests.find((request) => request.id === id) ?? (await client.fetchQuery(oneQuery(id)));
+      const into = requests.find((request) => request.id === id) ?? (await client.fetchQuery(requestQuery(id)));
       await merge(requests.map((request) => request.id).filter((one) => one !== id), into);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      notify(error.message);
+      notifyError(error, "The requests were not merged.");
     }
   }
 
@@ -57,7 +56,7 @@ function Chooser({ requests, first, close }: { requests: FeatureRequest[]; first
   const choices: Choice[] = found.map((hit) => ({
     id: hit.id,
     text: `${hit.title}, ${statusNames[hit.status]}, ${hit.votes} votes`,
-    content: <span className="picker-request"><StatusDot status={hit.status} /><span className="picker-title">{hit.title}</span><span className="quiet number">{hit.votes}</span></span>,
+    content: <span className="picker-request"><StatusMark status={hit.status} bare /><span className="picker-title">{hit.title}</span><span className="quiet number">{hit.votes}</span></span>,
   }));
   return (
     <>

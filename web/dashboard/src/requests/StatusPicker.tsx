@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 import { choosableStatuses, statusNames, type Status } from "../api/types";
-import { StatusDot } from "../ui/StatusPill";
+import { StatusMark } from "../ui/marks";
 import { useChanges } from "./changes";
 import { PickList } from "./PickList";
 import { usePicker, type PickerProps } from "./pickers";
@@ -27,7 +27,7 @@ export function StatusPicker({ target, close }: PickerProps) {
     .filter((status) => fold(statusNames[status]).includes(fold(words)))
     .map((status) => {
       const text = status === "duplicate" ? "Duplicate of…" : statusNames[status];
-      return { id: status, text, content: <span className="picker-status"><StatusDot status={status} />{text}</span> };
+      return { id: status, text, content: status === "duplicate" ? <span className="status status-duplicate"><span className="status-dot" />{text}</span> : <StatusMark status={status} /> };
     });
   return <PickList label="Status" placeholder="Change the status to…" words={words} onWords={setWords} choices={choices} chosen={now ? [now] : []} numbers onChoose={choose} empty="No status is called that." />;
 }

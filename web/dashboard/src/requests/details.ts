@@ -5,12 +5,6 @@ import { call } from "../api/call";
 // What a request's page shows. All keys begin with "requests", so that a change can say
 // that everything about requests is to be read again.
 
-export const oneQuery = (id: string) =>
-  queryOptions({
-    queryKey: ["requests", "one", id],
-    queryFn: async ({ signal }) => (await call("requests-get", { id }, signal)).request,
-  });
-
 export const similarQuery = (id: string) =>
   queryOptions({
     queryKey: ["requests", "similar", id],

@@ -1,5 +1,5 @@
-import type { FeatureRequest } from "../api/types";
 import type { Target } from "./changes";
+import type { Row } from "./rows";
 
 // Names are found, and tags compared, without case.
 export function fold(text: string): string {
@@ -7,7 +7,7 @@ export function fold(text: string): string {
 }
 
 // What is the same of all requests that are to change, as far as that is known.
-export function shared<T>(target: Target, of: (request: FeatureRequest) => T): T | undefined {
+export function shared<T>(target: Target, of: (request: Row) => T): T | undefined {
   if (!("requests" in target)) return undefined;
   const [first, ...others] = target.requests.map(of);
   return others.every((other) => other === first) ? first : undefined;
