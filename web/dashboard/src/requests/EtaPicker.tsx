@@ -12,15 +12,6 @@ export function EtaPicker({ target, close }: PickerProps) {
   const [date, setDate] = useState(now ?? "");
   const { update } = useChanges();
 
-  if (!("requests" in target)) {
-    return (
-      <div className="picker-form">
-        <p>An ETA can be set for requests that you select, not for all that match a filter.</p>
-        <div className="picker-foot"><Button onPress={close}>Close</Button></div>
-      </div>
-    );
-  }
-
   function save(eta: string | null) {
     close();
     if (eta !== now) void update(target, { eta });

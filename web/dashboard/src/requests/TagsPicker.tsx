@@ -28,8 +28,9 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
   const now = (key: string): State => set.get(key)?.state ?? was(key);
 
   atClose(() => {
-    const [add_tags, remove_tags] = (["all", "none"] as const).map((state) => [...set].filter(([key, one]) => one.state === state && was(key) !== state).map(([, one]) => one.tag));
-    if (add_tags!.length || remove_tags!.length) void update(target, { add_tags, remove_tags });
+    const turned = (state: State) => [...set].filter(([key, one]) => one.state === state && was(key) !== state).map(([, one]) => one.tag);
+    const [add_tags, remove_tags] = [turned("all"), turned("none")];
+    if (add_tags.length || remove_tags.length) void update(target, { ...(add_tags.length && { add_tags }), ...(remove_tags.length && { remove_tags }) });
   });
 
   const spelling: Tags = new Map([...before, ...set]);

@@ -42,3 +42,16 @@ export const historyQuery = (request_id: string) =>
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
   });
+
+// The request if it lies in that box, or null. requests-get says neither where a request lies
+// nor what is in the bin; but a list shows it, as ids carry the time of their making.
+export const boxQuery = (id: string, box: "bin" | "quarantine") =>
+  queryOptions({
+    queryKey: ["requests", "box", box, id],
+    queryFn: async ({ signal }) => {
+      const time = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+      const [created_after, created_before] = [time, time + 1].map((at) => new Date(at).toISOString());
+      const { requests } = await call("requests-list", { box, created_after: created_after!, created_before: created_before!, limit: 200 }, signal);
+      return requests.find((request) => request.id === id) ?? null;
+    },
+  });
