@@ -48,7 +48,13 @@ export function List({ found, at, open, selection, selectable, box, onOpen, onSe
     // The row that the list points to by its id has to be there.
     rangeExtractor: (range) => (at < 0 || (at >= range.startIndex && at <= range.endIndex) ? defaultRangeExtractor(range) : [...new Set([...defaultRangeExtractor(range), at])].sort((a, b) => a - b)),
   });
-  useLayoutEffect(() => list.measure(), [height]);
+  const measured = useRef(height);
+  useLayoutEffect(() => {
+    if (measured.current === height) return;
+    list.measure();
+    scroller.current!.scrollTop *= height / measured.current; // the same rows stay in sight
+    measured.current = height;
+  }, [height]);
 
   const shown = useRef(at);
   useEffect(() => {
@@ -57,7 +63,8 @@ export function List({ found, at, open, selection, selectable, box, onOpen, onSe
   }, [at]);
 
   const items = list.getVirtualItems();
-  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query;
+  const { isFetching, isFetchNextPageError, isPlaceholderData, fetchNextPage } = query;
+  const hasNextPage = query.hasNextPage && !isPlaceholderData;
   const end = list.range?.endIndex ?? 0;
   useEffect(() => {
     if (hasNextPage && !isFetching && !isFetchNextPageError && end > rows.length - ahead) void fetchNextPage();
@@ -70,7 +77,7 @@ export function List({ found, at, open, selection, selectable, box, onOpen, onSe
 
   const atEnd = !hasNextPage && end >= rows.length - 1;
   return (
-    <div ref={scroller} className={height === 44 ? "list" : "list list-narrow"}>
+    <div ref={scroller} className={["list", height > 44 && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"].filter(Boolean).join(" ")}>
       <div
         ref={box}
         className="items"

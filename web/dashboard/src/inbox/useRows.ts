@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 
 import { queryClient } from "../api/queries";
@@ -9,7 +9,7 @@ const none: Row[] = [];
 
 // useRows returns the rows of a filter as far as they are loaded, each once.
 export function useRows(where: Where, sort: Sort) {
-  const query = useInfiniteQuery(listQuery(where, sort));
+  const query = useInfiniteQuery({ ...listQuery(where, sort), placeholderData: keepPreviousData });
   const { data } = query;
   const { rows, ids, places } = useMemo(() => flat(data), [data]);
   const last = data?.pages.at(-1);

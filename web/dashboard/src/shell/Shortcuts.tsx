@@ -48,7 +48,7 @@ function listen(openPalette: () => void): () => void {
     if (event.ctrlKey || event.metaKey || event.altKey || occupied(event.target)) return;
     const key = keyOf(event);
     const pair = event.timeStamp - since < pairMillis ? `${first} ${key}` : "";
-    const commands = currentCommands().filter((command) => command.keys);
+    const commands = currentCommands().filter((command) => command.keys && (command.when?.() ?? true));
     const command = commands.findLast(({ keys }) => keys!.includes(pair)) ?? commands.findLast(({ keys }) => keys!.includes(key));
     const used = command?.keys!.includes(pair) ? pair : key;
     [first, since] = [key, used === pair ? 0 : event.timeStamp];

@@ -8,6 +8,8 @@ export interface Command {
   keys?: string[];
   // Moves about only, so that the palette leaves it out.
   bare?: boolean;
+  // Whether its keys mean it now, if that depends on something.
+  when?(): boolean;
   run(): void;
 }
 
