@@ -55,6 +55,7 @@ export function PickList(props: Props) {
           items={choices}
           selectionMode={props.multiple ? "multiple" : "single"}
           selectedKeys={chosen}
+          escapeKeyBehavior="none"
           onSelectionChange={choose}
           renderEmptyState={() => <p className="picker-empty">{props.empty}</p>}
         >

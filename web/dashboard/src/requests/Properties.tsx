@@ -7,7 +7,7 @@ import type { FeatureRequest } from "../api/types";
 import { Avatar, day, StatusMark, TagMark, Time } from "../ui/marks";
 import { usePicker, type PickerKind } from "./pickers";
 
-export const sources: Record<FeatureRequest["source"], string> = { widget: "Widget", dashboard: "Dashboard", api: "API", import: "Import" };
+const sources: Record<FeatureRequest["source"], string> = { widget: "by the widget", dashboard: "in the dashboard", api: "by the API", import: "by an import" };
 
 export function Properties({ request, editable }: { request: FeatureRequest; editable: boolean }) {
   const users = useQuery(usersQuery);
@@ -26,7 +26,7 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
       {property("eta", "ETA", request.eta ? <span className="number">{day(request.eta)}</span> : <span className="quiet">None</span>)}
       {property("tags", "Tags", request.tags.length > 0 ? <span className="property-tags">{request.tags.map((tag) => <TagMark key={tag} tag={tag} />)}</span> : <span className="quiet">None</span>)}
       <Property name="App"><span className="property-value">{app?.name ?? "…"}</span></Property>
-      <Property name="Created"><span className="property-value"><Time at={request.created_at} /><span className="quiet">by {sources[request.source]}</span></span></Property>
+      <Property name="Created"><span className="property-value"><Time at={request.created_at} /><span className="quiet">{sources[request.source]}</span></span></Property>
       {request.updated_at !== request.created_at && <Property name="Updated"><span className="property-value"><Time at={request.updated_at} /></span></Property>}
     </dl>
   );
