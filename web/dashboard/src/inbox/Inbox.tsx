@@ -1,20 +1,19 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import { queryClient } from "../api/queries";
 import { useSession } from "../api/session";
 import type { FeatureRequest } from "../api/types";
 import type { Target } from "../requests/changes";
 import { PickerProvider } from "../requests/pickers";
-import { RequestPanel } from "../requests/RequestPanel";
 import { requestQuery, type Row } from "../requests/rows";
 import { changeSettings, useSettings } from "../shell/settings";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
-import { Checkbox } from "../ui/choices";
+import { Checkbox } from "../ui/Checkbox";
 import { Dialog } from "../ui/Dialog";
 import { count } from "../ui/marks";
-import { Failure } from "../ui/states";
+import { Failure, Skeleton } from "../ui/states";
 import { BulkBar, ProgressLine } from "./BulkBar";
 import { Chips } from "./Chips";
 import { Empty } from "./Empty";
@@ -28,6 +27,9 @@ import { useListState } from "./useListState";
 import { useRows } from "./useRows";
 import "./inbox.css";
 
+// Nobody waits for it: it is fetched as soon as the list is there.
+const panel = () => import("../requests/RequestPanel");
+const RequestPanel = lazy(() => panel().then((module) => ({ default: module.RequestPanel })));
 const NewRequest = lazy(() => import("./NewRequest"));
 
 type Change = { [K in keyof Search]?: Search[K] | undefined };
@@ -48,6 +50,9 @@ function Inbox() {
 
   const found = useRows(where, sort);
   const { rows, total, exact, query } = found;
+  useEffect(() => {
+    if (query.isFetched) void panel();
+  }, [query.isFetched]);
   const arrivals = useArrivals(where, sort, found);
   const state = useListState(key, found, open);
   const member = useSession().can("member");
@@ -142,7 +147,7 @@ function Inbox() {
           {selected > 0 && target && <BulkBar target={target} selected={selected} box={box} total={total} exact={exact} all={selection.all} onAll={() => state.selectAll(true)} onClear={() => { state.clear(); focusList(); }} />}
         </div>
       </div>
-      {open && <aside className="inbox-panel" aria-label="Open request"><RequestPanel id={open} onClose={close} /></aside>}
+      {open && <aside className="inbox-panel" aria-label="Open request"><Suspense fallback={<div className="inbox-waiting"><Skeleton lines={8} label="Loading the request" /></div>}><RequestPanel id={open} onClose={close} /></Suspense></aside>}
       <Dialog title="Filters" isOpen={sheet} onClose={() => setSheet(false)}>
         {facetList}
         <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {count(total, "request")}</Button></div>
