@@ -54,6 +54,7 @@ func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.
 	if err := handleWidget(mux); err != nil {
 		return nil, err
 	}
+	handlePreview(mux)
 	first := "docs"
 	if demo != nil {
 		first = "demo"
