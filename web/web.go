@@ -1,5 +1,5 @@
-// Package web serves what browsers and probes look at: the documentation, the widget, the
-// example's page, the health checks, and the API beside them.
+// Package web serves what browsers and probes look at: the dashboard, the documentation, the
+// widget, the example's page, the health checks, and the API beside them.
 package web
 
 import (
@@ -42,7 +42,7 @@ const readyTime = 2 * time.Second
 var apiPaths = []string{"/api/", "/exports/", "/uploads/", "/attachments/", "/widget/config/"}
 
 // New returns the handler of the whole service; ready says whether calls can be answered.
-// demo is nil but for the example, whose page is shown first.
+// demo is nil but for the example, which has a page of its own.
 func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.Handler, error) {
 	page, err := renderDocs(docs.API)
 	if err != nil {
@@ -54,18 +54,15 @@ func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.
 	if err := handleWidget(mux); err != nil {
 		return nil, err
 	}
+	if err := handleDashboard(mux); err != nil {
+		return nil, err
+	}
 	handlePreview(mux)
-	first := "docs"
 	if demo != nil {
-		first = "demo"
 		if err := demo.handle(mux); err != nil {
 			return nil, err
 		}
 	}
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", first) // relative, as a proxy may serve all this below a path
-		w.WriteHeader(http.StatusFound)
-	})
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { health(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTime)

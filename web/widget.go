@@ -1,16 +1,11 @@
 package web
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"io/fs"
 	"net/http"
 	"path"
 	"strings"
-	"time"
 )
 
 // widgetFiles are what "npm run build" makes of the widget's sources. They lie as they
@@ -37,60 +32,16 @@ func handleWidget(mux *http.ServeMux) error {
 		if err != nil {
 			return err
 		}
-		packed, err := pack(content)
+		handler, err := packed(map[string]string{
+			"Content-Type":                 widgetTypes[path.Ext(name)],
+			"Cache-Control":                "public, max-age=300",
+			"Access-Control-Allow-Origin":  "*",
+			"Cross-Origin-Resource-Policy": "cross-origin",
+		}, content)
 		if err != nil {
 			return err
 		}
-		mux.Handle("GET "+strings.TrimPrefix(name, root), script(widgetTypes[path.Ext(name)], content, packed))
+		mux.Handle("GET "+strings.TrimPrefix(name, root), handler)
 		return nil
 	})
-}
-
-// pack compresses what never changes once and as far as it goes.
-func pack(content []byte) ([]byte, error) {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(content); err != nil {
-		return nil, err
-	}
-	err = w.Close()
-	return b.Bytes(), err
-}
-
-// script serves a file to pages of other origins, compressed where the browser can read
-// that. Each form has a tag of its own, as they differ byte by byte (RFC 9110, 8.8.3).
-func script(mediaType string, content, packed []byte) http.Handler {
-	sum := sha256.Sum256(content)
-	tag := hex.EncodeToString(sum[:16])
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", mediaType)
-		h.Set("Cache-Control", "public, max-age=300")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Access-Control-Allow-Origin", "*")
-		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		h.Set("Vary", "Accept-Encoding")
-		body := content
-		h.Set("ETag", `"`+tag+`"`)
-		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
-			body = packed
-			h.Set("Content-Encoding", "gzip")
-			h.Set("ETag", `"`+tag+`-gzip"`)
-		}
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-	})
-}
-
-// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3), of which only this matters here.
-func acceptsGzip(values []string) bool {
-	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		name, weight, weighed := strings.Cut(strings.ReplaceAll(part, " ", ""), ";q=")
-		if strings.EqualFold(name, "gzip") {
-			return !weighed || strings.Trim(weight, "0.") != ""
-		}
-	}
-	return false
 }

@@ -31,7 +31,7 @@ type appsListParams struct {
 
 type appsListResult struct {
 	Apps []feedback.App `json:"apps"`
-	pageResult
+	PageResult
 }
 
 func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsListResult, error) {

@@ -7,20 +7,20 @@ import (
 	"gatherkit/internal/store"
 )
 
-// tokenPair is a session's secrets. The refresh token is missing when the caller
+// TokenPair is a session's secrets. The refresh token is missing when the caller
 // has asked for it as a cookie.
-type tokenPair struct {
+type TokenPair struct {
 	AccessToken  string `json:"access_token" doc:"Bearer token, valid for 15 minutes."`
 	RefreshToken string `json:"refresh_token,omitempty" doc:"Valid for 30 days from its issue, 90 from the login; left out when sent as a cookie."`
 }
 
 // deliver hands out tokens the way that the caller wants them.
-func (c *client) deliver(tokens store.Tokens) tokenPair {
+func (c *client) deliver(tokens store.Tokens) TokenPair {
 	if c.cookie {
 		c.setCookie = &tokens.Refresh
-		return tokenPair{AccessToken: tokens.Access}
+		return TokenPair{AccessToken: tokens.Access}
 	}
-	return tokenPair{AccessToken: tokens.Access, RefreshToken: tokens.Refresh}
+	return TokenPair{AccessToken: tokens.Access, RefreshToken: tokens.Refresh}
 }
 
 type authLoginParams struct {
@@ -31,7 +31,7 @@ type authLoginParams struct {
 type loginResult struct {
 	User    feedback.User    `json:"user"`
 	Account feedback.Account `json:"account"`
-	tokenPair
+	TokenPair
 }
 
 func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (loginResult, error) {
@@ -44,7 +44,7 @@ func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (log
 	if err != nil {
 		return loginResult{}, err
 	}
-	return loginResult{User: session.User, Account: session.Account, tokenPair: c.deliver(tokens)}, nil
+	return loginResult{User: session.User, Account: session.Account, TokenPair: c.deliver(tokens)}, nil
 }
 
 // check returns the credentials of an e-mail when the password is right. The limit
@@ -73,17 +73,17 @@ type authRefreshParams struct {
 	RefreshToken string `json:"refresh_token,omitempty" verbatim:"true" doc:"May come in the header Authorization: Bearer or in the cookie instead."`
 }
 
-func (a *API) authRefresh(ctx context.Context, c *client, in authRefreshParams) (tokenPair, error) {
+func (a *API) authRefresh(ctx context.Context, c *client, in authRefreshParams) (TokenPair, error) {
 	presented := in.RefreshToken
 	if presented == "" {
 		presented = c.refresh
 	}
 	if presented == "" {
-		return tokenPair{}, feedback.ErrInvalidRefreshToken.With("Send the refresh token as refresh_token, in the header Authorization: Bearer, or in the cookie.")
+		return TokenPair{}, feedback.ErrInvalidRefreshToken.With("Send the refresh token as refresh_token, in the header Authorization: Bearer, or in the cookie.")
 	}
 	tokens, err := a.Store.Refresh(ctx, presented)
 	if err != nil {
-		return tokenPair{}, err
+		return TokenPair{}, err
 	}
 	return c.deliver(tokens), nil
 }

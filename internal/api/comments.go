@@ -15,7 +15,7 @@ type commentsListParams struct {
 
 type commentsListResult struct {
 	Comments []feedback.Comment `json:"comments"`
-	pageResult
+	PageResult
 }
 
 func (a *API) commentsList(ctx context.Context, c caller, in commentsListParams) (commentsListResult, error) {

@@ -69,8 +69,9 @@ func mac(key, payload []byte) []byte {
 	return h.Sum(nil)[:macBytes]
 }
 
-// pageResult is what every list returns beside its records.
-type pageResult struct {
+// PageResult is what every list returns beside its records. It is exported, as the schema
+// of a result knows embedded structs only when they are.
+type PageResult struct {
 	NextCursor string `json:"next_cursor" doc:"Send it back as cursor for the next page; empty on the last one."`
 	HasMore    bool   `json:"has_more"`
 	TotalCount int64  `json:"total_count" doc:"How many there are in all, whatever the page."`
@@ -107,8 +108,8 @@ func invalidCursor(area string) error {
 
 // page cuts what was fetched, one more than wanted, to the page and describes it;
 // after notes the last record of the page in the cursor.
-func page[T any](a *API, cur cursor, fetched []T, total int64, after func(*cursor, T)) ([]T, pageResult, error) {
-	result := pageResult{TotalCount: total}
+func page[T any](a *API, cur cursor, fetched []T, total int64, after func(*cursor, T)) ([]T, PageResult, error) {
+	result := PageResult{TotalCount: total}
 	if len(fetched) <= cur.Limit {
 		return fetched, result, nil
 	}

@@ -14,7 +14,7 @@ type requestsHistoryParams struct {
 
 type requestsHistoryResult struct {
 	Events []feedback.Event `json:"events"`
-	pageResult
+	PageResult
 }
 
 func (a *API) requestsHistory(ctx context.Context, c caller, in requestsHistoryParams) (requestsHistoryResult, error) {

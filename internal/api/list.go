@@ -77,7 +77,7 @@ type requestsListParams struct {
 
 type requestsListResult struct {
 	Requests []feedback.Request `json:"requests"`
-	pageResult
+	PageResult
 	TotalExact bool `json:"total_exact" doc:"False when the filter needs more counting than a quarter of a second allows: then total_count is how many were counted. With app_id, status and box alone it is always true."`
 }
 

@@ -36,5 +36,5 @@ func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwn
 	if err != nil {
 		return loginResult{}, err
 	}
-	return loginResult{User: session.User, Account: session.Account, tokenPair: c.deliver(tokens)}, nil
+	return loginResult{User: session.User, Account: session.Account, TokenPair: c.deliver(tokens)}, nil
 }

@@ -13,7 +13,7 @@ type tagsListParams struct {
 
 type tagsListResult struct {
 	Tags []feedback.Tag `json:"tags"`
-	pageResult
+	PageResult
 }
 
 func (a *API) tagsList(ctx context.Context, c caller, in tagsListParams) (tagsListResult, error) {

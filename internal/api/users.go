@@ -13,7 +13,7 @@ type usersListParams struct {
 
 type usersListResult struct {
 	Users []feedback.Member `json:"users"`
-	pageResult
+	PageResult
 }
 
 func (a *API) usersList(ctx context.Context, c caller, in usersListParams) (usersListResult, error) {

@@ -57,7 +57,7 @@ type votesListParams struct {
 
 type votesListResult struct {
 	Votes []feedback.Vote `json:"votes"`
-	pageResult
+	PageResult
 }
 
 func (a *API) votesList(ctx context.Context, c caller, in votesListParams) (votesListResult, error) {

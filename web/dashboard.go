@@ -1,0 +1,61 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// dashboardFiles are what "npm run build" makes of the dashboard's sources.
+//
+//go:embed dashboard/dist
+var dashboardFiles embed.FS
+
+// dashboardPolicy lets the page run its own scripts, which cannot make scripts of text,
+// call the API, and frame the widget's preview. The hash is that of the one rule that React Aria adds to the page, which
+// never changes: it tells phones that buttons are for pressing.
+const dashboardPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='; img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// dashboardPages are the addresses that the dashboard's router knows.
+var dashboardPages = []string{"/{$}", "/setup", "/join", "/apps", "/apps/{id}", "/insights", "/team", "/team/audit", "/account"}
+
+var dashboardTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// handleDashboard serves the dashboard: one page under many addresses, and its files. Their
+// names change with their content, so browsers keep them for good.
+func handleDashboard(mux *http.ServeMux) error {
+	const root = "dashboard/dist"
+	page, err := dashboardFiles.ReadFile(root + "/index.html")
+	if err != nil {
+		return err
+	}
+	for _, address := range dashboardPages {
+		// The page names its files relatively, as a proxy may serve all this below a path.
+		up := strings.Repeat("../", strings.Count(address, "/")-1)
+		mux.Handle("GET "+address, asset("text/html; charset=utf-8", bytes.ReplaceAll(page, []byte(`="./`), []byte(`="./`+up)), dashboardPolicy))
+	}
+	return fs.WalkDir(dashboardFiles, root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) == ".html" {
+			return err
+		}
+		content, err := dashboardFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		header := map[string]string{"Content-Type": dashboardTypes[path.Ext(name)], "Cache-Control": "public, max-age=300"}
+		if strings.HasPrefix(name, root+"/assets/") {
+			header["Cache-Control"] = "public, max-age=31536000, immutable"
+		}
+		handler, err := packed(header, content)
+		if err != nil {
+			return err
+		}
+		mux.Handle("GET "+strings.TrimPrefix(name, root), handler)
+		return nil
+	})
+}

@@ -1,0 +1,62 @@
+import { base } from "./base";
+import type { operations } from "./schema";
+import { freshToken, replaceToken } from "./session";
+
+export type Operation = keyof operations;
+
+type Body<O extends Operation> = NonNullable<operations[O]["requestBody"]> extends { content: { "application/json": infer P } } ? P : never;
+export type Params<O extends Operation> = [Body<O>] extends [never] ? Record<string, never> : Body<O>;
+export type Result<O extends Operation> = operations[O]["responses"][200]["content"]["application/json"]["result"];
+
+// An answer that is no result. code is one of docs/api.md's, or "network" when there was no
+// answer at all; retryAfter is in seconds.
+export class ApiError extends Error {
+  constructor(readonly code: string, message: string, readonly status: number, readonly retryAfter = 0) {
+    super(message);
+  }
+
+  // The field that is not acceptable, such as "email" of users.invalid_email.
+  get field(): string | undefined {
+    return /^[a-z]+\.invalid_(.+)$/.exec(this.code)?.[1];
+  }
+
+  // Whether the same call can succeed later.
+  get passing(): boolean {
+    return this.code === "network" || this.status === 429 || this.status === 503;
+  }
+}
+
+// A call without credentials of its own: headers says who asks.
+export async function send<O extends Operation>(operation: O, params: Params<O>, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Result<O>> {
+  let response: Response;
+  let answer: { ok: true; result: Result<O> } | { ok: false; error: { code: string; message: string } };
+  try {
+    response = await fetch(new URL("api/" + operation, base), {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(params),
+      signal: signal ?? null,
+    });
+    answer = await response.json();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError("network", "Gatherkit cannot be reached at the moment. Try again shortly.", 0);
+  }
+  if (answer.ok) return answer.result;
+  throw new ApiError(answer.error.code, answer.error.message, response.status, Number(response.headers.get("Retry-After") ?? 0));
+}
+
+// call runs an operation as the person who is logged in. When the access token is over it
+// is replaced silently; when the session is, the person is asked to log in again and the
+// call goes on afterwards, so that no input is lost.
+export async function call<O extends Operation>(operation: O, params: Params<O>, signal?: AbortSignal): Promise<Result<O>> {
+  let token = await freshToken();
+  for (;;) {
+    try {
+      return await send(operation, params, { Authorization: "Bearer " + token }, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError && (error.code === "auth.token_expired" || error.code === "auth.invalid_token"))) throw error;
+      token = await replaceToken(token);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { Params } from "./call";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type App = Schemas["App"];
+export type Attachment = Schemas["Attachment"];
+export type Comment = Schemas["Comment"];
+export type FeatureRequest = Schemas["Request"];
+export type Member = Schemas["Member"];
+export type Vote = Schemas["Vote"];
+export type Status = FeatureRequest["status"];
+export type Role = Member["role"];
+export type Where = Omit<Params<"requests-list">, "cursor" | "limit" | "sort">;
+export type Sort = NonNullable<Params<"requests-list">["sort"]>;
+export type Box = NonNullable<Where["box"]>;
+
+// The names of the statuses, in the order of a request's life.
+export const statusNames: Record<Status, string> = {
+  opened: "Open",
+  under_review: "Under review",
+  planned: "Planned",
+  in_progress: "In progress",
+  completed: "Completed",
+  declined: "Declined",
+  duplicate: "Duplicate",
+};
+
+// What people can choose: a duplicate is made by merging.
+export const choosableStatuses = ["opened", "under_review", "planned", "in_progress", "completed", "declined"] as const;

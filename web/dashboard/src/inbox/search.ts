@@ -1,0 +1,58 @@
+import { statusNames, type Box, type Sort, type Status, type Where } from "../api/types";
+
+// Search is what the inbox's address says: a filter, an order and the open request.
+export interface Search {
+  app?: string;
+  status?: Status[];
+  tag?: string;
+  assignee?: string; // an id, or "none"
+  source?: NonNullable<Where["source"]>;
+  from?: string; // created at this time or later
+  to?: string; // created before this time
+  box?: Exclude<Box, "live">;
+  q?: string;
+  sort?: Exclude<Sort, "newest">;
+  request?: string;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+// readSearch takes what is well-formed in an address and leaves out the rest.
+export function readSearch(raw: Record<string, unknown>): Search {
+  const search: Search = {};
+  const one = <T extends string>(value: unknown, of: readonly T[]) => of.find((known) => known === value);
+  const text = (value: unknown, longest: number) => (typeof value === "string" || typeof value === "number" ? String(value).slice(0, longest) : "");
+  const id = (value: unknown) => (typeof value === "string" && uuid.test(value) ? value : undefined);
+  const time = (value: unknown) => (typeof value === "string" && !Number.isNaN(Date.parse(value)) ? value : undefined);
+
+  const statuses = (Array.isArray(raw["status"]) ? raw["status"] : [raw["status"]]).flatMap((value) => one(value, Object.keys(statusNames) as Status[]) ?? []);
+  const found: { [K in keyof Search]: Search[K] | undefined } = {
+    app: id(raw["app"]),
+    status: statuses.length > 0 ? [...new Set(statuses)] : undefined,
+    tag: text(raw["tag"], 40) || undefined,
+    assignee: raw["assignee"] === "none" ? "none" : id(raw["assignee"]),
+    source: one(raw["source"], ["widget", "dashboard", "api", "import"] as const),
+    from: time(raw["from"]),
+    to: time(raw["to"]),
+    box: one(raw["box"], ["bin", "quarantine"] as const),
+    q: text(raw["q"], 200) || undefined,
+    sort: one(raw["sort"], ["oldest", "most_voted", "recently_updated"] as const),
+    request: id(raw["request"]),
+  };
+  return Object.assign(search, Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)));
+}
+
+// whereOf is the API's form of a search's filter.
+export function whereOf({ app, status, tag, assignee, source, from, to, box, q }: Search): Where {
+  return {
+    ...(app && { app_id: app }),
+    ...(status && { status }),
+    ...(tag && { tag }),
+    ...(assignee && { assignee_id: assignee }),
+    ...(source && { source }),
+    ...(from && { created_after: from }),
+    ...(to && { created_before: to }),
+    ...(box && { box }),
+    ...(q && { query: q }),
+  };
+}

@@ -1,0 +1,45 @@
+import { useState } from "react";
+
+import { logIn, logOut } from "../api/session";
+import { usePageTitle } from "../shell/title";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import { Narrow } from "./Narrow";
+import { useForm } from "./useForm";
+
+export function LoginPage() {
+  usePageTitle("Log in");
+  return (
+    <Narrow title="Log in">
+      {!window.isSecureContext && <p className="form-error">This page came by plain http, so your browser will not keep you logged in. Open Gatherkit by https.</p>}
+      <LoginForm />
+      <p className="quiet small">Forgot the password? An admin of your team can make you a link to set a new one.</p>
+    </Narrow>
+  );
+}
+
+// Over the page of somebody whose session has ended: what they were doing goes on below.
+export function LoginDialog({ email }: { email: string }) {
+  return (
+    <Dialog title="Log in again" isOpen stays onClose={() => undefined}>
+      <p className="quiet">Your session has ended. Nothing on this page is lost: log in, and it goes on.</p>
+      <LoginForm email={email} />
+    </Dialog>
+  );
+}
+
+function LoginForm({ email: known = "" }: { email?: string }) {
+  const [email, setEmail] = useState(known);
+  const [password, setPassword] = useState("");
+  const form = useForm(["email", "password"], () => logIn(email.trim(), password));
+  return (
+    <form className="form" onSubmit={form.onSubmit}>
+      {form.error && <p className="form-error" role="alert">{form.error}</p>}
+      <Field label="E-mail" type="email" name="email" autoComplete="username" value={email} onChange={setEmail} error={form.errorOf("email")} isReadOnly={known !== ""} autoFocus={known === ""} isRequired />
+      <Field label="Password" type="password" name="password" autoComplete="current-password" value={password} onChange={setPassword} error={form.errorOf("password")} autoFocus={known !== ""} isRequired />
+      <Button type="submit" kind="primary" isPending={form.sending}>Log in</Button>
+      {known !== "" && <Button kind="quiet" onPress={() => void logOut()}>Log in as somebody else</Button>}
+    </form>
+  );
+}

@@ -1,0 +1,43 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+
+import { base } from "./api/base";
+import { readSearch } from "./inbox/search";
+import { BrokenPage, NotFound } from "./pages/NotFound";
+import { SetupPage } from "./pages/SetupPage";
+import { Gate } from "./shell/Gate";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+
+const setup = createRoute({ getParentRoute: () => root, path: "/setup", component: SetupPage });
+
+// What lies behind the login.
+const inside = createRoute({ getParentRoute: () => root, id: "inside", component: Gate });
+
+const inbox = createRoute({ getParentRoute: () => inside, path: "/", validateSearch: readSearch, component: lazyRouteComponent(() => import("./inbox/Inbox")) });
+const apps = createRoute({ getParentRoute: () => inside, path: "/apps", component: lazyRouteComponent(() => import("./apps/AppsPage")) });
+const app = createRoute({ getParentRoute: () => inside, path: "/apps/$id", component: lazyRouteComponent(() => import("./apps/AppPage")) });
+const insights = createRoute({
+  getParentRoute: () => inside,
+  path: "/insights",
+  validateSearch: (raw: Record<string, unknown>): { from?: string; to?: string; app?: string } => {
+    const { from, to, app: of } = readSearch(raw);
+    return { ...(from && { from }), ...(to && { to }), ...(of && { app: of }) };
+  },
+  component: lazyRouteComponent(() => import("./insights/InsightsPage")),
+});
+const team = createRoute({ getParentRoute: () => inside, path: "/team", component: lazyRouteComponent(() => import("./team/TeamPage")) });
+const audit = createRoute({ getParentRoute: () => inside, path: "/team/audit", component: lazyRouteComponent(() => import("./team/AuditPage")) });
+const account = createRoute({ getParentRoute: () => inside, path: "/account", component: lazyRouteComponent(() => import("./account/AccountPage")) });
+
+export const router = createRouter({
+  routeTree: root.addChildren([setup, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),
+  basepath: base.pathname,
+  defaultPreload: "intent",
+  defaultErrorComponent: BrokenPage,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,26 @@
+import { FieldError, Input, Label, Text, TextArea, TextField, type TextFieldProps } from "react-aria-components";
+
+import "./field.css";
+
+interface Props extends Omit<TextFieldProps, "className" | "style" | "children"> {
+  label: string;
+  hint?: string | undefined;
+  // What is wrong with the value; shown at the field.
+  error?: string | undefined;
+  placeholder?: string;
+  // Several lines, so many at first.
+  rows?: number;
+  // Shows the label to screen readers only.
+  bare?: boolean;
+}
+
+export function Field({ label, hint, error, placeholder, rows, bare, ...props }: Props) {
+  return (
+    <TextField {...props} className="field" isInvalid={!!error} validationBehavior="aria">
+      <Label className={bare ? "visually-hidden" : "field-label"}>{label}</Label>
+      {rows ? <TextArea className="input" rows={rows} placeholder={placeholder} /> : <Input className="input" placeholder={placeholder} />}
+      {hint && !error && <Text slot="description" className="field-hint">{hint}</Text>}
+      <FieldError className="field-error">{error}</FieldError>
+    </TextField>
+  );
+}

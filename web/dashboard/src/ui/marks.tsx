@@ -1,0 +1,61 @@
+import { statusNames, type Status } from "../api/types";
+import "./marks.css";
+
+// A status: its colour as a dot, and its name.
+export function StatusMark({ status, bare }: { status: Status; bare?: boolean }) {
+  return (
+    <span className={`status status-${status}`}>
+      <span className="status-dot" />
+      <span className={bare ? "visually-hidden" : undefined}>{statusNames[status]}</span>
+    </span>
+  );
+}
+
+export function TagMark({ tag }: { tag: string }) {
+  return <span className="tag">{tag}</span>;
+}
+
+// The initials of somebody, whose name stands beside it or in title.
+export function Avatar({ name, titled }: { name: string; titled?: boolean }) {
+  const words = name.trim().split(/\s+/u);
+  const initials = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => Array.from(word ?? "")[0] ?? "").join("");
+  return (
+    <span className="avatar" {...(titled ? { title: name, role: "img", "aria-label": name } : { "aria-hidden": true })}>{initials.toLocaleUpperCase()}</span>
+  );
+}
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [["year", 31_536_000], ["month", 2_592_000], ["week", 604_800], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const dateOnly = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+
+// ago is "3 days ago", and brief "3d".
+export function ago(at: string, now = Date.now(), brief = false): string {
+  const seconds = Math.round((now - Date.parse(at)) / 1000);
+  for (const [unit, length] of units) {
+    const n = Math.floor(Math.abs(seconds) / length);
+    if (n >= 1) return brief ? `${n}${unit === "month" ? "mo" : unit[0]}` : relative.format(seconds > 0 ? -n : n, unit);
+  }
+  return brief ? "now" : "just now";
+}
+
+// A time, how long ago it was; the exact one as a title.
+export function Time({ at, brief = false }: { at: string; brief?: boolean }) {
+  return <time className="number" dateTime={at} title={full.format(new Date(at))}>{ago(at, Date.now(), brief)}</time>;
+}
+
+// A day of the calendar such as 2026-12-31, in words.
+export function day(date: string): string {
+  return dateOnly.format(new Date(date + "T00:00:00Z"));
+}
+
+const numbers = new Intl.NumberFormat("en");
+
+// count is "1 request", "1,204 requests".
+export function count(n: number, one: string, many = one + "s"): string {
+  return `${numbers.format(n)} ${n === 1 ? one : many}`;
+}
+
+export function number(n: number): string {
+  return numbers.format(n);
+}

@@ -1,0 +1,44 @@
+import type { ReactNode } from "react";
+
+import { ApiError } from "../api/call";
+import { Button } from "./Button";
+import { WarningIcon } from "./icons";
+import "./states.css";
+
+// Nothing is here: say what it would be, and lead on by a button.
+export function EmptyState({ icon, title, children }: { icon?: ReactNode; title: string; children?: ReactNode }) {
+  return (
+    <div className="state">
+      {icon && <div className="state-icon">{icon}</div>}
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+// Something could not be loaded.
+export function Failure({ error, onRetry }: { error: Error; onRetry(): void }) {
+  return (
+    <div className="state" role="alert">
+      <div className="state-icon state-trouble"><WarningIcon size={24} /></div>
+      <h2>This could not be loaded</h2>
+      <p>{message(error)}</p>
+      <Button onPress={onRetry}>Try again</Button>
+    </div>
+  );
+}
+
+// What to tell people about an error. The service's messages may begin with a field's name.
+export function message(error: unknown): string {
+  if (!(error instanceof ApiError)) return "Something went wrong on this page. Reload it, and try again.";
+  return error.message.charAt(0).toUpperCase() + error.message.slice(1);
+}
+
+// The shape of what is being loaded, so that nothing jumps when it comes.
+export function Skeleton({ lines = 3, label = "Loading" }: { lines?: number; label?: string }) {
+  return (
+    <div className="skeleton" role="status" aria-label={label}>
+      {Array.from({ length: lines }, (_, i) => <span key={i} className="skeleton-line" />)}
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+// The service that `npm run dev` talks to.
+const service = process.env["GATHERKIT"] ?? "http://127.0.0.1:8080";
+
+export default defineConfig({
+  // Relative, as a proxy may serve the program below a path; web/dashboard.go adds "../"
+  // for deeper pages.
+  base: "./",
+  plugins: [react()],
+  build: {
+    target: "es2022",
+    // Inlined pictures would be data: URLs, and the polyfill an inline script; the policy
+    // allows neither.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rollupOptions: {
+      output: {
+        entryFileNames: "assets/[name]-[hash].js",
+        chunkFileNames: "assets/[name]-[hash].js",
+        assetFileNames: "assets/[name]-[hash][extname]",
+      },
+    },
+  },
+  server: {
+    proxy: Object.fromEntries(["/api", "/exports", "/attachments", "/uploads", "/widget", "/docs"].map((path) => [path, service])),
+  },
+});

@@ -1,0 +1,34 @@
+// Refuses a build that is heavier than browsers should have to fetch: gzipped, all scripts
+// together, and those that are there when the inbox is.
+import { readFileSync, readdirSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+
+const limits = { all: 250_000, inbox: 210_000 };
+const folder = new URL("dist/", import.meta.url);
+
+const manifest = new Map(); // file → the files that it imports at once
+for (const name of readdirSync(new URL("assets/", folder)).filter((name) => name.endsWith(".js"))) {
+  const text = readFileSync(new URL("assets/" + name, folder), "utf8");
+  const imports = [...text.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)].map((match) => match[1]);
+  manifest.set(name, { size: gzipSync(text, { level: 9 }).length, imports });
+}
+
+function reach(name, seen = new Set()) {
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  for (const next of manifest.get(name).imports) reach(next, seen);
+  return seen;
+}
+
+const page = readFileSync(new URL("index.html", folder), "utf8");
+const start = [...page.matchAll(/assets\/([^"]+\.js)"/g)].map((match) => match[1]);
+const inbox = [...manifest.keys()].find((name) => name.startsWith("Inbox-"));
+const seen = new Set();
+for (const name of [...start, inbox]) reach(name, seen);
+
+const sum = (names) => [...names].reduce((total, name) => total + manifest.get(name).size, 0);
+const sizes = { all: sum(manifest.keys()), inbox: sum(seen) };
+for (const [what, size] of Object.entries(sizes)) {
+  console.log(`${what}: ${size} bytes gzipped of ${limits[what]}`);
+  if (size > limits[what]) process.exitCode = 1;
+}

@@ -1,0 +1,63 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// packed serves a file that is a part of the program, compressed where the browser can read
+// that. Each form has a tag of its own, as they differ byte by byte (RFC 9110, 8.8.3).
+func packed(header map[string]string, content []byte) (http.Handler, error) {
+	small, err := pack(content)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(content)
+	tag := hex.EncodeToString(sum[:16])
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		for name, value := range header {
+			h.Set(name, value)
+		}
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Vary", "Accept-Encoding")
+		body := content
+		h.Set("ETag", `"`+tag+`"`)
+		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+			body = small
+			h.Set("Content-Encoding", "gzip")
+			h.Set("ETag", `"`+tag+`-gzip"`)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	}), nil
+}
+
+// pack compresses what never changes once and as far as it goes.
+func pack(content []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return b.Bytes(), err
+}
+
+// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3), of which only this matters here.
+func acceptsGzip(values []string) bool {
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		name, weight, weighed := strings.Cut(strings.ReplaceAll(part, " ", ""), ";q=")
+		if strings.EqualFold(name, "gzip") {
+			return !weighed || strings.Trim(weight, "0.") != ""
+		}
+	}
+	return false
+}
