@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 
 import { ApiError } from "../api/call";
 import { useSession } from "../api/session";
@@ -57,16 +58,20 @@ function AppSections({ app }: { app: App }) {
   const visible = sections.filter((one) => !("admin" in one) || can("admin"));
   const current = visible.find((one) => one.id === section) ?? visible[0]!;
   const Content = contents[current.id];
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus(); // after a dialog that led here
+  }, []);
   return (
     <>
       <header className="page-head">
-        <h1>{app.name}</h1>
+        <h1 ref={heading} tabIndex={-1}>{app.name}</h1>
         <Link to="/" search={{ app: app.id }} className="button"><InboxIcon size={16} />Its requests</Link>
       </header>
       <div className="app-body">
         <nav className="app-sections" aria-label="Sections">
           {visible.map(({ id, name }) => (
-            <Link key={id} to="/apps/$id" params={{ id: app.id }} search={id === "install" ? {} : { section: id }} activeProps={{}} {...(id === current.id && { "aria-current": "page" as const })}>{name}</Link>
+            <Link key={id} to="/apps/$id" params={{ id: app.id }} search={id === "install" ? {} : { section: id }} activeOptions={{ exact: true }}>{name}</Link>
           ))}
         </nav>
         <section key={current.id} className="app-section" aria-labelledby="section-title">

@@ -20,8 +20,8 @@ const ratio = (n: number): string => `${n.toFixed(1)} : 1`;
 // contrastHint says what a colour does to who has to read it. The widget chooses black or
 // white for its text; 3 : 1 is what WCAG 1.4.11 wants of a button's own shape.
 export function contrastHint(color: string): string {
-  const text = ink(color);
-  const own = `Its text will be ${text === "#000" ? "black" : "white"}, contrast ${ratio(contrast(color, text))}.`;
+  const [name, text] = ink(color) === "#000" ? ["black", "#000000"] : ["white", "#ffffff"];
+  const own = `Its text will be ${name}, contrast ${ratio(contrast(color, text))}.`;
   const onWhite = contrast(color, "#ffffff");
   const onDark = contrast(color, "#15171c");
   if (onWhite < 3) return `${own} On a white page the button stands out little, ${ratio(onWhite)}.`;

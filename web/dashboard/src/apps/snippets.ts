@@ -21,7 +21,7 @@ export const policy = `script-src ${base.origin}; connect-src ${base.origin}`;
 export const signing = `import jwt from 'jsonwebtoken'
 
 app.get('/feedback-token', (request, response) => {
-  const { id, email, name } = request.user // whoever is logged in to your product
+  const { id, email, name } = request.user // who is logged in
   response.type('text').send(jwt.sign(
     { sub: String(id), email, name },
     process.env.GATHERKIT_IDENTITY_SECRET,
