@@ -35,7 +35,7 @@ export function OriginsSection({ app }: { app: App }) {
             <Field
               bare
               label={`Origin ${i + 1}`}
-              type="url"
+              inputMode="url"
               placeholder="https://www.example.com"
               value={row}
               onChange={(text) => set(rows.with(i, text))}
@@ -43,6 +43,7 @@ export function OriginsSection({ app }: { app: App }) {
               isDisabled={form.readOnly}
               autoFocus={row === ""}
               autoComplete="off"
+              spellCheck="false"
             />
             {!form.readOnly && <Button kind="quiet" icon aria-label={`Remove ${row || "the empty row"}`} onPress={() => remove(i)}><CloseIcon size={16} /></Button>}
           </div>

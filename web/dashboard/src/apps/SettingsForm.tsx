@@ -6,7 +6,6 @@ import { useSession } from "../api/session";
 import type { App } from "../api/types";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { notify } from "../ui/notices";
 import { useAppChange } from "./data";
 import { useDraft, type Draft } from "./draft";
 import { faultsOf } from "./faults";
@@ -16,6 +15,7 @@ type Settings = Params<"apps-update-settings">["settings"];
 interface Form<T> extends Draft<T> {
   readOnly: boolean;
   saving: boolean;
+  saved: boolean;
   faults: Record<string, string>;
   save(): void;
 }
@@ -30,6 +30,7 @@ export function useSettingsForm<T extends object>(app: App, saved: T, settings: 
     ...draft,
     readOnly: !can("admin"),
     saving: mutation.isPending,
+    saved: mutation.isSuccess && !draft.dirty,
     faults: faultsOf(mutation.error),
     change(part) {
       draft.change(part);
@@ -41,12 +42,8 @@ export function useSettingsForm<T extends object>(app: App, saved: T, settings: 
     },
     save() {
       if (mutation.isPending || !draft.dirty) return;
-      mutation.mutate({ id: app.id, settings: settings(draft.changes) }, {
-        onSuccess() {
-          draft.discard();
-          notify("Saved. Your pages have it within a minute.");
-        },
-      });
+      const sent = draft.changes;
+      mutation.mutate({ id: app.id, settings: settings(sent) }, { onSuccess: () => draft.settle(sent) });
     },
   };
 }
@@ -54,12 +51,13 @@ export function useSettingsForm<T extends object>(app: App, saved: T, settings: 
 // SettingsForm is the frame of such a form: what is not saved can be saved or discarded, and
 // is not lost by leaving.
 export function SettingsForm<T>({ form, children }: { form: Form<T>; children: ReactNode }) {
-  const { dirty, readOnly, saving, faults } = form;
+  const { dirty, readOnly, saving, saved, faults } = form;
   return (
     <form className="settings" onSubmit={(event) => { event.preventDefault(); form.save(); }}>
       {readOnly && <p className="quiet small">Only admins can change this.</p>}
       {children}
       {faults[""] && <p className="field-error" role="alert">{faults[""]}</p>}
+      <p role="status" className="saved">{saved && "Saved. Your pages have it within a minute."}</p>
       {dirty && (
         <div className="save-bar" role="region" aria-label="Unsaved changes">
           <span>Not saved yet</span>

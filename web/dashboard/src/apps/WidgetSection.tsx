@@ -1,3 +1,5 @@
+import { useRef } from "react";
+
 import type { App } from "../api/types";
 import { Radios, Switch } from "../ui/choices";
 import { Field } from "../ui/Field";
@@ -24,7 +26,8 @@ export function WidgetSection({ app }: { app: App }) {
   const saved = app.settings.widget;
   const form = useSettingsForm(app, saved, (widget) => ({ widget }));
   const { value, change, faults, readOnly } = form;
-  const shown = { ...value, primary_color: isColor(value.primary_color) ? value.primary_color : saved.primary_color };
+  const color = useRef(saved.primary_color); // the last that was one: half of a code is none
+  if (isColor(value.primary_color)) color.current = value.primary_color;
   return (
     <div className="widget-section">
       <SettingsForm form={form}>
@@ -43,7 +46,7 @@ export function WidgetSection({ app }: { app: App }) {
           Files can be attached
         </Switch>
       </SettingsForm>
-      <Preview widget={shown} sharing={app.settings.sharing} />
+      <Preview widget={{ ...value, primary_color: color.current }} sharing={app.settings.sharing} />
     </div>
   );
 }

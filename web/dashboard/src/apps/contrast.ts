@@ -21,10 +21,10 @@ const ratio = (n: number): string => `${n.toFixed(1)} : 1`;
 // white for its text; 3 : 1 is what WCAG 1.4.11 wants of a button's own shape.
 export function contrastHint(color: string): string {
   const [name, text] = ink(color) === "#000" ? ["black", "#000000"] : ["white", "#ffffff"];
-  const own = `Its text will be ${name}, contrast ${ratio(contrast(color, text))}.`;
+  const own = `The button’s text will be ${name}, contrast ${ratio(contrast(color, text))}.`;
   const onWhite = contrast(color, "#ffffff");
   const onDark = contrast(color, "#15171c");
-  if (onWhite < 3) return `${own} On a white page the button stands out little, ${ratio(onWhite)}.`;
-  if (onDark < 3) return `${own} On a dark page the button stands out little, ${ratio(onDark)}.`;
+  if (onWhite < 3) return `${own} On a white page the button itself stands out little, ${ratio(onWhite)}.`;
+  if (onDark < 3) return `${own} On a dark page the button itself stands out little, ${ratio(onDark)}.`;
   return own;
 }
