@@ -245,6 +245,9 @@ func (m *machine) id(c aCall, name string) any {
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
 	}
+	if strings.HasPrefix(c.operation, "sessions-") {
+		return m.sessionID(c)
+	}
 	if name == "id" && strings.HasPrefix(c.operation, "comments-") {
 		return m.commentID(c)
 	}
