@@ -644,6 +644,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List one's own sessions, the one that was used last first
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["sessions-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions-revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End one of one's own sessions
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["sessions-revoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/setup-create-owner": {
         parameters: {
             query?: never;
@@ -658,6 +698,26 @@ export interface paths {
          * @description Needs no credentials.
          */
         post: operations["setup-create-owner"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/setup-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say whether there is a first user yet
+         * @description Needs no credentials.
+         */
+        post: operations["setup-status"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1127,7 +1187,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description A field's fault is <area>.invalid_<field>; the others are api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description A field's fault is <area>.invalid_<field>; the others are api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, sessions.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -1514,6 +1574,40 @@ export interface components {
             /** @description Only requests with this tag, whatever its case. */
             tag?: string;
         };
+        SessionResult: {
+            /**
+             * Format: date-time
+             * @description When the user logged in.
+             */
+            created_at: string;
+            /** @description Whether it is the one that makes this call. */
+            current: boolean;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it got its tokens last: at the login, or by auth-refresh.
+             */
+            used_at: string;
+            /** @description What the program that logged in calls itself; empty when it has not said. */
+            user_agent: string;
+        };
+        SessionsListResult: {
+            /** @description At most the 100 that were used last. */
+            sessions: components["schemas"]["SessionResult"][];
+        };
+        SessionsRevokeParams: {
+            /**
+             * Format: uuid
+             * @description One of your own sessions.
+             */
+            id: string;
+        };
+        SessionsRevokeResult: {
+            /** Format: uuid */
+            id: string;
+            revoked: boolean;
+        };
         Settings: {
             /** @description Origins from which browsers may submit; empty means any. */
             allowed_origins: string[];
@@ -1542,6 +1636,10 @@ export interface components {
             password: string;
             /** @description The set-up token that the service printed at its first start. */
             token: string;
+        };
+        SetupStatusResult: {
+            /** @description Whether there has been a first user. */
+            set_up: boolean;
         };
         SharedRequest: {
             /** Format: uuid */
@@ -3342,6 +3440,94 @@ export interface operations {
             };
         };
     };
+    "sessions-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["SessionsListResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "sessions-revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionsRevokeParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["SessionsRevokeResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "setup-create-owner": {
         parameters: {
             query?: never;
@@ -3365,6 +3551,48 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["LoginResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "setup-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["SetupStatusResult"];
                     };
                 };
             };
