@@ -61,9 +61,10 @@ function Numbers({ days, app, search }: { days: Days; app: string | undefined; s
   const failed = [stats, top, apps].find((query) => query.isError && !query.data);
   if (failed) return <Failure error={failed.error} onRetry={() => void Promise.all([stats.refetch(), top.refetch(), apps.refetch()])} />;
   if (!stats.data || !top.data || !apps.data) return <Loading />;
+  const stale = stats.isPlaceholderData || top.isPlaceholderData;
   if (stats.data.total === 0) return <Nothing days={days} app={app} />;
   return (
-    <div className="charts" aria-busy={stats.isPlaceholderData}>
+    <div className={stale ? "charts charts-stale" : "charts"} aria-busy={stale}>
       <Headline lead={leadOf(top.data.requests, stats.data.total)} search={search} />
       <p className="insights-total">
         <Link to="/" search={search}>{requestCount(stats.data.total)}</Link> came in, {inWords(days)}.

@@ -7,8 +7,8 @@ export function Loading() {
       <div className="headline headline-loading"><Skeleton lines={2} label="Loading the numbers" /></div>
       <div className="card chart-card chart-card-wide loading-time" />
       <div className="card chart-card chart-card-wide loading-bars" />
-      <div className="card chart-card loading-bars" />
-      <div className="card chart-card loading-bars" />
+      <div className="card chart-card loading-half" />
+      <div className="card chart-card loading-half" />
     </div>
   );
 }
