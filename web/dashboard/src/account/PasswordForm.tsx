@@ -34,10 +34,9 @@ export function PasswordForm({ email }: { email: string }) {
   );
 }
 
-// The service speaks of a login here; it is about one field.
+// The service speaks of a login and of parameters; here it is about fields.
 function atField(error: unknown): never {
-  if (error instanceof ApiError && error.code === "auth.invalid_credentials") {
-    throw new ApiError("auth.invalid_current_password", "This is not your current password.", error.status);
-  }
-  throw error;
+  if (!(error instanceof ApiError)) throw error;
+  if (error.code === "auth.invalid_credentials") throw new ApiError("auth.invalid_current_password", "This is not your current password.", error.status);
+  throw new ApiError(error.code, error.message.replace(/^(current|new)_password/, "The $1 password"), error.status, error.retryAfter);
 }

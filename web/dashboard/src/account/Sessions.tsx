@@ -14,7 +14,6 @@ export function Sessions() {
   const revoke = useRevoke();
   if (sessions.isPending) return <Skeleton lines={3} label="Loading your sessions" />;
   if (!sessions.data) return <Failure error={sessions.error} onRetry={() => void sessions.refetch()} />;
-  const others = sessions.data.filter((session) => !session.current);
   return (
     <>
       <ul className="sessions">
@@ -25,14 +24,14 @@ export function Sessions() {
               <p className="quiet small">Logged in <Time at={session.created_at} />, last used <Time at={session.used_at} /></p>
             </div>
             {!session.current && (
-              <Button small isDisabled={revoke.isPending} onPress={() => revoke.mutate([session])} aria-label={`Log out ${deviceOf(session.user_agent)}`}>Log out</Button>
+              <Button small isDisabled={revoke.isPending} onPress={() => revoke.mutate(session)} aria-label={`Log out ${deviceOf(session.user_agent)}`}>Log out</Button>
             )}
           </li>
         ))}
       </ul>
       <div className="row">
         <Button onPress={() => void logOut().catch((error: unknown) => notifyError(error))}>Log out here</Button>
-        {others.length > 0 && <Button kind="danger" isPending={revoke.isPending} onPress={() => revoke.mutate(others)}>Log out everywhere else</Button>}
+        {sessions.data.length > 1 && <Button kind="danger" isPending={revoke.isPending} onPress={() => revoke.mutate("others")}>Log out everywhere else</Button>}
       </div>
     </>
   );
@@ -41,11 +40,14 @@ export function Sessions() {
 function useRevoke() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (sessions: Session[]) => {
-      for (const { id } of sessions) await end(id);
+    mutationFn: async (which: Session | "others") => {
+      // The list on the page may be older than the session that somebody worries about.
+      const ending = which === "others" ? (await call("sessions-list", {})).sessions.filter((session) => !session.current) : [which];
+      for (const { id } of ending) await end(id);
+      return ending.length;
     },
-    onSuccess: (_, sessions) => notify(sessions.length === 1 ? "The session has ended." : `${sessions.length} sessions have ended.`),
-    onError: (error) => notifyError(error, "Not all sessions have ended."),
+    onSuccess: (ended) => notify(ended === 1 ? "The session has ended." : `${ended} sessions have ended.`),
+    onError: (error) => notifyError(error, "Not every session has ended."),
     onSettled: () => client.invalidateQueries(sessionsQuery),
   });
 }

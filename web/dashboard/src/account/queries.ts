@@ -7,4 +7,5 @@ export type Session = Result<"sessions-list">["sessions"][number];
 export const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
   queryFn: async ({ signal }) => (await call("sessions-list", {}, signal)).sessions,
+  staleTime: 0,
 });
