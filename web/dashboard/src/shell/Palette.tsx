@@ -40,8 +40,7 @@ function Chooser({ onClose }: { onClose(): void }) {
   ];
   const chosen = Math.min(at, choices.length - 1);
   useEffect(() => {
-    // Not to be returned: Chromium's newest gives a promise.
-    void list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
+    list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
 
   // It has closed, and the focus is back, when the command runs: it may open something itself.
