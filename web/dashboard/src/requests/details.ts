@@ -47,7 +47,7 @@ export const historyQuery = (request_id: string) =>
 // nor what is in the bin; but a list shows it, as ids carry the time of their making.
 export const boxQuery = (id: string, box: "bin" | "quarantine") =>
   queryOptions({
-    queryKey: ["requests", "box", box, id],
+    queryKey: ["requests", "box", id, box],
     queryFn: async ({ signal }) => {
       const time = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
       const [created_after, created_before] = [time, time + 1].map((at) => new Date(at).toISOString());
