@@ -56,6 +56,22 @@ export function place(rows: Row[], box: Box | undefined, left: Left = new Map())
   }
 }
 
+// showChanged shows what others have changed where it stands, even where it belongs no more:
+// what somebody reads does not move.
+export function showChanged(rows: Row[]): void {
+  const byID = new Map(rows.map((row) => [row.id, row]));
+  const fresher = (old: Row) => (byID.get(old.id)?.version ?? 0) > old.version;
+  for (const [key, data] of queryClient.getQueriesData<Rows>({ queryKey: lists })) {
+    if (!data?.pages.some((page) => page.rows.some(fresher))) continue;
+    const pages = data.pages.map((page) => (page.rows.some(fresher) ? { ...page, rows: page.rows.map((old) => (fresher(old) ? byID.get(old.id)! : old)) } : page));
+    queryClient.setQueryData(key, { ...data, pages });
+  }
+  for (const { id, version } of rows) {
+    const { queryKey } = requestQuery(id);
+    if ((queryClient.getQueryData(queryKey)?.version ?? version) < version) void queryClient.invalidateQueries({ queryKey });
+  }
+}
+
 // placed is what becomes of a list. Of gone come back those that belong to it; those that
 // belong no more are added to it.
 export function placed(data: Rows, byID: Map<string, Row>, belongs: (row: Row) => boolean, gone: Set<string>, sort: Sort): Rows {

@@ -9,7 +9,7 @@ export type Row = Omit<FeatureRequest, "description" | "metadata" | "attachments
 
 export type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean };
 
-export type Rows = InfiniteData<RowsPage, string>;
+export type Rows = InfiniteData<RowsPage>;
 
 export function rowOf(request: FeatureRequest | Row): Row {
   const { description: _, metadata: _m, attachments: _a, submitter: _s, ...row } = request as FeatureRequest;
