@@ -31,13 +31,16 @@ lint: ## Check the style of the code.
 	go run $(GOLANGCI_LINT) run ./...
 
 .PHONY: generate
-generate: web/widget/node_modules ## Generate what is generated.
+generate: web/widget/node_modules web/dashboard/node_modules ## Generate what is generated.
 	go generate ./...
 	npm run --silent --prefix web/widget check
 	npm run --silent --prefix web/widget build
+	npm run --silent --prefix web/dashboard types >/dev/null
+	npm run --silent --prefix web/dashboard check
+	npm run --silent --prefix web/dashboard build
 
-web/widget/node_modules: web/widget/package-lock.json
-	npm ci --prefix web/widget --no-audit --no-fund
+web/%/node_modules: web/%/package-lock.json
+	npm ci --prefix web/$* --no-audit --no-fund
 	@touch $@
 
 # Compares before and after, so that it also works on changes that are not committed.

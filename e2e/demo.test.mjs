@@ -31,7 +31,7 @@ async function open(t, options) {
   page.on('response', (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`)
   })
-  await page.goto(service)
+  await page.goto(service + '/demo')
   await page.locator('#arrived li').first().waitFor()
   return { page, complaints }
 }
@@ -88,4 +88,11 @@ test('the settings are those of the app', async (t) => {
   await page.reload()
   await page.getByRole('button', { name: 'Wishes' }).waitFor()
   assert.deepEqual(complaints, [])
+})
+
+test('the dashboard is a click away', async (t) => {
+  const { page } = await open(t)
+  await page.getByRole('link', { name: 'Open the dashboard' }).click()
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Inbox' }).waitFor()
+  await page.getByRole('button', { name: /Account: Ada/ }).waitFor()
 })

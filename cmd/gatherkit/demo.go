@@ -68,10 +68,13 @@ func (p *program) freeAddress() (string, error) {
 }
 
 func (p *program) explain(base, secret string, demo demo) {
-	p.printf(`Gatherkit's example is on %[1]s. It has %[4]d requests and is gone when you press Ctrl-C.
-Try the widget on %[1]s/demo; the API is described on %[1]s/docs.
+	p.printf(`Gatherkit's example has %[4]d requests and is gone when you press Ctrl-C.
 
-Log in as the owner, %[2]s, and keep the token:
+Send ideas with the widget: %[1]s/demo
+Decide in the dashboard:    %[1]s, as %[2]s, password %[3]s
+Read about the API:         %[1]s/docs
+
+To call it, log in and keep the token:
 
   TOKEN=$(curl -s %[1]s/api/auth-login -H 'Content-Type: application/json' -d '{"email":"%[2]s","password":"%[3]s"}' | sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p')
 

@@ -40,7 +40,7 @@ func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (log
 	if err != nil {
 		return loginResult{}, err
 	}
-	session, tokens, err := a.Store.OpenSession(ctx, credentials, subjects)
+	session, tokens, err := a.Store.OpenSession(ctx, credentials, subjects, c.agent)
 	if err != nil {
 		return loginResult{}, err
 	}

@@ -32,8 +32,16 @@ func (a *API) clientOf(r *http.Request) *client {
 	return &client{
 		from:   subjectOf(addressOf(peer.Addr(), forwarded, a.TrustedProxies)),
 		origin: r.Header.Get("Origin"),
+		agent:  agentOf(r),
 		cookie: r.Header.Get("X-Token-Transport") == "cookie",
 	}
+}
+
+// agentOf is the beginning of what the program calls itself, as the databases take it.
+func agentOf(r *http.Request) string {
+	const most = 200
+	name := []rune(strings.ToValidUTF8(r.UserAgent(), "\uFFFD"))
+	return string(name[:min(len(name), most)])
 }
 
 // isPreflight reports whether a browser asks whether it may make a call.

@@ -80,8 +80,9 @@ type (
 	}
 	session struct {
 		*user
-		opened time.Time
-		ended  bool
+		listedAs     string // its id, once it was listed
+		opened, used time.Time
+		ended        bool
 	}
 	token struct {
 		*session
@@ -247,6 +248,7 @@ func (m *model) checkPassword(email, password string) (*user, string) {
 
 // issue gives a session tokens that the service has just made.
 func (m *model) issue(s *session, texts ...string) {
+	s.used = m.now()
 	for _, text := range texts {
 		t := &token{session: s, text: text, expires: m.now().Add(15 * time.Minute)}
 		if t.refreshes() {

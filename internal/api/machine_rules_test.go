@@ -59,6 +59,9 @@ var rules = map[string]rule{
 	"setup-create-owner": {guardPublic, "", []field{
 		need("token", verbatim(0, 1e6)), need("account_name", trimmed(1, 100)), need("name", trimmed(1, 100)), need("email", trimmed(3, 254)), need("password", verbatim(0, 1024)),
 	}, (*model).setUp},
+	"setup-status":         {guardPublic, "", nil, (*model).setUpYet},
+	"sessions-list":        {guardBearer, feedback.RoleViewer, nil, (*model).listSessions},
+	"sessions-revoke":      {guardBearer, feedback.RoleViewer, oneID, (*model).revokeSession},
 	"auth-login":           {guardPublic, "", []field{need("email", trimmed(0, 254)), need("password", verbatim(0, 1024))}, (*model).logIn},
 	"auth-refresh":         {guardPublic, "", []field{may("refresh_token", verbatim(0, 1e6))}, (*model).refresh},
 	"auth-logout":          {guardBearer, feedback.RoleViewer, nil, (*model).logOut},
@@ -83,6 +86,7 @@ var rules = map[string]rule{
 	"requests-list": {guardBearer, feedback.RoleViewer, append(
 		slices.Clone(where), may("sort", oneOf("newest", "oldest", "most_voted", "recently_updated")), paging[0], paging[1],
 	), (*model).listRequests},
+	"requests-facets": {guardBearer, feedback.RoleViewer, where, (*model).requestFacets},
 	"requests-export": {guardBearer, feedback.RoleViewer, append(
 		slices.Clone(where), need("format", oneOf("csv", "jsonl")), may("bom", aBool),
 	), (*model).exportRequests},

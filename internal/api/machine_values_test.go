@@ -79,7 +79,7 @@ func (m *machine) colleagueOf(c aCall) string {
 
 // filters reports whether the call takes what requests-list takes.
 func (c aCall) filters() bool {
-	return c.operation == "requests-list" || c.operation == "requests-export"
+	return c.operation == "requests-list" || c.operation == "requests-facets" || c.operation == "requests-export"
 }
 
 // filterValue draws what says which records are wanted.
@@ -244,6 +244,9 @@ func (m *machine) id(c aCall, name string) any {
 	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
+	}
+	if strings.HasPrefix(c.operation, "sessions-") {
+		return m.sessionID(c)
 	}
 	if name == "id" && strings.HasPrefix(c.operation, "comments-") {
 		return m.commentID(c)

@@ -19,6 +19,9 @@ import (
 // here: the matrices below are made from it.
 var samples = map[string]string{
 	"setup-create-owner":      `{"token":"{setup}","account_name":"A","name":"A","email":"new@example.com","password":"long enough"}`,
+	"setup-status":            `{}`,
+	"sessions-list":           `{}`,
+	"sessions-revoke":         `{"id":"{session}"}`,
 	"auth-login":              `{"email":"owner@example.com","password":"correct horse battery staple"}`,
 	"auth-refresh":            `{"refresh_token":"{owner_refresh}"}`,
 	"auth-logout":             `{}`,
@@ -35,6 +38,7 @@ var samples = map[string]string{
 	"widget-submit-request":   `{"title":"T","description":"D"}`,
 	"widget-create-upload":    `{"filename":"a.txt","content_type":"text/plain","size":5}`,
 	"requests-list":           `{"app_id":"{app}"}`,
+	"requests-facets":         `{"app_id":"{app}"}`,
 	"requests-get":            `{"id":"{request}"}`,
 	"requests-update":         `{"id":"{request}","title":"T2"}`,
 	"requests-bulk-update":    `{"ids":["{request}"],"set":{"status":"planned"}}`,
@@ -93,7 +97,7 @@ func TestRoles(t *testing.T) {
 			t.Run(o.name+"/"+string(role), func(t *testing.T) {
 				s := newService(t, storetest.SQLite(t))
 				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
-				s.names["comment"] = s.comment(role)
+				s.names["comment"], s.names["session"] = s.comment(role), s.session(string(role))
 				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
 					t.Errorf("%d %s", got.status, got.body)
@@ -154,7 +158,7 @@ func TestTenants(t *testing.T) {
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`))
 		own := map[string]string{
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner),
-			"spam": s.submitSpam("Spam"),
+			"spam": s.submitSpam("Spam"), "session": s.session("owner"),
 			"file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
@@ -178,7 +182,7 @@ func TestTenants(t *testing.T) {
 						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{spam}", random, "{file}", random).Replace(body))
+				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{spam}", random, "{session}", random, "{file}", random).Replace(body))
 				if gone.status != status {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
@@ -206,6 +210,12 @@ func (s *service) strangers() *strings.Replacer {
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string))
 	return strings.NewReplacer(names...)
+}
+
+// session is the id of the session of somebody who has one.
+func (s *service) session(who string) string {
+	s.t.Helper()
+	return s.must("sessions-list", who, "")["sessions"].([]any)[0].(map[string]any)["id"].(string)
 }
 
 // masked hides ids, which may stand in answers.

@@ -67,7 +67,8 @@ func (a *API) serverURL() string {
 // areaTitles say what the first words of operations stand for.
 var areaTitles = map[string]string{
 	"setup":    "First start",
-	"auth":     "Sessions",
+	"auth":     "Logging in",
+	"sessions": "Sessions",
 	"apps":     "Apps",
 	"widget":   "Widget",
 	"requests": "Feature requests",

@@ -14,12 +14,16 @@ import (
 func (a *API) operations() []op {
 	const viewer, member, admin = feedback.RoleViewer, feedback.RoleMember, feedback.RoleAdmin
 	return []op{
+		public("setup-status", "Say whether there is a first user yet", a.setupStatus),
 		public("setup-create-owner", "Create the first account and its owner, once, with the set-up token that the service prints at its first start", a.setupCreateOwner),
 		public("auth-login", "Log in with e-mail and password", a.authLogin),
 		public("auth-refresh", "Exchange a refresh token for a new pair of tokens", a.authRefresh),
 		bearer("auth-logout", viewer, "End the session", a.authLogout),
 		bearer("auth-me", viewer, "Return who is logged in", a.authMe),
 		bearer("auth-change-password", viewer, "Change the password and end all other sessions", a.authChangePassword),
+
+		bearer("sessions-list", viewer, "List one's own sessions, the one that was used last first", a.sessionsList),
+		bearer("sessions-revoke", viewer, "End one of one's own sessions", a.sessionsRevoke),
 
 		bearer("apps-create", admin, "Create an app", a.appsCreate),
 		bearer("apps-list", viewer, "List the account's apps, oldest first", a.appsList),
@@ -34,6 +38,7 @@ func (a *API) operations() []op {
 		widget("widget-create-upload", "Say that a file is going to be sent, to be attached to a feature request", a.widgetCreateUpload),
 		widget("widget-similar-requests", "Find requests like a text, of those that the app shares", a.widgetSimilarRequests),
 		bearer("requests-list", viewer, "List feature requests", a.requestsList),
+		bearer("requests-facets", viewer, "Count how many requests the list would have with other values of its filter", a.requestsFacets),
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
 		bearer("requests-create", member, "Write down a feature request, for oneself or for somebody", a.requestsCreate),
 		bearer("requests-update", member, "Change a feature request", a.requestsUpdate),
@@ -69,6 +74,7 @@ func (a *API) operations() []op {
 type client struct {
 	from   netip.Prefix // the address, of which IPv6 counts by /64
 	origin string       // of the page in a browser; "" elsewhere
+	agent  string       // the program, as it calls itself
 	// refresh is a refresh token that came beside the body: in a header or the cookie.
 	refresh string
 	// cookie says that the caller wants the refresh token as a cookie; setCookie is

@@ -319,7 +319,7 @@ func TestScripts(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, at storetest.Place) {
 				want := readScript(t, file)
 				var s *service
-				if name == "setup-create-owner" {
+				if strings.HasPrefix(name, "setup-") {
 					s = newFreshService(t, at)
 				} else {
 					s = newService(t, at)

@@ -7,6 +7,15 @@ import (
 	"gatherkit/internal/store"
 )
 
+type setupStatusResult struct {
+	SetUp bool `json:"set_up" doc:"Whether there has been a first user."`
+}
+
+func (a *API) setupStatus(ctx context.Context, _ *client, _ none) (setupStatusResult, error) {
+	done, err := a.Store.HasUsers(ctx)
+	return setupStatusResult{done}, err
+}
+
 type setupCreateOwnerParams struct {
 	Token       string `json:"token" verbatim:"true" doc:"The set-up token that the service printed at its first start."`
 	AccountName string `json:"account_name" minLength:"1" maxLength:"100"`
@@ -32,7 +41,7 @@ func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwn
 		return loginResult{}, err
 	}
 	owner := store.NewUser{Email: in.Email, Name: in.Name, Role: feedback.RoleOwner, PasswordHash: hash}
-	session, tokens, err := a.Store.SetUp(ctx, in.AccountName, owner)
+	session, tokens, err := a.Store.SetUp(ctx, in.AccountName, owner, c.agent)
 	if err != nil {
 		return loginResult{}, err
 	}

@@ -74,6 +74,7 @@ var (
 	ErrExportNotFound   = &Error{Code: "exports.not_found", Status: 404, Message: "The link does not work any more, as it was used or its time is over; make another one with requests-export."}
 	ErrUploadNotFound   = &Error{Code: "uploads.not_found", Status: 404, Message: "There is no such file, or the link's time is over."}
 	ErrCommentNotFound  = &Error{Code: "comments.not_found", Status: 404, Message: "The comment was not found."}
+	ErrSessionNotFound  = &Error{Code: "sessions.not_found", Status: 404, Message: "You have no such session; it may have ended."}
 
 	ErrMethodNotAllowed     = &Error{Code: "api.method_not_allowed", Status: 405, Message: "Operations are called with POST."}
 	ErrRequestTimeout       = &Error{Code: "api.request_timeout", Status: 408, Message: "The body did not arrive in time; send it again."}
@@ -104,7 +105,7 @@ func Codes() []*Error {
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken, ErrMissingAPIKey, ErrInvalidAPIKey,
 		ErrIdentityExpired, ErrInvalidIdentityToken,
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
-		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound, ErrCommentNotFound,
+		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound, ErrCommentNotFound, ErrSessionNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
 		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,

@@ -15,7 +15,7 @@ type NewUser struct {
 	PasswordHash string
 }
 
-// HasUsers reports whether the installation has any user yet.
+// HasUsers reports whether the installation has had any user yet.
 func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 	var n int
 	err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM installation").Scan(&n)
@@ -52,7 +52,7 @@ func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error)
 
 // SetUp creates the first account, its owner and a session. It works once, for
 // all processes together, and refuses with ErrSetupDone after that.
-func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser) (Session, Tokens, error) {
+func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, userAgent string) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -70,7 +70,7 @@ func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser) (S
 			return err
 		}
 		session.Role = owner.Role
-		session.ID, tokens, err = s.addSession(ctx, tx, session.Account.ID, session.User.ID)
+		session.ID, tokens, err = s.addSession(ctx, tx, session.Account.ID, session.User.ID, userAgent)
 		return err
 	})
 	return session, tokens, err

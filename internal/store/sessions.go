@@ -69,7 +69,7 @@ func validAt(now time.Time, expires feedback.Time, life time.Duration) bool {
 // OpenSession opens a session for a user whose password was found right. It
 // refuses with ErrInvalidCredentials when the password was changed meanwhile, and
 // with ErrTooManyAttempts when the limit of failures was reached meanwhile.
-func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []LoginSubject) (Session, Tokens, error) {
+func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []LoginSubject, userAgent string) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -93,22 +93,23 @@ func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []Login
 		if err != nil {
 			return err
 		}
-		session.ID, tokens, err = s.addSession(ctx, tx, c.AccountID, c.UserID)
+		session.ID, tokens, err = s.addSession(ctx, tx, c.AccountID, c.UserID, userAgent)
 		return err
 	})
 	return session, tokens, err
 }
 
-func (s *Store) addSession(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) (feedback.ID, Tokens, error) {
+func (s *Store) addSession(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID, userAgent string) (feedback.ID, Tokens, error) {
 	id, now := s.ids.New(), s.now()
-	if _, err := tx.ExecContext(ctx, "INSERT INTO sessions (account_id, id, user_id, created_at) VALUES ($1, $2, $3, $4)", accountID, id, userID, feedback.At(now)); err != nil {
+	_, err := tx.ExecContext(ctx, "INSERT INTO sessions (account_id, id, user_id, created_at, used_at, user_agent) VALUES ($1, $2, $3, $4, $4, $5)",
+		accountID, id, userID, feedback.At(now), userAgent)
+	if err != nil {
 		return id, Tokens{}, err
 	}
 	tokens := Tokens{Refresh: feedback.NewToken(feedback.RefreshToken, accountID, s.rand)}
 	if err := s.addToken(ctx, tx, accountID, id, kindRefresh, tokens.Refresh, now.Add(refreshLife)); err != nil {
 		return id, Tokens{}, err
 	}
-	var err error
 	tokens.Access, err = s.addAccess(ctx, tx, accountID, id)
 	return id, tokens, err
 }
@@ -166,6 +167,9 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 		}
 		if refused = tokens.Refresh == ""; refused {
 			return nil
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE sessions SET used_at = $3 WHERE account_id = $1 AND id = $2", accountID, token.sessionID, feedback.At(s.now())); err != nil {
+			return err
 		}
 		tokens.Access, err = s.addAccess(ctx, tx, accountID, token.sessionID)
 		return err

@@ -318,7 +318,7 @@ func TestSweepTokens(t *testing.T) {
 		}
 		open := func() store.Tokens {
 			t.Helper()
-			_, tokens, err := r.OpenSession(ctx, credentials, nil)
+			_, tokens, err := r.OpenSession(ctx, credentials, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,3 +1,4 @@
+import optimizeLocales from "@react-aria/optimize-locales-plugin";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
@@ -8,13 +9,15 @@ export default defineConfig({
   // Relative, as a proxy may serve the program below a path; web/dashboard.go adds "../"
   // for deeper pages.
   base: "./",
-  plugins: [react()],
+  // The dashboard speaks English, and so must what React Aria says to screen readers.
+  plugins: [react(), optimizeLocales.vite({ locales: ["en-US"] })],
   build: {
     target: "es2022",
     // Inlined pictures would be data: URLs, and the polyfill an inline script; the policy
     // allows neither.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1_000, // weigh.mjs has limits of its own
     rollupOptions: {
       output: {
         entryFileNames: "assets/[name]-[hash].js",

@@ -57,14 +57,15 @@ function widget(): GatherkitFunction {
   return window.Gatherkit
 }
 
-/** Calls an operation as the owner of the example, and logs in again when that is over. */
+/** Calls an operation as the owner of the example, and logs in again when that is over.
+ *  The login leaves the cookie by which the dashboard knows its user. */
 async function call<T>(operation: string, body: object, again = true): Promise<T> {
   if (!token && operation !== 'auth-login') {
     token = (await call<{ access_token: string }>('auth-login', { email, password })).access_token
   }
   const response = await fetch(`api/${operation}`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+    headers: { 'Content-Type': 'application/json', 'X-Token-Transport': 'cookie', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     body: JSON.stringify(body),
   })
   const answer = (await response.json()) as { ok: true; result: T } | { ok: false; error: { code: string; message: string } }

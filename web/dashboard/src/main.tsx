@@ -1,6 +1,7 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
+import { I18nProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
 
 import { queryClient } from "./api/queries";
@@ -11,9 +12,11 @@ import { Notices } from "./ui/notices";
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
-      <Notices />
-    </QueryClientProvider>
+    <I18nProvider locale="en-US">
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Notices />
+      </QueryClientProvider>
+    </I18nProvider>
   </StrictMode>,
 );

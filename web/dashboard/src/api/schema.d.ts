@@ -444,6 +444,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/requests-facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count how many requests the list would have with other values of its filter
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["requests-facets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/requests-get": {
         parameters: {
             query?: never;
@@ -644,6 +664,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List one's own sessions, the one that was used last first
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["sessions-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions-revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End one of one's own sessions
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["sessions-revoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/setup-create-owner": {
         parameters: {
             query?: never;
@@ -658,6 +718,26 @@ export interface paths {
          * @description Needs no credentials.
          */
         post: operations["setup-create-owner"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/setup-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say whether there is a first user yet
+         * @description Needs no credentials.
+         */
+        post: operations["setup-status"];
         delete?: never;
         options?: never;
         head?: never;
@@ -873,6 +953,14 @@ export interface components {
             /** Format: int64 */
             requests: number;
         };
+        AppFacet: {
+            /** Format: uuid */
+            app_id: string;
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
+        };
         AppParams: {
             /**
              * Format: uuid
@@ -932,6 +1020,14 @@ export interface components {
             /** @description The settings to change. */
             settings: components["schemas"]["SettingsChange"];
         };
+        AssigneeFacet: {
+            /** @description A user's id, or none for requests of nobody. */
+            assignee_id: string;
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
+        };
         Attachment: {
             /** @enum {string} */
             content_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf" | "text/plain";
@@ -977,6 +1073,14 @@ export interface components {
             id: string;
             /** @description Null when the user is gone. */
             name: string | null;
+        };
+        BoxFacet: {
+            /** @enum {string} */
+            box: "live" | "quarantine" | "bin";
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
         };
         BulkSet: {
             add_tags?: string[];
@@ -1125,9 +1229,23 @@ export interface components {
             /** @description The user's name; null for others, and when the user is gone. */
             name: string | null;
         };
+        Facets: {
+            /** @description The most requests first. */
+            apps: components["schemas"]["AppFacet"][];
+            /** @description The most requests first, at most 200. */
+            assignees: components["schemas"]["AssigneeFacet"][];
+            /** @description Every box; with query, which finds live requests only, the others have none. */
+            boxes: components["schemas"]["BoxFacet"][];
+            /** @description The most requests first. */
+            sources: components["schemas"]["SourceFacet"][];
+            /** @description In the order of a request's life, every status. */
+            statuses: components["schemas"]["StatusFacet"][];
+            /** @description The 30 that the most of them have, the most requests first. */
+            tags: components["schemas"]["TagFacet"][];
+        };
         Failure: {
             error: {
-                /** @description A field's fault is <area>.invalid_<field>; the others are api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description A field's fault is <area>.invalid_<field>; the others are api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, sessions.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -1322,6 +1440,41 @@ export interface components {
             /** @description Where a GET without credentials downloads the export, once. Relative to the service's origin unless the operator has set its public URL. */
             url: string;
         };
+        RequestsFacetsParams: {
+            /**
+             * Format: uuid
+             * @description Only requests of this app.
+             */
+            app_id?: string;
+            /** @description Only requests of this user, or of nobody: none. */
+            assignee_id?: string;
+            /**
+             * @description Where they lie: live without it, bin or quarantine.
+             * @enum {string}
+             */
+            box?: "live" | "bin" | "quarantine";
+            /**
+             * Format: date-time
+             * @description Only requests that were created at this time or later.
+             */
+            created_after?: string;
+            /**
+             * Format: date-time
+             * @description Only requests that were created before this time.
+             */
+            created_before?: string;
+            /** @description Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing. */
+            query?: string;
+            /**
+             * @description Only requests that came this way.
+             * @enum {string}
+             */
+            source?: "widget" | "dashboard" | "api" | "import";
+            /** @description Only requests in this status, or in one of these. */
+            status?: ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate") | ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate")[];
+            /** @description Only requests with this tag, whatever its case. */
+            tag?: string;
+        };
         RequestsHistoryParams: {
             /** @description next_cursor of a previous page. */
             cursor?: string;
@@ -1514,6 +1667,40 @@ export interface components {
             /** @description Only requests with this tag, whatever its case. */
             tag?: string;
         };
+        SessionResult: {
+            /**
+             * Format: date-time
+             * @description When the user logged in.
+             */
+            created_at: string;
+            /** @description Whether it is the one that makes this call. */
+            current: boolean;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it got its tokens last: at the login, or by auth-refresh.
+             */
+            used_at: string;
+            /** @description What the program that logged in calls itself; empty when it has not said. */
+            user_agent: string;
+        };
+        SessionsListResult: {
+            /** @description At most the 100 that were used last. */
+            sessions: components["schemas"]["SessionResult"][];
+        };
+        SessionsRevokeParams: {
+            /**
+             * Format: uuid
+             * @description One of your own sessions.
+             */
+            id: string;
+        };
+        SessionsRevokeResult: {
+            /** Format: uuid */
+            id: string;
+            revoked: boolean;
+        };
         Settings: {
             /** @description Origins from which browsers may submit; empty means any. */
             allowed_origins: string[];
@@ -1543,6 +1730,10 @@ export interface components {
             /** @description The set-up token that the service printed at its first start. */
             token: string;
         };
+        SetupStatusResult: {
+            /** @description Whether there has been a first user. */
+            set_up: boolean;
+        };
         SharedRequest: {
             /** Format: uuid */
             id: string;
@@ -1565,6 +1756,14 @@ export interface components {
             title: string;
             /** Format: int64 */
             votes: number;
+        };
+        SourceFacet: {
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
+            /** @enum {string} */
+            source: "widget" | "dashboard" | "api" | "import";
         };
         Stats: {
             /** @description The most requests first; apps without any are left out. */
@@ -1593,6 +1792,14 @@ export interface components {
         StatusCount: {
             /** Format: int64 */
             requests: number;
+            /** @enum {string} */
+            status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate";
+        };
+        StatusFacet: {
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
             /** @enum {string} */
             status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate";
         };
@@ -1626,6 +1833,13 @@ export interface components {
              * @description Live requests that have it.
              */
             requests: number;
+            tag: string;
+        };
+        TagFacet: {
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
             tag: string;
         };
         TagsListParams: {
@@ -2882,6 +3096,52 @@ export interface operations {
             };
         };
     };
+    "requests-facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RequestsFacetsParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["Facets"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "requests-get": {
         parameters: {
             query?: never;
@@ -3342,6 +3602,94 @@ export interface operations {
             };
         };
     };
+    "sessions-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["SessionsListResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "sessions-revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionsRevokeParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["SessionsRevokeResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "setup-create-owner": {
         parameters: {
             query?: never;
@@ -3365,6 +3713,48 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["LoginResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "setup-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["SetupStatusResult"];
                     };
                 };
             };

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// What the model says to the operations on sessions.
+
+func (m *model) setUpYet(who, object, object) (string, object) {
+	return "ok", object{"set_up": len(m.users) > 0}
+}
+
+// ownSessions are those of a user that the service remembers, the one that was used last
+// first, and which of them can still be used.
+func (m *model) ownSessions(u *user) (known []*session, usable map[*session]bool) {
+	usable = map[*session]bool{}
+	for _, t := range slices.Backward(m.tokens) {
+		if t.user != u || !t.known() {
+			continue
+		}
+		if !slices.Contains(known, t.session) {
+			known = append(known, t.session)
+		}
+		usable[t.session] = usable[t.session] || t.valid(m.now())
+	}
+	slices.SortStableFunc(known, func(a, b *session) int {
+		return cmp.Or(b.used.Compare(a.used), b.opened.Compare(a.opened), cmp.Compare(m.place(b), m.place(a)))
+	})
+	return known, usable
+}
+
+// place is where a session is in the order in which they were opened.
+func (m *model) place(s *session) int {
+	return slices.IndexFunc(m.tokens, func(t *token) bool { return t.session == s })
+}
+
+func (m *model) listSessions(w who, _, got object) (string, object) {
+	shown := []object{}
+	known, usable := m.ownSessions(w.user)
+	listed, _ := got["sessions"].([]any)
+	for _, s := range known {
+		if !usable[s] {
+			continue
+		}
+		if i := len(shown); s.listedAs == "" && i < len(listed) {
+			text, _ := listed[i].(object)["id"].(string)
+			if s.listedAs = "a fresh id"; strings.HasPrefix(text, "{id") && !m.learned[text] {
+				m.learned[text], s.listedAs = true, text
+			}
+		}
+		shown = append(shown, object{
+			"id": s.listedAs, "created_at": s.opened.Format(timeForm), "used_at": s.used.Format(timeForm), "user_agent": "", "current": s == w.session,
+		})
+	}
+	return "ok", object{"sessions": shown}
+}
+
+func (m *model) revokeSession(w who, in, _ object) (string, object) {
+	known, _ := m.ownSessions(w.user)
+	for _, s := range known {
+		if s.listedAs == in["id"] {
+			s.ended = true
+			return "ok", object{"revoked": true, "id": s.listedAs}
+		}
+	}
+	return "sessions.not_found", nil
+}
+
+// sessionID is most likely one of the caller's that was listed; without one it is most
+// likely listed next.
+func (m *machine) sessionID(c aCall) string {
+	if t := m.token(c.who); t != nil {
+		known, _ := m.ownSessions(t.user)
+		if id := one(m, "own session", known, func(s *session) string { return s.listedAs }, func(s *session) bool { return s.listedAs != "" }); id != "" {
+			return id
+		}
+	}
+	return m.anyOf("{id")
+}

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+)
+
+// maxSessions is how many of their sessions people get to see.
+const maxSessions = 100
+
+type sessionsListResult struct {
+	Sessions []sessionResult `json:"sessions" doc:"At most the 100 that were used last."`
+}
+
+type sessionResult struct {
+	feedback.OpenSession
+	Current bool `json:"current" doc:"Whether it is the one that makes this call."`
+}
+
+func (a *API) sessionsList(ctx context.Context, c caller, _ none) (sessionsListResult, error) {
+	sessions, err := a.Store.Sessions(ctx, c.Account.ID, c.User.ID, maxSessions)
+	result := sessionsListResult{make([]sessionResult, 0, len(sessions))}
+	for _, s := range sessions {
+		result.Sessions = append(result.Sessions, sessionResult{s, s.ID == c.ID})
+	}
+	return result, err
+}
+
+type sessionsRevokeParams struct {
+	ID feedback.ID `json:"id" format:"uuid" doc:"One of your own sessions."`
+}
+
+type sessionsRevokeResult struct {
+	Revoked bool        `json:"revoked"`
+	ID      feedback.ID `json:"id" format:"uuid"`
+}
+
+func (a *API) sessionsRevoke(ctx context.Context, c caller, in sessionsRevokeParams) (sessionsRevokeResult, error) {
+	if err := a.Store.RevokeSession(ctx, c.Account.ID, c.User.ID, in.ID); err != nil {
+		return sessionsRevokeResult{}, err
+	}
+	if in.ID == c.ID {
+		c.setCookie = new("")
+	}
+	return sessionsRevokeResult{true, in.ID}, nil
+}
