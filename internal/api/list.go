@@ -137,7 +137,7 @@ type requestsFilter struct {
 	Sort          store.Sort        `json:"o,omitempty"`
 }
 
-const nobody = "none"
+const nobody = feedback.Nobody
 
 func (f requestsFilter) filter() store.Filter {
 	filter := store.Filter{

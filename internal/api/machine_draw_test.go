@@ -35,7 +35,7 @@ var operations = []string{
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote",
 	"comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-delete",
 	"widget-submit-request", "widget-submit-request", "requests-list", "requests-list", "requests-update",
-	"requests-export", "requests-export", "requests-stats", "requests-stats", "requests-similar", "requests-similar", "widget-similar-requests",
+	"requests-export", "requests-export", "requests-stats", "requests-stats", "requests-facets", "requests-facets", "requests-similar", "requests-similar", "widget-similar-requests",
 	"requests-delete", "requests-delete", "requests-restore", "requests-release", "requests-block", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-identity-secret", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "setup-status", "auth-nothing",

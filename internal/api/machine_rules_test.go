@@ -86,6 +86,7 @@ var rules = map[string]rule{
 	"requests-list": {guardBearer, feedback.RoleViewer, append(
 		slices.Clone(where), may("sort", oneOf("newest", "oldest", "most_voted", "recently_updated")), paging[0], paging[1],
 	), (*model).listRequests},
+	"requests-facets": {guardBearer, feedback.RoleViewer, where, (*model).requestFacets},
 	"requests-export": {guardBearer, feedback.RoleViewer, append(
 		slices.Clone(where), need("format", oneOf("csv", "jsonl")), may("bom", aBool),
 	), (*model).exportRequests},

@@ -79,7 +79,7 @@ func (m *machine) colleagueOf(c aCall) string {
 
 // filters reports whether the call takes what requests-list takes.
 func (c aCall) filters() bool {
-	return c.operation == "requests-list" || c.operation == "requests-export"
+	return c.operation == "requests-list" || c.operation == "requests-facets" || c.operation == "requests-export"
 }
 
 // filterValue draws what says which records are wanted.

@@ -38,6 +38,7 @@ var samples = map[string]string{
 	"widget-submit-request":   `{"title":"T","description":"D"}`,
 	"widget-create-upload":    `{"filename":"a.txt","content_type":"text/plain","size":5}`,
 	"requests-list":           `{"app_id":"{app}"}`,
+	"requests-facets":         `{"app_id":"{app}"}`,
 	"requests-get":            `{"id":"{request}"}`,
 	"requests-update":         `{"id":"{request}","title":"T2"}`,
 	"requests-bulk-update":    `{"ids":["{request}"],"set":{"status":"planned"}}`,

@@ -38,6 +38,7 @@ func (a *API) operations() []op {
 		widget("widget-create-upload", "Say that a file is going to be sent, to be attached to a feature request", a.widgetCreateUpload),
 		widget("widget-similar-requests", "Find requests like a text, of those that the app shares", a.widgetSimilarRequests),
 		bearer("requests-list", viewer, "List feature requests", a.requestsList),
+		bearer("requests-facets", viewer, "Count how many requests the list would have with other values of its filter", a.requestsFacets),
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
 		bearer("requests-create", member, "Write down a feature request, for oneself or for somebody", a.requestsCreate),
 		bearer("requests-update", member, "Change a feature request", a.requestsUpdate),

@@ -95,7 +95,7 @@ func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, p
 		return []feedback.Request{}, total, nil
 	}
 	if !f.counted() {
-		if total, err = s.countRows(ctx, accountID, f, reach); err != nil {
+		if total, err = s.countRows(ctx, accountID, f, reach, time.Now().Add(countTime)); err != nil {
 			return nil, total, err
 		}
 	}
@@ -109,36 +109,38 @@ const (
 	countChunk = 20_000
 )
 
-// countRows counts the rows that match, from the newest on and in pieces, so that it
-// can stop when the time is over. What is few is counted at once, and what one word
-// picks by its index.
-func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, reach reach) (Total, error) {
-	if m := reach.match; m != nil {
-		switch {
-		case m.leads && m.n <= maxLed:
-			n, err := s.countBetween(ctx, accountID, f, reach, nil, nil)
-			return Total{n, true}, err
-		case len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside():
-			n, err := countWords(ctx, s.reader, accountID, m, reach.live)
-			return Total{n, true}, err
-		}
+// countRows counts the rows that match until the time is over. What one word picks is
+// counted by its index.
+func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, reach reach, end time.Time) (total Total, err error) {
+	if m := reach.match; m != nil && (!m.leads || m.n > maxLed) && len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside() {
+		n, err := countWords(ctx, s.reader, accountID, m, reach.live)
+		return Total{n, true}, err
 	}
-	began := time.Now()
-	total := Total{Exact: true}
+	total.Exact, err = s.inRanges(ctx, accountID, f, reach, end, func(from, until *feedback.ID) error {
+		n, err := s.countBetween(ctx, accountID, f, reach, from, until)
+		total.N += n
+		return err
+	})
+	return total, err
+}
+
+// inRanges calls count for ranges of ids, from the newest requests on, so that it can
+// stop when the time is over: then it reports false. What is few is counted at once.
+func (s *Store) inRanges(ctx context.Context, accountID feedback.ID, f Filter, reach reach, end time.Time, count func(from, until *feedback.ID) error) (exact bool, err error) {
+	if m := reach.match; m != nil && m.leads && m.n <= maxLed {
+		return true, count(nil, nil)
+	}
 	var until *feedback.ID
 	for {
 		from, err := s.chunkEnd(ctx, accountID, f, until)
 		if err != nil {
-			return Total{}, err
+			return false, err
 		}
-		n, err := s.countBetween(ctx, accountID, f, reach, from, until)
-		total.N += n
-		if err != nil || from == nil {
-			return total, err
+		if err := count(from, until); err != nil || from == nil {
+			return true, err
 		}
-		if time.Since(began) > countTime {
-			total.Exact = false
-			return total, nil
+		if time.Now().After(end) {
+			return false, nil
 		}
 		until = from
 	}
@@ -174,6 +176,14 @@ func (s *Store) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, u
 
 // countBetween counts the rows that match from one id up to another; nil is no bound.
 func (s *Store) countBetween(ctx context.Context, accountID feedback.ID, f Filter, reach reach, from, until *feedback.ID) (n int64, err error) {
+	rows, counted, p := between(accountID, f, reach, from, until)
+	err = s.reader.QueryRowContext(ctx, "SELECT COUNT("+counted+")"+rows, p...).Scan(&n)
+	return n, err
+}
+
+// between is where the rows come from that match, from one id up to another, and what of
+// them is to be counted.
+func between(accountID feedback.ID, f Filter, reach reach, from, until *feedback.ID) (rows, counted string, p parameters) {
 	q := &pageQuery{parameters: parameters{accountID, string(f.Box)}, reach: reach, filter: f}
 	where, table, counted := q.conditions(), " FROM requests WHERE account_id = $1 AND box = $2", "*"
 	if q.narrow() {
@@ -201,8 +211,7 @@ func (s *Store) countBetween(ctx context.Context, accountID feedback.ID, f Filte
 	if until != nil {
 		where += " AND id < " + q.add(*until)
 	}
-	err = s.reader.QueryRowContext(ctx, "SELECT COUNT("+counted+")"+table+where, q.parameters...).Scan(&n)
-	return n, err
+	return table + where, counted, q.parameters
 }
 
 // appTally is how many requests of one app a filter matches.

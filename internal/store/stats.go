@@ -182,23 +182,33 @@ func (s *Store) countTags(ctx context.Context, r *statRange) (tags []feedback.Ta
 		if err != nil {
 			return nil, false, err
 		}
-		for _, tag := range some {
-			key := feedback.FoldTag(tag.Tag)
-			if sum, ok := byTag[key]; ok {
-				tag = feedback.Tag{Tag: min(tag.Tag, sum.Tag), Requests: tag.Requests + sum.Requests}
-			}
-			byTag[key] = tag
-		}
+		addTags(byTag, some)
 		until = *from
 	}
-	tags = make([]feedback.Tag, 0, len(byTag))
+	return mostUsed(byTag, statTags), exact, nil
+}
+
+// addTags adds what was counted in one piece.
+func addTags(byTag map[string]feedback.Tag, some []feedback.Tag) {
+	for _, tag := range some {
+		key := feedback.FoldTag(tag.Tag)
+		if sum, ok := byTag[key]; ok {
+			tag = feedback.Tag{Tag: min(tag.Tag, sum.Tag), Requests: tag.Requests + sum.Requests}
+		}
+		byTag[key] = tag
+	}
+}
+
+// mostUsed are at most so many tags, the most requests first.
+func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
+	tags := make([]feedback.Tag, 0, len(byTag))
 	for _, tag := range byTag {
 		tags = append(tags, tag)
 	}
 	slices.SortFunc(tags, func(a, b feedback.Tag) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(feedback.FoldTag(a.Tag), feedback.FoldTag(b.Tag)))
 	})
-	return tags[:min(len(tags), statTags)], exact, nil
+	return tags[:min(len(tags), most)]
 }
 
 // tagsBetween counts by tag from one id up to another. Of several spellings it shows the

@@ -27,6 +27,6 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: Object.fromEntries(["/api", "/exports", "/attachments", "/uploads", "/widget", "/docs"].map((path) => [path, service])),
+    proxy: Object.fromEntries(["/api", "/exports", "/attachments", "/uploads", "/widget", "/preview", "/docs"].map((path) => [path, service])),
   },
 });

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
 
 import { base } from "./api/base";
+import { readSection } from "./apps/sections";
 import { readSearch } from "./inbox/search";
 import { BrokenPage, NotFound } from "./pages/NotFound";
 import { SetupPage } from "./pages/SetupPage";
@@ -15,7 +16,7 @@ const inside = createRoute({ getParentRoute: () => root, id: "inside", component
 
 const inbox = createRoute({ getParentRoute: () => inside, path: "/", validateSearch: readSearch, component: lazyRouteComponent(() => import("./inbox/Inbox")) });
 const apps = createRoute({ getParentRoute: () => inside, path: "/apps", component: lazyRouteComponent(() => import("./apps/AppsPage")) });
-const app = createRoute({ getParentRoute: () => inside, path: "/apps/$id", component: lazyRouteComponent(() => import("./apps/AppPage")) });
+const app = createRoute({ getParentRoute: () => inside, path: "/apps/$id", validateSearch: readSection, component: lazyRouteComponent(() => import("./apps/AppPage")) });
 const insights = createRoute({
   getParentRoute: () => inside,
   path: "/insights",

@@ -37,13 +37,20 @@ export async function send<O extends Operation>(operation: O, params: Params<O>,
       body: JSON.stringify(params),
       signal: signal ?? null,
     });
-    answer = await response.json();
+    answer = exactly(await response.text());
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError("network", "Gatherkit cannot be reached at the moment. Try again shortly.", 0);
   }
   if (answer.ok) return answer.result;
   throw new ApiError(answer.error.code, answer.error.message, response.status, Number(response.headers.get("Retry-After") ?? 0));
+}
+
+// exactly reads JSON and keeps all digits of long numbers, which stand in other systems' ids
+// that pages send along: as text, where a number of JavaScript would lose some.
+function exactly(text: string) {
+  const keep = (_: string, value: unknown, context?: { source?: string }) => (typeof value === "number" && context?.source && /\d[\d.]{15}/.test(context.source) ? context.source : value);
+  return JSON.parse(text, /\d[\d.]{15}/.test(text) ? keep : undefined);
 }
 
 // call runs an operation as the person who is logged in. When the access token is over it

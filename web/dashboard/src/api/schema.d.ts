@@ -444,6 +444,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/requests-facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count how many requests the list would have with other values of its filter
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["requests-facets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/requests-get": {
         parameters: {
             query?: never;
@@ -933,6 +953,14 @@ export interface components {
             /** Format: int64 */
             requests: number;
         };
+        AppFacet: {
+            /** Format: uuid */
+            app_id: string;
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
+        };
         AppParams: {
             /**
              * Format: uuid
@@ -992,6 +1020,14 @@ export interface components {
             /** @description The settings to change. */
             settings: components["schemas"]["SettingsChange"];
         };
+        AssigneeFacet: {
+            /** @description A user's id, or none for requests of nobody. */
+            assignee_id: string;
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
+        };
         Attachment: {
             /** @enum {string} */
             content_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf" | "text/plain";
@@ -1037,6 +1073,14 @@ export interface components {
             id: string;
             /** @description Null when the user is gone. */
             name: string | null;
+        };
+        BoxFacet: {
+            /** @enum {string} */
+            box: "live" | "quarantine" | "bin";
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
         };
         BulkSet: {
             add_tags?: string[];
@@ -1184,6 +1228,20 @@ export interface components {
             kind: "user" | "api_key" | "command" | "service";
             /** @description The user's name; null for others, and when the user is gone. */
             name: string | null;
+        };
+        Facets: {
+            /** @description The most requests first. */
+            apps: components["schemas"]["AppFacet"][];
+            /** @description The most requests first, at most 200. */
+            assignees: components["schemas"]["AssigneeFacet"][];
+            /** @description Every box; with query, which finds live requests only, the others have none. */
+            boxes: components["schemas"]["BoxFacet"][];
+            /** @description The most requests first. */
+            sources: components["schemas"]["SourceFacet"][];
+            /** @description In the order of a request's life, every status. */
+            statuses: components["schemas"]["StatusFacet"][];
+            /** @description The 30 that the most of them have, the most requests first. */
+            tags: components["schemas"]["TagFacet"][];
         };
         Failure: {
             error: {
@@ -1381,6 +1439,41 @@ export interface components {
             expires_at: string;
             /** @description Where a GET without credentials downloads the export, once. Relative to the service's origin unless the operator has set its public URL. */
             url: string;
+        };
+        RequestsFacetsParams: {
+            /**
+             * Format: uuid
+             * @description Only requests of this app.
+             */
+            app_id?: string;
+            /** @description Only requests of this user, or of nobody: none. */
+            assignee_id?: string;
+            /**
+             * @description Where they lie: live without it, bin or quarantine.
+             * @enum {string}
+             */
+            box?: "live" | "bin" | "quarantine";
+            /**
+             * Format: date-time
+             * @description Only requests that were created at this time or later.
+             */
+            created_after?: string;
+            /**
+             * Format: date-time
+             * @description Only requests that were created before this time.
+             */
+            created_before?: string;
+            /** @description Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing. */
+            query?: string;
+            /**
+             * @description Only requests that came this way.
+             * @enum {string}
+             */
+            source?: "widget" | "dashboard" | "api" | "import";
+            /** @description Only requests in this status, or in one of these. */
+            status?: ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate") | ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate")[];
+            /** @description Only requests with this tag, whatever its case. */
+            tag?: string;
         };
         RequestsHistoryParams: {
             /** @description next_cursor of a previous page. */
@@ -1664,6 +1757,14 @@ export interface components {
             /** Format: int64 */
             votes: number;
         };
+        SourceFacet: {
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
+            /** @enum {string} */
+            source: "widget" | "dashboard" | "api" | "import";
+        };
         Stats: {
             /** @description The most requests first; apps without any are left out. */
             by_app: components["schemas"]["AppCount"][];
@@ -1691,6 +1792,14 @@ export interface components {
         StatusCount: {
             /** Format: int64 */
             requests: number;
+            /** @enum {string} */
+            status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate";
+        };
+        StatusFacet: {
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
             /** @enum {string} */
             status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate";
         };
@@ -1724,6 +1833,13 @@ export interface components {
              * @description Live requests that have it.
              */
             requests: number;
+            tag: string;
+        };
+        TagFacet: {
+            /** Format: int64 */
+            count: number;
+            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            exact: boolean;
             tag: string;
         };
         TagsListParams: {
@@ -2957,6 +3073,52 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["RequestsExportResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "requests-facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RequestsFacetsParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["Facets"];
                     };
                 };
             };

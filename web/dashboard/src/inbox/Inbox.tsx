@@ -1,6 +1,158 @@
-import { usePageTitle } from "../shell/title";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-export default function Inbox() {
-  usePageTitle("Inbox");
-  return <div className="page"><h1>Inbox</h1></div>;
+import { queryClient } from "../api/queries";
+import { useSession } from "../api/session";
+import type { FeatureRequest } from "../api/types";
+import type { Target } from "../requests/changes";
+import { PickerProvider } from "../requests/pickers";
+import { requestQuery, type Row } from "../requests/rows";
+import { changeSettings, useSettings } from "../shell/settings";
+import { usePageTitle } from "../shell/title";
+import { Button } from "../ui/Button";
+import { Checkbox } from "../ui/Checkbox";
+import { Dialog } from "../ui/Dialog";
+import { count } from "../ui/marks";
+import { Failure, Skeleton } from "../ui/states";
+import { BulkBar, ProgressLine } from "./BulkBar";
+import { Chips } from "./Chips";
+import { Empty } from "./Empty";
+import { Facets } from "./Facets";
+import { List } from "./List";
+import { boxNames, changed, cleared, whereOf, type Search } from "./search";
+import { Toolbar } from "./Toolbar";
+import { useArrivals } from "./useArrivals";
+import { useInboxCommands } from "./useInboxCommands";
+import { useListState } from "./useListState";
+import { useRows } from "./useRows";
+import "./inbox.css";
+
+// Nobody waits for it: it is fetched as soon as the list is there.
+const panel = () => import("../requests/RequestPanel");
+const RequestPanel = lazy(() => panel().then((module) => ({ default: module.RequestPanel })));
+const NewRequest = lazy(() => import("./NewRequest"));
+
+type Change = { [K in keyof Search]?: Search[K] | undefined };
+
+export default function InboxPage() {
+  return <PickerProvider><Inbox /></PickerProvider>;
+}
+
+function Inbox() {
+  const search = useSearch({ from: "/inside/" });
+  const navigate = useNavigate();
+  const box = search.box ?? "live";
+  usePageTitle(boxNames[box]);
+  const { request: open, sort = "newest", ...filter } = search;
+  const key = JSON.stringify([filter, sort]);
+  const where = useMemo(() => whereOf(filter), [key]);
+  const change = useCallback((to: Change, replace = false) => void navigate({ to: "/", search: (old) => changed(old as Search, to), replace }), [navigate]);
+
+  const found = useRows(where, sort);
+  const { rows, total, exact, query } = found;
+  useEffect(() => {
+    if (query.isFetched) void panel();
+  }, [query.isFetched]);
+  const arrivals = useArrivals(where, sort, found);
+  const state = useListState(key, found, open);
+  const member = useSession().can("member");
+  const { facets } = useSettings();
+  const [sheet, setSheet] = useState(false);
+  const [creating, setCreating] = useState(false);
+  const list = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const focusList = () => list.current?.focus({ preventScroll: true });
+
+  const { selection, selected, setActive } = state;
+  const target = targetOf();
+  function targetOf(): Target | undefined {
+    if (selection.all) return { matching: where, count: total, ...(!exact && { atLeast: true }) };
+    if (selected > 0) return { requests: state.selectedRows };
+    const shown = open && (rows[found.places.get(open) ?? -1] ?? queryClient.getQueryData(requestQuery(open).queryKey));
+    const request = shown || state.row;
+    return request && { requests: [request] };
+  }
+
+  const show = useCallback((row: Row) => {
+    setActive(row.id);
+    change({ request: row.id });
+  }, [change, setActive]);
+  // With a request open, moving opens the next one. When that one has left the list, the
+  // next one is already where the keyboard is.
+  const move = (by: number) => {
+    const left = open !== undefined && state.row?.id !== open && !found.places.has(open);
+    const next = rows[Math.max(0, Math.min(rows.length - 1, state.at + (left ? Math.max(0, by - 1) : by)))];
+    if (!next) return;
+    setActive(next.id);
+    focusList();
+    if (open) change({ request: next.id }, true);
+  };
+  const close = () => {
+    change({ request: undefined });
+    requestAnimationFrame(focusList);
+  };
+
+  useInboxCommands({
+    search,
+    target,
+    onList: () => document.activeElement === list.current || document.activeElement === document.body || document.activeElement?.id === "main",
+    canClose: selected > 0 || open !== undefined,
+    move,
+    range: (by) => {
+      const next = rows[state.at + by];
+      if (state.row && !selection.ids.has(state.row.id)) state.select(state.row, false);
+      if (next) state.select(next, true);
+    },
+    open: () => state.row && show(state.row),
+    select: (range) => state.row && state.select(state.row, range),
+    selectAll: () => state.selectAll(true),
+    close: () => (selected > 0 ? state.clear() : close()),
+    find: () => field.current?.focus(),
+    create: () => setCreating(true),
+    change,
+  });
+
+  const created = async (request: FeatureRequest) => {
+    setCreating(false);
+    await found.refresh();
+    change({ request: request.id });
+  };
+  const facetList = <Facets search={search} where={where} onChange={change} />;
+  return (
+    <div className={open ? "inbox inbox-open" : "inbox"}>
+      {facets && <aside className="inbox-facets" aria-label="Filters">{facetList}</aside>}
+      <div className="inbox-list">
+        <Toolbar search={search} where={where} field={field} filters={facets} onFilters={() => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }))} onChange={change} onNew={() => setCreating(true)} onLeave={focusList} />
+        <Chips search={search} onChange={change} />
+        <div className="list-head">
+          {member && <Checkbox aria-label="Choose all that are loaded" isSelected={rows.length > 0 && selected >= rows.length} isIndeterminate={selected > 0 && selected < rows.length} isDisabled={rows.length === 0} onChange={(all) => (all ? state.selectAll(false) : state.clear())} />}
+          <h1>{boxNames[box]}</h1>
+          <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
+          <span className="list-news" role="status">
+            {arrivals.away && <span className="quiet small">Gatherkit cannot be reached. It goes on by itself.</span>}
+            {arrivals.fresh > 0 && <Button small onPress={() => void arrivals.show()}>{count(arrivals.fresh, "new request")}</Button>}
+          </span>
+        </div>
+        {query.isPending ? (
+          <div className="list-loading" role="status" aria-label="Loading the requests">{Array.from({ length: 14 }, (_, i) => <span key={i} />)}</div>
+        ) : query.isError && !query.data ? (
+          <Failure error={query.error} onRetry={() => void query.refetch()} />
+        ) : rows.length === 0 ? (
+          <Empty search={search} onClear={() => change(cleared)} onNew={() => setCreating(true)} />
+        ) : (
+          <List key={query.isPlaceholderData ? "before" : key} found={found} at={state.at} open={open} selection={selection} selectable={member} box={list} onOpen={show} onSelect={state.select} />
+        )}
+        <div className="floats">
+          <ProgressLine />
+          {selected > 0 && target && <BulkBar target={target} selected={selected} box={box} total={total} exact={exact} all={selection.all} onAll={() => state.selectAll(true)} onClear={() => { state.clear(); focusList(); }} />}
+        </div>
+      </div>
+      {open && <aside className="inbox-panel" aria-label="Open request"><Suspense fallback={<div className="inbox-waiting"><Skeleton lines={8} label="Loading the request" /></div>}><RequestPanel id={open} onClose={close} /></Suspense></aside>}
+      <Dialog title="Filters" isOpen={sheet} onClose={() => setSheet(false)}>
+        {facetList}
+        <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {count(total, "request")}</Button></div>
+      </Dialog>
+      <Suspense>{creating && <NewRequest app={search.app} onClose={() => setCreating(false)} onCreated={created} />}</Suspense>
+    </div>
+  );
 }

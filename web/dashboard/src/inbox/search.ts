@@ -56,3 +56,21 @@ export function whereOf({ app, status, tag, assignee, source, from, to, box, q }
     ...(q && { query: q }),
   };
 }
+
+export const boxNames: Record<Box, string> = { live: "Inbox", quarantine: "Quarantine", bin: "Bin" };
+export const sourceNames: Record<NonNullable<Where["source"]>, string> = { widget: "Widget", dashboard: "Dashboard", api: "API", import: "Import" };
+export const sortNames: Record<Sort, string> = { newest: "Newest", oldest: "Oldest", most_voted: "Most voted", recently_updated: "Recently changed" };
+
+// changed is a search after a change; what becomes undefined is left out. Another filter or
+// order closes the open request.
+export function changed(search: Search, change: { [K in keyof Search]?: Search[K] | undefined }): Search {
+  const next = { ...search, ...("request" in change ? {} : { request: undefined }), ...change };
+  return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined && value !== "")) as Search;
+}
+
+// cleared empties the part of a search that people can clear: not the place and the order.
+export const cleared = { app: undefined, status: undefined, tag: undefined, assignee: undefined, source: undefined, from: undefined, to: undefined, q: undefined };
+
+export function filtered(search: Search): boolean {
+  return Object.keys(cleared).some((name) => search[name as keyof Search] !== undefined);
+}

@@ -8,6 +8,7 @@ import { AppsIcon, BookIcon, InboxIcon, InsightsIcon, LeaveIcon, PersonIcon, Tea
 import { Avatar } from "../ui/marks";
 import { Menu, MenuItem } from "../ui/Menu";
 import { notifyError } from "../ui/notices";
+import { Shortcuts } from "./Shortcuts";
 import "./shell.css";
 
 // The frame of every page behind the login: where to go at the side, or at the foot of
@@ -26,6 +27,7 @@ export function Shell({ children }: { children?: ReactNode }) {
         <AccountMenu />
       </nav>
       <main id="main" className="main" tabIndex={-1}>{children ?? <Outlet />}</main>
+      <Shortcuts />
     </div>
   );
 }

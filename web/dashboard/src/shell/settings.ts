@@ -4,9 +4,10 @@ import { useSyncExternalStore } from "react";
 interface Settings {
   shortcuts: boolean; // whether single keys do something (WCAG 2.1.4)
   theme: "system" | "light" | "dark";
+  facets: boolean; // whether the inbox shows its filters
 }
 
-const usual: Settings = { shortcuts: true, theme: "system" };
+const usual: Settings = { shortcuts: true, theme: "system", facets: true };
 const key = "gatherkit.settings";
 const listeners = new Set<() => void>();
 let settings = read();

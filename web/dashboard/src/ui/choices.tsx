@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Button, Checkbox as AriaCheckbox, FieldError, Label, ListBox, ListBoxItem, Popover, Radio, RadioGroup, Select as AriaSelect, SelectValue, Switch as AriaSwitch, type CheckboxProps, type SwitchProps } from "react-aria-components";
+import { Button, FieldError, Label, ListBox, ListBoxItem, Popover, Radio, RadioGroup, Select as AriaSelect, SelectValue, Switch as AriaSwitch, type SwitchProps } from "react-aria-components";
 
 import { CheckIcon, DownIcon } from "./icons";
 import "./field.css";
@@ -40,20 +40,6 @@ export function Switch({ children, hint, ...props }: Omit<SwitchProps, "classNam
       <span className="switch-track" />
       <span className="choice-text">{children}{hint && <small>{hint}</small>}</span>
     </AriaSwitch>
-  );
-}
-
-// With children its label; without, give it an aria-label.
-export function Checkbox({ children, ...props }: Omit<CheckboxProps, "className" | "children"> & { children?: ReactNode }) {
-  return (
-    <AriaCheckbox {...props} className="choice">
-      {({ isIndeterminate }) => (
-        <>
-          <span className="check-box">{isIndeterminate ? <svg width="10" height="2" viewBox="0 0 10 2" aria-hidden="true"><rect width="10" height="2" rx="1" fill="currentColor" /></svg> : <CheckIcon size={14} />}</span>
-          {children && <span className="choice-text">{children}</span>}
-        </>
-      )}
-    </AriaCheckbox>
   );
 }
 

@@ -1,0 +1,21 @@
+package api
+
+import (
+	"cmp"
+	"context"
+
+	"gatherkit/internal/feedback"
+)
+
+type requestsFacetsParams struct {
+	RequestsWhere
+}
+
+func (a *API) requestsFacets(ctx context.Context, c caller, in requestsFacetsParams) (feedback.Facets, error) {
+	wanted, err := in.wanted("")
+	if err != nil {
+		return feedback.Facets{}, err
+	}
+	wanted.Box = cmp.Or(wanted.Box, feedback.Live)
+	return a.Store.Facets(ctx, c.Account.ID, wanted.filter())
+}

@@ -1,0 +1,260 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// facet is a part of a filter whose values are counted, each in the place of the one
+// that is chosen.
+type facet int
+
+const (
+	byApp facet = iota
+	byStatus
+	byAssignee
+	bySource
+	byTag
+)
+
+const (
+	facetTags      = 30
+	facetAssignees = 200
+	// maxAtOnce is in how many requests those are counted at once that are somebody's, or
+	// did not come by the widget; it takes a tenth of a second.
+	maxAtOnce = 1_000_000
+)
+
+// without is the filter with any value of a part.
+func (f Filter) without(part facet) Filter {
+	switch part {
+	case byApp:
+		f.AppID = nil
+	case byStatus:
+		f.Statuses = nil
+	case byAssignee:
+		f.AssigneeID, f.Unassigned = nil, false
+	case bySource:
+		f.Source = ""
+	case byTag:
+		f.Tag = ""
+	}
+	return f
+}
+
+// picks reports whether a part of the filter has a value.
+func (f Filter) picks(part facet) bool {
+	switch part {
+	case byApp:
+		return f.AppID != nil
+	case byStatus:
+		return len(f.Statuses) > 0
+	case byAssignee:
+		return f.AssigneeID != nil || f.Unassigned
+	case bySource:
+		return f.Source != ""
+	}
+	return f.Tag != ""
+}
+
+// facetCounter counts for one filter, all facets together for a limited time.
+type facetCounter struct {
+	*Store
+	accountID feedback.ID
+	filter    Filter
+	end       time.Time
+	counters  []counter
+	own       *groups // what the filter itself matches
+}
+
+// counter is one of request_counts.
+type counter struct {
+	countKey
+	n int64
+}
+
+// group are requests that are alike in all that is counted by values.
+type group struct {
+	values [bySource + 1]string
+	n      int64
+}
+
+type groups struct {
+	list  []group
+	exact bool
+}
+
+// sums are how many requests have each value of a part.
+type sums struct {
+	n     map[string]int64
+	exact bool
+}
+
+// Facets counts what lists would have if another value were chosen for one part of the
+// filter. It refuses with ErrAppNotFound when the filter names an app that the account
+// does not have.
+func (s *Store) Facets(ctx context.Context, accountID feedback.ID, f Filter) (found feedback.Facets, err error) {
+	c := &facetCounter{Store: s, accountID: accountID, filter: f, end: time.Now().Add(countTime)}
+	if _, err := reachOf(ctx, s.reader, accountID, f); err != nil {
+		return found, err
+	}
+	if err := c.readCounters(ctx); err != nil {
+		return found, err
+	}
+	for _, count := range []func(context.Context, *feedback.Facets) error{c.apps, c.statuses, c.boxes, c.assignees, c.sources, c.tags} {
+		if err := count(ctx, &found); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+func (c *facetCounter) readCounters(ctx context.Context) (err error) {
+	c.counters, err = all(ctx, c.reader, func(r row) (one counter, err error) {
+		err = r.Scan(&one.appID, (*string)(&one.box), (*string)(&one.status), &one.n)
+		return one, err
+	}, `SELECT c.app_id, c.box, c.status, c.n FROM request_counts c JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
+		WHERE c.account_id = $1 AND a.deleted_at IS NULL`, c.accountID)
+	return err
+}
+
+// counted adds up the counters that a filter matches, by what name makes of them.
+func (c *facetCounter) counted(f Filter, name func(counter) string) sums {
+	result := sums{map[string]int64{}, true}
+	for _, one := range c.counters {
+		if one.box == f.Box && (f.AppID == nil || *f.AppID == one.appID) && (len(f.Statuses) == 0 || slices.Contains(f.Statuses, one.status)) {
+			result.n[name(one)] += one.n
+		}
+	}
+	return result
+}
+
+// total is how many requests the counters know for a filter.
+func (c *facetCounter) total(f Filter) int64 {
+	return c.counted(f, func(counter) string { return "" }).n[""]
+}
+
+// values counts by a part of the filter but tags, by the cheapest way there is.
+func (c *facetCounter) values(ctx context.Context, part facet) (sums, error) {
+	f := c.filter.without(part)
+	if f.counted() {
+		switch {
+		case part == byApp:
+			return c.counted(f, func(one counter) string { return one.appID.String() }), nil
+		case part == byStatus:
+			return c.counted(f, func(one counter) string { return string(one.status) }), nil
+		case c.total(Filter{Box: f.Box}) <= maxAtOnce:
+			return c.byIndex(ctx, f, part)
+		}
+	}
+	found, err := c.grouped(ctx, part)
+	result := sums{map[string]int64{}, found.exact}
+	for _, g := range found.list {
+		result.n[g.values[part]] += g.n
+	}
+	return result, err
+}
+
+// byIndex counts assigned requests, or those that did not come by the widget, by the
+// index that has these alone; the others are what the counters know beside.
+func (c *facetCounter) byIndex(ctx context.Context, f Filter, part facet) (sums, error) {
+	within, err := reachOf(ctx, c.reader, c.accountID, f)
+	if err != nil {
+		return sums{}, err
+	}
+	column, where, others := "assignee_id", "assignee_id IS NOT NULL", feedback.Nobody
+	if part == bySource {
+		column, where, others = "source", "source <> 'widget'", fromWidget
+	}
+	q := &pageQuery{parameters: parameters{c.accountID, string(f.Box)}, reach: within, filter: f}
+	where += q.app(true) + q.others()
+	result := sums{map[string]int64{others: c.total(f)}, true}
+	_, err = all(ctx, c.reader, func(r row) (none struct{}, err error) {
+		var id feedback.ID
+		var text string
+		var n int64
+		if part == bySource {
+			err = r.Scan(&text, &n)
+		} else {
+			err = r.Scan(&id, &n)
+			text = id.String()
+		}
+		result.n[text] += n
+		result.n[others] -= n
+		return none, err
+	}, "SELECT "+column+", COUNT(*) FROM requests WHERE account_id = $1 AND box = $2 AND "+where+" GROUP BY "+column, q.parameters...)
+	result.n[others] = max(result.n[others], 0) // the counters were read before
+	return result, err
+}
+
+// grouped counts what the filter matches without a part. What has no value for the part
+// is the same for all parts, and counted once.
+func (c *facetCounter) grouped(ctx context.Context, part facet) (groups, error) {
+	picks := c.filter.picks(part)
+	if !picks && c.own != nil {
+		return *c.own, nil
+	}
+	found, err := c.groupRows(ctx, c.filter.without(part))
+	if !picks {
+		c.own = &found
+	}
+	return found, err
+}
+
+// groupRows counts the rows that a filter matches, in groups. Hidden, no column makes
+// SQLite walk an index in its order.
+func (c *facetCounter) groupRows(ctx context.Context, f Filter) (found groups, err error) {
+	within, err := reachOf(ctx, c.reader, c.accountID, f)
+	if err != nil || within.n == 0 {
+		return groups{exact: true}, err
+	}
+	found.exact, err = c.inRanges(ctx, c.accountID, f, within, c.end, func(from, until *feedback.ID) error {
+		rows, _, p := between(c.accountID, f, within, from, until)
+		some, err := all(ctx, c.reader, scanGroup, "SELECT COALESCE(app_id, app_id), COALESCE(status, status), COALESCE(assignee_id, assignee_id), COALESCE(source, source), COUNT(*)"+
+			rows+" GROUP BY 1, 2, 3, 4", p...)
+		found.list = append(found.list, some...)
+		return err
+	})
+	return found, err
+}
+
+func scanGroup(r row) (g group, err error) {
+	var appID feedback.ID
+	var assignee *feedback.ID
+	if err := r.Scan(&appID, &g.values[byStatus], &assignee, &g.values[bySource], &g.n); err != nil {
+		return g, err
+	}
+	g.values[byApp], g.values[byAssignee] = appID.String(), feedback.Nobody
+	if assignee != nil {
+		g.values[byAssignee] = assignee.String()
+	}
+	return g, nil
+}
+
+// of is the tally of one value.
+func (s sums) of(value string) feedback.Tally {
+	return feedback.Tally{Count: s.n[value], Exact: s.exact}
+}
+
+// most are the values that have requests, the most first, at most so many; but always those
+// that are to be shown whatever they have.
+func (s sums) most(most int, always ...string) []string {
+	for _, value := range always {
+		s.n[value] += 0
+	}
+	values := slices.SortedFunc(maps.Keys(s.n), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.n[b], s.n[a]), cmp.Compare(a, b))
+	})
+	shown := values[:0]
+	for i, value := range values {
+		if s.n[value] > 0 && i < most || slices.Contains(always, value) {
+			shown = append(shown, value)
+		}
+	}
+	return shown
+}

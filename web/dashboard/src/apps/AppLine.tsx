@@ -1,0 +1,28 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+
+import type { App } from "../api/types";
+import { count, number, Time } from "../ui/marks";
+import { latestQuery, openQuery } from "./data";
+
+// AppLine is an app in the list: what is new in it, and when something last arrived.
+export function AppLine({ app }: { app: App }) {
+  const latest = useQuery(latestQuery(app.id));
+  const open = useQuery(openQuery(app.id));
+  const request = latest.data?.request;
+  return (
+    <li className="card app-line">
+      <span className="app-dot" aria-hidden="true"><svg width="10" height="10" viewBox="0 0 10 10"><circle cx="5" cy="5" r="5" fill={app.settings.widget.primary_color} /></svg></span>
+      <h2><Link to="/apps/$id" params={{ id: app.id }} className="app-link">{app.name}</Link></h2>
+      <p className="app-latest">
+        {request && <><span className="app-latest-title">{request.title}</span> <Time at={request.created_at} /></>}
+        {request === null && <Link to="/apps/$id" params={{ id: app.id }}>Install it to get the first request</Link>}
+        {latest.isError && "The latest request could not be loaded."}
+      </p>
+      <p className="app-counts number">
+        {latest.data && <Link to="/" search={{ app: app.id }}>{count(latest.data.total, "request")}</Link>}
+        {!!open.data && <Link to="/" search={{ app: app.id, status: ["opened"] }} className="app-open" aria-label={`${number(open.data)} not looked at yet`}>{number(open.data)} new</Link>}
+      </p>
+    </li>
+  );
+}

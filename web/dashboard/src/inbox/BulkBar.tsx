@@ -1,0 +1,65 @@
+import type { ReactNode } from "react";
+
+import type { Box } from "../api/types";
+import { useChanges, type Target } from "../requests/changes";
+import { usePicker, type PickerKind } from "../requests/pickers";
+import { useProgress } from "../requests/progress";
+import { Button } from "../ui/Button";
+import { CalendarIcon, CheckIcon, CloseIcon, MergeIcon, PersonIcon, ShieldIcon, TagIcon, TrashIcon, UndoIcon } from "../ui/icons";
+import { count, number } from "../ui/marks";
+import "./bulkbar.css";
+
+interface Props {
+  target: Target;
+  selected: number;
+  box: Box;
+  total: number;
+  exact: boolean;
+  all: boolean; // that the filter matches
+  onAll(): void;
+  onClear(): void;
+}
+
+// What can be done with the chosen requests.
+export function BulkBar({ target, selected, box, total, exact, all, onAll, onClear }: Props) {
+  const { remove, restore, release, block } = useChanges();
+  const pick = usePicker();
+  const picker = (kind: PickerKind, name: string, icon: ReactNode) => <Button key={kind} small kind="quiet" data-picker aria-label={name} onPress={() => pick(kind, target)}>{icon}<span className="bulk-words">{name}</span></Button>;
+  return (
+    <div className="bulk" role="toolbar" aria-label="Chosen requests">
+      <span className="bulk-count" role="status">{all && !exact ? `At least ${number(selected)} chosen` : `${number(selected)} chosen`}</span>
+      {!all && total > selected && <Button small onPress={onAll}>Select all {exact ? number(total) : ""} that match</Button>}
+      {box === "live" && (
+        <>
+          {picker("status", "Status", <CheckIcon size={16} />)}
+          {picker("tags", "Tags", <TagIcon size={16} />)}
+          {picker("assignee", "Assignee", <PersonIcon size={16} />)}
+          {picker("eta", "ETA", <CalendarIcon size={16} />)}
+          {!all && picker("merge", "Merge", <MergeIcon size={16} />)}
+          <Button small kind="quiet" aria-label="Delete" onPress={() => void remove(target)}><TrashIcon size={16} /><span className="bulk-words">Delete</span></Button>
+        </>
+      )}
+      {box === "bin" && <Button small kind="quiet" onPress={() => void restore(target)}><UndoIcon size={16} />Restore</Button>}
+      {box === "quarantine" && (
+        <>
+          <Button small kind="quiet" onPress={() => void release(target)}><CheckIcon size={16} />Release</Button>
+          <Button small kind="quiet" onPress={() => void block(target)}><ShieldIcon size={16} />Spam: to the bin</Button>
+        </>
+      )}
+      <Button small kind="quiet" icon aria-label="Choose none" onPress={onClear}><CloseIcon size={16} /></Button>
+    </div>
+  );
+}
+
+// How far a change of many requests is, when it takes longer than a moment.
+export function ProgressLine() {
+  const progress = useProgress();
+  if (!progress) return null;
+  const { text, done, total, stop } = progress;
+  return (
+    <div className="progress">
+      <label>{text}: {number(done)} of {count(Math.max(total, done), "request")}<progress max={Math.max(total, done, 1)} value={done} /></label>
+      <Button small onPress={() => stop.abort()}>Stop</Button>
+    </div>
+  );
+}

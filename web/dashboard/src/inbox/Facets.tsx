@@ -1,0 +1,78 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { ToggleButton } from "react-aria-components";
+
+import { appsQuery, usersQuery } from "../api/queries";
+import { useSession } from "../api/session";
+import { statusNames, type Status, type Where } from "../api/types";
+import { Button } from "../ui/Button";
+import { number, StatusMark } from "../ui/marks";
+import { facetsQuery } from "./facets";
+import { boxNames, sourceNames, type Search } from "./search";
+import "./facets.css";
+
+interface Props {
+  search: Search;
+  where: Where;
+  onChange(change: Partial<Search>): void;
+}
+
+type Count = { count: number; exact: boolean };
+type Option = { id: string; name: string; status?: Status } & Partial<Count>;
+
+const few = 8;
+
+// What the list can be narrowed to, and how many requests it would have then.
+export function Facets({ search, where, onChange }: Props) {
+  const { data } = useQuery(facetsQuery(where));
+  const { data: apps = [] } = useQuery(appsQuery);
+  const { data: users = [] } = useQuery(usersQuery);
+  const me = useSession().user.id;
+  const of = <K extends string>(counts: ({ [P in K]: string } & Count)[] | undefined, key: K, id: string): Partial<Count> =>
+    counts ? (counts.find((one) => one[key] === id) ?? { count: 0, exact: true }) : {};
+
+  const others = users.filter((user) => user.id !== me).map(({ id, name }) => ({ id, name }));
+  const people = [{ id: me, name: "Mine" }, { id: "none", name: "Nobody’s" }, ...others].map((one) => ({ ...one, ...of(data?.assignees, "assignee_id", one.id) }));
+  const statuses = search.status ?? [];
+  const toggle = (status: string) => {
+    const next = statuses.includes(status as Status) ? statuses.filter((one) => one !== status) : [...statuses, status as Status];
+    onChange({ status: next.length > 0 ? next : undefined });
+  };
+  return (
+    <div className="facets">
+      <Facet label="Place" options={(["live", "quarantine", "bin"] as const).map((id) => ({ id, name: boxNames[id], ...of(data?.boxes, "box", id) }))} chosen={[search.box ?? "live"]} onToggle={(id) => onChange({ box: id === "live" ? undefined : (id as Search["box"]) })} />
+      <Facet label="Status" options={(Object.keys(statusNames) as Status[]).map((status) => ({ id: status, name: statusNames[status], status, ...of(data?.statuses, "status", status) }))} chosen={statuses} onToggle={toggle} />
+      <Facet label="Assignee" options={people.filter((one, i) => i < 2 || one.count !== 0 || one.id === search.assignee)} chosen={[search.assignee]} onToggle={(id) => onChange({ assignee: other(id, search.assignee) })} />
+      {apps.length > 1 && <Facet label="App" options={apps.map(({ id, name }) => ({ id, name, ...of(data?.apps, "app_id", id) }))} chosen={[search.app]} onToggle={(id) => onChange({ app: other(id, search.app) })} />}
+      <Facet label="Tag" options={tagOptions(data?.tags, search.tag)} chosen={[search.tag]} onToggle={(id) => onChange({ tag: other(id, search.tag) })} />
+      <Facet label="Source" options={(Object.keys(sourceNames) as (keyof typeof sourceNames)[]).map((id) => ({ id, name: sourceNames[id], ...of(data?.sources, "source", id) })).filter((one) => one.count !== 0 || one.id === search.source)} chosen={[search.source]} onToggle={(id) => onChange({ source: other(id, search.source) as Search["source"] })} />
+    </div>
+  );
+}
+
+const other = (id: string, chosen: string | undefined) => (id === chosen ? undefined : id);
+
+function tagOptions(tags: ({ tag: string } & Count)[] = [], chosen: string | undefined): Option[] {
+  const options = tags.map(({ tag, count, exact }) => ({ id: tag, name: tag, count, exact }));
+  const found = options.find(({ id }) => id.toLowerCase() === chosen?.toLowerCase());
+  if (!chosen || found) return options.map((option) => (option === found ? { ...option, id: chosen! } : option));
+  return [{ id: chosen, name: chosen }, ...options];
+}
+
+function Facet({ label, options, chosen, onToggle }: { label: string; options: Option[]; chosen: (string | undefined)[]; onToggle(id: string): void }) {
+  const [all, setAll] = useState(false);
+  if (options.length === 0) return null;
+  const shown = all ? options : options.filter((option, i) => i < few || chosen.includes(option.id));
+  return (
+    <section className="facet" role="group" aria-label={label}>
+      <h3>{label}</h3>
+      {shown.map((option) => (
+        <ToggleButton key={option.id} className="facet-option" isSelected={chosen.includes(option.id)} onChange={() => onToggle(option.id)}>
+          {option.status ? <StatusMark status={option.status} /> : <span className="facet-name">{option.name}</span>}
+          {option.count !== undefined && <span className="facet-count">{number(option.count)}{option.exact === false && "+"}</span>}
+        </ToggleButton>
+      ))}
+      {options.length > few && <Button small kind="quiet" onPress={() => setAll(!all)}>{all ? "Fewer" : `All ${number(options.length)}`}</Button>}
+    </section>
+  );
+}

@@ -1,0 +1,82 @@
+import { useSession } from "../api/session";
+import { statusNames, type Box, type Sort, type Status } from "../api/types";
+import { useChanges, type Target } from "../requests/changes";
+import { usePicker, type PickerKind } from "../requests/pickers";
+import { useCommands, type Command } from "../shell/commands";
+import { undoLast } from "../ui/notices";
+import { boxNames, cleared, filtered, sortNames, type Search } from "./search";
+
+interface Moves {
+  search: Search;
+  target: Target | undefined;
+  onList(): boolean; // whether the keys of a list are for it
+  canClose: boolean;
+  move(by: number): void;
+  range(by: number): void;
+  open(): void;
+  select(range: boolean): void;
+  selectAll(): void;
+  close(): void;
+  find(): void;
+  create(): void;
+  change(change: { [K in keyof Search]?: Search[K] | undefined }): void;
+}
+
+const pickers: [PickerKind, string, string][] = [["status", "Set the status", "s"], ["tags", "Tag", "t"], ["assignee", "Assign", "a"], ["eta", "Set the ETA", "e"], ["merge", "Merge into another one", "m"]];
+
+// useInboxCommands is all that keys and the palette do in the inbox.
+export function useInboxCommands(moves: Moves): void {
+  const member = useSession().can("member");
+  const changes = useChanges();
+  const pick = usePicker();
+  const { search, target, onList, change } = moves;
+  const box: Box = search.box ?? "live";
+  const on = (run: (target: Target) => void) => () => target && run(target);
+
+  const list: Command[] = [
+    { name: "Next request", keys: ["j"], run: () => moves.move(1) },
+    { name: "Previous request", keys: ["k"], run: () => moves.move(-1) },
+    { name: "Open the request", keys: ["Enter"], when: onList, run: moves.open },
+    { name: "Search", keys: ["/"], run: moves.find },
+    { name: "Close, or choose none", keys: ["Escape"], when: () => moves.canClose, run: moves.close },
+    { name: "One down, one up", keys: ["ArrowDown"], when: onList, run: () => moves.move(1) },
+    { name: "", keys: ["ArrowUp"], when: onList, run: () => moves.move(-1) },
+    { name: "", keys: ["PageDown"], when: onList, run: () => moves.move(10) },
+    { name: "", keys: ["PageUp"], when: onList, run: () => moves.move(-10) },
+    { name: "First", keys: ["Home"], when: onList, run: () => moves.move(-Infinity) },
+    { name: "Last", keys: ["End"], when: onList, run: () => moves.move(Infinity) },
+  ].map((command) => ({ ...command, group: "List", bare: true }));
+  const choose: Command[] = [
+    { name: "Choose the request", keys: ["x"], run: () => moves.select(false) },
+    { name: "Choose up to here", keys: ["shift+x"], run: () => moves.select(true) },
+    { name: "", keys: [" "], when: onList, run: () => moves.select(false) },
+    { name: "Choose the next as well", keys: ["shift+ArrowDown"], when: onList, run: () => moves.range(1) },
+    { name: "Choose the previous as well", keys: ["shift+ArrowUp"], when: onList, run: () => moves.range(-1) },
+  ].map((command) => ({ ...command, group: "List", bare: true }));
+  const group = "Requests";
+  const edit: Command[] = box === "live" ? pickers.map(([kind, name, key]) => ({ name, group, keys: [key], run: on((target) => pick(kind, target)) })) : [];
+  const moving: Record<Box, Command[]> = {
+    live: [{ name: "Delete", group, keys: ["#", "Delete"], run: on(changes.remove) }],
+    bin: [{ name: "Restore", group, keys: ["r"], run: on(changes.restore) }],
+    quarantine: [{ name: "Release from quarantine", group, keys: ["r"], run: on(changes.release) }, { name: "To the bin as spam", group, keys: ["#", "Delete"], run: on(changes.block) }],
+  };
+  const work: Command[] = [
+    { name: "Undo", group, keys: ["u"], run: () => void (undoLast() || changes.undo()) },
+    { name: "New request", group, keys: ["c"], run: moves.create },
+    { name: "Choose all that match", group, run: moves.selectAll },
+  ];
+  useCommands([...list, ...(member ? [...choose, ...edit, ...moving[box], ...work] : []), ...filters(search, useSession().user.id, change)]);
+}
+
+// What the palette can show instead.
+function filters(search: Search, me: string, change: Moves["change"]): Command[] {
+  const show = "Show";
+  return [
+    ...(Object.keys(boxNames) as Box[]).map((box) => ({ name: boxNames[box], group: show, run: () => change({ ...cleared, box: box === "live" ? undefined : box }) })),
+    { name: "Mine", group: show, run: () => change({ assignee: me }) },
+    { name: "Nobody’s", group: show, run: () => change({ assignee: "none" }) },
+    ...(Object.keys(statusNames) as Status[]).map((status) => ({ name: `Status ${statusNames[status]}`, group: show, run: () => change({ status: [status] }) })),
+    ...(Object.keys(sortNames) as Sort[]).map((sort) => ({ name: sortNames[sort], group: "Order", run: () => change({ sort: sort === "newest" ? undefined : sort }) })),
+    ...(filtered(search) ? [{ name: "Clear the filters", group: show, run: () => change(cleared) }] : []),
+  ];
+}

@@ -1,0 +1,47 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+
+import type { Row } from "../requests/rows";
+import { everything, extended, nothing, toggled, type Selection } from "./selection";
+import type { useRows } from "./useRows";
+
+// useListState keeps where the keyboard is in the list, and what is chosen. When the row with
+// the keyboard leaves the list, the one that takes its place has it.
+export function useListState(of: string, { rows, ids, places, total }: ReturnType<typeof useRows>, open: string | undefined) {
+  const [active, setActive] = useState<string | undefined>(open);
+  const [chosen, setChosen] = useState<Selection>(nothing);
+  const [list, setList] = useState(of);
+  if (list !== of) {
+    setList(of); // another filter or order is another list
+    setActive(undefined);
+    setChosen(nothing);
+  }
+
+  const last = useRef(0);
+  const place = active === undefined ? undefined : places.get(active);
+  const at = place ?? Math.min(list === of && active !== undefined ? last.current : 0, rows.length - 1);
+  useEffect(() => {
+    last.current = Math.max(at, 0);
+    if (place === undefined && rows[at]) setActive(rows[at].id);
+  }, [at, place, rows]);
+
+  // What has left the list is not chosen any more.
+  const selection = useMemo<Selection>(() => ({ ...chosen, ids: new Set([...chosen.ids].filter((id) => places.has(id))) }), [chosen, places]);
+  const selectedRows = useMemo(() => [...selection.ids].map((id) => rows[places.get(id)!]!), [selection, rows, places]);
+
+  const select = useCallback((row: Row, range: boolean) => {
+    setActive(row.id);
+    setChosen((now) => (range ? extended : toggled)(now, row.id, ids));
+  }, [ids]);
+
+  return {
+    at,
+    row: rows[at] as Row | undefined,
+    setActive,
+    selection,
+    selectedRows,
+    selected: selection.all ? Math.max(total, rows.length) : selection.ids.size,
+    select,
+    selectAll: (all: boolean) => setChosen(everything(ids, all)),
+    clear: () => setChosen(nothing),
+  };
+}

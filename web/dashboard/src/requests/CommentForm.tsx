@@ -1,0 +1,75 @@
+import { useState, type FormEvent, type KeyboardEvent } from "react";
+
+import { call } from "../api/call";
+import { Button } from "../ui/Button";
+import { Switch } from "../ui/choices";
+import { Field } from "../ui/Field";
+import { message } from "../ui/states";
+import { useDraft } from "./draft";
+
+type Changed = (more: number) => Promise<void>;
+
+export function CommentForm({ request_id, onChanged }: { request_id: string; onChanged: Changed }) {
+  const [body, setBody] = useDraft("comment." + request_id);
+  const [open, setOpen] = useState(false); // whether it is to be public: never so by itself
+  return (
+    <CommentFields
+      body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment"
+      send={async () => {
+        await call("comments-create", { request_id, body, visibility: open ? "public" : "internal" });
+        setBody("");
+        setOpen(false);
+        await onChanged(1);
+      }}
+    />
+  );
+}
+
+interface Fields {
+  label: string;
+  body: string;
+  onBody(body: string): void;
+  open: boolean;
+  onOpen(open: boolean): void;
+  send(): Promise<void>;
+  onCancel?(): void; // of a comment that is there already
+}
+
+export function CommentFields({ label, body, onBody, open, onOpen, send, onCancel }: Fields) {
+  const [error, setError] = useState<unknown>();
+  const [sending, setSending] = useState(false);
+
+  async function submit(event: FormEvent | KeyboardEvent) {
+    event.preventDefault();
+    if (sending || !body.trim()) return;
+    setSending(true);
+    setError(undefined);
+    try {
+      await send();
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setSending(false);
+    }
+  }
+
+  function keys(event: KeyboardEvent) {
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void submit(event);
+    if (event.key === "Escape" && onCancel) {
+      event.stopPropagation(); // or it would close the request
+      onCancel();
+    }
+  }
+
+  return (
+    <form className="comment-form" data-public={open || undefined} onSubmit={(event) => void submit(event)} onKeyDown={keys}>
+      <Field label={label} bare rows={2} value={body} onChange={onBody} maxLength={10_000} autoFocus={!!onCancel} placeholder={open ? "Write a public comment…" : "Write a comment for your team…"} error={error === undefined ? undefined : message(error)} />
+      <div className="row">
+        <Switch isSelected={open} onChange={onOpen}>Public</Switch>
+        <span className="request-bar-gap" />
+        {onCancel && <Button small kind="quiet" onPress={onCancel}>Cancel</Button>}
+        <Button small type="submit" kind="primary" isDisabled={!body.trim()} isPending={sending}>{onCancel ? "Save" : open ? "Comment publicly" : "Comment"}</Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,41 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+
+import type { FeatureRequest } from "../api/types";
+import { CommentForm } from "./CommentForm";
+import { CommentItem } from "./CommentItem";
+import { commentsQuery } from "./details";
+import { place } from "./lists";
+import { requestQuery, rowOf } from "./rows";
+import { More, Section, Waiting } from "./Section";
+
+export function Comments({ request, editable }: { request: FeatureRequest; editable: boolean }) {
+  const comments = useInfiniteQuery(commentsQuery(request.id));
+  const client = useQueryClient();
+  const all = comments.data?.pages.flatMap((page) => page.comments) ?? [];
+  const total = comments.data?.pages.at(-1)?.total_count;
+
+  // changed reads the comments again, of which there are so many more now.
+  async function changed(more: number) {
+    const now = client.getQueryData(requestQuery(request.id).queryKey);
+    if (now && more) {
+      const next = { ...now, comments: now.comments + more };
+      client.setQueryData(requestQuery(request.id).queryKey, next);
+      place([rowOf(next)], undefined);
+    }
+    void client.invalidateQueries({ queryKey: ["requests", "history", request.id] });
+    await client.invalidateQueries({ queryKey: ["requests", "comments", request.id] });
+    if (more > 0 && comments.hasNextPage) await comments.fetchNextPage();
+  }
+
+  return (
+    <Section title="Comments" count={total}>
+      <Waiting query={comments} />
+      <ul className="comments">
+        {all.map((comment) => <CommentItem key={comment.id} comment={comment} editable={editable} onChanged={changed} />)}
+      </ul>
+      <More query={comments}>Show later comments</More>
+      {comments.data && all.length === 0 && !editable && <p className="quiet small">Nobody has commented.</p>}
+      {editable && <CommentForm request_id={request.id} onChanged={changed} />}
+    </Section>
+  );
+}

@@ -1,0 +1,81 @@
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+
+import { statusNames } from "../api/types";
+import { Button } from "../ui/Button";
+import { notifyError } from "../ui/notices";
+import { StatusMark } from "../ui/marks";
+import { useChanges } from "./changes";
+import { searchQuery, similarQuery } from "./details";
+import { PickList, type Choice } from "./PickList";
+import type { PickerProps } from "./pickers";
+import { requestQuery, type Row } from "./rows";
+
+type Found = Pick<Row, "id" | "title" | "status" | "votes">;
+
+export function MergePicker({ target, close }: PickerProps) {
+  const requests = "requests" in target ? target.requests : [];
+  const [first] = requests;
+  if (first && requests.every((request) => request.app_id === first.app_id)) return <Chooser requests={requests} first={first} close={close} />;
+  return (
+    <div className="picker-form">
+      <p>{first ? "These requests are of different apps. Only requests of the same app can be merged." : "Select the requests to merge, up to a few that say the same. All that match a filter cannot be merged at once."}</p>
+      <div className="picker-foot"><Button onPress={close}>Close</Button></div>
+    </div>
+  );
+}
+
+// One request goes into a similar one, or into one that is searched for. Of several, one
+// stays and the others go into it, unless another one is searched for.
+function Chooser({ requests, first, close }: { requests: Row[]; first: Row; close(): void }) {
+  const [words, setWords] = useState("");
+  const settled = useSettled(words.trim(), 150);
+  const { merge } = useChanges();
+  const client = useQueryClient();
+  const several = requests.length > 1;
+  const similar = useQuery({ ...similarQuery(first.id), enabled: !several });
+  const searched = useQuery({ ...searchQuery(first.app_id, settled), enabled: settled !== "", placeholderData: keepPreviousData });
+
+  const selected = [...requests].sort((a, b) => b.votes - a.votes);
+  const proposed: Found[] = several ? selected : (similar.data ?? []);
+  const hits = (searched.data ?? []).filter((hit) => !hit.merged_into_id && (several || hit.id !== first.id));
+  const found = words.trim() ? hits : proposed;
+  const asked = words.trim() ? searched : similar;
+
+  async function choose(id: string) {
+    close();
+    try {
+      const into = requests.find((request) => request.id === id) ?? (await client.fetchQuery(requestQuery(id)));
+      await merge(requests.map((request) => request.id).filter((one) => one !== id), into);
+    } catch (error) {
+      notifyError(error, "The requests were not merged.");
+    }
+  }
+
+  const label = several ? "Which one stays? The others are merged into it" : "Merge into";
+  const choices: Choice[] = found.map((hit) => ({
+    id: hit.id,
+    text: `${hit.title}, ${statusNames[hit.status]}, ${hit.votes} votes`,
+    content: <span className="picker-request"><StatusMark status={hit.status} bare /><span className="picker-title">{hit.title}</span><span className="quiet number">{hit.votes}</span></span>,
+  }));
+  return (
+    <>
+      <p className="picker-caption" aria-hidden="true">{several ? "Which one stays? The others are merged into it." : words.trim() ? "Merge into…" : "Similar requests"}</p>
+      <PickList
+        label={label} placeholder="Search by words…" words={words} onWords={setWords} maxLength={200}
+        choices={choices} chosen={[]} numbers onChoose={(id) => void choose(id)}
+        empty={asked.isLoading ? "Looking…" : asked.error ? asked.error.message : words.trim() ? "Nothing has all of these words." : "Nothing similar was found. Type to search."}
+      />
+    </>
+  );
+}
+
+// The value as it is after a pause in typing.
+function useSettled(value: string, pause: number): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), pause);
+    return () => clearTimeout(timer);
+  }, [value, pause]);
+  return settled;
+}

@@ -1,0 +1,36 @@
+import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
+
+import { useSession } from "../api/session";
+import { Button } from "../ui/Button";
+import { useChanges } from "./changes";
+import { historyQuery } from "./details";
+import { RequestLine } from "./RequestLine";
+import { requestQuery } from "./rows";
+import { Section } from "./Section";
+
+// What is merged into this request, as its history tells.
+export function MergedIn({ id }: { id: string }) {
+  const member = useSession().can("member");
+  const { unmerge } = useChanges();
+  const history = useInfiniteQuery(historyQuery(id));
+  const events = (history.data?.pages ?? []).flatMap((page) => page.events).toReversed(); // oldest first
+  const ids = new Set<string>();
+  for (const { kind, before, after } of events) {
+    if (kind === "request.merged" && typeof after["merged_id"] === "string") ids.add(after["merged_id"]);
+    if (kind === "request.unmerged" && typeof before["merged_id"] === "string") ids.delete(before["merged_id"]);
+  }
+  const found = useQueries({ queries: [...ids].map((one) => requestQuery(one)) });
+  const merged = found.flatMap(({ data }) => (data?.merged_into_id === id ? [data] : []));
+  if (merged.length === 0) return null;
+  return (
+    <Section title="Merged into this one" count={merged.length}>
+      <ul className="lines">
+        {merged.map((request) => (
+          <RequestLine key={request.id} request={request}>
+            {member && <Button small kind="quiet" aria-label={`Take out ${request.title}`} onPress={() => void unmerge(request)}>Take out</Button>}
+          </RequestLine>
+        ))}
+      </ul>
+    </Section>
+  );
+}

@@ -1,0 +1,79 @@
+import type { KeyboardEvent, ReactNode } from "react";
+import { Autocomplete, Input, ListBox, ListBoxItem, TextField, type Selection } from "react-aria-components";
+
+import { CheckIcon } from "../ui/icons";
+
+export type Choice = {
+  id: string;
+  text: string; // what a screen reader says of it
+  content: ReactNode;
+  part?: boolean; // true of some of the requests only
+};
+
+type Props = {
+  label: string;
+  placeholder: string;
+  words: string;
+  onWords(words: string): void;
+  maxLength?: number;
+  choices: Choice[];
+  chosen: string[];
+  multiple?: boolean;
+  numbers?: boolean; // the keys 1 to 9 choose, as long as nothing is typed
+  onChoose(id: string): void;
+  empty: ReactNode;
+};
+
+// PickList is a field above a list: typing narrows the list, arrows move in it, Enter chooses.
+export function PickList(props: Props) {
+  const { choices, chosen, onChoose } = props;
+
+  function choose(keys: Selection) {
+    const now = [...keys].map(String);
+    const id = now.find((key) => !chosen.includes(key)) ?? chosen.find((key) => !now.includes(key));
+    if (id !== undefined) onChoose(id);
+  }
+
+  function byNumber(event: KeyboardEvent) {
+    if (!props.numbers || props.words || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
+    const choice = choices[Number(event.key) - 1];
+    if (!choice) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onChoose(choice.id);
+  }
+
+  return (
+    <div className="picker-list" onKeyDownCapture={byNumber}>
+      <Autocomplete inputValue={props.words} onInputChange={props.onWords}>
+        <TextField aria-label={props.label} autoFocus className="picker-field" maxLength={props.maxLength}>
+          <Input placeholder={props.placeholder} className="picker-input" autoComplete="off" />
+        </TextField>
+        <ListBox
+          aria-label={props.label}
+          className="picker-choices"
+          items={choices}
+          selectionMode={props.multiple ? "multiple" : "single"}
+          selectedKeys={chosen}
+          escapeKeyBehavior="none"
+          onSelectionChange={choose}
+          renderEmptyState={() => <p className="picker-empty">{props.empty}</p>}
+        >
+          {(choice) => (
+            <ListBoxItem id={choice.id} textValue={choice.text} className="picker-choice">
+              {({ isSelected }) => (
+                <>
+                  {props.multiple && <span className="picker-box" data-state={isSelected ? "all" : choice.part ? "some" : "none"}>{isSelected && <CheckIcon size={14} />}</span>}
+                  <span className="picker-content">{choice.content}</span>
+                  {choice.part && <span className="visually-hidden">, on some of the requests</span>}
+                  {!props.multiple && isSelected && <CheckIcon size={16} />}
+                  {props.numbers && !props.words && choices.indexOf(choice) < 9 && <kbd className="picker-number" aria-hidden="true">{choices.indexOf(choice) + 1}</kbd>}
+                </>
+              )}
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Autocomplete>
+    </div>
+  );
+}

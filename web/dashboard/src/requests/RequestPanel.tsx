@@ -1,0 +1,134 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRouter, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef, type KeyboardEvent } from "react";
+
+import { absolute } from "../api/base";
+import { ApiError } from "../api/call";
+import { useSession } from "../api/session";
+import type { FeatureRequest } from "../api/types";
+import { Button } from "../ui/Button";
+import { CopyButton } from "../ui/CopyButton";
+import { BackIcon, CloseIcon, TrashIcon } from "../ui/icons";
+import { EmptyState, Failure, Skeleton } from "../ui/states";
+import { Attachments } from "./Attachments";
+import { BinBanner, MergedBanner, QuarantineBanner } from "./banners";
+import { useChanges } from "./changes";
+import { Comments } from "./Comments";
+import { boxQuery } from "./details";
+import { History } from "./History";
+import { MergedIn } from "./MergedIn";
+import { Origin } from "./Origin";
+import { Properties } from "./Properties";
+import { RequestText } from "./RequestText";
+import { requestQuery } from "./rows";
+import { Similar } from "./Similar";
+import { Voters } from "./Voters";
+import "./panel.css";
+
+// How often an open request is read again, to show what colleagues do to it.
+const every = 15_000;
+
+export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const byKeyboard = useRef(document.activeElement?.matches(":focus-visible") ?? false);
+  const live = useQuery({ ...requestQuery(id), refetchInterval: every });
+  const gone = live.error instanceof ApiError && live.error.code === "requests.not_found";
+  const binned = useQuery({ ...boxQuery(id, "bin"), enabled: gone });
+  const inQuarantineList = useSearch({ strict: false }).box === "quarantine";
+  const held = useQuery({ ...boxQuery(id, "quarantine"), enabled: inQuarantineList && !gone });
+  const request = gone ? binned.data : live.data;
+  const box = gone ? "bin" : inQuarantineList && held.data !== null ? "quarantine" : "live";
+
+  // Who opens a request by a key reads on from its heading.
+  useEffect(() => {
+    if (!request || !byKeyboard.current) return;
+    byKeyboard.current = false;
+    heading.current?.focus();
+  }, [request]);
+  useFreshDetails(live.data);
+
+  function closeByKey(event: KeyboardEvent) {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.stopPropagation();
+    onClose();
+  }
+
+  return (
+    <section className="request" aria-label="Request" onKeyDown={closeByKey}>
+      <Bar id={id} request={request ?? undefined} box={box} onClose={onClose} />
+      <div className="request-scroll" key={id}>
+        {request ? (
+          <Page request={request} box={box} heading={heading} />
+        ) : gone && binned.isSuccess ? (
+          <EmptyState title="This request is not here">
+            <p className="quiet">It may have been in the bin for more than 30 days, or belong to an app that was deleted.</p>
+            <Button onPress={onClose}>Back to the list</Button>
+          </EmptyState>
+        ) : live.error && !gone ? (
+          <Failure error={live.error} onRetry={() => void live.refetch()} />
+        ) : binned.error ? (
+          <Failure error={binned.error} onRetry={() => void binned.refetch()} />
+        ) : (
+          <div className="request-page"><Skeleton lines={8} label="Loading the request" /></div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+type Box = "live" | "bin" | "quarantine";
+
+function Page({ request, box, heading }: { request: FeatureRequest; box: Box; heading: React.RefObject<HTMLHeadingElement | null> }) {
+  const editable = useSession().can("member") && box !== "bin";
+  return (
+    <article className="request-page" aria-labelledby="request-title">
+      {box === "bin" && <BinBanner request={request} />}
+      {box === "quarantine" && <QuarantineBanner request={request} />}
+      {request.merged_into_id && box === "live" && <MergedBanner request={request} into={request.merged_into_id} />}
+      <RequestText request={request} editable={editable} heading={heading} />
+      <Attachments attachments={request.attachments} />
+      <Properties request={request} editable={editable} />
+      {box !== "bin" && (
+        <>
+          {box === "live" && !request.merged_into_id && <Similar request={request} />}
+          <Comments request={request} editable={editable} />
+          <MergedIn id={request.id} />
+          <Voters request={request} editable={editable && box === "live"} />
+        </>
+      )}
+      <Origin request={request} />
+      {box !== "bin" && <History id={request.id} />}
+    </article>
+  );
+}
+
+function Bar({ id, request, box, onClose }: { id: string; request: FeatureRequest | undefined; box: Box; onClose(): void }) {
+  const member = useSession().can("member");
+  const { remove } = useChanges();
+  const { href } = useRouter().buildLocation({ to: "/", search: { request: id, ...(box !== "live" && { box }) } });
+  return (
+    <div className="request-bar">
+      <span className="request-back"><Button kind="quiet" small onPress={onClose}><BackIcon />Back</Button></span>
+      <span className="request-bar-gap" />
+      <CopyButton text={absolute(href)} label="Copy a link to this request">Copy link</CopyButton>
+      {member && request && box === "live" && (
+        <Button kind="quiet" small icon aria-label="Move to the bin" onPress={() => { onClose(); void remove({ requests: [request] }); }}><TrashIcon /></Button>
+      )}
+      <span className="request-close"><Button kind="quiet" small icon aria-label="Close the request" onPress={onClose}><CloseIcon /></Button></span>
+    </div>
+  );
+}
+
+// What others did to the request is read when it is seen that they did something.
+function useFreshDetails(request: FeatureRequest | undefined): void {
+  const client = useQueryClient();
+  const seen = useRef("");
+  const { id = "", version, votes, comments } = request ?? {};
+  useEffect(() => {
+    const now = `${id} ${version} ${votes} ${comments}`;
+    if (id && seen.current.startsWith(id) && seen.current !== now) {
+      for (const kind of ["history", "votes", "comments"]) void client.invalidateQueries({ queryKey: ["requests", kind, id] });
+    }
+    seen.current = now;
+  }, [client, id, version, votes, comments]);
+}

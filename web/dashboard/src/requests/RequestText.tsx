@@ -1,0 +1,36 @@
+import { useState, type RefObject } from "react";
+
+import type { FeatureRequest } from "../api/types";
+import { Button } from "../ui/Button";
+import { EditIcon } from "../ui/icons";
+import { useDraft } from "./draft";
+import { TextEditor, type Edited } from "./TextEditor";
+
+type Props = { request: FeatureRequest; editable: boolean; heading: RefObject<HTMLHeadingElement | null> };
+
+// The title and the description, plain text both.
+export function RequestText({ request, editable, heading }: Props) {
+  const [draft, setDraft] = useDraft("text." + request.id);
+  const [begun, setBegun] = useState(() => parse(draft));
+
+  function edit(next: Edited | undefined) {
+    setBegun(next);
+    setDraft(next ? JSON.stringify(next) : "");
+    if (!next) requestAnimationFrame(() => heading.current?.focus());
+  }
+
+  if (editable && begun) return <TextEditor request={request} edited={begun} onChange={edit} />;
+  return (
+    <div className="request-text">
+      <div className="request-head">
+        <h2 id="request-title" ref={heading} tabIndex={-1}>{request.title}</h2>
+        {editable && <Button kind="quiet" small icon aria-label="Edit the title and the description" onPress={() => edit({ title: request.title, description: request.description, base: request })}><EditIcon /></Button>}
+      </div>
+      {request.description ? <p className="prose">{request.description}</p> : <p className="quiet">No description.</p>}
+    </div>
+  );
+}
+
+function parse(draft: string): Edited | undefined {
+  return draft ? (JSON.parse(draft) as Edited) : undefined;
+}

@@ -1,0 +1,37 @@
+import type { ReactNode } from "react";
+
+import { Button } from "../ui/Button";
+import { number } from "../ui/marks";
+import { message, Skeleton } from "../ui/states";
+
+// A part of the request's page.
+export function Section({ title, count, action, children }: { title: string; count?: number | undefined; action?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="request-section" aria-label={title}>
+      <div className="request-section-head">
+        <h3>{title}{count !== undefined && <span className="quiet number"> {number(count)}</span>}</h3>
+        {action}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+type Asked = { isPending: boolean; error: Error | null; data: unknown; refetch(): unknown };
+
+// What a section shows until it has something: its own skeleton, or its own failure.
+export function Waiting({ query, lines = 2 }: { query: Asked; lines?: number }) {
+  if (query.isPending) return <Skeleton lines={lines} />;
+  if (!query.error || query.data) return null;
+  return (
+    <div className="request-failure" role="alert">
+      <span>{message(query.error)}</span>
+      <Button small onPress={() => void query.refetch()}>Try again</Button>
+    </div>
+  );
+}
+
+export function More({ query, children }: { query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown }; children: ReactNode }) {
+  if (!query.hasNextPage) return null;
+  return <Button small kind="quiet" isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>{children}</Button>;
+}

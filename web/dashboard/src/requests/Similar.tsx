@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { useSession } from "../api/session";
+import type { FeatureRequest } from "../api/types";
+import { Button } from "../ui/Button";
+import { MergeIcon } from "../ui/icons";
+import { notifyError } from "../ui/notices";
+import { queryClient } from "../api/queries";
+import { useChanges } from "./changes";
+import { similarQuery } from "./details";
+import { usePicker } from "./pickers";
+import { RequestLine } from "./RequestLine";
+import { requestQuery } from "./rows";
+import { Section, Waiting } from "./Section";
+
+const shown = 5;
+
+export function Similar({ request }: { request: FeatureRequest }) {
+  const member = useSession().can("member");
+  const { merge } = useChanges();
+  const pick = usePicker();
+  const similar = useQuery(similarQuery(request.id));
+
+  async function mergeInto(id: string) {
+    try {
+      await merge([request.id], await queryClient.fetchQuery(requestQuery(id)));
+    } catch (error) {
+      notifyError(error, "The requests were not merged.");
+    }
+  }
+
+  return (
+    <Section title="Similar" action={member && <Button small kind="quiet" data-picker onPress={() => pick("merge", { requests: [request] })}><MergeIcon size={16} />Merge into…</Button>}>
+      <Waiting query={similar} />
+      {similar.data?.length === 0 && <p className="quiet small">Nothing similar was found.</p>}
+      {similar.data && (
+        <ul className="lines">
+          {similar.data.slice(0, shown).map((other) => (
+            <RequestLine key={other.id} request={other}>
+              {member && <Button small kind="quiet" aria-label={`Merge into ${other.title}`} onPress={() => void mergeInto(other.id)}>Merge</Button>}
+            </RequestLine>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,33 @@
+import { useState } from "react";
+
+import { choosableStatuses, statusNames, type Status } from "../api/types";
+import { StatusMark } from "../ui/marks";
+import { useChanges } from "./changes";
+import { PickList } from "./PickList";
+import { usePicker, type PickerProps } from "./pickers";
+import { fold, shared } from "./target";
+
+export function StatusPicker({ target, close }: PickerProps) {
+  const [words, setWords] = useState("");
+  const { update } = useChanges();
+  const pick = usePicker();
+  const now = shared(target, (request) => request.status);
+  // A duplicate is one of something: the next picker asks of what.
+  const statuses: Status[] = "requests" in target ? [...choosableStatuses, "duplicate"] : [...choosableStatuses];
+
+  function choose(id: string) {
+    close();
+    const status = statuses.find((one) => one === id);
+    if (!status || status === now) return;
+    if (status === "duplicate") pick("merge", target);
+    else void update(target, { status });
+  }
+
+  const choices = statuses
+    .filter((status) => fold(statusNames[status]).includes(fold(words)))
+    .map((status) => {
+      const text = status === "duplicate" ? "Duplicate of…" : statusNames[status];
+      return { id: status, text, content: status === "duplicate" ? <span className="status status-duplicate"><span className="status-dot" />{text}</span> : <StatusMark status={status} /> };
+    });
+  return <PickList label="Status" placeholder="Change the status to…" words={words} onWords={setWords} choices={choices} chosen={now ? [now] : []} numbers onChoose={choose} empty="No status is called that." />;
+}

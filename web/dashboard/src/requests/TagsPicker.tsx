@@ -1,0 +1,76 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { tagsQuery } from "../api/queries";
+import { Button } from "../ui/Button";
+import { useChanges, type Target } from "./changes";
+import { PickList, type Choice } from "./PickList";
+import type { PickerProps } from "./pickers";
+import { fold } from "./target";
+
+// Of a tag: whether all, some or none of the requests have it. Of requests that are not
+// loaded nothing is known, which is shown as "some": it stays as it is unless it is chosen.
+type State = "all" | "some" | "none";
+type Tags = Map<string, { tag: string; state: State }>; // by the folded tag
+
+const shownAtOnce = 60;
+
+// What is ticked is saved as one change when the picker closes, so that one undo takes it back.
+export function TagsPicker({ target, close, atClose }: PickerProps) {
+  const [words, setWords] = useState("");
+  const [set, setSet] = useState<Tags>(new Map());
+  const { update } = useChanges();
+  const known = useQuery(tagsQuery);
+
+  const before = tagsOf(target);
+  const unknown: State = "requests" in target ? "none" : "some";
+  const was = (key: string): State => before.get(key)?.state ?? unknown;
+  const now = (key: string): State => set.get(key)?.state ?? was(key);
+
+  atClose(() => {
+    const turned = (state: State) => [...set].filter(([key, one]) => one.state === state && was(key) !== state).map(([, one]) => one.tag);
+    const [add_tags, remove_tags] = [turned("all"), turned("none")];
+    if (add_tags.length || remove_tags.length) void update(target, { ...(add_tags.length && { add_tags }), ...(remove_tags.length && { remove_tags }) });
+  });
+
+  const spelling: Tags = new Map([...before, ...set]);
+  for (const { tag } of known.data ?? []) if (!spelling.has(fold(tag))) spelling.set(fold(tag), { tag, state: unknown });
+  const typed = fold(words);
+  const found = [...spelling].filter(([key]) => key.includes(typed));
+  const choices: Choice[] = found.slice(0, shownAtOnce).map(([key, { tag }]) => ({ id: key, text: tag, part: now(key) === "some", content: tag }));
+  if (typed && !spelling.has(typed)) choices.push({ id: typed, text: `Create ${words.trim()}`, content: <>Create “{words.trim()}”</> });
+
+  // Of some, it goes to all, to none and back to as it was.
+  function choose(key: string) {
+    const next: Record<State, State> = { none: was(key) === "some" ? "some" : "all", some: "all", all: "none" };
+    const tag = spelling.get(key)?.tag ?? words.trim();
+    setSet(new Map(set).set(key, { tag, state: next[now(key)] }));
+    setWords("");
+  }
+
+  return (
+    <>
+      <PickList
+        label="Tags" placeholder="Find or create a tag…" words={words} onWords={setWords} maxLength={40} multiple
+        choices={choices} chosen={[...spelling.keys()].filter((key) => now(key) === "all")} onChoose={choose}
+        empty={known.isPending ? "Loading the tags…" : known.error ? known.error.message : "No tags yet. Type to create the first one."}
+      />
+      <div className="picker-foot">
+        <span className="quiet small">{found.length > shownAtOnce ? "Type to find more." : unknown === "some" && "A dash stays as it is."}</span>
+        <Button onPress={close}>Done</Button>
+      </div>
+    </>
+  );
+}
+
+function tagsOf(target: Target): Tags {
+  const tags: Tags = new Map();
+  if (!("requests" in target)) return tags;
+  for (const { tags: own } of target.requests) {
+    for (const tag of own) {
+      const all = target.requests.every((request) => request.tags.some((other) => fold(other) === fold(tag)));
+      if (!tags.has(fold(tag))) tags.set(fold(tag), { tag, state: all ? "all" : "some" });
+    }
+  }
+  return tags;
+}

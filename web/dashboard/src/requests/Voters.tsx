@@ -1,0 +1,75 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { call } from "../api/call";
+import type { FeatureRequest, Vote } from "../api/types";
+import { Button } from "../ui/Button";
+import { CloseIcon, PlusIcon } from "../ui/icons";
+import { Avatar, Time } from "../ui/marks";
+import { notify, notifyError } from "../ui/notices";
+import { AddVote } from "./AddVote";
+import { votesQuery } from "./details";
+import { place } from "./lists";
+import { Verified } from "./Origin";
+import { requestQuery, rowOf } from "./rows";
+import { More, Section, Waiting } from "./Section";
+
+export type Person = { email?: string; name?: string; external_id?: string };
+
+export function Voters({ request, editable }: { request: FeatureRequest; editable: boolean }) {
+  const [adding, setAdding] = useState(false);
+  const votes = useInfiniteQuery(votesQuery(request.id));
+  const client = useQueryClient();
+  const voters = votes.data?.pages.flatMap((page) => page.votes) ?? [];
+
+  // counted puts the number that the service answers where it is shown.
+  function counted(number: number) {
+    const now = client.getQueryData(requestQuery(request.id).queryKey) ?? request;
+    client.setQueryData(requestQuery(request.id).queryKey, { ...now, votes: number });
+    place([{ ...rowOf(now), votes: number }], undefined);
+    for (const kind of ["votes", "history"]) void client.invalidateQueries({ queryKey: ["requests", kind, request.id] });
+  }
+
+  async function add(person: Person) {
+    counted((await call("votes-add", { request_id: request.id, ...person })).votes);
+  }
+
+  async function remove(person: Person, name: string) {
+    try {
+      counted((await call("votes-remove", { request_id: request.id, ...person })).votes);
+      notify(`The vote of ${name} was removed.`, { undo: () => void add(person).catch((error) => notifyError(error)) });
+    } catch (error) {
+      notifyError(error, "The vote was not removed.");
+    }
+  }
+
+  return (
+    <Section title="Votes" count={request.votes} action={editable && <Button small kind="quiet" onPress={() => setAdding(true)}><PlusIcon size={16} />Add a vote</Button>}>
+      <Waiting query={votes} />
+      {votes.data && voters.length === 0 && <p className="quiet small">Nobody wants it yet.</p>}
+      <ul className="lines">
+        {voters.map((vote, i) => {
+          const { person, name } = whoIs(vote);
+          return (
+            <li key={i} className="line">
+              <Avatar name={name} />
+              <span className="line-title">{name}{vote.name && vote.email && <span className="quiet"> {vote.email}</span>}{vote.verified && <> <Verified /></>}{vote.request_id !== request.id && <span className="quiet small"> through a merged request</span>}</span>
+              <span className="quiet small"><Time at={vote.created_at} /></span>
+              {editable && person && <Button small kind="quiet" icon aria-label={`Remove the vote of ${name}`} onPress={() => void remove(person, name)}><CloseIcon size={16} /></Button>}
+            </li>
+          );
+        })}
+      </ul>
+      <More query={votes}>Show more people</More>
+      <AddVote isOpen={adding} onClose={() => setAdding(false)} onAdd={add} />
+    </Section>
+  );
+}
+
+// person is how the service knows somebody whose vote may be removed here: not those for
+// whom the customer's product vouches, nor those of whom nothing is known.
+function whoIs({ email, name, external_id, verified }: Vote): { person: Person | undefined; name: string } {
+  const person: Person = { ...(email && { email }), ...(name && { name }), ...(external_id && { external_id }) };
+  const known = !verified && Object.keys(person).length > 0;
+  return { person: known ? person : undefined, name: name ?? email ?? external_id ?? "Somebody unknown" };
+}

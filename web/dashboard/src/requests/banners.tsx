@@ -1,0 +1,68 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+import { useSession } from "../api/session";
+import type { FeatureRequest } from "../api/types";
+import { Button } from "../ui/Button";
+import { MergeIcon, ShieldIcon, TrashIcon } from "../ui/icons";
+import { useChanges } from "./changes";
+import { requestQuery } from "./rows";
+
+function Banner({ icon, children, actions }: { icon: ReactNode; children: ReactNode; actions: ReactNode }) {
+  const member = useSession().can("member");
+  return (
+    <div className="banner" role="note">
+      <span className="banner-icon">{icon}</span>
+      <div className="banner-text">{children}</div>
+      {member && <div className="banner-actions">{actions}</div>}
+    </div>
+  );
+}
+
+// A move to another box, after which it is asked again where the request lies.
+function useMove(id: string) {
+  const client = useQueryClient();
+  return async (move: Promise<void>) => {
+    await move;
+    await Promise.all([["requests", "one", id], ["requests", "box"], ["requests", "history", id]].map((queryKey) => client.invalidateQueries({ queryKey })));
+  };
+}
+
+export function BinBanner({ request }: { request: FeatureRequest }) {
+  const { restore } = useChanges();
+  const move = useMove(request.id);
+  return (
+    <Banner icon={<TrashIcon />} actions={<Button small onPress={() => void move(restore({ requests: [request] }))}>Restore</Button>}>
+      <p>This request is in the bin. It is kept there for 30 days.</p>
+    </Banner>
+  );
+}
+
+export function QuarantineBanner({ request }: { request: FeatureRequest }) {
+  const { release, block } = useChanges();
+  const move = useMove(request.id);
+  return (
+    <Banner
+      icon={<ShieldIcon />}
+      actions={
+        <>
+          <Button small onPress={() => void move(release({ requests: [request] }))}>Release</Button>
+          <Button small kind="danger" onPress={() => void move(block({ requests: [request] }))}>Block</Button>
+        </>
+      }
+    >
+      <p><strong>This looks like spam.</strong> Its form was sent within two seconds, or had a field filled in that people do not see, or nearly the same had just come from the same address. Nobody outside sees it, and it counts nowhere.</p>
+    </Banner>
+  );
+}
+
+export function MergedBanner({ request, into }: { request: FeatureRequest; into: string }) {
+  const { unmerge } = useChanges();
+  const target = useQuery(requestQuery(into));
+  return (
+    <Banner icon={<MergeIcon />} actions={<Button small onPress={() => void unmerge(request)}>Take it out</Button>}>
+      <p>Merged into <Link to="/" search={(search) => ({ ...search, request: into })}>{target.data?.title ?? "another request"}</Link>. Its votes count there.</p>
+    </Banner>
+  );
+}

@@ -1,0 +1,154 @@
+import { ApiError, call } from "../api/call";
+import { queryClient } from "../api/queries";
+import type { Box, FeatureRequest } from "../api/types";
+import { number } from "../ui/marks";
+import { notify, notifyError } from "../ui/notices";
+import { chunks, type Pair } from "./edits";
+import { newer, place, ready, type Left } from "./lists";
+import { report } from "./progress";
+import { requestQuery, rowOf, type Row } from "./rows";
+
+// One call of a change, for some of its rows. It may return the row as it became.
+export type Step = { pairs: Pair[]; run(): Promise<FeatureRequest | void> };
+
+// A change that is shown at once and then made. Boxes are given when it moves requests.
+export type Job = {
+  steps: Step[];
+  from?: Box;
+  to?: Box;
+  doing: string;
+  done: string;
+  inverse?: (pairs: Pair[]) => Step[];
+  also?: Row[]; // others whose numbers change with it
+  left?: Left;
+};
+
+// The changes that can be undone, the latest last.
+const undoable: (() => void)[] = [];
+
+// Changes are made one after another, so that each one knows the version that the one
+// before it made.
+let tail: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+
+export const busy = () => waiting > 0;
+
+function inTurn(run: () => Promise<void>): Promise<void> {
+  waiting++;
+  const turn = tail.then(run).finally(() => waiting--);
+  tail = turn.catch(() => undefined);
+  return turn;
+}
+
+// carryOut shows what a job changes, makes the change, and takes back what fails.
+export async function carryOut(job: Job): Promise<void> {
+  const left = job.left ?? new Map();
+  await ready();
+  place(afterwards(job.steps), job.to, left);
+  await inTurn(() => make(job, left));
+}
+
+async function make(job: Job, left: Left): Promise<void> {
+  const stop = new AbortController();
+  const total = job.steps.reduce((n, step) => n + step.pairs.length, 0);
+  const made: Pair[] = [];
+  let failed: unknown;
+  let at = 0;
+  for (; at < job.steps.length && !stop.signal.aborted; at++) {
+    const step = job.steps[at]!;
+    if (job.steps.length > 1) report({ text: job.doing, done: made.length, total, stop });
+    try {
+      const answer = await step.run();
+      for (const pair of step.pairs) if (answer?.id === pair.after.id) pair.after = rowOf(answer);
+    } catch (error) {
+      failed = error;
+      break;
+    }
+    made.push(...step.pairs);
+  }
+  report(undefined);
+  const rest = job.steps.slice(at);
+  place(rest.flatMap((step) => step.pairs.map((pair) => pair.before)), job.from, left);
+  place(newer(made.map((pair) => pair.after)), job.to, left);
+  await reload(job.also ?? []);
+  outdate([...made.map((pair) => pair.after), ...(job.also ?? [])]);
+  const undo = made.length && job.inverse ? once(() => takeBack(job, made, left)) : undefined;
+  if (failed || rest.length) await tellRest(failed, made.length, total, rest, undo);
+  else notify(job.done, undo && { undo });
+}
+
+// outdate lets be read again what is shown about requests that have changed.
+function outdate(rows: Row[]): void {
+  const ids = new Set<unknown>(rows.map((row) => row.id));
+  void queryClient.invalidateQueries({ queryKey: ["requests"], predicate: ({ queryKey: [, kind, id] }) => kind === "facets" || (kind !== "list" && ids.has(id)) });
+  void queryClient.invalidateQueries({ queryKey: ["tags"] });
+}
+
+const afterwards = (steps: Step[]) => steps.flatMap((step) => step.pairs.map((pair) => pair.after));
+
+// tellRest says why a change was not made, or not wholly, and shows what is true by now.
+async function tellRest(failed: unknown, made: number, total: number, rest: Step[], undo: (() => void) | undefined): Promise<void> {
+  if (made) notify(`${number(made)} of ${number(total)} requests were changed.`, undo && { undo });
+  if (!failed) return;
+  const changed = failed instanceof ApiError && (failed.status === 404 || failed.status === 409);
+  if (failed instanceof ApiError && failed.code === "requests.version_conflict") {
+    refuse(`“${rest[0]?.pairs[0]?.before.title}” was changed by somebody else meanwhile. You see it as it is now; your change was not made.`);
+  } else {
+    notifyError(failed);
+  }
+  if (failed instanceof ApiError && failed.code === "requests.count_mismatch") void queryClient.resetQueries({ queryKey: ["requests", "list"] });
+  else if (changed) await reload((rest[0]?.pairs ?? []).slice(0, 50).map((pair) => pair.before));
+}
+
+// refuse says why nothing is done.
+export function refuse(reason: string): void {
+  notifyError(new ApiError("requests.refused", reason, 0));
+}
+
+// reload reads requests again that somebody else has changed.
+export async function reload(rows: Row[]): Promise<void> {
+  for (const some of chunks(rows, 6)) {
+    await Promise.all(some.map(async (row) => {
+      try {
+        const { request } = await call("requests-get", { id: row.id });
+        place([rowOf(request)], undefined);
+        queryClient.setQueryData(requestQuery(row.id).queryKey, request);
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) place([row], "bin");
+      }
+    }));
+  }
+}
+
+// takeBack is the change that undoes another one.
+async function takeBack(job: Job, made: Pair[], left: Left): Promise<void> {
+  const pairs = made.map(({ before, after }) => ({ before: after, after: { ...before, version: after.version + 1 } }));
+  await carryOut({
+    steps: job.inverse!(pairs),
+    ...(job.to && { from: job.to }),
+    ...(job.from && { to: job.from }),
+    ...(job.also && { also: job.also }),
+    doing: "Undoing",
+    done: "Undone.",
+    left,
+  });
+}
+
+function once(run: () => Promise<void>): () => void {
+  const undo = () => {
+    const at = undoable.indexOf(undo);
+    if (at < 0) return;
+    undoable.splice(at, 1);
+    void run();
+  };
+  undoable.push(undo);
+  if (undoable.length > 20) undoable.shift();
+  return undo;
+}
+
+// undoLatest undoes the latest change, whether its notice is still there or not.
+export function undoLatest(): boolean {
+  const undo = undoable.at(-1);
+  undo?.();
+  return undo !== undefined;
+}

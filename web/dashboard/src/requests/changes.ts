@@ -1,0 +1,222 @@
+import { call } from "../api/call";
+import { statusNames, type FeatureRequest } from "../api/types";
+import { queryClient, usersQuery } from "../api/queries";
+import { count, day, number } from "../ui/marks";
+import { notify, notifyError } from "../ui/notices";
+import { carryOut, refuse, undoLatest, type Step } from "./carry";
+import { back, bulkSet, chunks, differs, edited, grouped, type BulkSet, type Edit, type Matching, type Pair, type Target } from "./edits";
+import { report } from "./progress";
+import { readRows, rowOf, type Row, type Rows } from "./rows";
+
+export type { Edit, Target } from "./edits";
+
+// What the service changes in one call.
+const mostIDs = 1_000;
+const mostMatching = 10_000;
+const mostETAs = 1_000;
+const mostMerged = 50;
+
+async function update(target: Target, edit: Edit): Promise<void> {
+  const rows = await rowsOf(target);
+  if (!rows) return;
+  if (edit.eta !== undefined && rows.length > mostETAs) {
+    refuse(`An ETA can be set for ${number(mostETAs)} requests at once, and these are ${number(rows.length)}.`);
+    return;
+  }
+  const pairs = rows.map((row) => pairOf(row, edited(row, edit)));
+  const changing = pairs.filter(({ before, after }) => differs(before, after));
+  if (changing.length === 0) {
+    notify(rows.some((row) => row.merged_into_id) ? "What is merged keeps its status; take it out first." : `${subject(rows)} ${rows.length === 1 ? "is" : "are"} like that already.`);
+    return;
+  }
+  const whole = "matching" in target && changing.length === rows.length ? target : undefined;
+  await carryOut({
+    steps: edits(changing, () => edit, whole),
+    doing: "Changing requests",
+    done: sentence(changing.map((pair) => pair.before), edit),
+    inverse: (again) => edits(again, back),
+  });
+}
+
+// edits are the calls that edit rows: one by itself, with its version, or else as many as
+// can be in one call.
+function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Step[] {
+  if (pairs.length === 1) return [single(pairs[0]!, edit(pairs[0]!))];
+  const steps: Step[] = [];
+  for (const group of grouped(pairs, edit)) {
+    const set = bulkSet(group.edit);
+    if (set) steps.push(...bulk(group.pairs, set, whole));
+    if (group.edit.eta === undefined) continue;
+    for (const pair of group.pairs) steps.push({ pairs: [pair], run: async () => (await call("requests-update", { id: pair.before.id, eta: pair.after.eta as string })).request });
+  }
+  return steps;
+}
+
+function single(pair: Pair, { add_tags, remove_tags, status, ...rest }: Edit): Step {
+  return {
+    pairs: [pair],
+    run: async () => (await call("requests-update", {
+      id: pair.before.id,
+      expected_version: pair.before.version,
+      ...(rest as { assignee_id?: string; eta?: string }),
+      ...(status && status !== "duplicate" && { status }),
+      ...((add_tags || remove_tags) && { tags: pair.after.tags }),
+    })).request,
+  };
+}
+
+function bulk(pairs: Pair[], set: BulkSet, whole?: Matching): Step[] {
+  if (whole && pairs.length <= mostMatching) {
+    return [{ pairs, run: async () => void (await call("requests-bulk-update", { filter: whole.matching, expected_count: pairs.length, set })) }];
+  }
+  return chunks(pairs, mostIDs).map((some) => ({
+    pairs: some,
+    run: async () => void (await call("requests-bulk-update", { ids: some.map((pair) => pair.before.id), set })),
+  }));
+}
+
+type Move = {
+  from: "live" | "bin" | "quarantine";
+  to: "live" | "bin";
+  doing: string;
+  done: string;
+  undo: boolean;
+  one(id: string): Promise<FeatureRequest | void>;
+};
+
+const binned = async (id: string) => void (await call("requests-delete", { id }));
+const restored = async (id: string) => (await call("requests-restore", { id })).request;
+
+// Nothing can be put into quarantine again, so that what leaves it has no undo.
+const moves = {
+  remove: { from: "live", to: "bin", doing: "Deleting", done: "moved to the bin", undo: true, one: binned },
+  restore: { from: "bin", to: "live", doing: "Restoring", done: "restored", undo: true, one: restored },
+  release: { from: "quarantine", to: "live", doing: "Releasing", done: "released from quarantine", undo: false, one: async (id) => (await call("requests-release", { id })).request },
+  block: { from: "quarantine", to: "bin", doing: "Blocking", done: "moved to the bin as spam", undo: false, one: async (id) => void (await call("requests-block", { id })) },
+} satisfies Record<string, Move>;
+
+async function move(target: Target, kind: keyof typeof moves): Promise<void> {
+  const rows = await rowsOf(target);
+  if (!rows) return;
+  const { from, to, doing, done, undo, one }: Move = moves[kind];
+  const steps = (pairs: Pair[], box: "live" | "bin", each: typeof one, whole?: Matching): Step[] =>
+    pairs.length === 1 ? [{ pairs, run: () => each(pairs[0]!.before.id) }] : bulk(pairs, { box }, whole);
+  await carryOut({
+    steps: steps(rows.map((row) => ({ before: row, after: { ...row, version: row.version + 1 } })), to, one, "matching" in target ? target : undefined),
+    from,
+    to,
+    doing: `${doing} requests`,
+    done: `${subject(rows)} ${rows.length === 1 ? "was" : "were"} ${done}.`,
+    ...(undo && { inverse: (pairs: Pair[]) => (from === "live" ? steps(pairs, "live", restored) : steps(pairs, "bin", binned)) }),
+  });
+}
+
+async function merge(ids: string[], into: FeatureRequest | Row): Promise<void> {
+  const wanted = ids.filter((id) => id !== into.id);
+  if (wanted.length > mostMerged) {
+    refuse(`At most ${mostMerged} requests can be merged at once, and these are ${number(wanted.length)}.`);
+    return;
+  }
+  const found = await Promise.all(wanted.map(rowByID));
+  const rows = found.filter((row) => row !== undefined);
+  if (rows.length === 0) return;
+  const calls = (pairs: Pair[], one: (id: string) => Promise<FeatureRequest>): Step[] =>
+    pairs.map((pair) => ({ pairs: [pair], run: () => one(pair.before.id) }));
+  await carryOut({
+    also: [rowOf(into)],
+    steps: calls(rows.map((row) => ({ before: row, after: { ...row, status: "duplicate" as const, merged_into_id: into.id, version: row.version + 1 } })), async (id) => (await call("requests-merge", { id, into_id: into.id })).request),
+    doing: "Merging requests",
+    done: `${subject(rows)} ${rows.length === 1 ? "was" : "were"} merged into “${into.title}”.`,
+    inverse: (pairs) => calls(pairs.toReversed(), async (id) => (await call("requests-unmerge", { id })).request),
+  });
+}
+
+async function unmerge(request: FeatureRequest | Row): Promise<void> {
+  const row = rowOf(request);
+  const into = row.merged_into_id && (await rowByID(row.merged_into_id));
+  await carryOut({
+    also: into ? [into] : [],
+    steps: [{ pairs: [{ before: row, after: { ...row, merged_into_id: null, version: row.version + 1 } }], run: async () => (await call("requests-unmerge", { id: row.id })).request }],
+    doing: "Taking apart",
+    done: `“${row.title}” stands by itself again.`,
+  });
+}
+
+// rowsOf returns the rows that are meant, or undefined when they are not those that the
+// person saw any more. All that match are read first, so that a change can be undone.
+async function rowsOf(target: Target): Promise<Row[] | undefined> {
+  if ("requests" in target) return target.requests.map(rowOf);
+  const rows: Row[] = [];
+  const stop = new AbortController();
+  try {
+    for (let cursor = "", first = true; cursor || first; first = false) {
+      report({ text: "Reading requests", done: rows.length, total: target.count, stop });
+      const page = await readRows(target.matching, "newest", cursor, 200, stop.signal);
+      rows.push(...page.rows);
+      cursor = page.next;
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) notifyError(error, "Nothing was changed.");
+    return undefined;
+  } finally {
+    report(undefined);
+  }
+  if (rows.length === target.count || target.atLeast) return rows;
+  refuse(`The filter matches ${number(rows.length)} requests by now and not ${number(target.count)}. Nothing was changed; look again.`);
+  void queryClient.resetQueries({ queryKey: ["requests", "list"] });
+  return undefined;
+}
+
+async function rowByID(id: string): Promise<Row | undefined> {
+  for (const [, data] of queryClient.getQueriesData<Rows>({ queryKey: ["requests", "list"] })) {
+    for (const page of data?.pages ?? []) {
+      const row = page.rows.find((row) => row.id === id);
+      if (row) return row;
+    }
+  }
+  try {
+    return rowOf((await call("requests-get", { id })).request);
+  } catch (error) {
+    notifyError(error);
+    return undefined;
+  }
+}
+
+function pairOf(before: Row, after: Row): Pair {
+  return { before, after: differs(before, after) ? { ...after, version: before.version + 1 } : after };
+}
+
+function subject(rows: Row[]): string {
+  return rows.length === 1 ? `“${rows[0]!.title}”` : count(rows.length, "request");
+}
+
+// sentence says what an edit has done.
+function sentence(rows: Row[], edit: Edit): string {
+  const are = rows.length === 1 ? "is" : "are";
+  const [name, ...others] = Object.keys(edit);
+  if (others.length) return `${subject(rows)} ${rows.length === 1 ? "was" : "were"} changed.`;
+  if (name === "status") return `${subject(rows)} ${are} now ${statusNames[edit.status!]}.`;
+  if (name === "assignee_id") {
+    const user = queryClient.getQueryData(usersQuery.queryKey)?.find((user) => user.id === edit.assignee_id);
+    return `${subject(rows)} ${are} assigned to ${edit.assignee_id ? (user?.name ?? "somebody else") : "nobody"}.`;
+  }
+  if (name === "eta") return `${subject(rows)} ${are} ${edit.eta ? `expected on ${day(edit.eta)}` : "without an ETA"}.`;
+  return `${subject(rows)} ${are} ${name === "add_tags" ? "tagged" : "no longer tagged"} ${(edit.add_tags ?? edit.remove_tags ?? []).map((tag) => `“${tag}”`).join(", ")}.`;
+}
+
+const changes = {
+  update,
+  merge,
+  unmerge,
+  remove: (target: Target) => move(target, "remove"),
+  restore: (target: Target) => move(target, "restore"),
+  release: (target: Target) => move(target, "release"),
+  block: (target: Target) => move(target, "block"),
+  undo: undoLatest,
+};
+
+// useChanges returns what a person can do with requests. Each change shows at once, is
+// taken back with a notice when it fails, and can be undone where the service can.
+export function useChanges(): typeof changes {
+  return changes;
+}

@@ -1,0 +1,84 @@
+import type { Params } from "../api/call";
+import type { FeatureRequest, Status, Where } from "../api/types";
+import type { Row } from "./rows";
+
+// What is to be changed: requests, or all that a filter matches. count is how many those
+// are; with atLeast they have not all been counted.
+export type Target = { requests: (FeatureRequest | Row)[] } | Matching;
+export type Matching = { matching: Where; count: number; atLeast?: boolean };
+
+export type Edit = {
+  status?: Status;
+  assignee_id?: string | null;
+  eta?: string | null;
+  add_tags?: string[];
+  remove_tags?: string[];
+};
+
+export type BulkSet = Params<"requests-bulk-update">["set"];
+
+// A row before and after a change.
+export type Pair = { before: Row; after: Row };
+
+const fold = (tag: string) => tag.toLowerCase();
+
+function without(tags: string[], others: string[] = []): string[] {
+  const folded = new Set(others.map(fold));
+  return tags.filter((tag) => !folded.has(fold(tag)));
+}
+
+// edited is a row after an edit. What is merged keeps its status until it is taken out.
+export function edited(row: Row, edit: Edit): Row {
+  const next = { ...row };
+  if (edit.status && !row.merged_into_id) next.status = edit.status;
+  if (edit.assignee_id !== undefined) next.assignee_id = edit.assignee_id;
+  if (edit.eta !== undefined) next.eta = edit.eta;
+  if (edit.add_tags || edit.remove_tags) {
+    const kept = without(row.tags, edit.remove_tags);
+    next.tags = [...kept, ...without(edit.add_tags ?? [], kept)];
+  }
+  return next;
+}
+
+// differs says whether a change alters a row, and with it its version.
+export function differs(a: Row, b: Row): boolean {
+  return a.status !== b.status || a.assignee_id !== b.assignee_id || a.eta !== b.eta || a.tags.join() !== b.tags.join();
+}
+
+// back is the edit that makes what a row is now into what it was.
+export function back({ before, after }: Pair): Edit {
+  const added = without(after.tags, before.tags);
+  const removed = without(before.tags, after.tags);
+  return {
+    ...(before.status !== after.status && { status: before.status }),
+    ...(before.assignee_id !== after.assignee_id && { assignee_id: before.assignee_id }),
+    ...(before.eta !== after.eta && { eta: before.eta }),
+    ...(removed.length && { add_tags: removed }),
+    ...(added.length && { remove_tags: added }),
+  };
+}
+
+// bulkSet is the part of an edit that many requests can get at once: all but the ETA.
+export function bulkSet(edit: Edit): BulkSet | undefined {
+  const { eta: _, assignee_id, status, ...tags } = edit;
+  const set: BulkSet = { ...tags, ...(assignee_id !== undefined && { assignee_id: assignee_id ?? "none" }) };
+  if (status && status !== "duplicate") set.status = status;
+  return Object.keys(set).length ? set : undefined;
+}
+
+// grouped puts those together that get the same edit.
+export function grouped(pairs: Pair[], edit: (pair: Pair) => Edit): { edit: Edit; pairs: Pair[] }[] {
+  const groups = new Map<string, { edit: Edit; pairs: Pair[] }>();
+  for (const pair of pairs) {
+    const own = edit(pair);
+    const key = JSON.stringify(own);
+    const group = groups.get(key);
+    if (group) group.pairs.push(pair);
+    else groups.set(key, { edit: own, pairs: [pair] });
+  }
+  return [...groups.values()];
+}
+
+export function chunks<T>(all: T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}

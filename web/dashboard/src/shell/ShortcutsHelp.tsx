@@ -1,0 +1,43 @@
+import { useNavigate } from "@tanstack/react-router";
+
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { currentCommands } from "./commands";
+import { useSettings } from "./settings";
+import "./palette.css";
+
+const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc", Delete: "Del", " ": "Space" };
+
+export function Keys({ keys }: { keys: string }) {
+  const parts = keys === " " ? [keys] : keys.split(/[ +]/);
+  return <span className="keys">{parts.map((part, i) => <kbd key={i}>{names[part] ?? (part === "shift" ? "⇧" : part)}</kbd>)}</span>;
+}
+
+// All keys of the page.
+export default function ShortcutsHelp({ onClose }: { onClose(): void }) {
+  const { shortcuts } = useSettings();
+  const navigate = useNavigate();
+  const commands = currentCommands().filter((command) => command.keys);
+  const groups = [...new Set(commands.map((command) => command.group))];
+  return (
+    <Dialog title="Keyboard shortcuts" isOpen onClose={onClose} wide>
+      {!shortcuts && <p className="quiet small">Shortcuts of single keys are switched off.</p>}
+      <div className="help">
+        {groups.map((group) => (
+          <section key={group}>
+            <h3>{group}</h3>
+            <dl>
+              {commands.filter((command) => command.group === group).map((command) => (
+                <div key={command.name}>
+                  <dt>{command.name}</dt>
+                  <dd>{command.keys!.map((keys) => <Keys key={keys} keys={keys} />)}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <div className="dialog-actions"><Button onPress={() => { onClose(); void navigate({ to: "/account" }); }}>Switch shortcuts {shortcuts ? "off" : "on"} in your account</Button></div>
+    </Dialog>
+  );
+}
