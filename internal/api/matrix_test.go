@@ -51,6 +51,7 @@ var samples = map[string]string{
 	"requests-release":        `{"id":"{request}"}`,
 	"requests-block":          `{"id":"{spam}"}`,
 	"users-list":              `{}`,
+	"audit-list":              `{}`,
 	"users-invite":            `{"email":"grace@example.com","name":"Grace","role":"member"}`,
 	"users-recover":           `{"id":"{user}"}`,
 	"users-update":            `{"id":"{user}","name":"Grace"}`,

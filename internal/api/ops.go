@@ -68,6 +68,7 @@ func (a *API) operations() []op {
 		bearer("requests-stats", viewer, "Count the live feature requests that were created in a range of times", a.requestsStats),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 
+		bearer("audit-list", admin, "List what was done to the account, its users and its apps, latest first", a.auditList),
 		bearer("users-list", viewer, "List the account's users", a.usersList),
 		bearer("users-invite", admin, "Add a user, and make a link by which they choose their password", a.usersInvite),
 		bearer("users-recover", admin, "Make a link by which a colleague chooses another password, or accepts an invitation after all", a.usersRecover),

@@ -164,6 +164,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List what was done to the account, its users and its apps, latest first
+         * @description Needs an access token of a user with the role admin or above.
+         */
+        post: operations["audit-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth-accept-invite": {
         parameters: {
             query?: never;
@@ -1161,6 +1181,26 @@ export interface components {
             size: number;
             /** @description Where it can be downloaded without credentials, for an hour at least. Relative to the service's origin unless the operator has set its public URL. */
             url: string;
+        };
+        AuditListParams: {
+            /** @description next_cursor of a previous page. */
+            cursor?: string;
+            /**
+             * Format: int64
+             * @description Entries on a page: 50 without it, 200 at the most.
+             */
+            limit?: number;
+        };
+        AuditListResult: {
+            entries: components["schemas"]["Event"][];
+            has_more: boolean;
+            /** @description Send it back as cursor for the next page; empty on the last one. */
+            next_cursor: string;
+            /**
+             * Format: int64
+             * @description How many there are in all, whatever the page.
+             */
+            total_count: number;
         };
         AuthAcceptInviteParams: {
             /** @description The name that others see; without it, the user keeps the one they have. */
@@ -2635,6 +2675,52 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["AppResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "audit-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AuditListParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["AuditListResult"];
                     };
                 };
             };

@@ -92,8 +92,8 @@ function Page({ request, box, heading }: { request: FeatureRequest; box: Box; he
         <>
           {box === "live" && !request.merged_into_id && <Similar request={request} />}
           <Comments request={request} editable={editable} />
-          <MergedIn id={request.id} />
           <Voters request={request} editable={editable && box === "live"} />
+          <MergedIn id={request.id} />
         </>
       )}
       <Origin request={request} />

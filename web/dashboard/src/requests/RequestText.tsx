@@ -1,4 +1,4 @@
-import { useState, type RefObject } from "react";
+import { useEffect, useRef, useState, type RefObject } from "react";
 
 import type { FeatureRequest } from "../api/types";
 import { Button } from "../ui/Button";
@@ -16,8 +16,14 @@ export function RequestText({ request, editable, heading }: Props) {
   function edit(next: Edited | undefined) {
     setBegun(next);
     setDraft(next ? JSON.stringify(next) : "");
-    if (!next) requestAnimationFrame(() => heading.current?.focus());
   }
+
+  // The fields go away with the focus in them.
+  const was = useRef(begun);
+  useEffect(() => {
+    if (was.current && !begun) heading.current?.focus();
+    was.current = begun;
+  }, [begun, heading]);
 
   if (editable && begun) return <TextEditor request={request} edited={begun} onChange={edit} />;
   return (
