@@ -116,9 +116,10 @@ func reassigned(old, r feedback.Request) bool {
 	return r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID)
 }
 
+// checkAssignee refuses an assignee that the account does not have. Writing the user's
+// row makes a removal wait until the request can be found that is to be nobody's then.
 func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) error {
-	var n int
-	err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1 AND id = $2", accountID, id).Scan(&n)
+	n, err := changed(ctx, tx, "UPDATE users SET role = role WHERE account_id = $1 AND id = $2", accountID, id)
 	if err == nil && n == 0 {
 		return feedback.Invalid("requests", "assignee_id", "assignee_id must be the id of a user of the account; users-list has them.")
 	}

@@ -11,6 +11,8 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
 const setup = createRoute({ getParentRoute: () => root, path: "/setup", component: SetupPage });
 
+const join = createRoute({ getParentRoute: () => root, path: "/join", component: lazyRouteComponent(() => import("./pages/JoinPage")) });
+
 // What lies behind the login.
 const inside = createRoute({ getParentRoute: () => root, id: "inside", component: Gate });
 
@@ -31,7 +33,7 @@ const audit = createRoute({ getParentRoute: () => inside, path: "/team/audit", c
 const account = createRoute({ getParentRoute: () => inside, path: "/account", component: lazyRouteComponent(() => import("./account/AccountPage")) });
 
 export const router = createRouter({
-  routeTree: root.addChildren([setup, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),
+  routeTree: root.addChildren([setup, join, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),
   basepath: base.pathname,
   defaultPreload: "intent",
   defaultErrorComponent: BrokenPage,

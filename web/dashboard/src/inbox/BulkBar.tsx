@@ -20,15 +20,15 @@ interface Props {
   onClear(): void;
 }
 
-// What can be done with the chosen requests.
+// What can be done with the selected requests.
 export function BulkBar({ target, selected, box, total, exact, all, onAll, onClear }: Props) {
   const { remove, restore, release, block } = useChanges();
   const pick = usePicker();
   const picker = (kind: PickerKind, name: string, icon: ReactNode) => <Button key={kind} small kind="quiet" data-picker aria-label={name} onPress={() => pick(kind, target)}>{icon}<span className="bulk-words">{name}</span></Button>;
   return (
-    <div className="bulk" role="toolbar" aria-label="Chosen requests">
-      <span className="bulk-count" role="status">{all && !exact ? `At least ${number(selected)} chosen` : `${number(selected)} chosen`}</span>
-      {!all && total > selected && <Button small onPress={onAll}>Select all {exact ? number(total) : ""} that match</Button>}
+    <div className="bulk" role="toolbar" aria-label="Selected requests">
+      <Button small kind="quiet" icon aria-label="Select none" onPress={onClear}><CloseIcon size={16} /></Button>
+      <span className="bulk-count" role="status">{all && !exact && "At least "}{number(selected)} selected</span>
       {box === "live" && (
         <>
           {picker("status", "Status", <CheckIcon size={16} />)}
@@ -46,7 +46,7 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
           <Button small kind="quiet" onPress={() => void block(target)}><ShieldIcon size={16} />Spam: to the bin</Button>
         </>
       )}
-      <Button small kind="quiet" icon aria-label="Choose none" onPress={onClear}><CloseIcon size={16} /></Button>
+      {!all && total > selected && <Button small onPress={onAll}>Select all {exact ? number(total) : "that match"}</Button>}
     </div>
   );
 }

@@ -125,7 +125,7 @@ function Inbox() {
         <Toolbar search={search} where={where} field={field} filters={facets} onFilters={() => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }))} onChange={change} onNew={() => setCreating(true)} onLeave={focusList} />
         <Chips search={search} onChange={change} />
         <div className="list-head">
-          {member && <Checkbox aria-label="Choose all that are loaded" isSelected={rows.length > 0 && selected >= rows.length} isIndeterminate={selected > 0 && selected < rows.length} isDisabled={rows.length === 0} onChange={(all) => (all ? state.selectAll(false) : state.clear())} />}
+          {member && <Checkbox aria-label="Select all that are loaded" isSelected={rows.length > 0 && selected >= rows.length} isIndeterminate={selected > 0 && selected < rows.length} isDisabled={rows.length === 0} onChange={(all) => (all ? state.selectAll(false) : state.clear())} />}
           <h1>{boxNames[box]}</h1>
           <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
           <span className="list-news" role="status">

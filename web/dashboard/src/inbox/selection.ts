@@ -1,17 +1,17 @@
-// Which requests are chosen: some of them, or all that the filter matches. anchor is where a
+// Which requests are selected: some of them, or all that the filter matches. anchor is where a
 // range begins.
 export type Selection = { ids: ReadonlySet<string>; all: boolean; anchor: string | undefined };
 
 export const nothing: Selection = { ids: new Set(), all: false, anchor: undefined };
 
-// toggled chooses one, or no longer. What was all becomes those that are loaded.
+// toggled selects one, or no longer. What was all becomes those that are loaded.
 export function toggled(now: Selection, id: string, loaded: readonly string[]): Selection {
   const ids = new Set(now.all ? loaded : now.ids);
   if (!ids.delete(id)) ids.add(id);
   return { ids, all: false, anchor: id };
 }
 
-// extended chooses the range from the anchor to id as well; without an anchor that is there,
+// extended selects the range from the anchor to id as well; without an anchor that is there,
 // only id.
 export function extended(now: Selection, id: string, loaded: readonly string[]): Selection {
   const to = loaded.indexOf(id);

@@ -4,16 +4,16 @@ import type { Row } from "../requests/rows";
 import { everything, extended, nothing, toggled, type Selection } from "./selection";
 import type { useRows } from "./useRows";
 
-// useListState keeps where the keyboard is in the list, and what is chosen. When the row with
+// useListState keeps where the keyboard is in the list, and what is selected. When the row with
 // the keyboard leaves the list, the one that takes its place has it.
 export function useListState(of: string, { rows, ids, places, total }: ReturnType<typeof useRows>, open: string | undefined) {
   const [active, setActive] = useState<string | undefined>(open);
-  const [chosen, setChosen] = useState<Selection>(nothing);
+  const [picked, setPicked] = useState<Selection>(nothing);
   const [list, setList] = useState(of);
   if (list !== of) {
     setList(of); // another filter or order is another list
     setActive(undefined);
-    setChosen(nothing);
+    setPicked(nothing);
   }
 
   const last = useRef(0);
@@ -24,13 +24,13 @@ export function useListState(of: string, { rows, ids, places, total }: ReturnTyp
     if (place === undefined && rows[at]) setActive(rows[at].id);
   }, [at, place, rows]);
 
-  // What has left the list is not chosen any more.
-  const selection = useMemo<Selection>(() => ({ ...chosen, ids: new Set([...chosen.ids].filter((id) => places.has(id))) }), [chosen, places]);
+  // What has left the list is not selected any more.
+  const selection = useMemo<Selection>(() => ({ ...picked, ids: new Set([...picked.ids].filter((id) => places.has(id))) }), [picked, places]);
   const selectedRows = useMemo(() => [...selection.ids].map((id) => rows[places.get(id)!]!), [selection, rows, places]);
 
   const select = useCallback((row: Row, range: boolean) => {
     setActive(row.id);
-    setChosen((now) => (range ? extended : toggled)(now, row.id, ids));
+    setPicked((now) => (range ? extended : toggled)(now, row.id, ids));
   }, [ids]);
 
   return {
@@ -41,7 +41,7 @@ export function useListState(of: string, { rows, ids, places, total }: ReturnTyp
     selectedRows,
     selected: selection.all ? Math.max(total, rows.length) : selection.ids.size,
     select,
-    selectAll: (all: boolean) => setChosen(everything(ids, all)),
-    clear: () => setChosen(nothing),
+    selectAll: (all: boolean) => setPicked(everything(ids, all)),
+    clear: () => setPicked(nothing),
   };
 }

@@ -4,7 +4,7 @@ import type { Box, FeatureRequest } from "../api/types";
 import { number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { chunks, type Pair } from "./edits";
-import { newer, place, ready, type Left } from "./lists";
+import { place, ready, type Left } from "./lists";
 import { report } from "./progress";
 import { requestQuery, rowOf, type Row } from "./rows";
 
@@ -29,26 +29,35 @@ const undoable: (() => void)[] = [];
 // Changes are made one after another, so that each one knows the version that the one
 // before it made.
 let tail: Promise<unknown> = Promise.resolve();
-let waiting = 0;
 
-export const busy = () => waiting > 0;
+// How many changes each request is waiting for: what it becomes by all of them is shown
+// already.
+const waiting = new Map<string, number>();
 
-function inTurn(run: () => Promise<void>): Promise<void> {
-  waiting++;
-  const turn = tail.then(run).finally(() => waiting--);
-  tail = turn.catch(() => undefined);
-  return turn;
+export const busy = () => waiting.size > 0;
+
+function wait(rows: Row[], by: 1 | -1): void {
+  for (const { id } of rows) {
+    const left = (waiting.get(id) ?? 0) + by;
+    if (left > 0) waiting.set(id, left);
+    else waiting.delete(id);
+  }
 }
+
+const settled = (rows: Row[]) => rows.filter((row) => !waiting.has(row.id));
 
 // carryOut shows what a job changes, makes the change, and takes back what fails.
 export async function carryOut(job: Job): Promise<void> {
   const left = job.left ?? new Map();
   await ready();
-  place(afterwards(job.steps), job.to, left);
-  await inTurn(() => make(job, left));
+  const rows = job.steps.flatMap((step) => step.pairs.map((pair) => pair.after));
+  place(rows, job.to, left);
+  wait(rows, 1);
+  tail = tail.catch(() => undefined).then(() => make(job, left, () => wait(rows, -1)));
+  await tail;
 }
 
-async function make(job: Job, left: Left): Promise<void> {
+async function make(job: Job, left: Left, over: () => void): Promise<void> {
   const stop = new AbortController();
   const total = job.steps.reduce((n, step) => n + step.pairs.length, 0);
   const made: Pair[] = [];
@@ -67,9 +76,10 @@ async function make(job: Job, left: Left): Promise<void> {
     made.push(...step.pairs);
   }
   report(undefined);
+  over();
   const rest = job.steps.slice(at);
   place(rest.flatMap((step) => step.pairs.map((pair) => pair.before)), job.from, left);
-  place(newer(made.map((pair) => pair.after)), job.to, left);
+  place(settled(made.map((pair) => pair.after)), job.to, left);
   await reload(job.also ?? []);
   outdate([...made.map((pair) => pair.after), ...(job.also ?? [])]);
   const undo = made.length && job.inverse ? once(() => takeBack(job, made, left)) : undefined;
@@ -83,8 +93,6 @@ function outdate(rows: Row[]): void {
   void queryClient.invalidateQueries({ queryKey: ["requests"], predicate: ({ queryKey: [, kind, id] }) => kind === "facets" || (kind !== "list" && ids.has(id)) });
   void queryClient.invalidateQueries({ queryKey: ["tags"] });
 }
-
-const afterwards = (steps: Step[]) => steps.flatMap((step) => step.pairs.map((pair) => pair.after));
 
 // tellRest says why a change was not made, or not wholly, and shows what is true by now.
 async function tellRest(failed: unknown, made: number, total: number, rest: Step[], undo: (() => void) | undefined): Promise<void> {

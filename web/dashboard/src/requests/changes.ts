@@ -4,7 +4,7 @@ import { queryClient, usersQuery } from "../api/queries";
 import { count, day, number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { carryOut, refuse, undoLatest, type Step } from "./carry";
-import { back, bulkSet, chunks, differs, edited, grouped, type BulkSet, type Edit, type Matching, type Pair, type Target } from "./edits";
+import { bulkSet, chunks, differs, edited, editOf, grouped, type BulkSet, type Edit, type Matching, type Pair, type Target } from "./edits";
 import { report } from "./progress";
 import { readRows, rowOf, type Row, type Rows } from "./rows";
 
@@ -34,7 +34,7 @@ async function update(target: Target, edit: Edit): Promise<void> {
     steps: edits(changing, () => edit, whole),
     doing: "Changing requests",
     done: sentence(changing.map((pair) => pair.before), edit),
-    inverse: (again) => edits(again, back),
+    inverse: (again) => edits(again, editOf),
   });
 }
 

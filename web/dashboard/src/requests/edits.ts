@@ -45,16 +45,16 @@ export function differs(a: Row, b: Row): boolean {
   return a.status !== b.status || a.assignee_id !== b.assignee_id || a.eta !== b.eta || a.tags.join() !== b.tags.join();
 }
 
-// back is the edit that makes what a row is now into what it was.
-export function back({ before, after }: Pair): Edit {
+// editOf is the edit that makes what a row was into what it becomes.
+export function editOf({ before, after }: Pair): Edit {
   const added = without(after.tags, before.tags);
   const removed = without(before.tags, after.tags);
   return {
-    ...(before.status !== after.status && { status: before.status }),
-    ...(before.assignee_id !== after.assignee_id && { assignee_id: before.assignee_id }),
-    ...(before.eta !== after.eta && { eta: before.eta }),
-    ...(removed.length && { add_tags: removed }),
-    ...(added.length && { remove_tags: added }),
+    ...(before.status !== after.status && { status: after.status }),
+    ...(before.assignee_id !== after.assignee_id && { assignee_id: after.assignee_id }),
+    ...(before.eta !== after.eta && { eta: after.eta }),
+    ...(added.length && { add_tags: added }),
+    ...(removed.length && { remove_tags: removed }),
   };
 }
 

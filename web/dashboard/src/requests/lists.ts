@@ -29,16 +29,6 @@ export async function ready(): Promise<void> {
   await queryClient.cancelQueries({ queryKey: lists, predicate: (query) => query.state.data !== undefined });
 }
 
-// newer are the rows that are not older than what is shown: what has been changed again
-// meanwhile keeps showing that.
-export function newer(rows: Row[]): Row[] {
-  const shown = new Map<string, number>();
-  for (const [, data] of queryClient.getQueriesData<Rows>({ queryKey: lists })) {
-    for (const page of data?.pages ?? []) for (const row of page.rows) shown.set(row.id, row.version);
-  }
-  return rows.filter((row) => (shown.get(row.id) ?? 0) <= row.version);
-}
-
 // place puts rows as they are now into all lists that have them, and takes them out of
 // those to which they belong no more. It puts them back into those that they had left.
 export function place(rows: Row[], box: Box | undefined, left: Left = new Map()): void {

@@ -39,7 +39,9 @@ function Chooser({ onClose }: { onClose(): void }) {
     })),
   ];
   const chosen = Math.min(at, choices.length - 1);
-  useEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }), [chosen]);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
 
   // It has closed, and the focus is back, when the command runs: it may open something itself.
   const run = (choice: (typeof choices)[number]) => {
