@@ -8,7 +8,8 @@ export interface Command {
   keys?: string[];
   // Moves about only, so that the palette leaves it out.
   bare?: boolean;
-  // Whether its keys mean it now, if that depends on something.
+  // Keys that mean it only when this is true.
+  keysWhen?: string[];
   when?(): boolean;
   run(): void;
 }
