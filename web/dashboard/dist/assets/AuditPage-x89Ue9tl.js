@@ -1,1 +1,0 @@
-import{O as e}from"./index-B4sSbz7k.js";import{xn as t}from"./vendor-C9jcZO7C.js";var n=t();function r(){return e(`Audit log`),(0,n.jsx)(`div`,{className:`page`,children:(0,n.jsx)(`h1`,{children:`Audit log`})})}export{r as default};
