@@ -15,9 +15,9 @@ import (
 var dashboardFiles embed.FS
 
 // dashboardPolicy lets the page run its own scripts, which cannot make scripts of text,
-// and call the API. The hash is that of the one rule that React Aria adds to the page, which
-// never changes: it tells phones that buttons are for pressing.
-const dashboardPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+// call the API, and frame the widget's preview. The hash is that of the one rule that React
+// Aria adds to the page, which never changes: it tells phones that buttons are for pressing.
+const dashboardPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='; img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // dashboardPages are the addresses that the dashboard's router knows.
 var dashboardPages = []string{"/{$}", "/setup", "/join", "/apps", "/apps/{id}", "/insights", "/team", "/team/audit", "/account"}

@@ -57,6 +57,7 @@ func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.
 	if err := handleDashboard(mux); err != nil {
 		return nil, err
 	}
+	handlePreview(mux)
 	if demo != nil {
 		if err := demo.handle(mux); err != nil {
 			return nil, err

@@ -87,7 +87,11 @@ func (c *userListCommand) Run(p *program) error {
 		for _, account := range accounts {
 			p.printf("%s (%s)\n", account.Name, account.ID)
 			for _, user := range account.Users {
-				p.printf("  %-7s %s  %s\n", user.Role, user.Email, user.Name)
+				invited := ""
+				if user.Invited {
+					invited = " (invited)"
+				}
+				p.printf("  %-7s %s  %s%s\n", user.Role, user.Email, user.Name, invited)
 			}
 		}
 		return nil
@@ -111,7 +115,7 @@ func (c *userSetPasswordCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		if credentials.PasswordHash == "" {
+		if credentials.UserID == (feedback.ID{}) {
 			return fmt.Errorf("there is no user with the e-mail %s; gatherkit user list shows all of them", c.Email)
 		}
 		if err := s.SetPassword(p.ctx, credentials, hash, feedback.Command(), feedback.ID{}); err != nil {

@@ -56,6 +56,9 @@ func (m *model) createComment(w who, in, got object) (string, object) {
 		c.visibility = visibility
 	}
 	r.comments = append(r.comments, c)
+	if c.visibility == "public" {
+		m.answer(r)
+	}
 	m.noteComment(w, r, "comment.created")
 	return "ok", object{"comment": c.shown(r)}
 }
@@ -94,6 +97,9 @@ func (m *model) updateComment(w who, in, _ object) (string, object) {
 	}
 	if *c != old {
 		c.updated = m.now()
+		if c.visibility == "public" {
+			m.answer(r)
+		}
 		m.noteComment(w, r, "comment.updated")
 	}
 	return "ok", object{"comment": c.shown(r)}

@@ -117,6 +117,9 @@ func (m *model) createRequest(w who, in, got object) (string, object) {
 	if status, ok := in["status"].(string); ok {
 		r.status = status
 	}
+	if r.status != "opened" {
+		m.answer(r)
+	}
 	if tags, ok := in["tags"].([]any); ok {
 		r.tags = tags
 	}

@@ -37,6 +37,7 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 		f.root = root
 	}
 	r.status, r.former, r.parent, r.root = "duplicate", r.status, into, root
+	m.answer(r)
 	m.touch(followers...)
 	m.touch(r, root)
 	m.recordAll(append([]*request{r, root}, followers...), "request.merged", "user", w.id)

@@ -75,6 +75,7 @@ type (
 		former                                         string   // the status before
 		version                                        int
 		created, updated                               time.Time
+		answered                                       time.Time // first, by a status or in public
 		binned, quarantined, gone                      bool
 		sent                                           string // what the submitter sent
 	}
@@ -323,6 +324,9 @@ func (m *model) alter(r *request, change func(*request)) bool {
 	}
 	r.version++
 	r.updated = m.now()
+	if r.status != old.status && r.status != "opened" {
+		m.answer(r)
+	}
 	return true
 }
 

@@ -78,8 +78,41 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 	}
 	return "ok", object{
 		"from": from.Format(timeForm), "to": to.Format(timeForm), "total": len(counted), "tags_exact": true,
-		"by_status": statuses, "by_day": days, "by_app": apps, "by_tag": tags,
+		"by_answer": byAnswer(counted), "by_status": statuses, "by_day": days, "by_app": apps, "by_tag": tags,
 	}
+}
+
+// answer notes that somebody of the account has answered a request.
+func (m *model) answer(r *request) {
+	if r.answered.IsZero() {
+		r.answered = m.now()
+	}
+}
+
+func byAnswer(requests []*request) []object {
+	n := map[string]int{}
+	for _, r := range requests {
+		took := r.answered.Sub(r.created)
+		switch {
+		case r.answered.IsZero():
+			n["not_yet"]++
+		case took < time.Hour:
+			n["hour"]++
+		case took < 24*time.Hour:
+			n["day"]++
+		case took < 7*24*time.Hour:
+			n["week"]++
+		case took < 30*24*time.Hour:
+			n["month"]++
+		default:
+			n["longer"]++
+		}
+	}
+	list := []object{}
+	for _, within := range []string{"hour", "day", "week", "month", "longer", "not_yet"} {
+		list = append(list, object{"within": within, "requests": n[within]})
+	}
+	return list
 }
 
 // tagsOf are the tags that requests have, by their folded form. Of several spellings the

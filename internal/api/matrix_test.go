@@ -51,6 +51,13 @@ var samples = map[string]string{
 	"requests-release":        `{"id":"{request}"}`,
 	"requests-block":          `{"id":"{spam}"}`,
 	"users-list":              `{}`,
+	"audit-list":              `{}`,
+	"users-invite":            `{"email":"grace@example.com","name":"Grace","role":"member"}`,
+	"users-recover":           `{"id":"{user}"}`,
+	"users-update":            `{"id":"{user}","name":"Grace"}`,
+	"users-remove":            `{"id":"{user}"}`,
+	"auth-check-invite":       `{"token":"{invite}"}`,
+	"auth-accept-invite":      `{"token":"{invite}","password":"long enough"}`,
 	"requests-merge":          `{"id":"{request}","into_id":"{other_request}"}`,
 	"requests-unmerge":        `{"id":"{request}"}`,
 	"votes-add":               `{"request_id":"{request}","email":"ada@example.com"}`,
@@ -98,6 +105,7 @@ func TestRoles(t *testing.T) {
 				s := newService(t, storetest.SQLite(t))
 				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 				s.names["comment"], s.names["session"] = s.comment(role), s.session(string(role))
+				s.names["user"] = s.user("viewer")
 				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
 					t.Errorf("%d %s", got.status, got.body)
@@ -158,7 +166,7 @@ func TestTenants(t *testing.T) {
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`))
 		own := map[string]string{
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner),
-			"spam": s.submitSpam("Spam"), "session": s.session("owner"),
+			"spam": s.submitSpam("Spam"), "session": s.session("owner"), "user": s.user("viewer"),
 			"file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
@@ -182,7 +190,7 @@ func TestTenants(t *testing.T) {
 						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{spam}", random, "{session}", random, "{file}", random).Replace(body))
+				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{spam}", random, "{session}", random, "{user}", random, "{file}", random).Replace(body))
 				if gone.status != status {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
@@ -216,6 +224,12 @@ func (s *service) strangers() *strings.Replacer {
 func (s *service) session(who string) string {
 	s.t.Helper()
 	return s.must("sessions-list", who, "")["sessions"].([]any)[0].(map[string]any)["id"].(string)
+}
+
+// user is the id of somebody.
+func (s *service) user(who string) string {
+	s.t.Helper()
+	return s.must("auth-me", who, "")["user"].(map[string]any)["id"].(string)
 }
 
 // masked hides ids, which may stand in answers.

@@ -75,6 +75,7 @@ var areaTitles = map[string]string{
 	"tags":     "Tags",
 	"votes":    "Votes",
 	"comments": "Comments",
+	"audit":    "Audit",
 	"users":    "Users",
 }
 

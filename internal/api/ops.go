@@ -18,6 +18,8 @@ func (a *API) operations() []op {
 		public("setup-create-owner", "Create the first account and its owner, once, with the set-up token that the service prints at its first start", a.setupCreateOwner),
 		public("auth-login", "Log in with e-mail and password", a.authLogin),
 		public("auth-refresh", "Exchange a refresh token for a new pair of tokens", a.authRefresh),
+		public("auth-check-invite", "Say whom a link of users-invite or users-recover is for", a.authCheckInvite),
+		public("auth-accept-invite", "Choose a password by a link of users-invite or users-recover, once, and log in", a.authAcceptInvite),
 		bearer("auth-logout", viewer, "End the session", a.authLogout),
 		bearer("auth-me", viewer, "Return who is logged in", a.authMe),
 		bearer("auth-change-password", viewer, "Change the password and end all other sessions", a.authChangePassword),
@@ -66,7 +68,12 @@ func (a *API) operations() []op {
 		bearer("requests-stats", viewer, "Count the live feature requests that were created in a range of times", a.requestsStats),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
 
+		bearer("audit-list", admin, "List what was done to the account, its users and its apps, latest first", a.auditList),
 		bearer("users-list", viewer, "List the account's users", a.usersList),
+		bearer("users-invite", admin, "Add a user, and make a link by which they choose their password", a.usersInvite),
+		bearer("users-recover", admin, "Make a link by which a colleague chooses another password, or accepts an invitation after all", a.usersRecover),
+		bearer("users-update", admin, "Change a user's name or role", a.usersUpdate),
+		bearer("users-remove", admin, "Remove a user; their requests become nobody's, what they wrote stays", a.usersRemove),
 	}
 }
 

@@ -236,7 +236,7 @@ var (
 	linkText   = regexp.MustCompile(`/(attachments|uploads)/[\w-]{40,}`)
 	uuidText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	cursorMask = regexp.MustCompile(`"next_cursor": "[^"{][^"]*"`)
-	secretText = regexp.MustCompile(`\b(gat|grt|gk|gst|gex|gis)_[0-9A-Za-z]{38,}`)
+	secretText = regexp.MustCompile(`\b(gat|grt|gjt|gk|gst|gex|gis)_[0-9A-Za-z]{38,}`)
 )
 
 // masked is the reverse of filled, for what a name was given to.
@@ -261,12 +261,14 @@ func sortedNames(names map[string]string) []string {
 	return sorted
 }
 
-// lookUp finds a value such as result.apps.0.id, or header.Set-Cookie.
+// lookUp finds a value such as result.apps.0.id, or header.Set-Cookie; result.link# is
+// what a link has behind #.
 func lookUp(t testing.TB, a answer, path string) string {
 	t.Helper()
 	if name, ok := strings.CutPrefix(path, "header."); ok {
 		return a.header.Get(name)
 	}
+	path, token := strings.CutSuffix(path, "#")
 	var v any
 	if err := json.Unmarshal(a.body, &v); err != nil {
 		t.Fatal(err)
@@ -286,7 +288,11 @@ func lookUp(t testing.TB, a answer, path string) string {
 	if v == nil {
 		t.Fatalf("no %s in %s", path, a.body)
 	}
-	return fmt.Sprint(v)
+	text := fmt.Sprint(v)
+	if token {
+		_, text, _ = strings.Cut(text, "#")
+	}
+	return text
 }
 
 func indent(t testing.TB, body []byte) string {

@@ -21,7 +21,8 @@ type User struct {
 // Member is a user as others of the same account see them.
 type Member struct {
 	User
-	Role Role `json:"role" enum:"viewer,member,admin,owner"`
+	Role    Role `json:"role" enum:"viewer,member,admin,owner"`
+	Invited bool `json:"invited" doc:"True until the user has accepted the invitation."`
 }
 
 // Role says what a user may do. Each role may do what those before it may.
@@ -44,6 +45,10 @@ func (r Role) Valid() bool { return r.rank() >= 0 }
 
 // Allows reports whether r may do what needs at least the role least.
 func (r Role) Allows(least Role) bool { return r.Valid() && least.Valid() && r.rank() >= least.rank() }
+
+// Manages reports whether r may change users with another role, and give it to some:
+// admins manage all but owners.
+func (r Role) Manages(other Role) bool { return r.Allows(RoleAdmin) && r.Allows(other) }
 
 func (r Role) rank() int {
 	for i, known := range Roles() {

@@ -23,6 +23,12 @@ type ChangeKind string
 const (
 	AccountCreated    ChangeKind = "account.created"
 	UserCreated       ChangeKind = "user.created"
+	UserInvited       ChangeKind = "user.invited"
+	UserJoined        ChangeKind = "user.joined"
+	UserUpdated       ChangeKind = "user.updated"
+	UserRemoved       ChangeKind = "user.removed"
+	RecoveryLinkMade  ChangeKind = "user.recovery_link_created"
+	PasswordReset     ChangeKind = "user.password_reset"
 	PasswordChanged   ChangeKind = "user.password_changed"
 	AppCreated        ChangeKind = "app.created"
 	AppUpdated        ChangeKind = "app.updated"

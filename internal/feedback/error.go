@@ -74,6 +74,8 @@ var (
 	ErrExportNotFound   = &Error{Code: "exports.not_found", Status: 404, Message: "The link does not work any more, as it was used or its time is over; make another one with requests-export."}
 	ErrUploadNotFound   = &Error{Code: "uploads.not_found", Status: 404, Message: "There is no such file, or the link's time is over."}
 	ErrCommentNotFound  = &Error{Code: "comments.not_found", Status: 404, Message: "The comment was not found."}
+	ErrUserNotFound     = &Error{Code: "users.not_found", Status: 404, Message: "The user was not found."}
+	ErrJoinLinkNotFound = &Error{Code: "auth.link_not_found", Status: 404, Message: "The link does not work any more, as it was used or its time is over; ask for another one."}
 	ErrSessionNotFound  = &Error{Code: "sessions.not_found", Status: 404, Message: "You have no such session; it may have ended."}
 
 	ErrMethodNotAllowed     = &Error{Code: "api.method_not_allowed", Status: 405, Message: "Operations are called with POST."}
@@ -83,6 +85,7 @@ var (
 
 	ErrSetupDone           = &Error{Code: "setup.already_done", Status: 409, Message: "This service already has users; log in, or add users with the command gatherkit user add."}
 	ErrEmailTaken          = &Error{Code: "users.email_taken", Status: 409, Message: "A user with this e-mail exists already."}
+	ErrLastOwner           = &Error{Code: "users.last_owner", Status: 409, Message: "This is the last owner who can log in; make somebody else an owner first."}
 	ErrIdempotencyMismatch = &Error{Code: "widget.idempotency_mismatch", Status: 409, Message: "This idempotency_key was used before with other content; use a new key for a new request."}
 	ErrVersionConflict     = &Error{Code: "requests.version_conflict", Status: 409, Message: "The request was changed meanwhile; read it again and repeat the change."}
 	ErrMerged              = &Error{Code: "requests.merged", Status: 409, Message: "The request is merged into another one; take it out with requests-unmerge first."}
@@ -105,9 +108,9 @@ func Codes() []*Error {
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken, ErrMissingAPIKey, ErrInvalidAPIKey,
 		ErrIdentityExpired, ErrInvalidIdentityToken,
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
-		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound, ErrCommentNotFound, ErrSessionNotFound,
+		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound, ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrSessionNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
+		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrIdempotencyMismatch, ErrVersionConflict, ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,
 		ErrInternal, ErrUnavailable,

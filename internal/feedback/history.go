@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Event is one entry of a request's history: a view of the account's log of changes.
+// Event is one entry of a request's history, or of the account's audit: a view of the
+// account's log of changes.
 type Event struct {
 	Number  int64          `json:"number" doc:"Its place in the account's log of changes."`
 	At      Time           `json:"at" format:"date-time"`
@@ -18,6 +19,8 @@ type Event struct {
 	Before  map[string]any `json:"before" doc:"The changed fields as they were."`
 	After   map[string]any `json:"after" doc:"The changed fields as they became."`
 	Summary string         `json:"summary" doc:"The same in a sentence."`
+
+	AppName string `json:"-"` // of the app that was changed, while it is there
 }
 
 // EventActor is who made a change.
@@ -56,6 +59,8 @@ func (e *Event) Summarise() {
 			parts = append(parts, e.fieldDeed(field))
 		}
 		deed = cmp.Or(joined(parts), deed)
+	default:
+		deed = cmp.Or(deed, e.auditDeed())
 	}
 	e.Summary = who + " " + cmp.Or(deed, string(e.Kind)) + "."
 }

@@ -8,6 +8,7 @@ type Stats struct {
 	ByStatus []StatusCount `json:"by_status" doc:"In the order of a request's life, every status."`
 	ByDay    []DayCount    `json:"by_day" doc:"By the days of UTC, every day of the range."`
 	ByApp    []AppCount    `json:"by_app" doc:"The most requests first; apps without any are left out."`
+	ByAnswer []AnswerCount `json:"by_answer" doc:"By how long the first answer took: a public comment, a status or a merge by a user. The first that fits: within an hour, a day, a week or 30 days, longer, or not yet."`
 	ByTag    []Tag         `json:"by_tag" doc:"The 100 tags that the most of them have."`
 	// TagsExact is false when there was no time to count all of the tags.
 	TagsExact bool `json:"tags_exact" doc:"False when counting the tags needs more than a quarter of a second: then by_tag is about the newest requests of the range."`
@@ -16,6 +17,12 @@ type Stats struct {
 // StatusCount is how many requests are in a status.
 type StatusCount struct {
 	Status   Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
+	Requests int64  `json:"requests"`
+}
+
+// AnswerCount is how many requests were first answered within a time.
+type AnswerCount struct {
+	Within   string `json:"within" enum:"hour,day,week,month,longer,not_yet"`
 	Requests int64  `json:"requests"`
 }
 

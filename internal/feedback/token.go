@@ -15,13 +15,15 @@ import (
 // refused without asking the database. The form follows GitHub's tokens (GitHub,
 // "Behind GitHub's new authentication token formats", 2021).
 
-// TokenKind tells the kinds of session tokens apart by their prefix.
+// TokenKind tells the kinds of tokens that carry an account's id apart by their prefix.
 type TokenKind string
 
-// The two kinds of session tokens.
+// The two kinds of session tokens, and those of links by which users give themselves a
+// password.
 const (
 	AccessToken  TokenKind = "gat_"
 	RefreshToken TokenKind = "grt_"
+	JoinToken    TokenKind = "gjt_"
 )
 
 const (
@@ -75,13 +77,13 @@ func MaskKey(key string) string {
 	return key[:shown] + "…"
 }
 
-// NewToken makes a session token that carries the account's id, so that the
-// session is found within the account's own rows.
+// NewToken makes a token that carries the account's id, so that what belongs to it is
+// found within the account's own rows.
 func NewToken(kind TokenKind, accountID ID, rand io.Reader) string {
 	return token(kind, accountID, randomBytes(rand, secretBytes))
 }
 
-// ParseToken returns the account's id that a session token carries, and false
+// ParseToken returns the account's id that a token carries, and false
 // for anything that this service cannot have made.
 func ParseToken(kind TokenKind, s string) (ID, bool) {
 	body, ok := checked(string(kind), s, tokenDigits)

@@ -8,7 +8,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// NewUser is a user about to be created.
+// NewUser is a user about to be created. Without a password nobody can log in.
 type NewUser struct {
 	Email, Name  string
 	Role         feedback.Role
@@ -66,7 +66,7 @@ func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, us
 		if session.Account, err = s.addAccount(ctx, tx, accountName); err != nil {
 			return err
 		}
-		if session.User, err = s.addUser(ctx, tx, session.Account.ID, owner); err != nil {
+		if session.User, err = s.addUser(ctx, tx, session.Account.ID, owner, feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()}); err != nil {
 			return err
 		}
 		session.Role = owner.Role
@@ -93,7 +93,7 @@ func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (
 		if err != nil {
 			return err
 		}
-		added, err = s.addUser(ctx, tx, account.ID, user)
+		added, err = s.addUser(ctx, tx, account.ID, user, feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()})
 		return err
 	})
 	return account, added, err
@@ -118,7 +118,8 @@ func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string) (feedba
 	return account, s.record(ctx, tx, id, now, feedback.Change{Kind: feedback.AccountCreated, Actor: feedback.Command(), After: map[string]any{"name": name}})
 }
 
-func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u NewUser) (feedback.User, error) {
+// addUser stores a user and logs it as a change.
+func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u NewUser, c feedback.Change) (feedback.User, error) {
 	user := feedback.User{ID: s.ids.New(), Email: u.Email, Name: u.Name}
 	n, err := changed(ctx, tx, "INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3) ON CONFLICT (email) DO NOTHING",
 		feedback.FoldEmail(u.Email), accountID, user.ID)
@@ -134,10 +135,8 @@ func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 	if err != nil {
 		return user, err
 	}
-	return user, s.record(ctx, tx, accountID, now, feedback.Change{
-		Kind: feedback.UserCreated, Actor: feedback.Command(),
-		After: map[string]any{"id": user.ID, "email": user.Email, "name": user.Name, "role": u.Role},
-	})
+	c.After = map[string]any{"id": user.ID, "email": user.Email, "name": user.Name, "role": u.Role}
+	return user, s.record(ctx, tx, accountID, now, c)
 }
 
 // Credentials are what a login is checked against.
@@ -161,7 +160,7 @@ func (s *Store) Credentials(ctx context.Context, email string) (Credentials, err
 	return c, err
 }
 
-// SetPassword replaces the password that c was read with and ends the user's
+// SetPassword replaces the password that c was read with and ends the user's link and
 // sessions, except one. When the password was changed meanwhile it refuses with
 // ErrInvalidCredentials.
 func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by feedback.Actor, except feedback.ID) error {
@@ -177,9 +176,14 @@ func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by 
 		if err := s.endSessions(ctx, tx, c.AccountID, c.UserID, except); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, c.AccountID, feedback.At(s.now()), feedback.Change{
-			Kind: feedback.PasswordChanged, Actor: by, After: map[string]any{"id": c.UserID},
-		})
+		if err := endLink(ctx, tx, c.AccountID, c.UserID); err != nil {
+			return err
+		}
+		m, err := readMember(ctx, tx, c.AccountID, c.UserID)
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, tx, c.AccountID, feedback.At(s.now()), feedback.Change{Kind: feedback.PasswordChanged, Actor: by, After: named(m)})
 	})
 }
 
@@ -191,7 +195,7 @@ func (s *Store) Users(ctx context.Context, accountID, after feedback.ID, limit i
 		return nil, 0, err
 	}
 	users, err := all(ctx, s.reader, scanMember,
-		"SELECT id, email, name, role FROM users WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT $3", accountID, after, limit)
+		memberColumns+" WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT $3", accountID, after, limit)
 	return users, total, err
 }
 
@@ -211,7 +215,7 @@ func (s *Store) Accounts(ctx context.Context) ([]AccountUsers, error) {
 		if err != nil {
 			break
 		}
-		accounts[i].Users, err = all(ctx, s.reader, scanMember, "SELECT id, email, name, role FROM users WHERE account_id = $1 ORDER BY id", accounts[i].ID)
+		accounts[i].Users, err = all(ctx, s.reader, scanMember, memberColumns+" WHERE account_id = $1 ORDER BY id", accounts[i].ID)
 	}
 	return accounts, err
 }
@@ -222,9 +226,11 @@ func scanAccount(r row) (feedback.Account, error) {
 	return a, err
 }
 
+const memberColumns = "SELECT id, email, name, role, password_hash = '' FROM users"
+
 func scanMember(r row) (feedback.Member, error) {
 	var m feedback.Member
-	err := r.Scan(&m.ID, &m.Email, &m.Name, (*string)(&m.Role))
+	err := r.Scan(&m.ID, &m.Email, &m.Name, (*string)(&m.Role), &m.Invited)
 	return m, err
 }
 

@@ -120,7 +120,7 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	// In the order of ids, so that the log is the same whatever found them.
 	slices.SortFunc(requests, func(a, b feedback.Request) int { return compareIDs(a.ID, b.ID) })
 	deltas := map[countKey]int64{}
-	roots, assignees := map[feedback.ID]bool{}, map[feedback.ID]bool{}
+	roots, assignees, replied := map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}
 	var altered, retagged []feedback.Request
 	var changes []feedback.Change
 	for i := range requests {
@@ -141,6 +141,7 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		if r.MergedIntoID != nil && r.Box != old.Box {
 			roots[*r.MergedIntoID] = true
 		}
+		replied[r.ID] = answers(by, old, r)
 		if reassigned(old, r) {
 			assignees[*r.AssigneeID] = true
 		}
@@ -157,7 +158,7 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		}
 	}
 	now := feedback.At(s.now())
-	if err := saveAlike(ctx, tx, accountID, altered, now); err != nil {
+	if err := saveAlike(ctx, tx, accountID, altered, replied, now); err != nil {
 		return 0, err
 	}
 	if err := s.saveTags(ctx, tx, accountID, retagged...); err != nil {
@@ -174,12 +175,13 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 
 // saveAlike saves requests, those together that have become alike: one by one, others'
 // writes to SQLite would wait several times as long.
-func saveAlike(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, now feedback.Time) error {
+func saveAlike(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, replied map[feedback.ID]bool, now feedback.Time) error {
 	type alike struct {
 		box      feedback.Box
 		status   feedback.Status
 		assignee feedback.ID // of nobody if it is zero
 		tags     string
+		replied  bool
 	}
 	groups := map[alike][]feedback.ID{}
 	for _, r := range requests {
@@ -187,7 +189,7 @@ func saveAlike(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests 
 		if err != nil {
 			return err
 		}
-		group := alike{box: r.Box, status: r.Status, tags: string(tags)}
+		group := alike{box: r.Box, status: r.Status, tags: string(tags), replied: replied[r.ID]}
 		if r.AssigneeID != nil {
 			group.assignee = *r.AssigneeID
 		}
@@ -199,8 +201,8 @@ func saveAlike(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests 
 			assignee = &group.assignee
 		}
 		for _, piece := range powers(ids) {
-			p := parameters{accountID, string(group.box), string(group.status), assignee, group.tags, now}
-			n, err := changed(ctx, tx, `UPDATE requests SET box = $2, status = $3, assignee_id = $4, tags = $5, version = version + 1, updated_at = $6
+			p := parameters{accountID, string(group.box), string(group.status), assignee, group.tags, now, answerAt(group.replied, now)}
+			n, err := changed(ctx, tx, `UPDATE requests SET box = $2, status = $3, assignee_id = $4, tags = $5, version = version + 1, updated_at = $6, `+answered("$7")+`
 				WHERE account_id = $1 AND id IN (`+list(&p, piece)+")", p...)
 			if err != nil {
 				return err

@@ -40,7 +40,7 @@ func (s *Store) AddComment(ctx context.Context, accountID feedback.ID, by feedba
 		if err != nil {
 			return err
 		}
-		if err := s.countComments(ctx, tx, accountID, r, c.CreatedAt, 1, feedback.Change{
+		if err := s.countComments(ctx, tx, accountID, r, c.CreatedAt, 1, c.Visibility == feedback.Public, feedback.Change{
 			Kind: feedback.CommentCreated, Actor: by,
 			After: map[string]any{"comment_id": c.ID, "visibility": c.Visibility, "body": c.Body},
 		}); err != nil {
@@ -80,7 +80,7 @@ func (s *Store) ChangeComment(ctx context.Context, accountID, requestID, id feed
 			return err
 		}
 		before["comment_id"], after["comment_id"] = id, id
-		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, 0, feedback.Change{Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after})
+		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, 0, c.Visibility == feedback.Public, feedback.Change{Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after})
 	})
 	return c, err
 }
@@ -103,7 +103,7 @@ func (s *Store) DeleteComment(ctx context.Context, accountID, requestID, id feed
 		if _, err := tx.ExecContext(ctx, "DELETE FROM comments WHERE account_id = $1 AND request_id = $2 AND id = $3", accountID, requestID, id); err != nil {
 			return err
 		}
-		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), -1, feedback.Change{
+		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), -1, false, feedback.Change{
 			Kind: feedback.CommentDeleted, Actor: by,
 			Before: map[string]any{"comment_id": id, "author_id": c.Author.ID, "visibility": c.Visibility, "body": c.Body},
 		})
@@ -120,9 +120,11 @@ func (s *Store) lockCommented(ctx context.Context, tx *sql.Tx, accountID, id fee
 }
 
 // countComments adds to a request's counter and logs what was done to a comment: a
-// change of the comment is one of the request.
-func (s *Store) countComments(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, now feedback.Time, more int64, c feedback.Change) error {
-	if _, err := tx.ExecContext(ctx, "UPDATE requests SET comments = comments + $4, "+touched+" WHERE account_id = $1 AND id = $3", accountID, now, r.ID, more); err != nil {
+// change of the comment is one of the request. A public one answers it.
+func (s *Store) countComments(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, now feedback.Time, more int64, public bool, c feedback.Change) error {
+	_, err := tx.ExecContext(ctx, "UPDATE requests SET comments = comments + $4, "+answered("$5")+", "+touched+" WHERE account_id = $1 AND id = $3",
+		accountID, now, r.ID, more, answerAt(public && c.Actor.Kind == feedback.ByUser, now))
+	if err != nil {
 		return err
 	}
 	c.AppID, c.RequestID = &r.AppID, &r.ID

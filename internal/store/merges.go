@@ -80,8 +80,8 @@ func (s *Store) merge(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE requests SET status = $3, merged_into_id = $4, merged_parent_id = $5, merged_status = $6 WHERE account_id = $1 AND id = $2",
-		accountID, r.ID, string(feedback.Duplicate), root.ID, into.ID, string(r.Status))
+	_, err = tx.ExecContext(ctx, "UPDATE requests SET status = $3, merged_into_id = $4, merged_parent_id = $5, merged_status = $6, "+answered("$7")+" WHERE account_id = $1 AND id = $2",
+		accountID, r.ID, string(feedback.Duplicate), root.ID, into.ID, string(r.Status), answerAt(by.Kind == feedback.ByUser, now))
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 		}
 		r.Version++
 		r.UpdatedAt = feedback.At(s.now())
-		if err := s.saveRequest(ctx, tx, accountID, old, r); err != nil {
+		if err := s.saveRequest(ctx, tx, accountID, old, r, answers(by, old, r)); err != nil {
 			return err
 		}
 		if err := s.move(ctx, tx, accountID, old, r); err != nil {
@@ -86,7 +86,7 @@ func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedb
 
 // saveRequest stores a request that was read as old, or fails with errStale. It
 // refuses an assignee that the account does not have.
-func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
+func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request, answers bool) error {
 	if reassigned(old, r) {
 		if err := checkAssignee(ctx, tx, accountID, *r.AssigneeID); err != nil {
 			return err
@@ -97,8 +97,8 @@ func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.
 		return err
 	}
 	n, err := changed(ctx, tx, `UPDATE requests SET box = $3, status = $4, title = $5, description = $6, tags = $7, assignee_id = $8, eta = $9,
-		version = $10, updated_at = $11 WHERE account_id = $1 AND id = $2 AND version = $12`,
-		accountID, r.ID, string(r.Box), string(r.Status), r.Title, r.Description, string(tags), r.AssigneeID, r.ETA, r.Version, r.UpdatedAt, old.Version)
+		version = $10, updated_at = $11, `+answered("$13")+` WHERE account_id = $1 AND id = $2 AND version = $12`,
+		accountID, r.ID, string(r.Box), string(r.Status), r.Title, r.Description, string(tags), r.AssigneeID, r.ETA, r.Version, r.UpdatedAt, old.Version, answerAt(answers, r.UpdatedAt))
 	if err != nil {
 		return err
 	}
@@ -116,9 +116,10 @@ func reassigned(old, r feedback.Request) bool {
 	return r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID)
 }
 
+// checkAssignee refuses an assignee that the account does not have. Writing the user's
+// row makes a removal wait until the request can be found that is to be nobody's then.
 func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) error {
-	var n int
-	err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1 AND id = $2", accountID, id).Scan(&n)
+	n, err := changed(ctx, tx, "UPDATE users SET role = role WHERE account_id = $1 AND id = $2", accountID, id)
 	if err == nil && n == 0 {
 		return feedback.Invalid("requests", "assignee_id", "assignee_id must be the id of a user of the account; users-list has them.")
 	}
@@ -147,6 +148,11 @@ func (s *Store) AddRequest(ctx context.Context, accountID feedback.ID, by feedba
 		}
 		if err := s.saveTags(ctx, tx, accountID, r); err != nil {
 			return err
+		}
+		if by.Kind == feedback.ByUser && r.Status != feedback.Opened {
+			if _, err := tx.ExecContext(ctx, "UPDATE requests SET answered_after = 0 WHERE account_id = $1 AND id = $2", accountID, r.ID); err != nil {
+				return err
+			}
 		}
 		return s.record(ctx, tx, accountID, r.CreatedAt, feedback.Change{Kind: feedback.RequestCreated, Actor: by, AppID: &r.AppID, RequestID: &r.ID})
 	})

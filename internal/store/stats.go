@@ -77,6 +77,9 @@ func (s *Store) RequestStats(ctx context.Context, accountID feedback.ID, appID *
 	if err := s.countStatuses(ctx, &r, &stats); err != nil {
 		return stats, err
 	}
+	if err := s.countAnswers(ctx, &r, &stats); err != nil {
+		return stats, err
+	}
 	if err := s.countDays(ctx, &r); err != nil {
 		return stats, err
 	}

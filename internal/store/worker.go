@@ -99,6 +99,9 @@ func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool
 	if more, err = s.Purge(ctx); err != nil || more {
 		return more, err
 	}
+	if more, err = s.Unassign(ctx); err != nil || more {
+		return more, err
+	}
 	if err := s.Analyze(ctx); err != nil {
 		return false, err
 	}
@@ -260,6 +263,9 @@ func (s *Store) Sweep(ctx context.Context) error {
 }
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
+	if err := s.forgetLinks(ctx, accountID); err != nil {
+		return err
+	}
 	until := feedback.At(s.now().Add(-keepExpired))
 	err := s.inChunks(ctx, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
 		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`, accountID, until, sweepChunk)

@@ -20,6 +20,15 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000, // weigh.mjs has limits of its own
     rollupOptions: {
       output: {
+        // Two chunks of libraries compress better than thirty. What the inbox does not need
+        // at once lies in the second.
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: "controls", test: /react-(aria|stately).*[/](Tabs|ListBox|Select|RadioGroup|Switch|ToggleButton|ToggleButtonGroup|tabs|select|radio|switch|listbox|list)(\.mjs|[/])/, priority: 2 },
+            { name: "vendor", test: /node_modules/, priority: 1 },
+          ],
+        },
         entryFileNames: "assets/[name]-[hash].js",
         chunkFileNames: "assets/[name]-[hash].js",
         assetFileNames: "assets/[name]-[hash][extname]",
@@ -27,6 +36,6 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: Object.fromEntries(["/api", "/exports", "/attachments", "/uploads", "/widget", "/docs"].map((path) => [path, service])),
+    proxy: Object.fromEntries(["/api", "/exports", "/attachments", "/uploads", "/widget", "/preview", "/docs"].map((path) => [path, service])),
   },
 });

@@ -64,7 +64,9 @@ for (const [name, weight] of Object.entries({ first, all: first + extras.weight 
   if (weight > budget[name]) throw new Error('The widget weighs too much.')
 }
 
-// The script of the example's page, which is no part of the widget.
-await build({
-  entryPoints: ['../demo/demo.ts'], bundle: true, minify: true, outfile: '../demo/dist/demo.js', format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning',
-})
+// The scripts of the example's page and of the dashboard's preview, which are no parts of the widget.
+for (const [name, format] of [['demo', 'esm'], ['preview', 'iife']]) {
+  await build({
+    entryPoints: [`../${name}/${name}.ts`], bundle: true, minify: true, outfile: `../${name}/dist/${name}.js`, format, target: 'es2022', charset: 'utf8', logLevel: 'warning',
+  })
+}

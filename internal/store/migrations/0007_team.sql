@@ -26,6 +26,3 @@ CREATE TABLE departures (
 
 -- The log without what concerns single requests.
 CREATE INDEX changes_audit ON changes (account_id, seq) WHERE request_id IS NULL;
-
--- When somebody of the account first answered a request: by a public comment, or by a status.
-ALTER TABLE requests ADD COLUMN answered_at {int};

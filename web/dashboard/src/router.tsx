@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
 
 import { base } from "./api/base";
+import { readSection } from "./apps/sections";
 import { readSearch } from "./inbox/search";
 import { BrokenPage, NotFound } from "./pages/NotFound";
 import { SetupPage } from "./pages/SetupPage";
@@ -10,12 +11,14 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
 const setup = createRoute({ getParentRoute: () => root, path: "/setup", component: SetupPage });
 
+const join = createRoute({ getParentRoute: () => root, path: "/join", component: lazyRouteComponent(() => import("./pages/JoinPage")) });
+
 // What lies behind the login.
 const inside = createRoute({ getParentRoute: () => root, id: "inside", component: Gate });
 
 const inbox = createRoute({ getParentRoute: () => inside, path: "/", validateSearch: readSearch, component: lazyRouteComponent(() => import("./inbox/Inbox")) });
 const apps = createRoute({ getParentRoute: () => inside, path: "/apps", component: lazyRouteComponent(() => import("./apps/AppsPage")) });
-const app = createRoute({ getParentRoute: () => inside, path: "/apps/$id", component: lazyRouteComponent(() => import("./apps/AppPage")) });
+const app = createRoute({ getParentRoute: () => inside, path: "/apps/$id", validateSearch: readSection, component: lazyRouteComponent(() => import("./apps/AppPage")) });
 const insights = createRoute({
   getParentRoute: () => inside,
   path: "/insights",
@@ -30,7 +33,7 @@ const audit = createRoute({ getParentRoute: () => inside, path: "/team/audit", c
 const account = createRoute({ getParentRoute: () => inside, path: "/account", component: lazyRouteComponent(() => import("./account/AccountPage")) });
 
 export const router = createRouter({
-  routeTree: root.addChildren([setup, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),
+  routeTree: root.addChildren([setup, join, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),
   basepath: base.pathname,
   defaultPreload: "intent",
   defaultErrorComponent: BrokenPage,

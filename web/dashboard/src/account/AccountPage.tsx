@@ -1,6 +1,27 @@
+import { useSession } from "../api/session";
 import { usePageTitle } from "../shell/title";
+import { roleNames } from "../team/roles";
+import { PasswordForm } from "./PasswordForm";
+import { Preferences } from "./Preferences";
+import { Sessions } from "./Sessions";
+import "./account.css";
 
 export default function AccountPage() {
   usePageTitle("Your account");
-  return <div className="page"><h1>Your account</h1></div>;
+  const { user, account, role } = useSession();
+  return (
+    <div className="page account">
+      <div className="page-head">
+        <div>
+          <h1>{user.name}</h1>
+          <p>{user.email} · {roleNames[role]} of {account.name}</p>
+        </div>
+      </div>
+      <div className="stack">
+        <section className="card" aria-labelledby="preferences"><h2 id="preferences">This browser</h2><Preferences /></section>
+        <section className="card" aria-labelledby="password"><h2 id="password">Password</h2><PasswordForm email={user.email} /></section>
+        <section className="card" aria-labelledby="sessions"><h2 id="sessions">Where you are logged in</h2><Sessions /></section>
+      </div>
+    </div>
+  );
 }

@@ -1,6 +1,6 @@
 import { base } from "./base";
 import type { operations } from "./schema";
-import { freshToken, replaceToken } from "./session";
+import { freshToken, reloadMe, replaceToken } from "./session";
 
 export type Operation = keyof operations;
 
@@ -62,7 +62,9 @@ export async function call<O extends Operation>(operation: O, params: Params<O>,
     try {
       return await send(operation, params, { Authorization: "Bearer " + token }, signal);
     } catch (error) {
-      if (!(error instanceof ApiError && (error.code === "auth.token_expired" || error.code === "auth.invalid_token"))) throw error;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code === "auth.forbidden") void reloadMe().catch(() => undefined); // the role may have changed meanwhile
+      if (error.code !== "auth.token_expired" && error.code !== "auth.invalid_token") throw error;
       token = await replaceToken(token);
     }
   }

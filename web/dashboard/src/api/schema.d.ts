@@ -164,6 +164,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List what was done to the account, its users and its apps, latest first
+         * @description Needs an access token of a user with the role admin or above.
+         */
+        post: operations["audit-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth-accept-invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose a password by a link of users-invite or users-recover, once, and log in
+         * @description Needs no credentials.
+         */
+        post: operations["auth-accept-invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth-change-password": {
         parameters: {
             query?: never;
@@ -178,6 +218,26 @@ export interface paths {
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["auth-change-password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth-check-invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say whom a link of users-invite or users-recover is for
+         * @description Needs no credentials.
+         */
+        post: operations["auth-check-invite"];
         delete?: never;
         options?: never;
         head?: never;
@@ -764,6 +824,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users-invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a user, and make a link by which they choose their password
+         * @description Needs an access token of a user with the role admin or above.
+         */
+        post: operations["users-invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users-list": {
         parameters: {
             query?: never;
@@ -778,6 +858,66 @@ export interface paths {
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["users-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users-recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link by which a colleague chooses another password, or accepts an invitation after all
+         * @description Needs an access token of a user with the role admin or above.
+         */
+        post: operations["users-recover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users-remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove a user; their requests become nobody's, what they wrote stays
+         * @description Needs an access token of a user with the role admin or above.
+         */
+        post: operations["users-remove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change a user's name or role
+         * @description Needs an access token of a user with the role admin or above.
+         */
+        post: operations["users-update"];
         delete?: never;
         options?: never;
         head?: never;
@@ -933,6 +1073,12 @@ export interface components {
             id: string;
             name: string;
         };
+        AnswerCount: {
+            /** Format: int64 */
+            requests: number;
+            /** @enum {string} */
+            within: "hour" | "day" | "week" | "month" | "longer" | "not_yet";
+        };
         App: {
             /** Format: uuid */
             account_id: string;
@@ -1042,6 +1188,34 @@ export interface components {
             /** @description Where it can be downloaded without credentials, for an hour at least. Relative to the service's origin unless the operator has set its public URL. */
             url: string;
         };
+        AuditListParams: {
+            /** @description next_cursor of a previous page. */
+            cursor?: string;
+            /**
+             * Format: int64
+             * @description Entries on a page: 50 without it, 200 at the most.
+             */
+            limit?: number;
+        };
+        AuditListResult: {
+            entries: components["schemas"]["Event"][];
+            has_more: boolean;
+            /** @description Send it back as cursor for the next page; empty on the last one. */
+            next_cursor: string;
+            /**
+             * Format: int64
+             * @description How many there are in all, whatever the page.
+             */
+            total_count: number;
+        };
+        AuthAcceptInviteParams: {
+            /** @description The name that others see; without it, the user keeps the one they have. */
+            name?: string;
+            /** @description 10 to 1,024 bytes. */
+            password: string;
+            /** @description What stands behind # in the link. */
+            token: string;
+        };
         AuthChangePasswordParams: {
             current_password: string;
             /** @description 10 to 1,024 bytes. */
@@ -1049,6 +1223,17 @@ export interface components {
         };
         AuthChangePasswordResult: {
             changed: boolean;
+        };
+        AuthCheckInviteParams: {
+            /** @description What stands behind # in the link. */
+            token: string;
+        };
+        AuthCheckInviteResult: {
+            account_name: string;
+            email: string;
+            /** @description False when the user has had a password before. */
+            invited: boolean;
+            name: string;
         };
         AuthLoginParams: {
             /** @description Compared without regard to case. */
@@ -1245,7 +1430,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description A field's fault is <area>.invalid_<field>; the others are api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, sessions.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description A field's fault is <area>.invalid_<field>; the others are api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, sessions.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -1270,6 +1455,15 @@ export interface components {
             /** @description Begins with gis_; the whole text is the key. */
             secret: string;
         };
+        JoinLink: {
+            /**
+             * Format: date-time
+             * @description Until when it works. It also ends with the next link or password of the user, and when who made it may not manage the user any more.
+             */
+            expires_at: string;
+            /** @description The dashboard's page where the user chooses a password, once. Send it to nobody else. Relative to the service's origin unless the operator has set its public URL. */
+            link: string;
+        };
         LoginResult: {
             /** @description Bearer token, valid for 15 minutes. */
             access_token: string;
@@ -1283,6 +1477,8 @@ export interface components {
             email: string;
             /** Format: uuid */
             id: string;
+            /** @description True until the user has accepted the invitation. */
+            invited: boolean;
             name: string;
             /** @enum {string} */
             role: "viewer" | "member" | "admin" | "owner";
@@ -1766,6 +1962,8 @@ export interface components {
             source: "widget" | "dashboard" | "api" | "import";
         };
         Stats: {
+            /** @description By how long the first answer took: a public comment, a status or a merge by a user. The first that fits: within an hour, a day, a week or 30 days, longer, or not yet. */
+            by_answer: components["schemas"]["AnswerCount"][];
             /** @description The most requests first; apps without any are left out. */
             by_app: components["schemas"]["AppCount"][];
             /** @description By the days of UTC, every day of the range. */
@@ -1895,6 +2093,36 @@ export interface components {
             id: string;
             name: string;
         };
+        UserParams: {
+            /**
+             * Format: uuid
+             * @description The user.
+             */
+            id: string;
+        };
+        UserResult: {
+            user: components["schemas"]["Member"];
+        };
+        UsersInviteParams: {
+            /** @description To log in with; it is not sent anything. */
+            email: string;
+            name: string;
+            /**
+             * @description Only owners make owners.
+             * @enum {string}
+             */
+            role: "viewer" | "member" | "admin" | "owner";
+        };
+        UsersInviteResult: {
+            /**
+             * Format: date-time
+             * @description Until when it works. It also ends with the next link or password of the user, and when who made it may not manage the user any more.
+             */
+            expires_at: string;
+            /** @description The dashboard's page where the user chooses a password, once. Send it to nobody else. Relative to the service's origin unless the operator has set its public URL. */
+            link: string;
+            user: components["schemas"]["Member"];
+        };
         UsersListParams: {
             /** @description next_cursor of a previous page. */
             cursor?: string;
@@ -1914,6 +2142,24 @@ export interface components {
              */
             total_count: number;
             users: components["schemas"]["Member"][];
+        };
+        UsersRemoveResult: {
+            /** Format: uuid */
+            id: string;
+            removed: boolean;
+        };
+        UsersUpdateParams: {
+            /**
+             * Format: uuid
+             * @description The user.
+             */
+            id: string;
+            name?: string;
+            /**
+             * @description Only owners make owners, or make them something else.
+             * @enum {string}
+             */
+            role?: "viewer" | "member" | "admin" | "owner";
         };
         Vote: {
             /** Format: date-time */
@@ -2460,6 +2706,98 @@ export interface operations {
             };
         };
     };
+    "audit-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AuditListParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["AuditListResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "auth-accept-invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuthAcceptInviteParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["LoginResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "auth-change-password": {
         parameters: {
             query?: never;
@@ -2483,6 +2821,52 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["AuthChangePasswordResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "auth-check-invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuthCheckInviteParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["AuthCheckInviteResult"];
                     };
                 };
             };
@@ -3824,6 +4208,52 @@ export interface operations {
             };
         };
     };
+    "users-invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsersInviteParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["UsersInviteResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "users-list": {
         parameters: {
             query?: never;
@@ -3847,6 +4277,144 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["UsersListResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "users-recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["JoinLink"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "users-remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["UsersRemoveResult"];
+                    };
+                };
+            };
+            /** @description The call is refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "users-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsersUpdateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["UserResult"];
                     };
                 };
             };

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "react";
 
-import { ApiError, send, type Result } from "./call";
+import { base } from "./base";
+import { ApiError, send, type Params, type Result } from "./call";
 import type { Role } from "./types";
 
 // The access token lives in this module's memory only, the refresh token in a cookie that
@@ -33,7 +34,7 @@ tabs.onmessage = ({ data }: MessageEvent<{ token: string; user: string } | "out"
   } else if ("me" in state && state.me.user.id === data.user) {
     enter(data.token, state.me);
   } else if (state.phase !== "starting") {
-    location.reload(); // another person has logged in: nothing on the page is theirs
+    location.reload(); // somebody else has logged in
   }
 };
 
@@ -43,11 +44,11 @@ function enter(fresh: string, me: Me): void {
   for (const { resolve } of waiting.splice(0)) resolve(fresh);
 }
 
-// entered takes the result of a login, from whatever page.
-export async function entered(result: { access_token: string }): Promise<void> {
+// entered takes the result of a login.
+async function entered(result: { access_token: string }): Promise<void> {
   const me = await send("auth-me", {}, { Authorization: "Bearer " + result.access_token });
   tabs.postMessage({ token: result.access_token, user: me.user.id });
-  if ("me" in state && state.me.user.id !== me.user.id) location.reload();
+  if ("me" in state && state.me.user.id !== me.user.id) location.assign(base.href); // nothing on the page is theirs
   else enter(result.access_token, me);
 }
 
@@ -55,8 +56,12 @@ export async function logIn(email: string, password: string): Promise<void> {
   await entered(await send("auth-login", { email, password }, cookie));
 }
 
-export async function setUp(params: { token: string; account_name: string; name: string; email: string; password: string }): Promise<void> {
+export async function setUp(params: Params<"setup-create-owner">): Promise<void> {
   await entered(await send("setup-create-owner", params, cookie));
+}
+
+export async function join(params: Params<"auth-accept-invite">): Promise<void> {
+  await entered(await send("auth-accept-invite", params, cookie));
 }
 
 export async function logOut(): Promise<void> {

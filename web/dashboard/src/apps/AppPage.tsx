@@ -1,6 +1,84 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+
+import { ApiError } from "../api/call";
+import { useSession } from "../api/session";
+import type { App } from "../api/types";
 import { usePageTitle } from "../shell/title";
+import { BackIcon, InboxIcon } from "../ui/icons";
+import { EmptyState, Failure, Skeleton } from "../ui/states";
+import { appQuery } from "./data";
+import { GeneralSection } from "./GeneralSection";
+import { IdentitySection } from "./IdentitySection";
+import { InstallSection } from "./InstallSection";
+import { KeySection } from "./KeySection";
+import { OriginsSection } from "./OriginsSection";
+import { sections, type Section } from "./sections";
+import { SharingSection } from "./SharingSection";
+import { WidgetSection } from "./WidgetSection";
+import "./apps.css";
+
+const contents: Record<Section, (props: { app: App }) => React.JSX.Element> = {
+  install: InstallSection,
+  widget: WidgetSection,
+  sharing: SharingSection,
+  origins: OriginsSection,
+  key: KeySection,
+  identity: IdentitySection,
+  general: GeneralSection,
+};
 
 export default function AppPage() {
-  usePageTitle("App");
-  return <div className="page"><h1>App</h1></div>;
+  const { id } = useParams({ from: "/inside/apps/$id" });
+  const app = useQuery(appQuery(id));
+  usePageTitle(app.data?.name ?? "App");
+  return (
+    <div className="page">
+      <p className="app-back"><Link to="/apps"><BackIcon size={16} />Apps</Link></p>
+      {app.data && <AppSections key={id} app={app.data} />}
+      {app.isPending && <Skeleton lines={8} label="Loading the app" />}
+      {!app.data && app.isError && (app.error instanceof ApiError && app.error.status < 500 && app.error.status >= 400 ? <NoApp /> : <Failure error={app.error} onRetry={() => void app.refetch()} />)}
+    </div>
+  );
+}
+
+function NoApp() {
+  return (
+    <EmptyState title="This app is not there">
+      <p>It was deleted, or the address is wrong.</p>
+      <Link to="/apps" className="button">See all apps</Link>
+    </EmptyState>
+  );
+}
+
+function AppSections({ app }: { app: App }) {
+  const { can } = useSession();
+  const { section } = useSearch({ from: "/inside/apps/$id" });
+  const visible = sections.filter((one) => !("admin" in one) || can("admin"));
+  const current = visible.find((one) => one.id === section) ?? visible[0]!;
+  const Content = contents[current.id];
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus(); // after a dialog that led here
+  }, []);
+  return (
+    <>
+      <header className="page-head">
+        <h1 ref={heading} tabIndex={-1}>{app.name}</h1>
+        <Link to="/" search={{ app: app.id }} className="button"><InboxIcon size={16} />Its requests</Link>
+      </header>
+      <div className="app-body">
+        <nav className="app-sections" aria-label="Sections">
+          {visible.map(({ id, name }) => (
+            <Link key={id} to="/apps/$id" params={{ id: app.id }} search={id === "install" ? {} : { section: id }} activeOptions={{ exact: true }}>{name}</Link>
+          ))}
+        </nav>
+        <section key={current.id} className="app-section" aria-labelledby="section-title">
+          <h2 id="section-title">{current.name}</h2>
+          <Content app={app} />
+        </section>
+      </div>
+    </>
+  );
 }

@@ -1,6 +1,50 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { useSession } from "../api/session";
+import { facetsQuery } from "../inbox/facets";
 import { usePageTitle } from "../shell/title";
+import { Button } from "../ui/Button";
+import { AppsIcon, PlusIcon } from "../ui/icons";
+import { EmptyState, Failure, Skeleton } from "../ui/states";
+import { AppLine } from "./AppLine";
+import { CreateApp } from "./CreateApp";
+import { appPages } from "./data";
+import "./apps.css";
 
 export default function AppsPage() {
   usePageTitle("Apps");
-  return <div className="page"><h1>Apps</h1></div>;
+  const { can } = useSession();
+  const [creating, setCreating] = useState(false);
+  const pages = useInfiniteQuery(appPages);
+  const open = useQuery(facetsQuery({ status: "opened" }));
+  const apps = pages.data?.pages.flatMap((page) => page.apps) ?? [];
+  const create = can("admin") ? () => setCreating(true) : undefined;
+  return (
+    <div className="page">
+      <header className="page-head">
+        <div>
+          <h1>Apps</h1>
+          <p>Each product or website of yours is an app, with a widget of its own.</p>
+        </div>
+        {create && apps.length > 0 && <Button kind="primary" onPress={create}><PlusIcon size={16} />New app</Button>}
+      </header>
+      {pages.isPending && <Skeleton lines={6} label="Loading the apps" />}
+      {pages.isError && apps.length === 0 && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
+      {pages.isSuccess && apps.length === 0 && <NoApps create={create} />}
+      {apps.length > 0 && <ul className="apps">{apps.map((app) => <AppLine key={app.id} app={app} open={open.data?.apps.find(({ app_id }) => app_id === app.id)} />)}</ul>}
+      {pages.hasNextPage && <div className="apps-more"><Button isPending={pages.isFetchingNextPage} onPress={() => void pages.fetchNextPage()}>Show more</Button></div>}
+      <CreateApp isOpen={creating} onClose={() => setCreating(false)} />
+    </div>
+  );
+}
+
+function NoApps({ create }: { create: (() => void) | undefined }) {
+  if (!create) return <EmptyState icon={<AppsIcon size={24} />} title="There is no app yet"><p>An admin of your team creates the first one.</p></EmptyState>;
+  return (
+    <EmptyState icon={<AppsIcon size={24} />} title="Create your first app">
+      <p>Give it the name of your product. On the next page you get one line that puts the widget on your site.</p>
+      <Button kind="primary" onPress={create}><PlusIcon size={16} />Create your first app</Button>
+    </EmptyState>
+  );
 }

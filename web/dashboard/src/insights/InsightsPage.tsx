@@ -1,6 +1,103 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+
+import { appsQuery } from "../api/queries";
+import { ExportMenu } from "../requests/ExportMenu";
+import { Button } from "../ui/Button";
+import { Select } from "../ui/choices";
+import { DownloadIcon, InsightsIcon } from "../ui/icons";
+import { EmptyState, Failure } from "../ui/states";
+import { ByApp, ByStatus, MostVoted, OverTime, TopTags } from "./charts";
+import { Headline } from "./Headline";
+import { Loading } from "./Loading";
+import { type Search, whereOf } from "../inbox/search";
 import { usePageTitle } from "../shell/title";
+import { requestCount } from "./numbers";
+import { anyRequestQuery, statsQuery, topVotedQuery } from "./queries";
+import { type Days, daysFrom, inWords, presetDays, timesOf, usualPreset } from "./range";
+import { RangePicker } from "./RangePicker";
+import { leadOf } from "./lead";
+import "./insights.css";
 
 export default function InsightsPage() {
   usePageTitle("Insights");
-  return <div className="page"><h1>Insights</h1></div>;
+  const asked = useSearch({ from: "/inside/insights" });
+  const navigate = useNavigate();
+  const days = daysFrom(asked);
+  const apps = useQuery(appsQuery);
+  const app = asked.app;
+  const search: Search = { ...timesOf(days), ...(app && { app }) };
+  const go = (next: Days, nextApp: string | undefined) => void navigate({ to: "/insights", search: searchOf(next, nextApp), replace: true });
+  return (
+    <div className="page insights">
+      <div className="page-head">
+        <h1>Insights</h1>
+        <ExportMenu where={whereOf(search)} button={<Button><DownloadIcon size={16} />Export</Button>} />
+      </div>
+      <div className="insights-controls">
+        <RangePicker days={days} onChange={(next) => go(next, app)} />
+        <Select
+          bare
+          label="App"
+          value={app ?? "all"}
+          options={[{ id: "all", name: "All apps" }, ...(apps.data ?? []).map(({ id, name }) => ({ id, name }))]}
+          onChange={(id) => go(days, id === "all" ? undefined : id)}
+        />
+      </div>
+      <Numbers days={days} app={app} search={search} />
+    </div>
+  );
+}
+
+// The usual range is not written into the address, so that a bookmark of it moves on.
+function searchOf(days: Days, app: string | undefined) {
+  const usual = presetDays(usualPreset);
+  return { ...(days.from === usual.from && days.to === usual.to ? {} : days), ...(app && { app }) };
+}
+
+function Numbers({ days, app, search }: { days: Days; app: string | undefined; search: Search }) {
+  const stats = useQuery(statsQuery(days, app));
+  const top = useQuery(topVotedQuery(whereOf(search)));
+  const apps = useQuery(appsQuery);
+  const failed = [stats, top, apps].find((query) => query.isError && !query.data);
+  if (failed) return <Failure error={failed.error} onRetry={() => void Promise.all([stats.refetch(), top.refetch(), apps.refetch()])} />;
+  if (!stats.data || !top.data || !apps.data) return <Loading />;
+  const stale = stats.isPlaceholderData || top.isPlaceholderData;
+  if (stats.data.total === 0) return <Nothing days={days} app={app} />;
+  return (
+    <div className={stale ? "charts charts-stale" : "charts"} aria-busy={stale}>
+      <Headline lead={leadOf(top.data.requests, stats.data.total)} search={search} />
+      <p className="insights-total">
+        <Link to="/" search={search}>{requestCount(stats.data.total)}</Link> came in, {inWords(days)}.
+      </p>
+      <OverTime stats={stats.data} search={search} />
+      <MostVoted requests={top.data.requests} search={search} />
+      <div className="chart-column">
+        <ByStatus stats={stats.data} search={search} />
+        {!app && <ByApp stats={stats.data} search={search} apps={apps.data} />}
+      </div>
+      <div className="chart-column">
+        <TopTags stats={stats.data} search={search} />
+      </div>
+    </div>
+  );
+}
+
+function Nothing({ days, app }: { days: Days; app: string | undefined }) {
+  const any = useQuery(anyRequestQuery);
+  if (any.data === undefined) return <Loading />;
+  if (!any.data) {
+    return (
+      <EmptyState icon={<InsightsIcon size={24} />} title="No requests yet">
+        <p>Here you will see what people want most. Connect an app, and its requests are counted as they come in.</p>
+        <Link to="/apps" className="button button-primary">Go to apps</Link>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={<InsightsIcon size={24} />} title="No requests in this range">
+      <p>Nothing came in, {inWords(days)}. Look at a longer time.</p>
+      <Link to="/insights" search={searchOf(presetDays("365"), app)} className="button">12 months</Link>
+    </EmptyState>
+  );
 }

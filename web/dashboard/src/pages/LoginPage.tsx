@@ -1,15 +1,20 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
+import { send } from "../api/call";
 import { logIn, logOut } from "../api/session";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import { Narrow } from "./Narrow";
+import { SetupPage } from "./SetupPage";
 import { useForm } from "./useForm";
 
 export function LoginPage() {
   usePageTitle("Log in");
+  const installed = useQuery({ queryKey: ["setup-status"], queryFn: () => send("setup-status", {}) });
+  if (installed.data?.set_up === false) return <SetupPage />;
   return (
     <Narrow title="Log in">
       {!window.isSecureContext && <p className="form-error">This page came by plain http, so your browser will not keep you logged in. Open Gatherkit by https.</p>}

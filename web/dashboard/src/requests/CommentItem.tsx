@@ -20,7 +20,7 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
   const name = comment.author.name ?? "A former user";
 
   return (
-    <li className="comment" data-public={comment.visibility === "public" || undefined}>
+    <li className="comment" tabIndex={-1} data-public={comment.visibility === "public" || undefined}>
       <div className="comment-head">
         <Avatar name={name} />
         <span className="comment-author">{name}</span>

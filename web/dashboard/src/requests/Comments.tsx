@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
 
 import type { FeatureRequest } from "../api/types";
 import { CommentForm } from "./CommentForm";
@@ -11,6 +12,7 @@ import { More, Section, Waiting } from "./Section";
 export function Comments({ request, editable }: { request: FeatureRequest; editable: boolean }) {
   const comments = useInfiniteQuery(commentsQuery(request.id));
   const client = useQueryClient();
+  const list = useRef<HTMLUListElement>(null);
   const all = comments.data?.pages.flatMap((page) => page.comments) ?? [];
   const total = comments.data?.pages.at(-1)?.total_count;
 
@@ -24,13 +26,14 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
     }
     void client.invalidateQueries({ queryKey: ["requests", "history", request.id] });
     await client.invalidateQueries({ queryKey: ["requests", "comments", request.id] });
+    if (more < 0) list.current?.focus(); // the button that had it is gone
     if (more > 0 && comments.hasNextPage) await comments.fetchNextPage();
   }
 
   return (
     <Section title="Comments" count={total}>
       <Waiting query={comments} />
-      <ul className="comments">
+      <ul className="comments" ref={list} tabIndex={-1} aria-label="Comments">
         {all.map((comment) => <CommentItem key={comment.id} comment={comment} editable={editable} onChanged={changed} />)}
       </ul>
       <More query={comments}>Show later comments</More>

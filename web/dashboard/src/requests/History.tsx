@@ -1,19 +1,25 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
 
+import { Button } from "../ui/Button";
 import { Time } from "../ui/marks";
 import { historyQuery } from "./details";
 import { More, Section, Waiting } from "./Section";
 
+const shownAtFirst = 10;
+
 export function History({ id }: { id: string }) {
+  const [all, setAll] = useState(false);
   const history = useInfiniteQuery(historyQuery(id));
   const events = history.data?.pages.flatMap((page) => page.events) ?? [];
+  const hides = !all && events.length > shownAtFirst;
   return (
     <Section title="History" count={history.data?.pages[0]?.total_count}>
       <Waiting query={history} lines={3} />
       <ol className="events">
-        {events.map((event) => <li key={event.number}><span>{event.summary}</span> <span className="quiet"><Time at={event.at} /></span></li>)}
+        {(hides ? events.slice(0, shownAtFirst) : events).map((event) => <li key={event.number}>{event.summary} <span className="quiet"><Time at={event.at} /></span></li>)}
       </ol>
-      <More query={history}>Show earlier changes</More>
+      {hides ? <Button small kind="quiet" onPress={() => setAll(true)}>Show earlier changes</Button> : <More query={history}>Show earlier changes</More>}
     </Section>
   );
 }

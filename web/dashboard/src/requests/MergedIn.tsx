@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
+import { useEffect } from "react";
 
 import { useSession } from "../api/session";
 import { Button } from "../ui/Button";
@@ -8,11 +9,20 @@ import { RequestLine } from "./RequestLine";
 import { requestQuery } from "./rows";
 import { Section } from "./Section";
 
-// What is merged into this request, as its history tells.
+// How much of a history is read for it by itself: 2,000 entries.
+const mostPages = 10;
+
+// What is merged into this request. Its history tells, of which votes are the most.
 export function MergedIn({ id }: { id: string }) {
   const member = useSession().can("member");
   const { unmerge } = useChanges();
   const history = useInfiniteQuery(historyQuery(id));
+  const { hasNextPage, isFetching, fetchNextPage } = history;
+  const read = history.data?.pages.length ?? 0;
+  useEffect(() => {
+    if (hasNextPage && !isFetching && read < mostPages) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage, read]);
+
   const events = (history.data?.pages ?? []).flatMap((page) => page.events).toReversed(); // oldest first
   const ids = new Set<string>();
   for (const { kind, before, after } of events) {

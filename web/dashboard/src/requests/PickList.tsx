@@ -47,7 +47,7 @@ export function PickList(props: Props) {
     <div className="picker-list" onKeyDownCapture={byNumber}>
       <Autocomplete inputValue={props.words} onInputChange={props.onWords}>
         <TextField aria-label={props.label} autoFocus className="picker-field" maxLength={props.maxLength}>
-          <Input placeholder={props.placeholder} className="picker-input" autoComplete="off" />
+          <Input role="combobox" aria-expanded="true" placeholder={props.placeholder} className="picker-input" autoComplete="off" />
         </TextField>
         <ListBox
           aria-label={props.label}

@@ -16,7 +16,6 @@ export function RequestText({ request, editable, heading }: Props) {
   function edit(next: Edited | undefined) {
     setBegun(next);
     setDraft(next ? JSON.stringify(next) : "");
-    if (!next) requestAnimationFrame(() => heading.current?.focus());
   }
 
   if (editable && begun) return <TextEditor request={request} edited={begun} onChange={edit} />;

@@ -25,7 +25,7 @@ function useMove(id: string) {
   const client = useQueryClient();
   return async (move: Promise<void>) => {
     await move;
-    await Promise.all([["requests", "one", id], ["requests", "box"], ["requests", "history", id]].map((queryKey) => client.invalidateQueries({ queryKey })));
+    await Promise.all([["requests", "one", id], ["requests", "box", id], ["requests", "history", id]].map((queryKey) => client.invalidateQueries({ queryKey })));
   };
 }
 

@@ -22,7 +22,7 @@ export const searchQuery = (app_id: string, query: string) =>
 export const votesQuery = (request_id: string) =>
   infiniteQueryOptions({
     queryKey: ["requests", "votes", request_id],
-    queryFn: ({ pageParam: cursor, signal }) => call("votes-list", { request_id, limit: 20, ...(cursor && { cursor }) }, signal),
+    queryFn: ({ pageParam: cursor, signal }) => call("votes-list", { request_id, limit: 10, ...(cursor && { cursor }) }, signal),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
   });
@@ -38,7 +38,7 @@ export const commentsQuery = (request_id: string) =>
 export const historyQuery = (request_id: string) =>
   infiniteQueryOptions({
     queryKey: ["requests", "history", request_id],
-    queryFn: ({ pageParam: cursor, signal }) => call("requests-history", { request_id, limit: 20, ...(cursor && { cursor }) }, signal),
+    queryFn: ({ pageParam: cursor, signal }) => call("requests-history", { request_id, limit: 200, ...(cursor && { cursor }) }, signal),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
   });
@@ -47,7 +47,7 @@ export const historyQuery = (request_id: string) =>
 // nor what is in the bin; but a list shows it, as ids carry the time of their making.
 export const boxQuery = (id: string, box: "bin" | "quarantine") =>
   queryOptions({
-    queryKey: ["requests", "box", box, id],
+    queryKey: ["requests", "box", id, box],
     queryFn: async ({ signal }) => {
       const time = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
       const [created_after, created_before] = [time, time + 1].map((at) => new Date(at).toISOString());

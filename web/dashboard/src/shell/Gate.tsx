@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 
+import { queryClient } from "../api/queries";
 import { start, usePhase } from "../api/session";
 import { LoginDialog, LoginPage } from "../pages/LoginPage";
 import { Failure } from "../ui/states";
@@ -16,6 +17,9 @@ export function Gate() {
     setError(undefined);
     start().catch(setError);
   }, [attempt]);
+  useEffect(() => {
+    if (now.phase === "out") queryClient.clear(); // what the next one may not see
+  }, [now.phase]);
   if (now.phase === "starting") return error ? <Failure error={error} onRetry={() => setAttempt(attempt + 1)} /> : null;
   if (now.phase === "out") return <LoginPage />;
   return (

@@ -1,6 +1,55 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { usersQuery } from "../api/queries";
+import { useSession } from "../api/session";
+import type { Member } from "../api/types";
 import { usePageTitle } from "../shell/title";
+import { Button } from "../ui/Button";
+import { HistoryIcon, PlusIcon } from "../ui/icons";
+import { count } from "../ui/marks";
+import { Failure, Skeleton } from "../ui/states";
+import { InviteDialog } from "./InviteDialog";
+import { LinkDialog, type PersonalLink } from "./LinkDialog";
+import { MemberRow } from "./MemberRow";
+import { RemoveDialog } from "./RemoveDialog";
+import "./team.css";
 
 export default function TeamPage() {
   usePageTitle("Team");
-  return <div className="page"><h1>Team</h1></div>;
+  const { can } = useSession();
+  const users = useQuery(usersQuery);
+  const [inviting, setInviting] = useState(false);
+  const [link, setLink] = useState<PersonalLink | null>(null);
+  const [leaving, setLeaving] = useState<Member | null>(null);
+  return (
+    <div className="page team">
+      <div className="page-head">
+        <div>
+          <h1>Team</h1>
+          <p>{users.data ? count(users.data.length, "person", "people") : "Who works with these requests"}</p>
+        </div>
+        {can("admin") && (
+          <div className="row">
+            <Link to="/team/audit" className="button"><HistoryIcon size={16} />Audit log</Link>
+            <Button kind="primary" onPress={() => setInviting(true)}><PlusIcon size={16} />Invite</Button>
+          </div>
+        )}
+      </div>
+      {users.isPending && <Skeleton lines={4} label="Loading the team" />}
+      {users.isError && !users.data && <Failure error={users.error} onRetry={() => void users.refetch()} />}
+      {users.data && (
+        <ul className="members" aria-label="Team">
+          {users.data.map((member) => <MemberRow key={member.id} member={member} onLink={setLink} onRemove={() => setLeaving(member)} />)}
+        </ul>
+      )}
+      {users.data?.length === 1 && can("admin") && (
+        <p className="quiet team-alone">You are alone here so far. Invite those who decide with you: a link is all they need.</p>
+      )}
+      <InviteDialog isOpen={inviting} onClose={() => setInviting(false)} onLink={setLink} />
+      <LinkDialog link={link} onClose={() => setLink(null)} />
+      <RemoveDialog member={leaving} onClose={() => setLeaving(null)} />
+    </div>
+  );
 }

@@ -1,0 +1,132 @@
+// What the tests of the dashboard share. URL is the service's address; EMAIL and PASSWORD
+// are those of its owner; SCREENSHOTS, when set, a folder for pictures of what is tested.
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import path from 'node:path'
+import { after, before } from 'node:test'
+import { AxeBuilder } from '@axe-core/playwright'
+import { chromium } from 'playwright-core'
+
+export const { URL: service, CHROMIUM: executablePath, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
+
+let browser
+
+before(async () => {
+  browser = await chromium.launch({
+    executablePath,
+    args: [
+      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+      '--disable-background-networking', '--disable-component-update', '--disable-sync',
+    ],
+  })
+})
+after(() => browser.close())
+
+// Caller calls the service as a user.
+export class Caller {
+  #token = ''
+
+  static async logIn(as = email, secret = password) {
+    const caller = new Caller()
+    caller.#token = (await caller.call('auth-login', { email: as, password: secret })).access_token
+    return caller
+  }
+
+  async call(operation, params = {}) {
+    const headers = { 'Content-Type': 'application/json', ...(this.#token && { Authorization: `Bearer ${this.#token}` }) }
+    const response = await fetch(`${service}/api/${operation}`, { method: 'POST', headers, body: JSON.stringify(params) })
+    const { ok, result, error } = await response.json()
+    assert.ok(ok, `${operation}: ${error?.code}: ${error?.message}`)
+    return result
+  }
+
+  async addApp(name, settings) {
+    const { app } = await this.call('apps-create', { name })
+    if (settings) await this.call('apps-update-settings', { id: app.id, settings })
+    return app
+  }
+
+  // addUser adds somebody with a role, who logs in with the tests' password.
+  async addUser(role, name = role) {
+    const { link } = await this.call('users-invite', { email: `${name.toLowerCase().replaceAll(' ', '.')}@example.com`, name, role })
+    const { user } = await this.call('auth-accept-invite', { token: link.split('#')[1], password })
+    return user
+  }
+}
+
+// submit sends a request as an app's widget does.
+export async function submit(app, params) {
+  const response = await fetch(`${service}/api/widget-submit-request`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json', 'X-API-Key': app.api_key }, body: JSON.stringify({ description: 'That would help.', ...params }),
+  })
+  const { ok, result, error } = await response.json()
+  assert.ok(ok, `${error?.code}: ${error?.message}`)
+  return result.request ?? result
+}
+
+// openBrowser makes a browser of somebody: pages in it share the session. complaints
+// collects what must not happen in any of them.
+export async function openBrowser(t, { at = service, ...options } = {}) {
+  const context = await browser.newContext({ baseURL: at, reducedMotion: 'reduce', viewport: { width: 1280, height: 800 }, ...options })
+  context.setDefaultTimeout(10_000)
+  t.after(() => context.close())
+  const complaints = []
+  context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`))
+  context.on('console', (message) => {
+    // Chromium says every refused call, among them the question who is logged in.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+  })
+  return { context, complaints }
+}
+
+// logIn opens a page at an address, and logs in there.
+export async function logIn(context, address = '/', as = email, secret = password) {
+  const page = await context.newPage()
+  await page.goto(address)
+  await page.getByLabel('E-mail').fill(as)
+  await page.getByLabel('Password').fill(secret)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  return page
+}
+
+// look has axe and the tests' reader look at a page, in both schemes.
+export async function look(page, name) {
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    if (screenshots) await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`) })
+    // React Aria's announcer names a button by its id for some seconds, even when a login has taken the button away.
+    const { violations } = await new AxeBuilder({ page }).exclude('[data-live-announcer]').analyze()
+    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html, nodes[0].failureSummary]), [], `${name}, ${colorScheme}`)
+    const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    assert.equal(sideways, 0, `${name} scrolls sideways`)
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: 'reduce' })
+}
+
+// Relay stands before the service, as a network that can be cut.
+export async function openRelay(t) {
+  const relay = { cut: false, calls: [] }
+  const server = http.createServer((request, response) => {
+    relay.calls.push(request.url)
+    if (relay.cut) return request.socket.destroy()
+    const onward = http.request(service + request.url, { method: request.method, headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => request.socket.destroy())
+    request.pipe(onward)
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => (server.closeAllConnections(), server.close()))
+  relay.url = `http://127.0.0.1:${server.address().port}`
+  return relay
+}
+
+// until waits until something holds.
+export async function until(holds) {
+  for (const end = Date.now() + 10_000; !(await holds());) {
+    assert.ok(Date.now() < end, `not within ten seconds: ${holds}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}

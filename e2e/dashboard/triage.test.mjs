@@ -1,0 +1,120 @@
+// A whole triage, without a mouse.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Caller, logIn, look, openBrowser, submit, until } from './harness.mjs'
+
+const owner = await Caller.logIn()
+const list = async (filter) => (await owner.call('requests-list', { limit: 200, ...filter })).requests
+
+test('twenty requests are decided by keys alone', async (t) => {
+  const app = await owner.addApp('Shop')
+  for (let n = 1; n <= 20; n++) await submit(app, { title: `Idea number ${n} about ${['maps', 'prices', 'colours', 'sound'][n % 4]}`, email: `p${n}@example.com` })
+  await submit(app, { title: 'Dark mode for the night', email: 'a@example.com' })
+  await submit(app, { title: 'A dark mode for nights', email: 'b@example.com' })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context)
+  const rows = page.getByRole('listbox', { name: 'Requests' })
+  await rows.getByRole('option').first().waitFor()
+  const key = async (...keys) => { for (const one of keys) await page.keyboard.press(one) }
+  const says = (text) => page.getByRole('region', { name: 'Notices' }).getByText(text).first().waitFor()
+  const active = () => rows.evaluate((box) => document.getElementById(box.getAttribute('aria-activedescendant') ?? '')?.textContent)
+
+  // The two newest are alike: one is merged into the other, which is the first that is offered.
+  await key('j')
+  if (!(await active()).includes('A dark mode')) await key('k')
+  assert.match(await active(), /A dark mode for nights/)
+  await key('m')
+  await page.getByRole('option', { name: /Dark mode for the night/ }).first().waitFor()
+  await key('1')
+  await says(/merged into “Dark mode for the night”/)
+  assert.equal((await list({ status: 'duplicate' })).length, 1)
+  assert.equal((await list({ query: 'dark mode' })).find((r) => r.status !== 'duplicate').votes, 2)
+
+  // Undo takes it out again, and it is merged once more.
+  await key('u')
+  await until(async () => (await list({ status: 'duplicate' })).length === 0)
+  await key('m')
+  await page.getByRole('option', { name: /Dark mode for the night/ }).first().waitFor()
+  await key('1')
+  await until(async () => (await list({ status: 'duplicate' })).length === 1)
+
+  // Only what is open: each row that is decided leaves the list, and the next one is at hand.
+  await key('Control+k')
+  await page.getByRole('dialog').locator('input').fill('status open')
+  await key('Enter')
+  await page.waitForURL(/status=/)
+  await rows.getByRole('option').first().waitFor()
+  await until(async () => (await page.locator('.list-head').innerText()).includes('21 requests'))
+  await rows.focus()
+  await key('Home')
+  for (let n = 0; n < 20; n++) {
+    await key('s')
+    await page.getByRole('dialog').waitFor()
+    await key(['2', '3', '6'][n % 3])
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  await until(async () => (await list({ status: 'opened' })).length === 1)
+  assert.equal((await list({ status: 'under_review' })).length, 7)
+  assert.equal((await list({ status: 'planned' })).length, 7)
+  assert.equal((await list({ status: 'declined' })).length, 6)
+
+  // A search, several at once, a tag.
+  await key('Control+k')
+  await page.getByRole('dialog').locator('input').fill('clear the filters')
+  await key('Enter')
+  await until(async () => !page.url().includes('status'))
+  await key('/')
+  await page.keyboard.type('maps')
+  await page.waitForURL(/q=maps/)
+  await until(async () => (await page.locator('.list-head').innerText()).includes('5 requests'))
+  await key('Enter', 'Home', 'x', 'j', 'x', 'j', 'Shift+x')
+  await page.getByText('3 selected').waitFor()
+  await key('t')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.type('Maps!')
+  await page.getByRole('option', { name: /Maps!/ }).waitFor()
+  await key('Enter')
+  await key('Escape')
+  await until(async () => (await list({ tag: 'maps!' })).length === 3)
+
+  // Somebody's, and until when.
+  await key('Escape', 'a')
+  await page.getByRole('dialog').waitFor()
+  await key('ArrowDown', 'Enter')
+  await until(async () => (await list({ tag: 'maps!' })).filter((r) => r.assignee_id).length >= 1)
+
+  // Deleted, and back.
+  const before = (await list()).length
+  await key('#')
+  await until(async () => (await list()).length === before - 1)
+  await key('u')
+  await until(async () => (await list()).length === before)
+
+  // Opened, commented, closed.
+  await key('Enter')
+  await page.getByRole('complementary', { name: 'Open request' }).getByRole('heading', { name: /maps/ }).first().waitFor()
+  await page.waitForURL(/request=/)
+  await key('Escape')
+  await until(async () => !page.url().includes('request='))
+
+  await key('?')
+  await page.getByRole('dialog').getByText('Next request').waitFor()
+  await look(page, 'shortcuts')
+  await key('Escape')
+  assert.deepEqual(complaints, [])
+})
+
+test('the keys can be switched off', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, '/account')
+  await page.getByText('Single-key shortcuts').click()
+  await page.getByRole('link', { name: 'Inbox' }).click()
+  await page.getByRole('option').first().waitFor()
+  await page.getByRole('listbox').focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('s')
+  await page.keyboard.press('?')
+  assert.equal(await page.getByRole('dialog').count(), 0)
+  await page.keyboard.press('Control+k') // no single key
+  await page.getByRole('dialog').waitFor()
+})

@@ -1,0 +1,41 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestDashboard uses the dashboard in a browser, each of the files in the folder dashboard
+// with a service of its own; they say how. With the variable SCREENSHOTS it leaves pictures
+// in the folder that this names. What the tests measure is logged.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	node, chromium := node(t), browser(t)
+	tests, err := filepath.Glob(filepath.Join("dashboard", "*.test.mjs"))
+	if err != nil || len(tests) == 0 {
+		t.Fatalf("there are no tests: %v", err)
+	}
+	for _, file := range tests {
+		name := strings.TrimSuffix(filepath.Base(file), ".test.mjs")
+		t.Run(name, func(t *testing.T) {
+			place := storetest.SQLite(t)
+			if name != "first" { // which makes the owner itself
+				program.AddOwner(t, place)
+			}
+			p := program.Start(t, program.At(place)...)
+			cmd := exec.CommandContext(t.Context(), node, "--test", "--test-reporter=spec", file)
+			cmd.Env = append(os.Environ(), "URL="+p.URL, "EMAIL="+program.Email, "PASSWORD="+program.Password, "CHROMIUM="+chromium, "PRINTED="+p.Stdout.String())
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v", err)
+			}
+			t.Logf("%s", out)
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+// joinPath leads to the dashboard's page that takes a token behind #, which browsers do
+// not send on.
+const joinPath = "/join#"
+
+// JoinLink is a link by which a user chooses a password.
+type JoinLink struct {
+	Link      string        `json:"link" doc:"The dashboard's page where the user chooses a password, once. Send it to nobody else. Relative to the service's origin unless the operator has set its public URL."`
+	ExpiresAt feedback.Time `json:"expires_at" format:"date-time" doc:"Until when it works. It also ends with the next link or password of the user, and when who made it may not manage the user any more."`
+}
+
+func (a *API) linkTo(link store.JoinLink) JoinLink {
+	return JoinLink{a.link(joinPath + link.Token), link.Expires}
+}
+
+type usersInviteParams struct {
+	Email string        `json:"email" minLength:"3" maxLength:"254" doc:"To log in with; it is not sent anything."`
+	Name  string        `json:"name" minLength:"1" maxLength:"100"`
+	Role  feedback.Role `json:"role" enum:"viewer,member,admin,owner" doc:"Only owners make owners."`
+}
+
+type usersInviteResult struct {
+	User feedback.Member `json:"user"`
+	JoinLink
+}
+
+func (a *API) usersInvite(ctx context.Context, c caller, in usersInviteParams) (usersInviteResult, error) {
+	if !feedback.ValidEmail(in.Email) {
+		return usersInviteResult{}, feedback.Invalid("users", "email", "email must be an e-mail address such as ada@example.com.")
+	}
+	user, link, err := a.Store.InviteUser(ctx, c.Account.ID, c.User.ID, store.NewUser{Email: in.Email, Name: in.Name, Role: in.Role})
+	if err != nil {
+		return usersInviteResult{}, err
+	}
+	return usersInviteResult{user, a.linkTo(link)}, nil
+}
+
+type userParams struct {
+	ID feedback.ID `json:"id" format:"uuid" doc:"The user."`
+}
+
+func (a *API) usersRecover(ctx context.Context, c caller, in userParams) (JoinLink, error) {
+	// Else a stolen access token would be enough to take a user over.
+	if in.ID == c.User.ID {
+		return JoinLink{}, feedback.Invalid("users", "id", "id must be that of somebody else; change your own password with auth-change-password.")
+	}
+	link, err := a.Store.RecoverUser(ctx, c.Account.ID, c.User.ID, in.ID)
+	if err != nil {
+		return JoinLink{}, err
+	}
+	return a.linkTo(link), nil
+}
+
+type usersUpdateParams struct {
+	ID   feedback.ID    `json:"id" format:"uuid" doc:"The user."`
+	Name *string        `json:"name,omitempty" minLength:"1" maxLength:"100"`
+	Role *feedback.Role `json:"role,omitempty" enum:"viewer,member,admin,owner" doc:"Only owners make owners, or make them something else."`
+}
+
+type userResult struct {
+	User feedback.Member `json:"user"`
+}
+
+func (a *API) usersUpdate(ctx context.Context, c caller, in usersUpdateParams) (userResult, error) {
+	user, err := a.Store.ChangeUser(ctx, c.Account.ID, c.User.ID, in.ID, in.Name, in.Role)
+	return userResult{user}, err
+}
+
+type usersRemoveResult struct {
+	Removed bool        `json:"removed"`
+	ID      feedback.ID `json:"id" format:"uuid"`
+}
+
+func (a *API) usersRemove(ctx context.Context, c caller, in userParams) (usersRemoveResult, error) {
+	if err := a.Store.RemoveUser(ctx, c.Account.ID, c.User.ID, in.ID); err != nil {
+		return usersRemoveResult{}, err
+	}
+	if in.ID == c.User.ID {
+		c.setCookie = new("")
+	}
+	return usersRemoveResult{true, in.ID}, nil
+}
+
+type authCheckInviteParams struct {
+	Token string `json:"token" verbatim:"true" doc:"What stands behind # in the link."`
+}
+
+type authCheckInviteResult struct {
+	Email       string `json:"email"`
+	Name        string `json:"name"`
+	AccountName string `json:"account_name"`
+	Invited     bool   `json:"invited" doc:"False when the user has had a password before."`
+}
+
+func (a *API) authCheckInvite(ctx context.Context, _ *client, in authCheckInviteParams) (authCheckInviteResult, error) {
+	i, err := a.Store.Invitee(ctx, in.Token)
+	return authCheckInviteResult{i.Email, i.Name, i.Account.Name, i.Invited}, err
+}
+
+type authAcceptInviteParams struct {
+	Token    string  `json:"token" verbatim:"true" doc:"What stands behind # in the link."`
+	Password string  `json:"password" verbatim:"true" maxLength:"1024" doc:"10 to 1,024 bytes."`
+	Name     *string `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"The name that others see; without it, the user keeps the one they have."`
+}
+
+func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInviteParams) (loginResult, error) {
+	if _, err := a.Store.Invitee(ctx, in.Token); err != nil { // before anything costly is done
+		return loginResult{}, err
+	}
+	if !feedback.ValidPassword(in.Password) {
+		return loginResult{}, feedback.Invalid("auth", "password", "password must be 10 to 1,024 bytes long.")
+	}
+	hash, err := a.Passwords.Hash(ctx, in.Password)
+	if err != nil {
+		return loginResult{}, err
+	}
+	session, tokens, err := a.Store.AcceptLink(ctx, in.Token, hash, in.Name, c.agent)
+	if err != nil {
+		return loginResult{}, err
+	}
+	return loginResult{User: session.User, Account: session.Account, TokenPair: c.deliver(tokens)}, nil
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// How long links work by which users give themselves a password.
+const (
+	inviteLife   = 7 * 24 * time.Hour
+	recoveryLife = 24 * time.Hour
+)
+
+// JoinLink is a secret by which a user gets a password. Only its hash is stored.
+type JoinLink struct {
+	Token   string
+	Expires feedback.Time
+}
+
+// Invitee is whom a link is for.
+type Invitee struct {
+	feedback.Member
+	Account feedback.Account
+}
+
+// InviteUser adds a user without a password and makes a link by which they choose one. It
+// refuses with ErrEmailTaken and ErrForbidden.
+func (s *Store) InviteUser(ctx context.Context, accountID, by feedback.ID, user NewUser) (m feedback.Member, link JoinLink, err error) {
+	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		who, err := manager(ctx, tx, accountID, by)
+		if err != nil {
+			return err
+		}
+		if err := checkRole(who, user.Role); err != nil {
+			return err
+		}
+		user.PasswordHash = ""
+		added, err := s.addUser(ctx, tx, accountID, user, feedback.Change{Kind: feedback.UserInvited, Actor: userActor(by)})
+		if err != nil {
+			return err
+		}
+		m = feedback.Member{User: added, Role: user.Role, Invited: true}
+		link, err = s.addLink(ctx, tx, accountID, by, m)
+		return err
+	})
+	return m, link, err
+}
+
+// RecoverUser makes a link by which a user chooses another password, or accepts an
+// invitation after all; the one before ends. It refuses with ErrUserNotFound and
+// ErrForbidden.
+func (s *Store) RecoverUser(ctx context.Context, accountID, by, id feedback.ID) (link JoinLink, err error) {
+	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, m, err := managed(ctx, tx, accountID, by, id)
+		if err != nil {
+			return err
+		}
+		if link, err = s.addLink(ctx, tx, accountID, by, m); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{Kind: feedback.RecoveryLinkMade, Actor: userActor(by), After: named(m)})
+	})
+	return link, err
+}
+
+func (s *Store) addLink(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID, m feedback.Member) (JoinLink, error) {
+	life := recoveryLife
+	if m.Invited {
+		life = inviteLife
+	}
+	link := JoinLink{feedback.NewToken(feedback.JoinToken, accountID, s.rand), feedback.At(s.now().Add(life))}
+	_, err := tx.ExecContext(ctx, `INSERT INTO join_links (account_id, user_id, token_hash, made_by, expires_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (account_id, user_id) DO UPDATE SET token_hash = excluded.token_hash, made_by = excluded.made_by, expires_at = excluded.expires_at`,
+		accountID, m.ID, hashArg(feedback.HashSecret(link.Token)), by, link.Expires)
+	return link, err
+}
+
+// Invitee returns whom a link is for. It refuses with ErrJoinLinkNotFound.
+func (s *Store) Invitee(ctx context.Context, token string) (Invitee, error) {
+	return s.invitee(ctx, s.reader, token)
+}
+
+// invitee refuses links that whoever made them could not make any more: somebody who was
+// promoted since is not to be taken over by those below, nor anybody by who was removed.
+func (s *Store) invitee(ctx context.Context, q queryer, token string) (i Invitee, err error) {
+	accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
+	if !ok {
+		return i, feedback.ErrJoinLinkNotFound
+	}
+	var expires feedback.Time
+	var maker feedback.Role
+	i.Account.ID = accountID
+	err = q.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, u.password_hash = '', a.name, l.expires_at, m.role FROM join_links l
+		JOIN users u ON u.account_id = l.account_id AND u.id = l.user_id
+		JOIN users m ON m.account_id = l.account_id AND m.id = l.made_by
+		JOIN accounts a ON a.account_id = l.account_id
+		WHERE l.account_id = $1 AND l.token_hash = $2`, accountID, hashArg(feedback.HashSecret(token))).
+		Scan(&i.ID, &i.Email, &i.Name, (*string)(&i.Role), &i.Invited, &i.Account.Name, &expires, (*string)(&maker))
+	if err == nil && (!validAt(s.now(), expires, inviteLife) || !maker.Manages(i.Role)) || errors.Is(err, sql.ErrNoRows) {
+		return Invitee{}, feedback.ErrJoinLinkNotFound
+	}
+	return i, err
+}
+
+// AcceptLink gives a user the password that they have chosen, and the name unless it is
+// nil, ends the link and all of the user's sessions, and opens one. Of all who use a link
+// at once, one gets there; it refuses the others with ErrJoinLinkNotFound.
+func (s *Store) AcceptLink(ctx context.Context, token, passwordHash string, name *string, userAgent string) (session Session, tokens Tokens, err error) {
+	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
+		if !ok {
+			return feedback.ErrJoinLinkNotFound
+		}
+		if err := lockTeam(ctx, tx, accountID); err != nil {
+			return err
+		}
+		i, err := s.invitee(ctx, tx, token)
+		if err != nil {
+			return err
+		}
+		old := i.Member
+		if name != nil {
+			i.Name = *name
+		}
+		now := feedback.At(s.now())
+		_, err = tx.ExecContext(ctx, "UPDATE users SET password_hash = $3, name = $4, logged_in_at = $5 WHERE account_id = $1 AND id = $2",
+			accountID, i.ID, passwordHash, i.Name, now)
+		if err != nil {
+			return err
+		}
+		n, err := changed(ctx, tx, "DELETE FROM join_links WHERE account_id = $1 AND token_hash = $2", accountID, hashArg(feedback.HashSecret(token)))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return feedback.ErrJoinLinkNotFound
+		}
+		if err := s.endSessions(ctx, tx, accountID, i.ID, feedback.ID{}); err != nil {
+			return err
+		}
+		session = Session{Account: i.Account, User: i.User, Role: i.Role}
+		if session.ID, tokens, err = s.addSession(ctx, tx, accountID, i.ID, userAgent); err != nil {
+			return err
+		}
+		c := feedback.Change{Kind: feedback.PasswordReset, Actor: userActor(i.ID), After: named(i.Member)}
+		if i.Invited {
+			c.Kind = feedback.UserJoined
+		}
+		if i.Name != old.Name {
+			c.Before = named(old)
+		}
+		return s.record(ctx, tx, accountID, now, c)
+	})
+	return session, tokens, err
+}
+
+// endLink ends a user's link, if there is one.
+func endLink(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM join_links WHERE account_id = $1 AND user_id = $2", accountID, userID)
+	return err
+}
+
+// forgetLinks removes links whose time is over.
+func (s *Store) forgetLinks(ctx context.Context, accountID feedback.ID) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM join_links WHERE account_id = $1 AND expires_at < $2", accountID, feedback.At(s.now()))
+		return err
+	})
+}

@@ -1,0 +1,300 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// joined adds a user who has accepted an invitation.
+func (r *rig) joined(account feedback.Account, by feedback.ID, name string, role feedback.Role) feedback.ID {
+	r.t.Helper()
+	m, link, err := r.InviteUser(ctx, account.ID, by, store.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: role})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if _, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, ""); err != nil {
+		r.t.Fatal(err)
+	}
+	return m.ID
+}
+
+// atOnce calls functions at the same time and returns their errors.
+func atOnce(fns ...func() error) []error {
+	failed := make([]error, len(fns))
+	var wg sync.WaitGroup
+	for i, fn := range fns {
+		wg.Go(func() { failed[i] = fn() })
+	}
+	wg.Wait()
+	return failed
+}
+
+// TestLastOwner: whatever owners do to one another or to themselves at once, one is left.
+func TestLastOwner(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		member := feedback.RoleMember
+		for i := range 24 {
+			account := r.account(fmt.Sprint("Acme", i))
+			one := *r.userOf(account)
+			two := r.joined(account, one, fmt.Sprint("Two", i), feedback.RoleOwner)
+			demote := func(by, id feedback.ID) func() error {
+				return func() error {
+					_, err := r.ChangeUser(ctx, account.ID, by, id, nil, &member)
+					return err
+				}
+			}
+			remove := func(by, id feedback.ID) func() error {
+				return func() error { return r.RemoveUser(ctx, account.ID, by, id) }
+			}
+			both := [][2]func() error{
+				{demote(one, two), demote(two, one)}, {demote(one, one), demote(two, two)}, {remove(one, two), remove(two, one)}, {remove(one, one), demote(two, two)},
+			}[i%4]
+			succeeded := 0
+			for _, err := range atOnce(both[0], both[1]) {
+				switch {
+				case err == nil:
+					succeeded++
+				case !errors.Is(err, feedback.ErrLastOwner) && !errors.Is(err, feedback.ErrForbidden) && !errors.Is(err, feedback.ErrInvalidToken):
+					t.Error(err)
+				}
+			}
+			if owners := r.count("users WHERE account_id = $1 AND role = 'owner'", account.ID); succeeded != 1 || owners != 1 {
+				t.Fatalf("%d of both went through, %d owners are left", succeeded, owners)
+			}
+		}
+		// Somebody who has not accepted yet is none who could log in.
+		account := r.account("Globex")
+		owner := *r.userOf(account)
+		invited, _, err := r.InviteUser(ctx, account.ID, owner, store.NewUser{Email: "i@example.com", Name: "I", Role: feedback.RoleOwner})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.RemoveUser(ctx, account.ID, owner, owner); !errors.Is(err, feedback.ErrLastOwner) {
+			t.Error(err)
+		}
+		if err := r.RemoveUser(ctx, account.ID, owner, invited.ID); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestJoinLinkWorksOnce: of all who use a link at once one gets there, and a link ends when
+// its maker could not make it any more.
+func TestJoinLinkWorksOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		owner := *r.userOf(account)
+		accept := func(link store.JoinLink) func() error {
+			return func() error {
+				_, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, "")
+				return err
+			}
+		}
+		for i := range 10 {
+			_, link, err := r.InviteUser(ctx, account.ID, owner, store.NewUser{Email: fmt.Sprint(i, "@example.com"), Name: "I", Role: feedback.RoleViewer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			succeeded := 0
+			for _, err := range atOnce(accept(link), accept(link), accept(link), accept(link)) {
+				if err == nil {
+					succeeded++
+				} else if !errors.Is(err, feedback.ErrJoinLinkNotFound) {
+					t.Error(err)
+				}
+			}
+			if succeeded != 1 {
+				t.Fatalf("%d got there", succeeded)
+			}
+		}
+		admin := r.joined(account, owner, "Admin", feedback.RoleAdmin)
+		member := r.joined(account, owner, "Member", feedback.RoleMember)
+		link := func() store.JoinLink {
+			t.Helper()
+			link, err := r.RecoverUser(ctx, account.ID, admin, member)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return link
+		}
+		role := func(id feedback.ID, role feedback.Role) {
+			t.Helper()
+			if _, err := r.ChangeUser(ctx, account.ID, owner, id, nil, &role); err != nil {
+				t.Fatal(err)
+			}
+		}
+		promoted := link()
+		role(member, feedback.RoleOwner)
+		if err := accept(promoted)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
+			t.Errorf("an admin takes over an owner: %v", err)
+		}
+		role(member, feedback.RoleMember)
+		older, newer := link(), link()
+		if err := accept(older)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
+			t.Errorf("the link before the last one works: %v", err)
+		}
+		if err := r.SetPassword(ctx, store.Credentials{AccountID: account.ID, UserID: member, PasswordHash: "hash"}, "other", feedback.Command(), feedback.ID{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := accept(newer)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
+			t.Errorf("a link works after the password was changed: %v", err)
+		}
+		last := link()
+		role(admin, feedback.RoleMember)
+		if err := accept(last)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
+			t.Errorf("the link of a former admin works: %v", err)
+		}
+		r.clock.Move(30 * day)
+		if err := r.Sweep(ctx); err != nil || r.count("join_links") != 0 {
+			t.Errorf("%d links are left, %v", r.count("join_links"), err)
+		}
+	})
+}
+
+// TestRemovedUserHasNothing: while requests are being assigned to a user who is removed,
+// in the end none is theirs, and each that was says so in its history.
+func TestRemovedUserHasNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		owner := *r.userOf(account)
+		user := r.joined(account, owner, "User", feedback.RoleMember)
+		apps := []feedback.App{r.app(account), r.app(account), r.app(account)}
+		var ids []feedback.ID
+		for i := range 60 {
+			request := feedback.NewRequest("T", "")
+			request.AppID, request.AssigneeID = apps[i%3].ID, &user
+			request.Box = []feedback.Box{feedback.Live, feedback.Live, feedback.Bin, feedback.Quarantine}[i%4]
+			added, err := r.AddRequest(ctx, account.ID, feedback.Command(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, added.ID)
+		}
+		assign := func(first int) func() error {
+			return func() error {
+				for i := first; i < len(ids); i += 3 {
+					_, err := r.ChangeRequest(ctx, account.ID, ids[i], feedback.Command(), func(r *feedback.Request) error {
+						r.Title, r.AssigneeID = "U", &user
+						return nil
+					})
+					if err != nil && !strings.Contains(err.Error(), "invalid_assignee_id") {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		add := func() error {
+			for range 20 {
+				request := feedback.NewRequest("T", "")
+				request.AppID, request.AssigneeID = apps[0].ID, &user
+				if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil && !strings.Contains(err.Error(), "invalid_assignee_id") {
+					return err
+				}
+			}
+			return nil
+		}
+		remove := func() error { return r.RemoveUser(ctx, account.ID, owner, user) }
+		drop := func() error { return r.DeleteApp(ctx, account.ID, apps[2].ID, feedback.Command()) }
+		for _, err := range atOnce(assign(0), add, remove, assign(1), drop) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if n := r.count("requests WHERE assignee_id IS NOT NULL AND app_id <> $1", apps[2].ID); n != 0 || r.count("departures") != 0 {
+			t.Errorf("%d requests are theirs, %d departures are left", n, r.count("departures"))
+		}
+		if n := r.count("changes WHERE kind = 'request.updated' AND after LIKE '%\"assignee_id\":null%'"); n < 40 {
+			t.Errorf("%d entries in histories", n)
+		}
+		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
+			t.Errorf("wrong counters: %+v, %v", wrong, err)
+		}
+	})
+}
+
+// TestWorkerEndsDepartures: a removal that broke off is ended by the worker.
+func TestWorkerEndsDepartures(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		owner := *r.userOf(account)
+		request := feedback.NewRequest("T", "")
+		request.AppID, request.AssigneeID, request.Box = r.app(account).ID, &owner, feedback.Bin
+		if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.raw.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $2)", account.ID, owner); err != nil {
+			t.Fatal(err)
+		}
+		updated := r.count("requests WHERE updated_at = created_at")
+		for more := true; more; {
+			var err error
+			if more, err = r.Unassign(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.count("requests WHERE assignee_id IS NULL AND version = 2") != 1 || r.count("departures") != 0 {
+			t.Error("a request is still theirs")
+		}
+		if r.count("requests WHERE updated_at = created_at") != updated {
+			t.Error("the bin keeps it longer")
+		}
+	})
+}
+
+// TestTeamPlans: what is asked of users, sessions and the audit reads little of large tables.
+func TestTeamPlans(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		b := newBig(t, at)
+		var owner feedback.ID // users of the fixture came before
+		if err := b.raw.QueryRowContext(ctx, "SELECT user_id FROM logins WHERE email = 'acme@example.com'").Scan(&owner); err != nil {
+			t.Fatal(err)
+		}
+		user := b.joined(b.account, owner, "User", feedback.RoleMember)
+		b.exec("UPDATE requests SET assignee_id = (SELECT user_id FROM logins WHERE email = 'user@example.com') WHERE idempotency_key LIKE '%20'")
+		b.analyze()
+		for _, c := range []struct {
+			part, table string
+			indexes     []string
+			call        func(s *store.Store) error
+		}{
+			{"COUNT(*) FROM changes", "changes", []string{"changes_audit"}, func(s *store.Store) error {
+				_, _, err := s.Audit(ctx, b.account.ID, 0, 51)
+				return err
+			}},
+			{"c.request_id IS NULL", "changes", []string{"changes_audit"}, func(s *store.Store) error {
+				_, _, err := s.Audit(ctx, b.account.ID, 500, 51)
+				return err
+			}},
+			{"FROM sessions s", "sessions", []string{"sessions_user"}, func(s *store.Store) error {
+				_, err := s.Sessions(ctx, b.account.ID, user, 100)
+				return err
+			}},
+			{"r.assignee_id = ", "requests", []string{"requests_assignee"}, func(s *store.Store) error {
+				return s.RemoveUser(ctx, b.account.ID, owner, user)
+			}},
+		} {
+			found := false
+			for _, s := range b.during(c.call) {
+				if strings.Contains(s.query, c.part) {
+					b.check(c.part, s, c.table, c.indexes...)
+					found = true
+				}
+			}
+			if !found {
+				t.Errorf("no statement has %q", c.part)
+			}
+		}
+	})
+}

@@ -1,1 +1,0 @@
-import{n as e,t}from"./index-BiIHWYiG.js";var n=e();function r(){return t(`Audit log`),(0,n.jsx)(`div`,{className:`page`,children:(0,n.jsx)(`h1`,{children:`Audit log`})})}export{r as default};

@@ -1,0 +1,62 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+
+import { ApiError, call } from "../api/call";
+import { logOut } from "../api/session";
+import { Button } from "../ui/Button";
+import { Time } from "../ui/marks";
+import { notify, notifyError } from "../ui/notices";
+import { Failure, Skeleton } from "../ui/states";
+import { deviceOf } from "./device";
+import { type Session, sessionsQuery } from "./queries";
+
+export function Sessions() {
+  const sessions = useQuery(sessionsQuery);
+  const revoke = useRevoke();
+  if (sessions.isPending) return <Skeleton lines={3} label="Loading your sessions" />;
+  if (!sessions.data) return <Failure error={sessions.error} onRetry={() => void sessions.refetch()} />;
+  return (
+    <>
+      <ul className="sessions">
+        {sessions.data.map((session) => (
+          <li key={session.id} className="session">
+            <div>
+              <p>{deviceOf(session.user_agent)}{session.current && <span className="mark">This one</span>}</p>
+              <p className="quiet small">Logged in <Time at={session.created_at} />, last used <Time at={session.used_at} /></p>
+            </div>
+            {!session.current && (
+              <Button small isDisabled={revoke.isPending} onPress={() => revoke.mutate(session)} aria-label={`Log out ${deviceOf(session.user_agent)}`}>Log out</Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <div className="row">
+        <Button onPress={() => void logOut().catch((error: unknown) => notifyError(error))}>Log out here</Button>
+        {sessions.data.length > 1 && <Button kind="danger" isPending={revoke.isPending} onPress={() => revoke.mutate("others")}>Log out everywhere else</Button>}
+      </div>
+    </>
+  );
+}
+
+function useRevoke() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (which: Session | "others") => {
+      // The list on the page may be older than the session that somebody worries about.
+      const ending = which === "others" ? (await call("sessions-list", {})).sessions.filter((session) => !session.current) : [which];
+      for (const { id } of ending) await end(id);
+      return ending.length;
+    },
+    onSuccess: (ended) => notify(ended === 1 ? "The session has ended." : `${ended} sessions have ended.`),
+    onError: (error) => notifyError(error, "Not every session has ended."),
+    onSettled: () => client.invalidateQueries(sessionsQuery),
+  });
+}
+
+// One that has ended meanwhile is what was wanted.
+async function end(id: string): Promise<void> {
+  try {
+    await call("sessions-revoke", { id });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === "sessions.not_found")) throw error;
+  }
+}

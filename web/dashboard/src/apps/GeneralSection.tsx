@@ -1,0 +1,70 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { call } from "../api/call";
+import type { App } from "../api/types";
+import { useForm } from "../pages/useForm";
+import { Button } from "../ui/Button";
+import { Field } from "../ui/Field";
+import { count } from "../ui/marks";
+import { notify } from "../ui/notices";
+import { ConfirmDialog } from "./ConfirmDialog";
+import { appQuery, boxesQuery, forgetApp, useAppChange } from "./data";
+
+export function GeneralSection({ app }: { app: App }) {
+  return (
+    <div className="stack">
+      <Rename key={app.name} app={app} />
+      <h3 className="section-gap">Deletion</h3>
+      <Delete app={app} />
+    </div>
+  );
+}
+
+function Rename({ app }: { app: App }) {
+  const [name, setName] = useState(app.name);
+  const rename = useAppChange("apps-update");
+  const form = useForm(["name"], async () => {
+    await rename.mutateAsync({ id: app.id, name });
+    notify("The app is renamed.");
+  });
+  return (
+    <form className="stack rename" onSubmit={form.onSubmit}>
+      <Field label="Name" hint="Your team sees it here and in the inbox. People who use the widget do not." value={name} onChange={setName} error={form.errorOf("name")} maxLength={100} />
+      {form.error && <p className="field-error" role="alert">{form.error}</p>}
+      <div><Button type="submit" isPending={form.sending} isDisabled={!name.trim() || name === app.name}>Rename</Button></div>
+    </form>
+  );
+}
+
+function Delete({ app }: { app: App }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [asking, setAsking] = useState(false);
+  const boxes = useQuery({ ...boxesQuery(app.id), enabled: asking });
+  const { live = 0, quarantine = 0, bin = 0 } = boxes.data ?? {};
+  const total = live + quarantine + bin;
+  const requests = boxes.data && count(total, "request");
+
+  async function remove() {
+    await call("apps-delete", { id: app.id });
+    setAsking(false);
+    forgetApp(app.id);
+    await navigate({ to: "/apps" });
+    client.removeQueries({ queryKey: appQuery(app.id).queryKey });
+    void client.invalidateQueries();
+    notify(`${app.name} is deleted.`);
+  }
+
+  return (
+    <>
+      <p className="quiet">Deletes the app with all its requests, votes, comments and files. Nobody can bring them back.</p>
+      <div><Button kind="danger" onPress={() => setAsking(true)}>Delete this app…</Button></div>
+      <ConfirmDialog title={`Delete ${app.name}?`} isOpen={asking} onClose={() => setAsking(false)} word={app.name} action={requests ? `Delete the app and ${requests}` : "Delete the app and its requests"} run={remove}>
+        <p>{requests ? <b>{requests}</b> : "All its requests"}{total > live && ` (${count(live, "live one")}, ${quarantine} in quarantine, ${bin} in the bin)`} with their votes, comments and files will be gone for good, at once.</p>
+        <p>The widget vanishes from your pages, and the key stops working.</p>
+      </ConfirmDialog>
+    </>
+  );
+}

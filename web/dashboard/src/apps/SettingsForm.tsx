@@ -1,0 +1,85 @@
+import { useBlocker } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+import type { Params } from "../api/call";
+import { useSession } from "../api/session";
+import type { App } from "../api/types";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { useAppChange } from "./data";
+import { useDraft, type Draft } from "./draft";
+import { faultsOf } from "./faults";
+
+type Settings = Params<"apps-update-settings">["settings"];
+
+interface Form<T> extends Draft<T> {
+  readOnly: boolean;
+  saving: boolean;
+  saved: boolean;
+  faults: Record<string, string>;
+  save(): void;
+}
+
+// useSettingsForm edits a part of an app's settings; settings makes the change that is sent
+// of what differs.
+export function useSettingsForm<T extends object>(app: App, saved: T, settings: (changes: Partial<T>) => Settings): Form<T> {
+  const { can } = useSession();
+  const draft = useDraft(saved);
+  const mutation = useAppChange("apps-update-settings");
+  return {
+    ...draft,
+    readOnly: !can("admin"),
+    saving: mutation.isPending,
+    saved: mutation.isSuccess && !draft.dirty,
+    faults: faultsOf(mutation.error),
+    change(part) {
+      draft.change(part);
+      if (mutation.isError) mutation.reset();
+    },
+    discard() {
+      draft.discard();
+      mutation.reset();
+    },
+    save() {
+      if (mutation.isPending || !draft.dirty) return;
+      const sent = draft.changes;
+      mutation.mutate({ id: app.id, settings: settings(sent) }, { onSuccess: () => draft.settle(sent) });
+    },
+  };
+}
+
+// SettingsForm is the frame of such a form: what is not saved can be saved or discarded, and
+// is not lost by leaving.
+export function SettingsForm<T>({ form, children }: { form: Form<T>; children: ReactNode }) {
+  const { dirty, readOnly, saving, saved, faults } = form;
+  return (
+    <form className="settings" onSubmit={(event) => { event.preventDefault(); form.save(); }}>
+      {readOnly && <p className="quiet small">Only admins can change this.</p>}
+      {children}
+      {faults[""] && <p className="field-error" role="alert">{faults[""]}</p>}
+      <p role="status" className="saved">{saved && "Saved. Your pages have it within a minute."}</p>
+      {dirty && (
+        <div className="save-bar" role="region" aria-label="Unsaved changes">
+          <span>Not saved</span>
+          <Button onPress={form.discard} isDisabled={saving}>Discard</Button>
+          <Button type="submit" kind="primary" isPending={saving}>Save</Button>
+        </div>
+      )}
+      <Leaving dirty={dirty} />
+    </form>
+  );
+}
+
+// Leaving asks before changes are lost.
+function Leaving({ dirty }: { dirty: boolean }) {
+  const blocker = useBlocker({ shouldBlockFn: () => dirty, enableBeforeUnload: dirty, withResolver: true });
+  return (
+    <Dialog title="Leave without saving?" isOpen={blocker.status === "blocked"} onClose={() => blocker.reset?.()}>
+      <p>Your changes here are not saved yet.</p>
+      <div className="dialog-actions">
+        <Button kind="danger" onPress={() => blocker.proceed?.()}>Discard the changes</Button>
+        <Button kind="primary" onPress={() => blocker.reset?.()} autoFocus>Stay here</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,52 @@
+import { useRef } from "react";
+
+import type { App } from "../api/types";
+import { Radios, Switch } from "../ui/choices";
+import { Field } from "../ui/Field";
+import { ColorField } from "./ColorField";
+import { isColor } from "./contrast";
+import { CornerField } from "./CornerField";
+import { Preview } from "./Preview";
+import { SettingsForm, useSettingsForm } from "./SettingsForm";
+
+const emails = {
+  hidden: { show_email_field: false, require_email: false },
+  optional: { show_email_field: true, require_email: false },
+  required: { show_email_field: true, require_email: true },
+};
+
+const emailOptions: { id: keyof typeof emails; name: string; hint?: string }[] = [
+  { id: "hidden", name: "Do not ask" },
+  { id: "optional", name: "Optional" },
+  { id: "required", name: "Required", hint: "Nobody can send an idea without one." },
+];
+
+// How the widget looks and what it asks for, with the widget itself beside it.
+export function WidgetSection({ app }: { app: App }) {
+  const saved = app.settings.widget;
+  const form = useSettingsForm(app, saved, (widget) => ({ widget }));
+  const { value, change, faults, readOnly } = form;
+  const color = useRef(saved.primary_color); // the last that was one: half of a code is none
+  if (isColor(value.primary_color)) color.current = value.primary_color;
+  return (
+    <div className="widget-section">
+      <SettingsForm form={form}>
+        <ColorField value={value.primary_color} onChange={(primary_color) => change({ primary_color })} error={faults["primary_color"]} isDisabled={readOnly} />
+        <Field label="Text on the button" value={value.button_text} onChange={(button_text) => change({ button_text })} error={faults["button_text"]} maxLength={40} isDisabled={readOnly} />
+        <CornerField value={value.position} onChange={(position) => change({ position })} isDisabled={readOnly} />
+        <Radios
+          label="E-mail address"
+          value={value.require_email ? "required" : value.show_email_field ? "optional" : "hidden"}
+          options={emailOptions}
+          onChange={(choice) => change(emails[choice])}
+          error={faults["show_email_field"] ?? faults["require_email"]}
+          isDisabled={readOnly}
+        />
+        <Switch isSelected={value.allow_file_uploads} onChange={(allow_file_uploads) => change({ allow_file_uploads })} isDisabled={readOnly} hint="Pictures, PDF and text, at most five.">
+          Files can be attached
+        </Switch>
+      </SettingsForm>
+      <Preview widget={{ ...value, primary_color: color.current }} sharing={app.settings.sharing} />
+    </div>
+  );
+}

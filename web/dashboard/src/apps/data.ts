@@ -1,0 +1,67 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import { call, type Params, type Result } from "../api/call";
+import { appsQuery, queryClient } from "../api/queries";
+import type { App, Where } from "../api/types";
+
+// The apps page by page, oldest first.
+export const appPages = infiniteQueryOptions({
+  queryKey: ["apps", "pages"],
+  queryFn: ({ pageParam, signal }) => call("apps-list", { limit: 25, ...(pageParam && { cursor: pageParam }) }, signal),
+  initialPageParam: "",
+  getNextPageParam: (last) => last.next_cursor || undefined,
+});
+
+export const appQuery = (id: string) => queryOptions({
+  queryKey: ["apps", "one", id],
+  queryFn: async ({ signal }) => (await call("apps-get", { id }, signal)).app,
+});
+
+// How many requests match, exactly.
+async function countOf(where: Where, signal: AbortSignal): Promise<number> {
+  return (await call("requests-list", { ...where, limit: 1 }, signal)).total_count;
+}
+
+// Of how many requests an app consists, wherever they lie.
+export const boxesQuery = (id: string) => queryOptions({
+  queryKey: ["requests", "boxes", id],
+  queryFn: async ({ signal }) => {
+    const [live, quarantine, bin] = await Promise.all((["live", "quarantine", "bin"] as const).map((box) => countOf({ app_id: id, box }, signal)));
+    return { live: live!, quarantine: quarantine!, bin: bin! };
+  },
+});
+
+// The newest live request of an app, and how many there are.
+export const latestQuery = (id: string) => queryOptions({
+  queryKey: ["requests", "latest", id],
+  queryFn: async ({ signal }) => {
+    const { requests, total_count } = await call("requests-list", { app_id: id, limit: 1 }, signal);
+    return { request: requests[0] ?? null, total: total_count };
+  },
+});
+
+type Change = "apps-update" | "apps-update-settings" | "apps-regenerate-key";
+
+// useAppChange runs an operation that answers with the app, and shows the answer everywhere.
+export function useAppChange<O extends Change>(operation: O) {
+  const client = useQueryClient();
+  return useMutation<Result<O>, Error, Params<O>>({
+    mutationFn: (params) => call(operation, params),
+    onSuccess: ({ app }: { app: App }) => {
+      client.setQueryData(appQuery(app.id).queryKey, app);
+      client.setQueryData(appsQuery.queryKey, (apps) => apps?.map((one) => (one.id === app.id ? app : one)));
+      void client.invalidateQueries({ queryKey: appPages.queryKey });
+    },
+  });
+}
+
+export function reloadApp(id: string): void {
+  void queryClient.invalidateQueries({ queryKey: appQuery(id).queryKey });
+}
+
+// forgetApp takes an app out of the lists that are known, so that nobody asks for more of it.
+export function forgetApp(id: string): void {
+  const others = (apps: App[]) => apps.filter((app) => app.id !== id);
+  queryClient.setQueryData(appsQuery.queryKey, (apps) => apps && others(apps));
+  queryClient.setQueryData(appPages.queryKey, (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, apps: others(page.apps) })) });
+}

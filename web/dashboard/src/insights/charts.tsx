@@ -1,0 +1,88 @@
+import { type App, type FeatureRequest, statusNames } from "../api/types";
+import { BarChart, type Row, RowTable } from "./bars";
+import { areWeeks, binName, binsOf } from "./bins";
+import { ChartCard } from "./ChartCard";
+import type { Search } from "../inbox/search";
+import { percent } from "./numbers";
+import type { Stats } from "./queries";
+import { timesOf } from "./range";
+import { TimeChart } from "./TimeChart";
+
+interface Props {
+  stats: Stats;
+  // For which the inbox shows exactly the requests that are counted here.
+  search: Search;
+}
+
+export function OverTime({ stats, search }: Props) {
+  const title = "Requests over time";
+  const bins = binsOf(stats.by_day);
+  const weeks = areWeeks(bins);
+  const rows = bins.map((bin) => ({ key: bin.from, name: binName(bin), count: bin.requests, search: { ...search, ...timesOf(bin) } }));
+  return (
+    <ChartCard
+      wide
+      title={title}
+      note={weeks ? "By week, from Monday on, in UTC." : "By day, in UTC."}
+      chart={<TimeChart bins={bins} search={search} />}
+      table={<RowTable title={title} columns={{ name: weeks ? "Week" : "Day", count: "Requests" }} rows={rows} total={stats.total} />}
+    />
+  );
+}
+
+export function ByStatus({ stats, search }: Props) {
+  const rows: Row[] = stats.by_status.map(({ status, requests }) => ({
+    key: status,
+    name: statusNames[status],
+    count: requests,
+    detail: percent(requests, stats.total),
+    search: { ...search, status: [status] },
+    status,
+  }));
+  return <BarChart title="By status" columns={{ name: "Status", count: "Requests", detail: "Share" }} rows={rows} total={stats.total} />;
+}
+
+export function ByApp({ stats, search, apps }: Props & { apps: App[] }) {
+  const rows: Row[] = stats.by_app.map(({ app_id, requests }) => ({
+    key: app_id,
+    name: apps.find((app) => app.id === app_id)?.name ?? "New app",
+    count: requests,
+    detail: percent(requests, stats.total),
+    search: { ...search, app: app_id },
+  }));
+  return <BarChart title="By app" columns={{ name: "App", count: "Requests", detail: "Share" }} rows={rows} total={stats.total} />;
+}
+
+const tagsShown = 10;
+
+export function TopTags({ stats, search }: Props) {
+  const title = "Top tags";
+  const rows: Row[] = stats.by_tag.slice(0, tagsShown).map(({ tag, requests }) => ({
+    key: tag,
+    name: tag,
+    count: requests,
+    search: { ...search, tag },
+    ...(stats.tags_exact && { detail: percent(requests, stats.total) }),
+  }));
+  if (rows.length === 0) {
+    return (
+      <section className="card chart-card">
+        <h2>{title}</h2>
+        <p className="quiet">None of these requests has a tag yet. Give tags in the inbox, and see here what most of them are about.</p>
+      </section>
+    );
+  }
+  const note = stats.tags_exact ? undefined : "There are so many requests that only the newest of the range are counted here.";
+  return <BarChart title={title} note={note} columns={{ name: "Tag", count: "Requests", ...(stats.tags_exact && { detail: "Share" }) }} rows={rows} />;
+}
+
+export function MostVoted({ requests, search }: { requests: FeatureRequest[]; search: Search }) {
+  const rows: Row[] = requests.map((request) => ({
+    key: request.id,
+    name: request.title,
+    count: request.votes,
+    detail: statusNames[request.status],
+    search: { ...search, sort: "most_voted", request: request.id },
+  }));
+  return <BarChart wide title="Most voted" columns={{ name: "Request", count: "Votes", detail: "Status" }} rows={rows} />;
+}

@@ -1,0 +1,33 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+
+import { call, type Result } from "../api/call";
+import type { Where } from "../api/types";
+import type { Days } from "./range";
+
+export type Stats = Result<"requests-stats">;
+
+// What was decided a moment ago counts: each visit asks anew, and shows what is known until the answer is there.
+const fresh = { staleTime: 0, placeholderData: keepPreviousData };
+
+export function statsQuery(days: Days, app: string | undefined) {
+  return queryOptions({
+    queryKey: ["insights", "stats", days, app ?? null],
+    queryFn: ({ signal }) => call("requests-stats", { ...days, ...(app && { app_id: app }) }, signal),
+    ...fresh,
+  });
+}
+
+export function topVotedQuery(where: Where) {
+  return queryOptions({
+    queryKey: ["insights", "top-voted", where],
+    queryFn: ({ signal }) => call("requests-list", { ...where, sort: "most_voted", limit: 10 }, signal),
+    ...fresh,
+  });
+}
+
+// Whether there is any request at all, whenever it came.
+export const anyRequestQuery = queryOptions({
+  queryKey: ["insights", "any"],
+  queryFn: async ({ signal }) => (await call("requests-list", { limit: 1 }, signal)).total_count > 0,
+  staleTime: 0,
+});

@@ -1,0 +1,87 @@
+// A range of whole days of UTC, both included: the days by which the service counts.
+export interface Days {
+  from: string;
+  to: string;
+}
+
+// The service counts at most so many days at once.
+export const mostDays = 366;
+
+const dayLength = 86_400_000;
+const form = /^\d{4}-\d{2}-\d{2}$/;
+
+export function isDay(text: unknown): text is string {
+  return typeof text === "string" && form.test(text) && dayOf(Date.parse(text)) === text;
+}
+
+export function dayOf(time: number): string {
+  return Number.isNaN(time) ? "" : new Date(time).toISOString().slice(0, 10);
+}
+
+export function today(): string {
+  return dayOf(Date.now());
+}
+
+export function plusDays(day: string, days: number): string {
+  return dayOf(Date.parse(day) + days * dayLength);
+}
+
+export function countDays({ from, to }: Days): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / dayLength) + 1;
+}
+
+// The same as times, for the inbox's address and its filter: the end is not included.
+export function timesOf({ from, to }: Days): { from: string; to: string } {
+  return { from: `${from}T00:00:00Z`, to: `${plusDays(to, 1)}T00:00:00Z` };
+}
+
+export const presets = [
+  { id: "7", label: "7 days" },
+  { id: "30", label: "30 days" },
+  { id: "90", label: "90 days" },
+  { id: "365", label: "12 months" },
+] as const;
+
+export type PresetID = (typeof presets)[number]["id"];
+
+export const usualPreset: PresetID = "30";
+
+export function presetDays(id: PresetID, to = today()): Days {
+  return { from: plusDays(to, 1 - Number(id)), to };
+}
+
+export function presetOf(days: Days): PresetID | null {
+  return presets.find(({ id }) => presetDays(id).from === days.from && days.to === today())?.id ?? null;
+}
+
+// The days that the address asks for; the usual ones where it asks for what cannot be.
+export function daysFrom(search: { from?: string; to?: string }): Days {
+  const to = isDay(search.to) ? search.to : today();
+  const from = isDay(search.from) ? search.from : presetDays(usualPreset, to).from;
+  return faultOf({ from, to }) ? presetDays(usualPreset) : { from, to };
+}
+
+// What is wrong with days that somebody typed, as a sentence.
+export function faultOf(days: Days): string | null {
+  if (!isDay(days.from) || !isDay(days.to)) return "Enter both dates.";
+  const n = countDays(days);
+  if (n < 1) return "The first day must not come after the last.";
+  if (n > mostDays) return `Choose at most ${mostDays} days.`;
+  return null;
+}
+
+const dayMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+const dayMonthYear = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+
+export function shortDay(day: string): string {
+  return dayMonth.format(Date.parse(day));
+}
+
+export function fullDay(day: string): string {
+  return dayMonthYear.format(Date.parse(day));
+}
+
+export function inWords({ from, to }: Days): string {
+  if (from === to) return fullDay(from);
+  return `${from.slice(0, 4) === to.slice(0, 4) ? shortDay(from) : fullDay(from)} – ${fullDay(to)}`;
+}

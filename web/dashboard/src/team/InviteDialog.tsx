@@ -1,0 +1,64 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { ApiError, call } from "../api/call";
+import { usersQuery } from "../api/queries";
+import { useSession } from "../api/session";
+import type { Role } from "../api/types";
+import { useForm } from "../pages/useForm";
+import { Button } from "../ui/Button";
+import { Radios } from "../ui/choices";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import type { PersonalLink } from "./LinkDialog";
+import { rolesToGive } from "./roles";
+
+interface Props {
+  isOpen: boolean;
+  onClose(): void;
+  onLink(link: PersonalLink): void;
+}
+
+export function InviteDialog({ isOpen, onClose, onLink }: Props) {
+  return (
+    <Dialog title="Invite somebody" isOpen={isOpen} onClose={onClose}>
+      <InviteForm
+        onCancel={onClose}
+        onLink={(link) => {
+          onClose();
+          onLink(link);
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: PersonalLink): void }) {
+  const { role: mine } = useSession();
+  const [name, setName] = useState("");
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("member");
+  const client = useQueryClient();
+  const form = useForm(["name", "email", "role"], async () => {
+    const { user, link, expires_at } = await call("users-invite", { name, email: email.trim(), role }).catch(atField);
+    void client.invalidateQueries(usersQuery);
+    onLink({ purpose: "invitation", name: user.name, link, expiresAt: expires_at });
+  });
+  return (
+    <form className="stack" onSubmit={form.onSubmit}>
+      {form.error && <p className="form-error" role="alert">{form.error}</p>}
+      <Field label="Name" value={name} onChange={setName} isRequired autoFocus autoComplete="off" error={form.errorOf("name")} />
+      <Field label="E-mail" type="email" value={email} onChange={setEmail} isRequired autoComplete="off" error={form.errorOf("email")} hint="They log in with it." />
+      <Radios<Role> label="Role" value={role} options={rolesToGive(mine)} onChange={setRole} error={form.errorOf("role")} />
+      <div className="dialog-actions">
+        <Button onPress={onCancel}>Cancel</Button>
+        <Button type="submit" kind="primary" isPending={form.sending}>Make the link</Button>
+      </div>
+    </form>
+  );
+}
+
+function atField(error: unknown): never {
+  if (error instanceof ApiError && error.code === "users.email_taken") throw new ApiError("users.invalid_email", error.message, error.status);
+  throw error;
+}

@@ -1,0 +1,29 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestPreview holds the preview's policy, by which it can send nothing, has no origin, and
+// is framed by the service's own pages only.
+func TestPreview(t *testing.T) {
+	h := serve(t, nil)
+	page := get(h, "/preview")
+	policy := page.Header().Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "connect-src data:", "form-action 'none'", "frame-ancestors 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'", "sandbox allow-scripts allow-forms"} {
+		if !strings.Contains(policy+";", part+";") {
+			t.Errorf("the policy has no %s: %s", part, policy)
+		}
+	}
+	body := readAll(t, page.Body)
+	for _, path := range []string{"preview/style.css", "preview/preview.js", "widget.js"} {
+		if !strings.Contains(body, `"`+path+`"`) || get(h, "/"+path).Code != http.StatusOK {
+			t.Errorf("the page does not load %s", path)
+		}
+	}
+	if strings.Contains(body, "<script>") || strings.Contains(body, "style=") {
+		t.Error("the page has what its policy forbids")
+	}
+}
