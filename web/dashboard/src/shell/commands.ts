@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 
 // Something that a person can do here: by a key, or from the palette.
 export interface Command {
@@ -20,7 +20,8 @@ const registered: { current: Command[] }[] = [];
 // useCommands offers commands as long as the component is there.
 export function useCommands(commands: Command[]): void {
   const held = useRef(commands);
-  useEffect(() => {
+  // At once: the next key may come before the browser has painted.
+  useLayoutEffect(() => {
     held.current = commands;
   });
   useEffect(() => {
