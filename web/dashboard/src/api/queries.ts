@@ -1,7 +1,10 @@
-import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { notifyManager, QueryClient, queryOptions } from "@tanstack/react-query";
 
 import { ApiError, call } from "./call";
 import type { Member } from "./types";
+
+// A change is on the page before the next key is read, and not a turn later.
+notifyManager.setScheduler(queueMicrotask);
 
 export const queryClient = new QueryClient({
   defaultOptions: {

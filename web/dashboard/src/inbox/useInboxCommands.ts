@@ -3,7 +3,6 @@ import { statusNames, type Box, type Sort, type Status } from "../api/types";
 import { useChanges, type Target } from "../requests/changes";
 import { usePicker, type PickerKind } from "../requests/pickers";
 import { useCommands, type Command } from "../shell/commands";
-import { undoLast } from "../ui/notices";
 import { boxNames, cleared, filtered, sortNames, type Search } from "./search";
 
 interface Moves {
@@ -58,7 +57,7 @@ export function useInboxCommands(moves: Moves): void {
     quarantine: [{ name: "Release from quarantine", group, keys: ["r"], run: on(changes.release) }, { name: "To the bin as spam", group, keys: ["#", "Delete"], run: on(changes.block) }],
   };
   const work: Command[] = [
-    { name: "Undo", group, keys: ["u"], run: () => void (undoLast() || changes.undo()) },
+    { name: "Undo", group, keys: ["u"], run: () => void changes.undo() },
     { name: "New request", group, keys: ["c"], run: moves.create },
     { name: "Select all that match", group, run: moves.selectAll },
   ];

@@ -2,7 +2,7 @@ import { ApiError, call } from "../api/call";
 import { queryClient } from "../api/queries";
 import type { Box, FeatureRequest } from "../api/types";
 import { number } from "../ui/marks";
-import { notify, notifyError } from "../ui/notices";
+import { notify, notifyError, undoLast } from "../ui/notices";
 import { chunks, type Pair } from "./edits";
 import { place, ready, restart, type Left } from "./lists";
 import { report } from "./progress";
@@ -157,9 +157,9 @@ function once(run: () => Promise<void>): () => void {
   return undo;
 }
 
-// undoLatest undoes the latest change, whether its notice is still there or not.
-export function undoLatest(): boolean {
-  const undo = undoable.at(-1);
-  undo?.();
-  return undo !== undefined;
+// undoLatest undoes what was done last, whether its notice is still there or not. What is
+// still under way is waited for, as that is what is meant.
+export async function undoLatest(): Promise<void> {
+  await tail.catch(() => undefined);
+  if (!undoLast()) undoable.at(-1)?.();
 }
