@@ -38,14 +38,14 @@ export default function AppPage() {
       <p className="app-back"><Link to="/apps"><BackIcon size={16} />Apps</Link></p>
       {app.data && <AppSections key={id} app={app.data} />}
       {app.isPending && <Skeleton lines={8} label="Loading the app" />}
-      {!app.data && app.isError && (app.error instanceof ApiError && app.error.status < 500 && app.error.status >= 400 ? <NoApp /> : <Failure error={app.error} onRetry={() => void app.refetch()} />)}
+      {!app.data && app.isError && (app.error instanceof ApiError && app.error.status < 500 && app.error.status >= 400 ? <NoApp /> : <Failure alone error={app.error} onRetry={() => void app.refetch()} />)}
     </div>
   );
 }
 
 function NoApp() {
   return (
-    <EmptyState title="This app is not there">
+    <EmptyState alone title="This app is not there">
       <p>It was deleted, or the address is wrong.</p>
       <Link to="/apps" className="button">See all apps</Link>
     </EmptyState>

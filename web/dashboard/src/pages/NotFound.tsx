@@ -15,5 +15,5 @@ export function NotFound() {
 
 // Something on the page is broken, or a part of it could not be fetched.
 export function BrokenPage({ error, reset }: ErrorComponentProps) {
-  return <Failure error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />;
+  return <Failure alone error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />;
 }

@@ -5,23 +5,26 @@ import { Button } from "./Button";
 import { WarningIcon } from "./icons";
 import "./states.css";
 
-// Nothing is here: say what it would be, and lead on by a button.
-export function EmptyState({ icon, title, children }: { icon?: ReactNode; title: string; children?: ReactNode }) {
+// Nothing is here: say what it would be, and lead on by a button. alone: it is all there is
+// on the page, so that its heading is the page's.
+export function EmptyState({ icon, title, children, alone }: { icon?: ReactNode; title: string; children?: ReactNode; alone?: boolean }) {
+  const Heading = alone ? "h1" : "h2";
   return (
     <div className="state">
       {icon && <div className="state-icon">{icon}</div>}
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children}
     </div>
   );
 }
 
 // Something could not be loaded.
-export function Failure({ error, onRetry }: { error: Error; onRetry(): void }) {
+export function Failure({ error, onRetry, alone }: { error: Error; onRetry(): void; alone?: boolean }) {
+  const Heading = alone ? "h1" : "h2";
   return (
     <div className="state" role="alert">
       <div className="state-icon state-trouble"><WarningIcon size={24} /></div>
-      <h2>This could not be loaded</h2>
+      <Heading>This could not be loaded</Heading>
       <p>{message(error)}</p>
       <Button onPress={onRetry}>Try again</Button>
     </div>

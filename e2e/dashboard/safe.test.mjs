@@ -1,0 +1,132 @@
+// What people write stays text, on every page; axe finds nothing on any of them; and nobody
+// is offered what would be refused.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { Caller, logIn, look, openBrowser, service, submit } from './harness.mjs'
+
+const payloads = [
+  '<script>window.hit=1</script>',
+  '<img src=x onerror="window.hit=1">',
+  '"><svg onload=window.hit=1>',
+  "';window.hit=1;//",
+  'javascript:window.hit=1',
+  '<iframe srcdoc="<script>parent.hit=1</script>">',
+  '{{constructor.constructor("window.hit=1")()}}',
+  '<a href="javascript:window.hit=1" autofocus onfocus=window.hit=1>click</a>',
+  '\u202egnp.exe <style>*{display:none}</style>',
+  '</title><body onload=window.hit=1>',
+  'data:text/html,<script>window.hit=1</script>',
+]
+
+const owner = await Caller.logIn()
+let app
+let requests
+
+before(async () => {
+  app = await owner.addApp(payloads[1], { widget: { button_text: payloads[0].slice(0, 30), allow_file_uploads: true }, sharing: 'all' })
+  requests = []
+  for (const [n, payload] of payloads.entries()) {
+    const file = new Blob(['hello'])
+    const { upload } = await widget('widget-create-upload', { filename: `${payload.replaceAll('/', ' ')}.txt`, content_type: 'text/plain', size: file.size })
+    assert.equal((await fetch(new URL(upload.url, service), { method: upload.method, headers: upload.headers, body: file })).status, 200)
+    const sent = await submit(app, {
+      title: payload, description: payload + '\n' + payload, email: `p${n}@example.com`, name: payload, external_id: payload, attachments: [upload.id],
+      metadata: { page_url: payload, locale: payload, user_agent: payload, [payload.slice(0, 40)]: payload },
+    })
+    const { id } = sent
+    requests.push(id)
+    await owner.call('requests-update', { id, tags: [payload.replaceAll(',', '').slice(0, 40)], status: n % 2 ? 'planned' : 'opened' })
+    await owner.call('comments-create', { request_id: id, body: payload, visibility: n % 2 ? 'public' : 'internal' })
+    await owner.call('votes-add', { request_id: id, email: `v${n}@example.com`, name: payload })
+  }
+  await owner.call('requests-merge', { id: requests[0], into_id: requests[1] })
+  await owner.call('requests-delete', { id: requests[2] })
+  await widget('widget-submit-request', { title: payloads[3], description: payloads[3], email: 'bot@example.com', form: { website: payloads[1], seconds: 1 } })
+  for (const [n, payload] of payloads.entries()) await owner.call('users-invite', { email: `u${n}@example.com`, name: payload, role: 'member' })
+  await owner.addUser('viewer', 'Vera')
+})
+
+async function widget(operation, params) {
+  const response = await fetch(`${service}/api/${operation}`, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-API-Key': app.api_key }, body: JSON.stringify(params) })
+  const { ok, result, error } = await response.json()
+  assert.ok(ok, `${operation}: ${error?.code}: ${error?.message}`)
+  return result
+}
+
+const sections = ['', '?section=widget', '?section=sharing', '?section=origins', '?section=key', '?section=identity', '?section=general']
+const pages = () => [
+  ['inbox', '/'], ['inbox-bin', '/?box=bin'], ['inbox-quarantine', '/?box=quarantine'], ['inbox-empty', '/?q=nothingofthekind'],
+  ['request', `/?request=${requests[1]}`], ['request-merged', `/?request=${requests[0]}`],
+  ['apps', '/apps'], ...sections.map((section) => ['app' + section.replace('?section=', '-'), `/apps/${app.id}${section}`]),
+  ['insights', '/insights'], ['team', '/team'], ['audit', '/team/audit'], ['account', '/account'], ['no-app', '/apps/0193e0a0-0000-7000-8000-000000000000'],
+]
+
+async function settled(page) {
+  await page.getByRole('main').getByRole('heading').first().waitFor()
+  await page.waitForLoadState('networkidle')
+  await page.waitForFunction(() => !document.querySelector('main [role=status][aria-label^=Loading]'))
+}
+
+test('payloads are shown, and do nothing', async (t) => {
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context)
+  page.on('dialog', (dialog) => complaints.push(`a dialog says ${dialog.message()}`))
+  const open = [...pages(), ...requests.map((id, n) => [`request ${n}`, `/?request=${id}`])]
+  for (const [name, address] of open) {
+    await page.goto(address)
+    await settled(page)
+    assert.equal(await page.evaluate(() => window.hit), undefined, name)
+    const foreign = await page.evaluate(() => [...document.querySelectorAll('main iframe, main img, main script, main style, main [onload], main [onerror], main [onfocus], a[href^="javascript:" i], a[href^="data:" i]')]
+      .filter((element) => !element.matches('iframe[src*="preview"]')).map((element) => element.outerHTML))
+    assert.deepEqual(foreign, [], name)
+  }
+  await page.goto(`/?request=${requests[4]}`)
+  const panel = page.getByRole('complementary', { name: 'Open request' })
+  for (const part of ['heading', 'link']) await panel.getByRole(part).first().waitFor()
+  assert.ok((await panel.innerText()).split(payloads[4]).length > 4, 'the payload is there to be read')
+  assert.deepEqual(complaints, [])
+})
+
+for (const [width, height] of [[1280, 800], [320, 640]]) {
+  test(`axe finds nothing on any page of ${width} pixels`, async (t) => {
+    const { context, complaints } = await openBrowser(t, { viewport: { width, height } })
+    const page = await logIn(context)
+    for (const [name, address] of pages()) {
+      await page.goto(address)
+      await settled(page)
+      await look(page, `${name}-${width}`)
+    }
+    assert.deepEqual(complaints, [])
+  })
+}
+
+test('a viewer is offered nothing that would be refused', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, '/', 'vera@example.com')
+  const refused = []
+  let pressed = ''
+  context.on('response', (response) => response.status() === 403 && refused.push(`${pressed}: ${response.url()}`))
+  for (const [name, address] of pages()) {
+    await page.goto(address)
+    await settled(page)
+    const buttons = page.locator('main button:visible').and(page.locator(':not(aside[aria-label=Filters] *)'))
+    const count = await buttons.count()
+    for (let n = 0; n < count; n++) {
+      await page.goto(address)
+      await settled(page)
+      const button = buttons.nth(n)
+      pressed = `${name}, ${(await button.getAttribute('aria-label')) ?? (await button.innerText())}`
+      if (/Log out/.test(pressed) || (await button.isDisabled())) continue
+      await button.click()
+      await page.waitForLoadState('networkidle')
+    }
+  }
+  await page.goto(`/?request=${requests[1]}`)
+  await settled(page)
+  for (const key of ['x', 's', 't', 'a', 'm', 'e', '#', 'c', 'u']) {
+    pressed = key
+    await page.keyboard.press(key)
+    assert.equal(await page.getByRole('dialog').count(), 0, key)
+  }
+  assert.deepEqual(refused, [])
+})
