@@ -29,6 +29,9 @@ func TestDashboard(t *testing.T) {
 				program.AddOwner(t, place)
 			}
 			p := program.Start(t, program.At(place)...)
+			if name == "first" {
+				program.Eventually(t, "the service prints its link", func() bool { return strings.Contains(p.Stdout.String(), "/setup#") })
+			}
 			cmd := exec.CommandContext(t.Context(), node, "--test", "--test-reporter=spec", file)
 			cmd.Env = append(os.Environ(), "URL="+p.URL, "EMAIL="+program.Email, "PASSWORD="+program.Password, "CHROMIUM="+chromium, "PRINTED="+p.Stdout.String())
 			out, err := cmd.CombinedOutput()

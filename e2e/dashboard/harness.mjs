@@ -95,7 +95,8 @@ export async function look(page, name) {
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     if (screenshots) await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`) })
-    const { violations } = await new AxeBuilder({ page }).analyze()
+    // React Aria's announcer names a button by its id for some seconds, even when a login has taken the button away.
+    const { violations } = await new AxeBuilder({ page }).exclude('[data-live-announcer]').options({ preload: false }).analyze()
     assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html, nodes[0].failureSummary]), [], `${name}, ${colorScheme}`)
     const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     assert.equal(sideways, 0, `${name} scrolls sideways`)

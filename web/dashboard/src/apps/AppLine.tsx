@@ -3,12 +3,11 @@ import { Link } from "@tanstack/react-router";
 
 import type { App } from "../api/types";
 import { count, number, Time } from "../ui/marks";
-import { latestQuery, openQuery } from "./data";
+import { latestQuery } from "./data";
 
-// AppLine is an app in the list: what is new in it, and when something last arrived.
-export function AppLine({ app }: { app: App }) {
+// AppLine is an app in the list: how many requests nobody has looked at, and when the last arrived.
+export function AppLine({ app, open }: { app: App; open: { count: number; exact: boolean } | undefined }) {
   const latest = useQuery(latestQuery(app.id));
-  const open = useQuery(openQuery(app.id));
   const request = latest.data?.request;
   return (
     <li className="card app-line">
@@ -21,7 +20,7 @@ export function AppLine({ app }: { app: App }) {
       </p>
       <p className="app-counts number">
         {latest.data && <Link to="/" search={{ app: app.id }}>{count(latest.data.total, "request")}</Link>}
-        {!!open.data && <Link to="/" search={{ app: app.id, status: ["opened"] }} className="app-open" aria-label={`${number(open.data)} not looked at yet`}>{number(open.data)} new</Link>}
+        {open && open.count > 0 && <Link to="/" search={{ app: app.id, status: ["opened"] }} className="app-open">{number(open.count)}{!open.exact && "+"} new</Link>}
       </p>
     </li>
   );

@@ -1,7 +1,8 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { useSession } from "../api/session";
+import { facetsQuery } from "../inbox/facets";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
 import { AppsIcon, PlusIcon } from "../ui/icons";
@@ -16,6 +17,7 @@ export default function AppsPage() {
   const { can } = useSession();
   const [creating, setCreating] = useState(false);
   const pages = useInfiniteQuery(appPages);
+  const open = useQuery(facetsQuery({ status: "opened" }));
   const apps = pages.data?.pages.flatMap((page) => page.apps) ?? [];
   const create = can("admin") ? () => setCreating(true) : undefined;
   return (
@@ -30,7 +32,7 @@ export default function AppsPage() {
       {pages.isPending && <Skeleton lines={6} label="Loading the apps" />}
       {pages.isError && apps.length === 0 && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.isSuccess && apps.length === 0 && <NoApps create={create} />}
-      {apps.length > 0 && <ul className="apps">{apps.map((app) => <AppLine key={app.id} app={app} />)}</ul>}
+      {apps.length > 0 && <ul className="apps">{apps.map((app) => <AppLine key={app.id} app={app} open={open.data?.apps.find(({ app_id }) => app_id === app.id)} />)}</ul>}
       {pages.hasNextPage && <div className="apps-more"><Button isPending={pages.isFetchingNextPage} onPress={() => void pages.fetchNextPage()}>Show more</Button></div>}
       <CreateApp isOpen={creating} onClose={() => setCreating(false)} />
     </div>

@@ -10,7 +10,7 @@ import { Field } from "../ui/Field";
 import { count } from "../ui/marks";
 import { notify } from "../ui/notices";
 import { ConfirmDialog } from "./ConfirmDialog";
-import { appQuery, boxesQuery, useAppChange } from "./data";
+import { appQuery, boxesQuery, forgetApp, useAppChange } from "./data";
 
 export function GeneralSection({ app }: { app: App }) {
   return (
@@ -50,6 +50,7 @@ function Delete({ app }: { app: App }) {
   async function remove() {
     await call("apps-delete", { id: app.id });
     setAsking(false);
+    forgetApp(app.id);
     await navigate({ to: "/apps" });
     client.removeQueries({ queryKey: appQuery(app.id).queryKey });
     void client.invalidateQueries();

@@ -22,12 +22,6 @@ async function countOf(where: Where, signal: AbortSignal): Promise<number> {
   return (await call("requests-list", { ...where, limit: 1 }, signal)).total_count;
 }
 
-// How many requests of an app nobody has looked at.
-export const openQuery = (id: string) => queryOptions({
-  queryKey: ["requests", "open", id],
-  queryFn: ({ signal }) => countOf({ app_id: id, status: "opened" }, signal),
-});
-
 // Of how many requests an app consists, wherever they lie.
 export const boxesQuery = (id: string) => queryOptions({
   queryKey: ["requests", "boxes", id],
@@ -63,4 +57,11 @@ export function useAppChange<O extends Change>(operation: O) {
 
 export function reloadApp(id: string): void {
   void queryClient.invalidateQueries({ queryKey: appQuery(id).queryKey });
+}
+
+// forgetApp takes an app out of the lists that are known, so that nobody asks for more of it.
+export function forgetApp(id: string): void {
+  const others = (apps: App[]) => apps.filter((app) => app.id !== id);
+  queryClient.setQueryData(appsQuery.queryKey, (apps) => apps && others(apps));
+  queryClient.setQueryData(appPages.queryKey, (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, apps: others(page.apps) })) });
 }

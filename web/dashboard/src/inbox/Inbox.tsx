@@ -25,6 +25,7 @@ import { useArrivals } from "./useArrivals";
 import { useInboxCommands } from "./useInboxCommands";
 import { useListState } from "./useListState";
 import { useRows } from "./useRows";
+import type { Sight } from "./useSight";
 import "./inbox.css";
 
 // Nobody waits for it: it is fetched as soon as the list is there.
@@ -60,6 +61,7 @@ function Inbox() {
   const [sheet, setSheet] = useState(false);
   const [creating, setCreating] = useState(false);
   const list = useRef<HTMLDivElement>(null);
+  const seen = useRef<Sight>(null);
   const field = useRef<HTMLInputElement>(null);
   const focusList = () => list.current?.focus({ preventScroll: true });
 
@@ -81,7 +83,10 @@ function Inbox() {
   // next one is already where the keyboard is.
   const move = (by: number) => {
     const left = open !== undefined && state.row?.id !== open && !found.places.has(open);
-    const next = rows[Math.max(0, Math.min(rows.length - 1, state.at + (left ? Math.max(0, by - 1) : by)))];
+    const sight = seen.current;
+    const lost = Math.abs(by) === 1 && sight && (state.at < sight.first || state.at > sight.last); // by scrolling
+    const to = lost ? sight.first + 1 : state.at + (left ? Math.max(0, by - 1) : by);
+    const next = rows[Math.max(0, Math.min(rows.length - 1, to))];
     if (!next) return;
     setActive(next.id);
     focusList();
@@ -140,7 +145,7 @@ function Inbox() {
         ) : rows.length === 0 ? (
           <Empty search={search} onClear={() => change(cleared)} onNew={() => setCreating(true)} />
         ) : (
-          <List key={query.isPlaceholderData ? "before" : key} found={found} at={state.at} open={open} selection={selection} selectable={member} box={list} onOpen={show} onSelect={state.select} />
+          <List key={query.isPlaceholderData ? "before" : key} found={found} at={state.at} open={open} selection={selection} selectable={member} box={list} seen={seen} onOpen={show} onSelect={state.select} />
         )}
         <div className="floats">
           <ProgressLine />

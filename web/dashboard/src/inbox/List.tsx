@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState, type MouseEvent, type RefObject } from "react";
+import { useCallback, useEffect, useId, useRef, type MouseEvent, type RefObject } from "react";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import type { Row } from "../requests/rows";
@@ -9,6 +8,7 @@ import { count } from "../ui/marks";
 import { ListRow } from "./ListRow";
 import type { Selection } from "./selection";
 import type { useRows } from "./useRows";
+import { useSight, type Sight } from "./useSight";
 import "./list.css";
 
 interface Props {
@@ -18,66 +18,50 @@ interface Props {
   selection: Selection;
   selectable: boolean;
   box: RefObject<HTMLDivElement | null>; // the list, to give it the focus
+  seen: RefObject<Sight | null>; // the rows in sight
   onOpen(row: Row): void;
   onSelect(row: Row, range: boolean): void;
 }
 
 // So many rows before its end, the list is read on.
 const ahead = 120;
-// Below this width a row has two lines.
-const narrow = 620;
+const around = 12;
 
 // The virtual list: of however many rows only those in sight are in the page. It is not made
 // of react-aria's parts, which build every row first.
-export function List({ found, at, open, selection, selectable, box, onOpen, onSelect }: Props) {
+export function List({ found, at, open, selection, selectable, box, seen, onOpen, onSelect }: Props) {
   const { query, rows, total, exact } = found;
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
-  const height = useRowHeight(scroller);
+  const { height, narrow, sight, look, show } = useSight(scroller);
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
   const appNames = new Map(apps && apps.length > 1 ? apps.map((app) => [app.id, app.name]) : []);
   const userNames = new Map(users?.map((user) => [user.id, user.name]));
 
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => height,
-    overscan: 12,
-    getItemKey: (i) => rows[i]!.id,
-    // The row that the list points to by its id has to be there.
-    rangeExtractor: (range) => (at < 0 || (at >= range.startIndex && at <= range.endIndex) ? defaultRangeExtractor(range) : [...new Set([...defaultRangeExtractor(range), at])].sort((a, b) => a - b)),
-  });
-  const measured = useRef(height);
-  useLayoutEffect(() => {
-    if (measured.current === height) return;
-    list.measure();
-    scroller.current!.scrollTop *= height / measured.current; // the same rows stay in sight
-    measured.current = height;
-  }, [height]);
-
   const shown = useRef(at);
   useEffect(() => {
-    if (shown.current !== at && at >= 0) list.scrollToIndex(at);
+    if (shown.current !== at && at >= 0) show(at);
     shown.current = at;
-  }, [at]);
+  }, [at, show]);
+  useEffect(() => {
+    seen.current = sight;
+  }, [seen, sight]);
 
-  const items = list.getVirtualItems();
   const { isFetching, isFetchNextPageError, isPlaceholderData, fetchNextPage } = query;
   const hasNextPage = query.hasNextPage && !isPlaceholderData;
-  const end = list.range?.endIndex ?? 0;
   useEffect(() => {
-    if (hasNextPage && !isFetching && !isFetchNextPageError && end > rows.length - ahead) void fetchNextPage();
-  }, [end, rows.length, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
+    if (hasNextPage && !isFetching && !isFetchNextPageError && sight.last > rows.length - ahead) void fetchNextPage();
+  }, [sight.last, rows.length, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
 
   const press = useCallback((row: Row, event: MouseEvent) => {
     if (selectable && (event.shiftKey || event.metaKey || event.ctrlKey)) onSelect(row, event.shiftKey);
     else onOpen(row);
   }, [selectable, onSelect, onOpen]);
 
-  const atEnd = !hasNextPage && end >= rows.length - 1;
+  const atEnd = !hasNextPage && sight.last >= rows.length - 1;
   return (
-    <div ref={scroller} className={["list", height > 44 && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"].filter(Boolean).join(" ")}>
+    <div ref={scroller} onScroll={look} className={["list", narrow && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"].filter(Boolean).join(" ")}>
       <div
         ref={box}
         className="items"
@@ -86,18 +70,18 @@ export function List({ found, at, open, selection, selectable, box, onOpen, onSe
         aria-label="Requests"
         aria-multiselectable={selectable}
         aria-activedescendant={at >= 0 ? `${id}${rows[at]!.id}` : undefined}
-        style={{ height: list.getTotalSize() }}
+        style={{ height: rows.length * height }}
       >
-        {items.map(({ index, start, key }) => {
+        {inPage(sight, rows.length, at).map((index) => {
           const row = rows[index]!;
           return (
             <ListRow
-              key={key}
+              key={row.id}
               id={id + row.id}
               row={row}
               at={index}
               of={exact ? total : -1}
-              top={start}
+              top={index * height}
               app={appNames.get(row.app_id)}
               assignee={row.assignee_id ? userNames.get(row.assignee_id) : undefined}
               active={index === at}
@@ -117,12 +101,13 @@ export function List({ found, at, open, selection, selectable, box, onOpen, onSe
   );
 }
 
-function useRowHeight(of: RefObject<HTMLDivElement | null>): number {
-  const [height, setHeight] = useState(44);
-  useLayoutEffect(() => {
-    const watcher = new ResizeObserver(([entry]) => setHeight(entry!.contentRect.width < narrow ? 64 : 44));
-    watcher.observe(of.current!);
-    return () => watcher.disconnect();
-  }, [of]);
-  return height;
+// inPage are the rows to have in the page: those in sight and some around them, and the one
+// to which the list points by its id.
+function inPage({ first, last }: Sight, count: number, at: number): number[] {
+  const from = Math.max(0, first - around);
+  const to = Math.min(count - 1, last + around);
+  const all = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+  if (at >= 0 && at < from) all.unshift(at);
+  if (at > to) all.push(at);
+  return all;
 }

@@ -38,7 +38,7 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
     onCreated(request);
   });
   return (
-    <form className="stack" onSubmit={form.onSubmit}>
+    <form className="stack" noValidate onSubmit={form.onSubmit}>
       {apps.length > 1 && <Select label="App" value={appID} options={apps} onChange={setAppID} />}
       <Field label="Title" value={title} onChange={setTitle} error={form.errorOf("title")} maxLength={200} isRequired autoFocus />
       <Field label="Description" value={description} onChange={setDescription} error={form.errorOf("description")} maxLength={10_000} rows={5} />

@@ -1,14 +1,12 @@
 import { useEffect, useRef, useState, type RefObject } from "react";
 import { Button as AriaButton, Input, SearchField } from "react-aria-components";
 
-import { absolute } from "../api/base";
-import { call } from "../api/call";
 import { useSession } from "../api/session";
 import type { Sort, Where } from "../api/types";
+import { ExportMenu } from "../requests/ExportMenu";
 import { Button } from "../ui/Button";
 import { CheckIcon, CloseIcon, DownIcon, DownloadIcon, FilterIcon, PlusIcon, SearchIcon } from "../ui/icons";
 import { Menu, MenuItem } from "../ui/Menu";
-import { notifyError } from "../ui/notices";
 import { sortNames, type Search } from "./search";
 
 interface Props {
@@ -36,23 +34,10 @@ export function Toolbar({ search, where, field, filters, onFilters, onChange, on
           </MenuItem>
         ))}
       </Menu>
-      <Menu label="Export" button={<Button icon kind="quiet" aria-label="Export these requests"><DownloadIcon /></Button>}>
-        <MenuItem onAction={() => void download(where, "csv")} textValue="Export CSV"><span className="menu-text">Export CSV<small>A table for spreadsheets</small></span></MenuItem>
-        <MenuItem onAction={() => void download(where, "jsonl")} textValue="Export JSON Lines"><span className="menu-text">Export JSON Lines<small>With votes, comments and history</small></span></MenuItem>
-      </Menu>
+      <ExportMenu where={where} button={<Button icon kind="quiet" aria-label="Export these requests"><DownloadIcon /></Button>} />
       {member && <Button kind="primary" aria-label="New request" onPress={onNew}><PlusIcon size={16} /><span className="toolbar-words">New request</span></Button>}
     </div>
   );
-}
-
-// The answer is a file, so that the page stays.
-async function download(where: Where, format: "csv" | "jsonl"): Promise<void> {
-  try {
-    const { url } = await call("requests-export", { ...where, format, ...(format === "csv" && { bom: true }) });
-    location.assign(absolute(url));
-  } catch (error) {
-    notifyError(error);
-  }
 }
 
 const pause = 250;

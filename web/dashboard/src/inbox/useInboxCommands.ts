@@ -34,25 +34,22 @@ export function useInboxCommands(moves: Moves): void {
   const on = (run: (target: Target) => void) => () => target && run(target);
 
   const list: Command[] = [
-    { name: "Next request", keys: ["j"], run: () => moves.move(1) },
-    { name: "Previous request", keys: ["k"], run: () => moves.move(-1) },
-    { name: "Open the request", keys: ["Enter"], when: onList, run: moves.open },
+    { name: "Next request", keys: ["j"], keysWhen: ["ArrowDown"], run: () => moves.move(1) },
+    { name: "Previous request", keys: ["k"], keysWhen: ["ArrowUp"], run: () => moves.move(-1) },
+    { name: "Ten further", keysWhen: ["PageDown"], run: () => moves.move(10) },
+    { name: "Ten back", keysWhen: ["PageUp"], run: () => moves.move(-10) },
+    { name: "First request", keysWhen: ["Home"], run: () => moves.move(-Infinity) },
+    { name: "Last request", keysWhen: ["End"], run: () => moves.move(Infinity) },
+    { name: "Open the request", keysWhen: ["Enter"], run: moves.open },
+    { name: "Close it, or select none", keysWhen: ["Escape"], when: () => moves.canClose, run: moves.close },
     { name: "Search", keys: ["/"], run: moves.find },
-    { name: "Close, or select none", keys: ["Escape"], when: () => moves.canClose, run: moves.close },
-    { name: "One down, one up", keys: ["ArrowDown"], when: onList, run: () => moves.move(1) },
-    { name: "", keys: ["ArrowUp"], when: onList, run: () => moves.move(-1) },
-    { name: "", keys: ["PageDown"], when: onList, run: () => moves.move(10) },
-    { name: "", keys: ["PageUp"], when: onList, run: () => moves.move(-10) },
-    { name: "First", keys: ["Home"], when: onList, run: () => moves.move(-Infinity) },
-    { name: "Last", keys: ["End"], when: onList, run: () => moves.move(Infinity) },
-  ].map((command) => ({ ...command, group: "List", bare: true }));
+  ].map((command) => ({ when: onList, ...command, group: "List", bare: true }));
   const choose: Command[] = [
-    { name: "Select the request", keys: ["x"], run: () => moves.select(false) },
+    { name: "Select the request", keys: ["x"], keysWhen: [" "], run: () => moves.select(false) },
     { name: "Select up to here", keys: ["shift+x"], run: () => moves.select(true) },
-    { name: "", keys: [" "], when: onList, run: () => moves.select(false) },
-    { name: "Select the next as well", keys: ["shift+ArrowDown"], when: onList, run: () => moves.range(1) },
-    { name: "Select the previous as well", keys: ["shift+ArrowUp"], when: onList, run: () => moves.range(-1) },
-  ].map((command) => ({ ...command, group: "List", bare: true }));
+    { name: "Select the next as well", keysWhen: ["shift+ArrowDown"], run: () => moves.range(1) },
+    { name: "Select the previous as well", keysWhen: ["shift+ArrowUp"], run: () => moves.range(-1) },
+  ].map((command) => ({ when: onList, ...command, group: "List", bare: true }));
   const group = "Requests";
   const edit: Command[] = box === "live" ? pickers.map(([kind, name, key]) => ({ name, group, keys: [key], run: on((target) => pick(kind, target)) })) : [];
   const moving: Record<Box, Command[]> = {

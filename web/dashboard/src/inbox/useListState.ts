@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import type { Row } from "../requests/rows";
 import { everything, extended, nothing, toggled, type Selection } from "./selection";
@@ -19,7 +19,7 @@ export function useListState(of: string, { rows, ids, places, total }: ReturnTyp
   const last = useRef(0);
   const place = active === undefined ? undefined : places.get(active);
   const at = place ?? Math.min(list === of && active !== undefined ? last.current : 0, rows.length - 1);
-  useEffect(() => {
+  useLayoutEffect(() => {
     last.current = Math.max(at, 0);
     if (place === undefined && rows[at]) setActive(rows[at].id);
   }, [at, place, rows]);

@@ -1,43 +1,57 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useCallback } from "react";
 
 import { queryClient } from "../api/queries";
 import type { Sort, Where } from "../api/types";
-import { listQuery, readRows, type Row, type Rows } from "../requests/rows";
+import { restart } from "../requests/lists";
+import { listQuery, type Row, type Rows } from "../requests/rows";
 
-const none: Row[] = [];
+const none: Pages = [];
 
 // useRows returns the rows of a filter as far as they are loaded, each once.
 export function useRows(where: Where, sort: Sort) {
   const query = useInfiniteQuery({ ...listQuery(where, sort), placeholderData: keepPreviousData });
   const { data } = query;
-  const { rows, ids, places } = useMemo(() => flat(data), [data]);
-  const last = data?.pages.at(-1);
+  const pages = data?.pages ?? none;
+  const { rows, ids, places } = flat(pages);
+  const end = pages.at(-1);
 
-  // refresh begins again with the first page, without taking away what is shown meanwhile.
   const refresh = useCallback(async () => {
-    const page = await readRows(where, sort, "", 100);
-    const { queryKey } = listQuery(where, sort);
-    await queryClient.cancelQueries({ queryKey });
-    queryClient.setQueryData(queryKey, { pages: [page], pageParams: [""] });
+    await restart();
     void queryClient.invalidateQueries({ queryKey: ["requests", "facets"] });
-  }, [where, sort]);
+  }, []);
 
-  return { query, rows, ids, places, total: last?.total ?? 0, exact: last?.exact ?? true, refresh };
+  return { query, rows, ids, places, total: end?.total ?? 0, exact: end?.exact ?? true, refresh };
 }
 
-// flat leaves out what a later page repeats, as what is changed meanwhile can come again in
-// some orders.
-function flat(data: Rows | undefined): { rows: Row[]; ids: string[]; places: Map<string, number> } {
-  if (!data) return { rows: none, ids: [], places: new Map() };
-  const places = new Map<string, number>();
-  const rows: Row[] = [];
-  for (const page of data.pages) {
+type Pages = Rows["pages"];
+type Flat = { pages: Pages; rows: Row[]; ids: string[]; places: Map<string, number> };
+
+const made = new WeakMap<Pages, Flat>();
+let latest: Flat | undefined;
+
+// flat puts the pages together. It leaves out what a later page repeats, as what is changed
+// meanwhile can come again in some orders.
+function flat(pages: Pages): Flat {
+  const known = made.get(pages);
+  if (known) return known;
+  const { rows, ids, places } = before(pages) ?? { rows: [] as Row[], ids: [] as string[], places: new Map<string, number>() };
+  const fresh: Row[] = [];
+  for (const page of pages.slice(rows.length > 0 ? latest!.pages.length : 0)) {
     for (const row of page.rows) {
       if (places.has(row.id)) continue;
-      places.set(row.id, rows.length);
-      rows.push(row);
+      places.set(row.id, rows.length + fresh.length);
+      fresh.push(row);
     }
   }
-  return { rows, ids: rows.map((row) => row.id), places };
+  latest = { pages, rows: rows.concat(fresh), ids: ids.concat(fresh.map((row) => row.id)), places };
+  made.set(pages, latest);
+  return latest;
+}
+
+// before is what was put together last, if the pages only go on from there. Its map is added
+// to, as writing a hundred thousand ids anew for each page would show when scrolling.
+function before(pages: Pages): Flat | undefined {
+  const goesOn = latest && latest.rows.length > 0 && latest.places.size === latest.rows.length && latest.pages.every((page, i) => page === pages[i]);
+  return goesOn ? latest : undefined;
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from "react";
-import { ToggleButton } from "react-aria-components";
+
+import { Button } from "../ui/Button";
 
 // A chart with its numbers: whoever cannot or does not want to read the picture turns it
 // into a table.
@@ -10,9 +11,7 @@ export function ChartCard({ title, note, chart, table, wide }: { title: string; 
     <section className={wide ? "card chart-card chart-card-wide" : "card chart-card"} aria-labelledby={heading}>
       <header>
         <h2 id={heading}>{title}</h2>
-        <ToggleButton className="chart-toggle" isSelected={asTable} onChange={setAsTable} aria-describedby={heading}>
-          Show as table
-        </ToggleButton>
+        <Button small aria-pressed={asTable} aria-describedby={heading} onPress={() => setAsTable(!asTable)}>Show as table</Button>
       </header>
       {note && <p className="quiet small">{note}</p>}
       {asTable ? <div className="chart-table">{table}</div> : chart}

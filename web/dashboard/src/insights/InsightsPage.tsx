@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 
 import { appsQuery } from "../api/queries";
+import { ExportMenu } from "../requests/ExportMenu";
+import { Button } from "../ui/Button";
 import { Select } from "../ui/choices";
-import { InsightsIcon } from "../ui/icons";
+import { DownloadIcon, InsightsIcon } from "../ui/icons";
 import { EmptyState, Failure } from "../ui/states";
 import { ByApp, ByStatus, MostVoted, OverTime, TopTags } from "./charts";
-import { ExportMenu } from "./ExportMenu";
 import { Headline } from "./Headline";
 import { Loading } from "./Loading";
 import { type Search, whereOf } from "../inbox/search";
@@ -31,7 +32,7 @@ export default function InsightsPage() {
     <div className="page insights">
       <div className="page-head">
         <h1>Insights</h1>
-        <ExportMenu where={whereOf(search)} />
+        <ExportMenu where={whereOf(search)} button={<Button><DownloadIcon size={16} />Export</Button>} />
       </div>
       <div className="insights-controls">
         <RangePicker days={days} onChange={(next) => go(next, app)} />

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from "react";
-import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
+import { Radio, RadioGroup } from "react-aria-components";
 
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
@@ -12,23 +12,19 @@ export function RangePicker({ days, onChange }: { days: Days; onChange(days: Day
   const selected = open || !preset ? "own" : preset;
   return (
     <div className="range">
-      <ToggleButtonGroup
+      <RadioGroup
         className="segments"
         aria-label="Range"
-        selectionMode="single"
-        disallowEmptySelection
-        selectedKeys={[selected]}
-        onSelectionChange={(keys) => {
-          const [key] = keys;
-          setOpen(key === "own");
-          if (key !== "own") onChange(presetDays(key as PresetID));
+        orientation="horizontal"
+        value={selected}
+        onChange={(chosen) => {
+          setOpen(chosen === "own");
+          if (chosen !== "own") onChange(presetDays(chosen as PresetID));
         }}
       >
-        {presets.map(({ id, label }) => (
-          <ToggleButton key={id} id={id} className="segment">{label}</ToggleButton>
-        ))}
-        <ToggleButton id="own" className="segment">Own dates</ToggleButton>
-      </ToggleButtonGroup>
+        {presets.map(({ id, label }) => <Radio key={id} value={id} className="segment">{label}</Radio>)}
+        <Radio value="own" className="segment">Own dates</Radio>
+      </RadioGroup>
       {selected === "own" && <OwnDates key={inWords(days)} days={days} onChange={onChange} />}
     </div>
   );

@@ -6,26 +6,28 @@ import type { Days } from "./range";
 
 export type Stats = Result<"requests-stats">;
 
-// The keys begin with "requests", so that whatever changes requests makes these numbers stale.
+// What was decided a moment ago counts: each visit asks anew, and shows what is known until the answer is there.
+const fresh = { staleTime: 0, placeholderData: keepPreviousData };
 
 export function statsQuery(days: Days, app: string | undefined) {
   return queryOptions({
-    queryKey: ["requests", "stats", days, app ?? null],
+    queryKey: ["insights", "stats", days, app ?? null],
     queryFn: ({ signal }) => call("requests-stats", { ...days, ...(app && { app_id: app }) }, signal),
-    placeholderData: keepPreviousData,
+    ...fresh,
   });
 }
 
 export function topVotedQuery(where: Where) {
   return queryOptions({
-    queryKey: ["requests", "top-voted", where],
+    queryKey: ["insights", "top-voted", where],
     queryFn: ({ signal }) => call("requests-list", { ...where, sort: "most_voted", limit: 10 }, signal),
-    placeholderData: keepPreviousData,
+    ...fresh,
   });
 }
 
 // Whether there is any request at all, whenever it came.
 export const anyRequestQuery = queryOptions({
-  queryKey: ["requests", "any"],
+  queryKey: ["insights", "any"],
   queryFn: async ({ signal }) => (await call("requests-list", { limit: 1 }, signal)).total_count > 0,
+  staleTime: 0,
 });

@@ -4,7 +4,7 @@ import type { Box, FeatureRequest } from "../api/types";
 import { number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { chunks, type Pair } from "./edits";
-import { place, ready, type Left } from "./lists";
+import { place, ready, restart, type Left } from "./lists";
 import { report } from "./progress";
 import { requestQuery, rowOf, type Row } from "./rows";
 
@@ -20,6 +20,7 @@ export type Job = {
   done: string;
   inverse?: (pairs: Pair[]) => Step[];
   also?: Row[]; // others whose numbers change with it
+  whole?: boolean; // of all that match, most of which no list has loaded
   left?: Left;
 };
 
@@ -49,7 +50,7 @@ const settled = (rows: Row[]) => rows.filter((row) => !waiting.has(row.id));
 // carryOut shows what a job changes, makes the change, and takes back what fails.
 export async function carryOut(job: Job): Promise<void> {
   const left = job.left ?? new Map();
-  await ready();
+  ready();
   const rows = job.steps.flatMap((step) => step.pairs.map((pair) => pair.after));
   place(rows, job.to, left);
   wait(rows, 1);
@@ -80,6 +81,7 @@ async function make(job: Job, left: Left, over: () => void): Promise<void> {
   const rest = job.steps.slice(at);
   place(rest.flatMap((step) => step.pairs.map((pair) => pair.before)), job.from, left);
   place(settled(made.map((pair) => pair.after)), job.to, left);
+  if (job.whole) await restart().catch(notifyError);
   await reload(job.also ?? []);
   outdate([...made.map((pair) => pair.after), ...(job.also ?? [])]);
   const undo = made.length && job.inverse ? once(() => takeBack(job, made, left)) : undefined;
@@ -104,7 +106,7 @@ async function tellRest(failed: unknown, made: number, total: number, rest: Step
   } else {
     notifyError(failed);
   }
-  if (failed instanceof ApiError && failed.code === "requests.count_mismatch") void queryClient.resetQueries({ queryKey: ["requests", "list"] });
+  if (failed instanceof ApiError && failed.code === "requests.count_mismatch") await restart().catch(notifyError);
   else if (changed) await reload((rest[0]?.pairs ?? []).slice(0, 50).map((pair) => pair.before));
 }
 
@@ -136,6 +138,7 @@ async function takeBack(job: Job, made: Pair[], left: Left): Promise<void> {
     ...(job.to && { from: job.to }),
     ...(job.from && { to: job.from }),
     ...(job.also && { also: job.also }),
+    ...(job.whole && { whole: true }),
     doing: "Undoing",
     done: "Undone.",
     left,

@@ -5,6 +5,7 @@ import { count, day, number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { carryOut, refuse, undoLatest, type Step } from "./carry";
 import { bulkSet, chunks, differs, edited, editOf, grouped, type BulkSet, type Edit, type Matching, type Pair, type Target } from "./edits";
+import { restart } from "./lists";
 import { report } from "./progress";
 import { readRows, rowOf, type Row, type Rows } from "./rows";
 
@@ -32,6 +33,7 @@ async function update(target: Target, edit: Edit): Promise<void> {
   const whole = "matching" in target && changing.length === rows.length ? target : undefined;
   await carryOut({
     steps: edits(changing, () => edit, whole),
+    whole: "matching" in target,
     doing: "Changing requests",
     done: sentence(changing.map((pair) => pair.before), edit),
     inverse: (again) => edits(again, editOf),
@@ -105,6 +107,7 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
     steps: steps(rows.map((row) => ({ before: row, after: { ...row, version: row.version + 1 } })), to, one, "matching" in target ? target : undefined),
     from,
     to,
+    whole: "matching" in target,
     doing: `${doing} requests`,
     done: `${subject(rows)} ${rows.length === 1 ? "was" : "were"} ${done}.`,
     ...(undo && { inverse: (pairs: Pair[]) => (from === "live" ? steps(pairs, "live", restored) : steps(pairs, "bin", binned)) }),
@@ -163,7 +166,7 @@ async function rowsOf(target: Target): Promise<Row[] | undefined> {
   }
   if (rows.length === target.count || target.atLeast) return rows;
   refuse(`The filter matches ${number(rows.length)} requests by now and not ${number(target.count)}. Nothing was changed; look again.`);
-  void queryClient.resetQueries({ queryKey: ["requests", "list"] });
+  await restart().catch(notifyError);
   return undefined;
 }
 

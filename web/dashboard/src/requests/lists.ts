@@ -1,6 +1,6 @@
 import { queryClient } from "../api/queries";
 import type { Box, FeatureRequest, Sort, Where } from "../api/types";
-import { requestQuery, type Row, type Rows } from "./rows";
+import { readRows, requestQuery, type Row, type Rows } from "./rows";
 
 // Which rows have left which list, so that taking back a change puts them there again: a
 // filter with words cannot be judged here.
@@ -22,11 +22,23 @@ export function belongs(row: Row, box: Box | undefined, where: Where): boolean {
 }
 
 // ready stops what is being read, as it may be older than a change, and forgets lists that
-// nobody looks at.
-export async function ready(): Promise<void> {
+// nobody looks at. It takes effect at once: waiting for the end of what was stopped would
+// let the next key still find the row as it was.
+export function ready(): void {
   queryClient.removeQueries({ queryKey: lists, type: "inactive" });
   // What is read for the first time must come, or nothing would ever be shown.
-  await queryClient.cancelQueries({ queryKey: lists, predicate: (query) => query.state.data !== undefined });
+  void queryClient.cancelQueries({ queryKey: lists, predicate: (query) => query.state.data !== undefined });
+}
+
+// restart begins the lists that somebody looks at again with their first page, without taking
+// away what is shown meanwhile.
+export async function restart(): Promise<void> {
+  for (const { queryKey } of queryClient.getQueryCache().findAll({ queryKey: lists, type: "active" })) {
+    const [, , where, sort] = queryKey as [string, string, Where, Sort];
+    const page = await readRows(where, sort, "", 100);
+    await queryClient.cancelQueries({ queryKey });
+    queryClient.setQueryData(queryKey, { pages: [page], pageParams: [""] });
+  }
 }
 
 // place puts rows as they are now into all lists that have them, and takes them out of

@@ -17,15 +17,17 @@ export function Gate() {
     setError(undefined);
     start().catch(setError);
   }, [attempt]);
-  useEffect(() => {
-    if (now.phase === "out") queryClient.clear(); // what the next one may not see
-  }, [now.phase]);
   if (now.phase === "starting") return error ? <Failure error={error} onRetry={() => setAttempt(attempt + 1)} /> : null;
   if (now.phase === "out") return <LoginPage />;
   return (
     <>
-      <Shell key={now.me.user.id} />
+      <Inside key={now.me.user.id} />
       {now.phase === "expired" && <LoginDialog email={now.me.user.email} />}
     </>
   );
+}
+
+function Inside() {
+  useEffect(() => () => queryClient.clear(), []); // what the next one may not see
+  return <Shell />;
 }

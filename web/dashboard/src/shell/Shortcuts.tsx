@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 
-import { currentCommands, isCharacter, keyOf, occupied, useCommands } from "./commands";
+import { currentCommands, isCharacter, keyOf, occupied, useCommands, type Command } from "./commands";
 import { currentSettings } from "./settings";
 
 const Palette = lazy(() => import("./Palette"));
@@ -35,6 +35,8 @@ export function Shortcuts() {
   );
 }
 
+const means = ({ keys, keysWhen, when }: Command, key: string) => keys?.includes(key) || (keysWhen?.includes(key) && when!());
+
 function listen(openPalette: () => void): () => void {
   let first = "";
   let since = 0;
@@ -48,9 +50,9 @@ function listen(openPalette: () => void): () => void {
     if (event.ctrlKey || event.metaKey || event.altKey || occupied(event.target)) return;
     const key = keyOf(event);
     const pair = event.timeStamp - since < pairMillis ? `${first} ${key}` : "";
-    const commands = currentCommands().filter((command) => command.keys && (command.when?.() ?? true));
-    const command = commands.findLast(({ keys }) => keys!.includes(pair)) ?? commands.findLast(({ keys }) => keys!.includes(key));
-    const used = command?.keys!.includes(pair) ? pair : key;
+    const commands = currentCommands();
+    const command = commands.findLast((command) => means(command, pair)) ?? commands.findLast((command) => means(command, key));
+    const used = command && means(command, pair) ? pair : key;
     [first, since] = [key, used === pair ? 0 : event.timeStamp];
     if (!command || (isCharacter(used) && !currentSettings().shortcuts)) return;
     event.preventDefault();

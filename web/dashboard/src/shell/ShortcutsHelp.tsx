@@ -6,18 +6,18 @@ import { currentCommands } from "./commands";
 import { useSettings } from "./settings";
 import "./palette.css";
 
-const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc", Delete: "Del", " ": "Space" };
+const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc", Delete: "Del", PageDown: "PgDn", PageUp: "PgUp", " ": "Space" };
 
 export function Keys({ keys }: { keys: string }) {
   const parts = keys === " " ? [keys] : keys.split(/[ +]/);
-  return <span className="keys">{parts.map((part, i) => <kbd key={i}>{names[part] ?? (part === "shift" ? "⇧" : part)}</kbd>)}</span>;
+  return <span className="keys">{parts.map((part, i) => <kbd key={i}>{names[part] ?? (part === "shift" ? "Shift" : part)}</kbd>)}</span>;
 }
 
 // All keys of the page.
 export default function ShortcutsHelp({ onClose }: { onClose(): void }) {
   const { shortcuts } = useSettings();
   const navigate = useNavigate();
-  const commands = currentCommands().filter((command) => command.keys);
+  const commands = currentCommands().filter((command) => command.keys || command.keysWhen);
   const groups = [...new Set(commands.map((command) => command.group))];
   return (
     <Dialog title="Keyboard shortcuts" isOpen onClose={onClose} wide>
@@ -30,7 +30,7 @@ export default function ShortcutsHelp({ onClose }: { onClose(): void }) {
               {commands.filter((command) => command.group === group).map((command) => (
                 <div key={command.name}>
                   <dt>{command.name}</dt>
-                  <dd>{command.keys!.map((keys) => <Keys key={keys} keys={keys} />)}</dd>
+                  <dd>{[...(command.keys ?? []), ...(command.keysWhen ?? [])].map((keys) => <Keys key={keys} keys={keys} />)}</dd>
                 </div>
               ))}
             </dl>

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 
 // Something that a person can do here: by a key, or from the palette.
 export interface Command {
@@ -8,7 +8,8 @@ export interface Command {
   keys?: string[];
   // Moves about only, so that the palette leaves it out.
   bare?: boolean;
-  // Whether its keys mean it now, if that depends on something.
+  // Keys that mean it only when this is true.
+  keysWhen?: string[];
   when?(): boolean;
   run(): void;
 }
@@ -19,7 +20,8 @@ const registered: { current: Command[] }[] = [];
 // useCommands offers commands as long as the component is there.
 export function useCommands(commands: Command[]): void {
   const held = useRef(commands);
-  useEffect(() => {
+  // At once: the next key may come before the browser has painted.
+  useLayoutEffect(() => {
     held.current = commands;
   });
   useEffect(() => {

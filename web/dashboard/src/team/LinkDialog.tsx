@@ -1,3 +1,4 @@
+import { absolute } from "../api/base";
 import { Button } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
@@ -7,7 +8,7 @@ import { Field } from "../ui/Field";
 export interface PersonalLink {
   purpose: "invitation" | "recovery";
   name: string;
-  link: string;
+  link: string; // as the service gives it
   expiresAt: string;
 }
 
@@ -22,8 +23,8 @@ export function LinkDialog({ link, onClose }: { link: PersonalLink | null; onClo
             Gatherkit sends no mail: send {link.name} this link yourself. With it they choose {link.purpose === "recovery" ? "a new password, which ends all their sessions" : "a password and are in"}.
           </p>
           <div className="personal-link">
-            <Field bare label="Link" value={link.link} isReadOnly onFocus={(event) => (event.target as HTMLInputElement).select()} />
-            <CopyButton text={link.link} label="Copy the link" />
+            <Field bare label="Link" value={absolute(link.link)} isReadOnly onFocus={(event) => (event.target as HTMLInputElement).select()} />
+            <CopyButton text={absolute(link.link)} label="Copy the link" />
           </div>
           <p className="quiet small">It works once, until {end.format(new Date(link.expiresAt))}. It is shown only now; when it gets lost, make a new one from the list.</p>
           <div className="dialog-actions">

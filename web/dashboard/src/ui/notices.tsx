@@ -5,8 +5,8 @@ import { CloseIcon, UndoIcon, WarningIcon } from "./icons";
 import { message } from "./states";
 import "./notices.css";
 
-// Short messages at the foot of the page. What can be undone stays for ten seconds, an
-// error until it is closed.
+// Short messages at the foot of the page: the latest of what was done, for ten seconds when
+// it can be undone, and errors until they are closed.
 
 interface Notice {
   id: number;
@@ -25,7 +25,7 @@ function change(to: Notice[]): void {
 }
 
 function add(notice: Omit<Notice, "id">): void {
-  change([...notices.slice(-2), { ...notice, id: next++ }]);
+  change([...notices.filter((other) => other.trouble).slice(-2), { ...notice, id: next++ }]);
 }
 
 // notify says that something was done; undo takes it back.

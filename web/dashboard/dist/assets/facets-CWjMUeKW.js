@@ -1,0 +1,1 @@
+import{fn as e,gn as t}from"./vendor-DuLRosbw.js";import{n}from"./call-CAj_OIMS.js";var r=r=>e({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:t});export{r as t};
