@@ -92,7 +92,7 @@ func (m *model) lastOwner(u *user) bool {
 }
 
 func (m *model) recoverUser(w who, in, got object) (string, object) {
-	if in["id"] == w.user.id {
+	if in["id"] == w.id {
 		return "users.invalid_id", nil
 	}
 	u, refusal := m.managed(w, in)
@@ -147,7 +147,8 @@ func (m *model) removeUser(w who, in, _ object) (string, object) {
 				continue
 			}
 			r.assignee = nil
-			if r.version++; !r.binned {
+			r.version++
+			if !r.binned {
 				r.updated = m.now()
 			}
 			m.record(r.account, "request.updated", "user", w.id, r.app.id, r.id)
@@ -209,7 +210,7 @@ func (m *machine) userID(c aCall) string {
 		return t != nil && u.account == t.account && !u.gone && (first || strings.HasPrefix(u.email, "new") || c.operation == "users-recover" && u != t.user)
 	})
 	if id == "" && t != nil {
-		return t.user.id
+		return t.id
 	}
 	return id
 }
