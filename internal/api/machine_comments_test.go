@@ -26,8 +26,12 @@ func (r *request) spoken() []*comment {
 func (r *request) commented() bool { return len(r.spoken()) > 0 }
 
 func (c *comment) shown(r *request) object {
+	author := object{"id": c.author.id, "name": c.author.name}
+	if c.author.gone {
+		author["name"] = nil
+	}
 	return object{
-		"id": c.id, "request_id": r.id, "author": object{"id": c.author.id, "name": c.author.name}, "visibility": c.visibility, "body": c.body,
+		"id": c.id, "request_id": r.id, "author": author, "visibility": c.visibility, "body": c.body,
 		"created_at": c.created.Format(timeForm), "updated_at": c.updated.Format(timeForm),
 	}
 }

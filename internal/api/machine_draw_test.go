@@ -33,13 +33,14 @@ var operations = []string{
 	"widget-submit-request", "widget-create-upload", "widget-create-upload", "requests-list", "requests-list", "requests-update",
 	"requests-merge", "requests-merge", "requests-unmerge",
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote",
+	"users-invite", "auth-accept-invite", "users-update", "requests-block", "users-remove", "users-recover", "auth-check-invite", "sessions-revoke",
 	"comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-delete",
 	"widget-submit-request", "widget-submit-request", "requests-list", "requests-list", "requests-update",
 	"requests-export", "requests-export", "requests-stats", "requests-stats", "requests-facets", "requests-facets", "requests-similar", "requests-similar", "widget-similar-requests",
 	"requests-delete", "requests-delete", "requests-restore", "requests-release", "requests-block", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
 	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-identity-secret", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "setup-status", "auth-nothing",
-	"sessions-list", "sessions-list", "sessions-revoke",
+	"sessions-list", "audit-list",
 }
 
 // usual are optional parameters without which calls mostly fail.
@@ -125,7 +126,7 @@ func (m *machine) opensApp(who string) {
 }
 
 func (m *machine) userNamed(name string) *user {
-	return find(m.users, func(u *user) bool { return u.name == name })
+	return find(m.users, func(u *user) bool { return u.email == name+"@example.com" })
 }
 
 // step is one thing that happens.
@@ -144,6 +145,9 @@ func (m *machine) step() {
 	if a, ok := after[operation]; ok && m.often("after "+a.other) && find(m.requests, func(r *request) bool { return !r.deleted && !r.gone && !r.binned && a.shows(r) }) == nil {
 		operation = a.other
 	}
+	if strings.HasPrefix(operation, "auth-") && strings.HasSuffix(operation, "-invite") && m.often("after users-invite") && find(m.links, func(l *joinLink) bool { return l.works(m.now()) }) == nil {
+		operation = "users-invite"
+	}
 	if find(m.apps, (*app).live) == nil { // without an app most calls would fail
 		operation = "apps-create"
 	}
@@ -157,6 +161,9 @@ func (m *machine) step() {
 	}
 	for range times {
 		m.do(c)
+	}
+	if (operation == "users-invite" || operation == "users-recover") && rapid.Bool().Draw(m.t, "the link is used") {
+		m.do(m.call("auth-accept-invite"))
 	}
 	m.moveFiles(c)
 	if len(m.exports) > 0 && (operation == "requests-export" || !m.often("no link is opened")) {

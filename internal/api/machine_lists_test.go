@@ -129,7 +129,7 @@ func (m *model) createRequest(w who, in, got object) (string, object) {
 
 // colleague is a user of the caller's account.
 func (m *model) colleague(w who, id any) *user {
-	return find(m.users, func(u *user) bool { return u.id == id && u.account == w.account })
+	return find(m.users, func(u *user) bool { return u.id == id && u.account == w.account && !u.gone })
 }
 
 func (m *model) listHistory(w who, in, got object) (string, object) {
@@ -138,9 +138,14 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 		return refusal, nil
 	}
 	at.sort = "newest"
+	return m.events(at, w, r.id, got, "events")
+}
+
+// events is a page of what the log says of a request, or of none.
+func (m *model) events(at place, w who, request string, got object, name string) (string, object) {
 	var list []item
 	for _, c := range w.log {
-		if c.request != r.id {
+		if c.request != request {
 			continue
 		}
 		actor := object{"kind": c.actor, "id": c.by, "name": nil}
@@ -152,13 +157,13 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 		}
 		list = append(list, item{n: c.number, shown: object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}})
 	}
-	code, result := m.page(at, list, got, "events")
+	code, result := m.page(at, list, got, name)
 	// What was changed, and how it reads, is the log's, which is compared at the end.
-	events, _ := got["events"].([]any)
-	for i, shown := range result["events"].([]object) {
+	events, _ := got[name].([]any)
+	for i, shown := range result[name].([]object) {
 		if i < len(events) {
-			for _, name := range []string{"before", "after", "summary"} {
-				shown[name] = events[i].(object)[name]
+			for _, field := range []string{"before", "after", "summary"} {
+				shown[field] = events[i].(object)[field]
 			}
 		}
 	}

@@ -27,6 +27,7 @@ type model struct {
 	cursors  []*place
 	exports  []*export
 	uploads  []*upload
+	links    []*joinLink
 	written  []wrote
 	failures map[string]*countdown // of logins by e-mail, and of all under ""
 	learned  map[string]bool       // the random texts that the service has given
@@ -49,6 +50,7 @@ type (
 		*account
 		id, email, name, password string
 		role                      feedback.Role
+		gone                      bool
 	}
 	app struct {
 		*account
@@ -233,14 +235,19 @@ func (m *model) blocked(email string) bool {
 	return full("", 100) || full(email, 10)
 }
 
+// userOf is the user who has an e-mail.
+func (m *model) userOf(email string) *user {
+	return find(m.users, func(u *user) bool { return strings.EqualFold(u.email, email) && !u.gone })
+}
+
 // checkPassword is the outcome of a try with a password.
 func (m *model) checkPassword(email, password string) (*user, string) {
 	email = strings.ToLower(email)
 	if m.blocked(email) {
 		return nil, "auth.too_many_attempts"
 	}
-	u := find(m.users, func(u *user) bool { return u.email == email })
-	if u == nil || u.password != password {
+	u := m.userOf(email)
+	if u == nil || u.password == "" || u.password != password {
 		m.failed(email)
 		return nil, "auth.invalid_credentials"
 	}

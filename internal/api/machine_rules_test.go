@@ -128,6 +128,15 @@ var rules = map[string]rule{
 	}, (*model).updateComment},
 	"comments-delete": {guardBearer, feedback.RoleMember, []field{need("request_id", anID), need("id", anID)}, (*model).deleteComment},
 	"users-list":      {guardBearer, feedback.RoleViewer, paging, (*model).listUsers},
+	"users-invite": {guardBearer, feedback.RoleAdmin, []field{
+		need("email", trimmed(3, 254)), need("name", trimmed(1, 100)), need("role", oneOf("viewer", "member", "admin", "owner")),
+	}, (*model).inviteUser},
+	"users-recover":      {guardBearer, feedback.RoleAdmin, oneID, (*model).recoverUser},
+	"users-update":       {guardBearer, feedback.RoleAdmin, []field{need("id", anID), may("name", trimmed(1, 100)), may("role", oneOf("viewer", "member", "admin", "owner"))}, (*model).updateUser},
+	"users-remove":       {guardBearer, feedback.RoleAdmin, oneID, (*model).removeUser},
+	"auth-check-invite":  {guardPublic, "", []field{need("token", verbatim(0, 1e6))}, (*model).checkInvite},
+	"auth-accept-invite": {guardPublic, "", []field{need("token", verbatim(0, 1e6)), need("password", verbatim(0, 1024)), may("name", trimmed(1, 100))}, (*model).acceptInvite},
+	"audit-list":         {guardBearer, feedback.RoleAdmin, paging, (*model).listAudit},
 }
 
 // predict is what the service must answer. It changes the model as the call changes

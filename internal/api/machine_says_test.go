@@ -85,6 +85,7 @@ func (m *model) changePassword(w who, in, _ object) (string, object) {
 		return refusal, nil
 	}
 	w.password = in["new_password"].(string)
+	m.endLinks(w.user)
 	for _, t := range m.tokens {
 		t.ended = t.ended || t.user == w.user && t.session != w.session
 	}
@@ -123,10 +124,8 @@ func (m *model) listUsers(w who, in, got object) (string, object) {
 	}
 	var list []item
 	for i, u := range m.users {
-		if u.account == w.account {
-			shown := u.shown()
-			shown["role"] = u.role
-			list = append(list, item{n: i + 1, shown: shown})
+		if u.account == w.account && !u.gone {
+			list = append(list, item{n: i + 1, shown: u.member()})
 		}
 	}
 	return m.page(at, list, got, "users")

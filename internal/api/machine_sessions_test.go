@@ -68,10 +68,12 @@ func (m *model) revokeSession(w who, in, _ object) (string, object) {
 	return "sessions.not_found", nil
 }
 
-// sessionID is most likely one of the caller's that was listed; without one it is most
-// likely listed next.
+// sessionID is most likely one of the caller's, which are listed for that.
 func (m *machine) sessionID(c aCall) string {
 	if t := m.token(c.who); t != nil {
+		if t.listedAs == "" {
+			m.do(aCall{operation: "sessions-list", who: c.who, in: object{}})
+		}
 		known, _ := m.ownSessions(t.user)
 		if id := one(m, "own session", known, func(s *session) string { return s.listedAs }, func(s *session) bool { return s.listedAs != "" }); id != "" {
 			return id

@@ -58,7 +58,7 @@ func (s *side) clear(t *rapid.T) {
 	tables := []string{
 		"changes", "account_seq", "request_counts", "request_tags", "votes", "comments", "requests", "request_words", "word_counts", "indexed_requests",
 		"index_progress", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions", "logins", "users", "accounts", "login_failures",
-		"setup_tokens", "installation", "leases", "uploads",
+		"setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -85,12 +85,12 @@ func (s *side) clear(t *rapid.T) {
 }
 
 var (
-	randomText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gk|gis|gex)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
+	randomText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gjt|gk|gis|gex)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
 	logDetails = regexp.MustCompile(` \|.*`)
 	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
 	// secretKinds are what secrets are called, by how they begin.
-	secretKinds = map[string]string{"gat": "access", "grt": "refresh", "gk": "key", "gis": "secret", "gex": "link"}
+	secretKinds = map[string]string{"gat": "access", "gjt": "join", "grt": "refresh", "gk": "key", "gis": "secret", "gex": "link"}
 )
 
 // mask replaces what is random by its name.
@@ -124,7 +124,7 @@ func (s *side) said(c aCall) string {
 		r.Header.Set("Origin", c.origin)
 	}
 	got := serve(s.api, r)
-	return fmt.Sprintln(got.status, got.header.Get("Retry-After")) + s.mask(string(got.body))
+	return fmt.Sprintln(got.status, got.header.Get("Retry-After")) + s.mask(loggedKey.ReplaceAllString(string(got.body), "gk_"))
 }
 
 // both returns what fn returns on either side, which must be the same.

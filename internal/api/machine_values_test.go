@@ -25,7 +25,7 @@ func (m *machine) value(c aCall, name string) any {
 	if c.operation == "requests-similar" && c.in["id"] != nil && m.often("by the id alone") {
 		return nil
 	}
-	for _, of := range []func(aCall, string) (any, bool){m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue} {
+	for _, of := range []func(aCall, string) (any, bool){m.teamValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue} {
 		if v, ok := of(c, name); ok {
 			return v
 		}
@@ -74,7 +74,7 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 
 // colleagueOf is a user of the caller's account.
 func (m *machine) colleagueOf(c aCall) string {
-	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return t == nil || u.account == t.account })
+	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return !u.gone && (t == nil || u.account == t.account) })
 }
 
 // filters reports whether the call takes what requests-list takes.
@@ -209,12 +209,12 @@ func (m *machine) loginValue(c aCall, name string) (any, bool) {
 		if c.operation == "setup-create-owner" {
 			return m.either(name, []any{"founder@example.com"}, []any{"junk", ""}), true
 		}
-		return m.either(name, []any{"owner@example.com", "Viewer@Example.com", "member@example.com", "stranger@example.com"}, []any{"nobody@example.com"}), true
+		return m.either(name, []any{"owner@example.com", "Viewer@Example.com", "member@example.com", "stranger@example.com", "new1@example.com"}, []any{"nobody@example.com", "new2@example.com"}), true
 	case "password", "current_password":
 		right := passwords[0]
 		if t := m.token(c.who); t != nil {
 			right = t.password
-		} else if u := find(m.users, func(u *user) bool { return strings.EqualFold(u.email, fmt.Sprint(c.in["email"])) }); u != nil {
+		} else if u := m.userOf(fmt.Sprint(c.in["email"])); u != nil {
 			right = u.password
 		}
 		return draw(m, name, right, right, right, "wrong"), true
@@ -244,6 +244,9 @@ func (m *machine) id(c aCall, name string) any {
 	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
+	}
+	if strings.HasPrefix(c.operation, "users-") {
+		return m.userID(c)
 	}
 	if strings.HasPrefix(c.operation, "sessions-") {
 		return m.sessionID(c)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"reflect"
+	"slices"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
@@ -12,7 +13,11 @@ import (
 // operations lists every operation once. The guard is part of an operation's type:
 // listing one under the wrong guard does not compile.
 func (a *API) operations() []op {
-	const viewer, member, admin = feedback.RoleViewer, feedback.RoleMember, feedback.RoleAdmin
+	return slices.Concat(a.accessOperations(), a.requestOperations(), a.teamOperations())
+}
+
+func (a *API) accessOperations() []op {
+	const viewer, admin = feedback.RoleViewer, feedback.RoleAdmin
 	return []op{
 		public("setup-status", "Say whether there is a first user yet", a.setupStatus),
 		public("setup-create-owner", "Create the first account and its owner, once, with the set-up token that the service prints at its first start", a.setupCreateOwner),
@@ -35,7 +40,12 @@ func (a *API) operations() []op {
 		bearer("apps-regenerate-key", admin, "Give an app a new API key; the old one stops working at once", a.appsRegenerateKey),
 		bearer("apps-identity-secret", admin, "Show the secret with which your backend signs identity tokens, or give the app a new one", a.appsIdentitySecret),
 		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
+	}
+}
 
+func (a *API) requestOperations() []op {
+	const viewer, member = feedback.RoleViewer, feedback.RoleMember
+	return []op{
 		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
 		widget("widget-create-upload", "Say that a file is going to be sent, to be attached to a feature request", a.widgetCreateUpload),
 		widget("widget-similar-requests", "Find requests like a text, of those that the app shares", a.widgetSimilarRequests),
@@ -67,7 +77,12 @@ func (a *API) operations() []op {
 		bearer("requests-similar", viewer, "Find an app's requests like a text, or like a request", a.requestsSimilar),
 		bearer("requests-stats", viewer, "Count the live feature requests that were created in a range of times", a.requestsStats),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in the order of their letters", a.tagsList),
+	}
+}
 
+func (a *API) teamOperations() []op {
+	const viewer, admin = feedback.RoleViewer, feedback.RoleAdmin
+	return []op{
 		bearer("audit-list", admin, "List what was done to the account, its users and its apps, latest first", a.auditList),
 		bearer("users-list", viewer, "List the account's users", a.usersList),
 		bearer("users-invite", admin, "Add a user, and make a link by which they choose their password", a.usersInvite),

@@ -36,12 +36,14 @@ func TestAuditSummaries(t *testing.T) {
 		`Ada gave the app "Shop" a new identity secret.`:                                  {Kind: IdentityRotated, AppName: "Shop"},
 	} {
 		e.Actor = EventActor{Kind: ByUser, ID: &ID{1}, Name: new("Ada")}
-		if e.Summarise(); e.Summary != want {
+		e.Summarise()
+		if e.Summary != want {
 			t.Errorf("%q, want %q", e.Summary, want)
 		}
 	}
 	operator := Event{Kind: PasswordChanged, Actor: EventActor{Kind: ByCommand}, After: grace}
-	if operator.Summarise(); operator.Summary != "An operator set the password of Grace." {
+	operator.Summarise()
+	if operator.Summary != "An operator set the password of Grace." {
 		t.Error(operator.Summary)
 	}
 }
