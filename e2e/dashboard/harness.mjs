@@ -123,10 +123,10 @@ export async function openRelay(t) {
   return relay
 }
 
-// until waits until something holds.
-export async function until(holds) {
-  for (const end = Date.now() + 10_000; !(await holds());) {
-    assert.ok(Date.now() < end, `not within ten seconds: ${holds}`)
+// until waits until something holds, for ten seconds without another limit.
+export async function until(holds, seconds = 10) {
+  for (const end = Date.now() + seconds * 1000; !(await holds());) {
+    assert.ok(Date.now() < end, `not within ${seconds} seconds: ${holds}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
