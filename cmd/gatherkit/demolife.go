@@ -57,10 +57,12 @@ type demoLife struct {
 	team    []feedback.User
 	random  *rand.Rand
 	stored  []feedback.Request
+	// decisions are what the team will have decided by the day of an idea.
+	decisions map[int][]func(context.Context) error
 }
 
 func newDemoLife(s *store.Store) *demoLife {
-	return &demoLife{Store: s, random: rand.New(rand.NewPCG(1, 2))} //nolint:gosec // the same example each time
+	return &demoLife{Store: s, random: rand.New(rand.NewPCG(1, 2)), decisions: map[int][]func(context.Context) error{}} //nolint:gosec // the same example each time
 }
 
 func (l *demoLife) someone() feedback.User { return l.team[l.random.IntN(len(l.team))] }
@@ -80,7 +82,11 @@ func (l *demoLife) day(ctx context.Context, i int, app feedback.App, idea idea) 
 	l.stored = append(l.stored, r)
 	steps := []error{l.vote(ctx, 1+l.random.IntN(5))}
 	if idea.status != feedback.Opened {
-		steps = append(steps, l.decide(ctx, r, idea.wish, idea.status))
+		due := i + l.random.IntN(6)*l.random.IntN(12) // most within days, some after weeks
+		l.decisions[due] = append(l.decisions[due], func(ctx context.Context) error { return l.decide(ctx, r, idea.wish, idea.status) })
+	}
+	for _, decide := range l.decisions[i] {
+		steps = append(steps, decide(ctx))
 	}
 	if i%4 == 0 {
 		steps = append(steps, l.remark(ctx, i/4))
@@ -113,15 +119,19 @@ func (l *demoLife) decide(ctx context.Context, r feedback.Request, wish int, sta
 	return err
 }
 
-// vote lets some people want requests of others. The first ones are the most popular.
+// vote lets some people want requests of others. Every ninth is popular: the latest of
+// these half of the time, and else the oldest.
 func (l *demoLife) vote(ctx context.Context, people int) error {
 	for range people {
-		popular := l.random.Float64() * l.random.Float64() * l.random.Float64()
+		at := int(l.random.Float64() * l.random.Float64() * l.random.Float64() * float64(len(l.stored)))
+		if popular := (len(l.stored) - 1) / 9; l.random.IntN(2) == 0 {
+			at = 9 * (popular - int(l.random.Float64()*l.random.Float64()*float64(popular)))
+		}
 		first := strings.Fields(voters[l.random.IntN(len(voters))])[0]
 		last := strings.Fields(voters[l.random.IntN(len(voters))])[1]
 		name, email := first+" "+last, strings.ToLower(first+"."+last)+"@example.org"
 		_, err := l.Vote(ctx, l.account.ID, userActor(l.someone()), store.Ballot{
-			RequestID: l.stored[int(popular*float64(len(l.stored)))].ID, Person: feedback.Person{Name: &name, Email: &email}, Source: "dashboard",
+			RequestID: l.stored[at].ID, Person: feedback.Person{Name: &name, Email: &email}, Source: "dashboard",
 		})
 		if err != nil {
 			return err
