@@ -1073,6 +1073,12 @@ export interface components {
             id: string;
             name: string;
         };
+        AnswerCount: {
+            /** Format: int64 */
+            requests: number;
+            /** @enum {string} */
+            within: "hour" | "day" | "week" | "month" | "longer" | "not_yet";
+        };
         App: {
             /** Format: uuid */
             account_id: string;
@@ -1956,6 +1962,8 @@ export interface components {
             source: "widget" | "dashboard" | "api" | "import";
         };
         Stats: {
+            /** @description By how long the first answer took: a public comment, a status or a merge by a user. The first that fits: within an hour, a day, a week or 30 days, longer, or not yet. */
+            by_answer: components["schemas"]["AnswerCount"][];
             /** @description The most requests first; apps without any are left out. */
             by_app: components["schemas"]["AppCount"][];
             /** @description By the days of UTC, every day of the range. */
