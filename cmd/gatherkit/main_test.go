@@ -112,7 +112,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 			if code := run(ctx, args, strings.NewReader(""), stdout, &stderr); code != 0 {
 				t.Errorf("exit %d\n%s", code, stderr.String())
 			}
-			if !strings.Contains(stdout.text.String(), "curl") {
+			if says := map[string]string{"serve": "/setup#gst_", "demo": "curl"}[args[0]]; !strings.Contains(stdout.text.String(), says) {
 				t.Errorf("%s prints %q", args[0], stdout.text.String())
 			}
 		})

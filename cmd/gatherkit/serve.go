@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -206,8 +207,8 @@ func listen(ctx context.Context, address, flag string) (net.Listener, error) {
 	return listener, nil
 }
 
-// announceSetup prints, as long as there is no user, a token with which the first
-// owner can be created, and how. It goes to the terminal and not to the log.
+// announceSetup prints, as long as there is no user, a link to the page that creates the
+// first owner. It goes to the terminal and not to the log.
 func (p *program) announceSetup(s *store.Store, c config.Serve, address string) error {
 	has, err := s.HasUsers(p.ctx)
 	if err != nil || has {
@@ -217,16 +218,12 @@ func (p *program) announceSetup(s *store.Store, c config.Serve, address string) 
 	if err := s.AddSetupToken(p.ctx, token); err != nil {
 		return err
 	}
-	p.printf(`There are no users yet. Create the first account and its owner with this call;
-the token works once, until there is a user:
+	p.printf(`There are no users yet. Open this link to create the first account and its owner;
+it works once, until there is a user:
 
-  curl %s/api/setup-create-owner -H 'Content-Type: application/json' -d '{
-    "token": "%s",
-    "account_name": "Your company", "name": "Your name",
-    "email": "you@example.com", "password": "at least ten characters"
-  }'
+  %s/setup#%s
 
-`, baseURL(c, address), token)
+`, strings.TrimSuffix(baseURL(c, address), "/"), token)
 	return nil
 }
 

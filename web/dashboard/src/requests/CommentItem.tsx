@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 
 import { call } from "../api/call";
 import { useSession } from "../api/session";
@@ -16,19 +16,11 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
   const { user, can } = useSession();
   const [draft, setDraft] = useState<{ body: string; open: boolean }>();
   const [asking, setAsking] = useState(false);
-  const item = useRef<HTMLLIElement>(null);
   const own = comment.author.id === user.id;
   const name = comment.author.name ?? "A former user";
 
-  // The fields go away with the focus in them.
-  const was = useRef(false);
-  useEffect(() => {
-    if (was.current && !draft) item.current?.focus();
-    was.current = !!draft;
-  }, [draft]);
-
   return (
-    <li className="comment" ref={item} tabIndex={-1} data-public={comment.visibility === "public" || undefined}>
+    <li className="comment" tabIndex={-1} data-public={comment.visibility === "public" || undefined}>
       <div className="comment-head">
         <Avatar name={name} />
         <span className="comment-author">{name}</span>

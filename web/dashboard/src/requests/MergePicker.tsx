@@ -3,8 +3,9 @@ import { useEffect, useState } from "react";
 
 import { statusNames } from "../api/types";
 import { Button } from "../ui/Button";
+import { VoteIcon } from "../ui/icons";
+import { count, number, StatusMark } from "../ui/marks";
 import { notifyError } from "../ui/notices";
-import { StatusMark } from "../ui/marks";
 import { useChanges } from "./changes";
 import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
@@ -16,13 +17,22 @@ type Found = Pick<Row, "id" | "title" | "status" | "votes">;
 export function MergePicker({ target, close }: PickerProps) {
   const requests = "requests" in target ? target.requests : [];
   const [first] = requests;
-  if (first && requests.every((request) => request.app_id === first.app_id)) return <Chooser requests={requests} first={first} close={close} />;
+  const refusal = whyNot(requests);
+  if (first && !refusal) return <Chooser requests={requests} first={first} close={close} />;
   return (
     <div className="picker-form">
-      <p>{first ? "These requests are of different apps. Only requests of the same app can be merged." : "Select the requests to merge, up to a few that say the same. All that match a filter cannot be merged at once."}</p>
+      <p>{refusal}</p>
       <div className="picker-foot"><Button onPress={close}>Close</Button></div>
     </div>
   );
+}
+
+function whyNot(requests: Row[]): string | undefined {
+  const [first] = requests;
+  if (!first) return "All that match a filter cannot be merged at once. Select those that say the same.";
+  if (requests.some((request) => request.app_id !== first.app_id)) return "These requests are of different apps. Only requests of the same app can be merged.";
+  if (requests.every((request) => request.merged_into_id)) return requests.length === 1 ? "This request is merged into another one already. Take it out of that one first." : "These requests are merged already. Take them out first.";
+  return undefined;
 }
 
 // One request goes into a similar one, or into one that is searched for. Of several, one
@@ -55,8 +65,8 @@ function Chooser({ requests, first, close }: { requests: Row[]; first: Row; clos
   const label = several ? "Which one stays? The others are merged into it" : "Merge into";
   const choices: Choice[] = found.map((hit) => ({
     id: hit.id,
-    text: `${hit.title}, ${statusNames[hit.status]}, ${hit.votes} votes`,
-    content: <span className="picker-request"><StatusMark status={hit.status} bare /><span className="picker-title">{hit.title}</span><span className="quiet number">{hit.votes}</span></span>,
+    text: `${hit.title}, ${statusNames[hit.status]}, ${count(hit.votes, "vote")}`,
+    content: <span className="picker-request"><StatusMark status={hit.status} bare /><span className="picker-title">{hit.title}</span><span className="picker-votes quiet number"><VoteIcon size={14} />{number(hit.votes)}</span></span>,
   }));
   return (
     <>

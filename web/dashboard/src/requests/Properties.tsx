@@ -15,13 +15,13 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
   const assignee = users.data?.find((user) => user.id === request.assignee_id);
   const app = apps.data?.find((one) => one.id === request.app_id);
 
-  function property(kind: PickerKind, name: string, value: ReactNode) {
-    return <Property name={name}>{editable ? <Chooser kind={kind} name={name} request={request}>{value}</Chooser> : <span className="property-value">{value}</span>}</Property>;
+  function property(kind: PickerKind, name: string, value: ReactNode, open = editable) {
+    return <Property name={name}>{open ? <Chooser kind={kind} name={name} request={request}>{value}</Chooser> : <span className="property-value">{value}</span>}</Property>;
   }
 
   return (
     <dl className="properties">
-      {property("status", "Status", <StatusMark status={request.status} />)}
+      {property("status", "Status", <StatusMark status={request.status} />, editable && !request.merged_into_id)}
       {property("assignee", "Assignee", request.assignee_id ? <><Avatar name={assignee?.name ?? ""} />{assignee?.name ?? (users.isPending ? "…" : "A former user")}</> : <span className="quiet">Nobody</span>)}
       {property("eta", "ETA", request.eta ? <span className="number">{day(request.eta)}</span> : <span className="quiet">None</span>)}
       {property("tags", "Tags", request.tags.length > 0 ? <span className="property-tags">{request.tags.map((tag) => <TagMark key={tag} tag={tag} />)}</span> : <span className="quiet">None</span>)}

@@ -16,6 +16,7 @@ import { useChanges } from "./changes";
 import { Comments } from "./Comments";
 import { boxQuery } from "./details";
 import { History } from "./History";
+import { useKeptFocus } from "./keptFocus";
 import { MergedIn } from "./MergedIn";
 import { Origin } from "./Origin";
 import { Properties } from "./Properties";
@@ -29,6 +30,7 @@ import "./panel.css";
 const every = 15_000;
 
 export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
+  const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const byKeyboard = useRef(document.activeElement?.matches(":focus-visible") ?? false);
   const live = useQuery({ ...requestQuery(id), refetchInterval: every });
@@ -45,6 +47,7 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
     byKeyboard.current = false;
     heading.current?.focus();
   }, [request]);
+  useKeptFocus(panel, heading);
   useFreshDetails(live.data);
 
   function closeByKey(event: KeyboardEvent) {
@@ -54,7 +57,7 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
   }
 
   return (
-    <section className="request" aria-label="Request" onKeyDown={closeByKey}>
+    <section className="request" ref={panel} aria-label="Request" onKeyDown={closeByKey}>
       <Bar id={id} request={request ?? undefined} box={box} onClose={onClose} />
       <div className="request-scroll" key={id}>
         {request ? (

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type RefObject } from "react";
+import { useState, type RefObject } from "react";
 
 import type { FeatureRequest } from "../api/types";
 import { Button } from "../ui/Button";
@@ -17,13 +17,6 @@ export function RequestText({ request, editable, heading }: Props) {
     setBegun(next);
     setDraft(next ? JSON.stringify(next) : "");
   }
-
-  // The fields go away with the focus in them.
-  const was = useRef(begun);
-  useEffect(() => {
-    if (was.current && !begun) heading.current?.focus();
-    was.current = begun;
-  }, [begun, heading]);
 
   if (editable && begun) return <TextEditor request={request} edited={begun} onChange={edit} />;
   return (

@@ -7,7 +7,7 @@ import { message, Skeleton } from "../ui/states";
 // A part of the request's page.
 export function Section({ title, count, action, children }: { title: string; count?: number | undefined; action?: ReactNode; children: ReactNode }) {
   return (
-    <section className="request-section" aria-label={title}>
+    <section className="request-section" aria-label={title} tabIndex={-1}>
       <div className="request-section-head">
         <h3>{title}{count !== undefined && <span className="quiet number"> {number(count)}</span>}</h3>
         {action}

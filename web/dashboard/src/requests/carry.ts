@@ -49,7 +49,7 @@ const settled = (rows: Row[]) => rows.filter((row) => !waiting.has(row.id));
 // carryOut shows what a job changes, makes the change, and takes back what fails.
 export async function carryOut(job: Job): Promise<void> {
   const left = job.left ?? new Map();
-  await ready();
+  ready();
   const rows = job.steps.flatMap((step) => step.pairs.map((pair) => pair.after));
   place(rows, job.to, left);
   wait(rows, 1);

@@ -22,11 +22,12 @@ export function belongs(row: Row, box: Box | undefined, where: Where): boolean {
 }
 
 // ready stops what is being read, as it may be older than a change, and forgets lists that
-// nobody looks at.
-export async function ready(): Promise<void> {
+// nobody looks at. It takes effect at once: waiting for the end of what was stopped would
+// let the next key still find the row as it was.
+export function ready(): void {
   queryClient.removeQueries({ queryKey: lists, type: "inactive" });
   // What is read for the first time must come, or nothing would ever be shown.
-  await queryClient.cancelQueries({ queryKey: lists, predicate: (query) => query.state.data !== undefined });
+  void queryClient.cancelQueries({ queryKey: lists, predicate: (query) => query.state.data !== undefined });
 }
 
 // place puts rows as they are now into all lists that have them, and takes them out of

@@ -1,0 +1,83 @@
+// An app's settings, with the real widget as a preview, and what cannot be undone.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Caller, logIn, look, openBrowser, submit } from './harness.mjs'
+
+const owner = await Caller.logIn()
+
+async function open(t, app, section, options) {
+  const { context, complaints } = await openBrowser(t, options)
+  t.after(() => assert.deepEqual(complaints, []))
+  const page = await logIn(context, `/apps/${app.id}`)
+  const go = (name) => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click()
+  await go(section)
+  return { page, go }
+}
+const saved = async (app) => (await owner.call('apps-get', { id: app.id })).app
+
+test('settings show in the real widget before they are saved', async (t) => {
+  const app = await owner.addApp('Shop')
+  const { page } = await open(t, app, 'Widget')
+  const preview = page.frameLocator('iframe')
+  await preview.getByRole('button', { name: 'Feedback' }).waitFor()
+  await page.getByLabel('Text on the button').fill('Wishes')
+  await preview.getByRole('button', { name: 'Wishes' }).waitFor()
+  await page.getByLabel('Colour', { exact: true }).fill('no colour')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText(/must be|#RRGGBB/).first().waitFor()
+  await look(page, 'app-widget')
+  await page.getByLabel('Colour', { exact: true }).fill('#FFAA00')
+  await page.getByRole('radio', { name: 'Required' }).check({ force: true })
+
+  // What is sent in the preview goes nowhere.
+  await preview.getByLabel('Your idea').fill('Dark mode')
+  await preview.getByLabel('E-mail').fill('a@example.com')
+  await preview.getByRole('button', { name: 'Send idea' }).click()
+  await page.getByText('Just a preview. Nothing was sent.').or(preview.getByText('Just a preview. Nothing was sent.')).first().waitFor()
+  assert.equal((await owner.call('requests-list', { app_id: app.id })).total_count, 0)
+
+  // Leaving asks.
+  await page.getByRole('link', { name: 'Insights' }).click()
+  await page.getByRole('button', { name: 'Stay here' }).click()
+  assert.equal((await saved(app)).settings.widget.button_text, 'Feedback')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  const { widget } = (await saved(app)).settings
+  assert.deepEqual([widget.button_text, widget.primary_color, widget.require_email], ['Wishes', '#FFAA00', true])
+})
+
+test('origins, a new key, a new name, and the end', async (t) => {
+  const app = await owner.addApp('Shop two')
+  for (const n of [1, 2, 3]) await submit(app, { title: `Idea ${n}`, email: 'a@example.com' })
+  const { page, go } = await open(t, app, 'Allowed origins')
+  await page.getByRole('button', { name: 'Add an origin' }).click()
+  await page.getByLabel('Origin 1').fill('shop.example')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('.field-error').filter({ hasText: /\S/ }).first().waitFor()
+  await page.getByLabel('Origin 1').fill('https://shop.example')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  assert.deepEqual((await saved(app)).settings.allowed_origins, ['https://shop.example'])
+
+  await go('API key')
+  await page.getByRole('button', { name: 'Make a new key…' }).click()
+  const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'))
+  await look(page, 'app-new-key')
+  const confirm = dialog.getByRole('button', { name: /new key/i }).last()
+  assert.ok(await confirm.isDisabled(), 'the name has not been typed')
+  await dialog.getByRole('textbox').fill('Shop two')
+  await confirm.click()
+  await page.getByText('The app has a new key').first().waitFor()
+  assert.notEqual((await saved(app)).api_key, app.api_key)
+
+  await go('Name and deletion')
+  await page.getByRole('textbox', { name: 'Name' }).fill('Our shop')
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByText('The app is renamed').first().waitFor()
+  await page.getByRole('button', { name: 'Delete this app…' }).click()
+  await dialog.getByText(/3 requests/).first().waitFor()
+  await dialog.getByRole('textbox').fill('Our shop')
+  await dialog.getByRole('button', { name: /Delete the app/ }).click()
+  await page.getByRole('heading', { name: 'Apps', level: 1 }).waitFor()
+  assert.ok((await owner.call('apps-list')).apps.every(({ id }) => id !== app.id))
+})

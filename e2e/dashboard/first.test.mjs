@@ -1,0 +1,70 @@
+// From the link that the service prints to a triaged request, by somebody who has read nothing.
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import { test } from 'node:test'
+import { email, look, openBrowser, password, service } from './harness.mjs'
+
+test('the link leads to an owner, an app, its snippet, and a request that arrives', async (t) => {
+  const { context, complaints } = await openBrowser(t, { permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await context.newPage()
+
+  // Without the link there is no dead end.
+  await page.goto('/')
+  await page.getByText('Open the link that Gatherkit printed').waitFor()
+  await look(page, 'first-no-link')
+
+  const link = new RegExp(`${service}/setup#\\S+`).exec(process.env.PRINTED)
+  assert.ok(link, process.env.PRINTED)
+  await page.goto(link[0])
+  await page.reload() // another fragment alone loads nothing
+  await page.getByLabel('Your company or project').fill('Acme')
+  await page.getByLabel('Your name').fill('Ada Lovelace')
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill('short')
+  await page.getByRole('button', { name: 'Create the account' }).click()
+  await page.getByText('Password must be 10 to 1,024 bytes long.').waitFor()
+  await look(page, 'first-owner')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Create the account' }).click()
+
+  await page.getByRole('button', { name: 'Create your first app' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('Shop')
+  await page.getByRole('button', { name: 'Create app' }).click()
+  await page.getByText('Waiting for your first request…').waitFor()
+  await look(page, 'first-waiting')
+  await page.getByRole('button', { name: 'Copy the script tag' }).click()
+  const tag = await page.evaluate(() => navigator.clipboard.readText())
+
+  // Pasted into a page of a site of its own, it is the widget.
+  const site = http.createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(`<!doctype html><html lang="en"><title>Shop</title><h1>Shop</h1>${tag}</html>`))
+  await new Promise((resolve) => site.listen(0, '127.0.0.1', resolve))
+  t.after(() => (site.closeAllConnections(), site.close()))
+  const shop = await context.newPage()
+  await shop.goto(`http://localhost:${site.address().port}/`)
+  await shop.getByRole('button', { name: 'Feedback' }).click()
+  await shop.getByLabel('Your idea').fill('Pay by invoice')
+  await shop.waitForTimeout(2500) // people are slower than machines
+  await shop.getByRole('button', { name: 'Send idea' }).click()
+  await shop.getByRole('heading', { name: 'Thank you!' }).waitFor()
+
+  // The dashboard says so by itself, aloud.
+  await page.bringToFront()
+  await page.getByRole('status').filter({ hasText: 'It has arrived: Pay by invoice' }).waitFor()
+  await look(page, 'first-arrived')
+  await page.getByRole('button', { name: 'Send a test request' }).click()
+  await page.getByRole('status').filter({ hasText: 'It has arrived: Test request' }).waitFor()
+  await page.getByRole('link', { name: 'Open it in the inbox' }).click()
+  await page.getByRole('complementary', { name: 'Open request' }).getByRole('heading', { name: /Test request/ }).waitFor()
+
+  // The link worked once.
+  const other = await openBrowser(t)
+  const late = await other.context.newPage()
+  await late.goto(link[0])
+  await late.getByLabel('Your company or project').fill('Evil')
+  await late.getByLabel('Your name').fill('Eve')
+  await late.getByLabel('E-mail').fill('eve@example.com')
+  await late.getByLabel('Password').fill('correct horse battery staple')
+  await late.getByRole('button', { name: 'Create the account' }).click()
+  await late.getByText('This service already has users').waitFor()
+  assert.deepEqual(complaints, [])
+})

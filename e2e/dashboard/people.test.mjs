@@ -1,0 +1,128 @@
+// Several people, several tabs, sessions that end, and a network that fails.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { Caller, email, logIn, openBrowser, openRelay, password, submit, until } from './harness.mjs'
+
+const owner = await Caller.logIn()
+let app
+before(async () => {
+  app = await owner.addApp('Shop')
+  for (const title of ['Maps', 'Prices in euro', 'Sound', 'Colours']) await submit(app, { title, email: 'a@example.com' })
+  await owner.addUser('member', 'Grace Hopper')
+})
+const request = async (title) => (await owner.call('requests-list', { limit: 200 })).requests.find((one) => one.title === title)
+const row = (page, title) => page.getByRole('option', { name: new RegExp(title) })
+
+test('two people at once: each sees what the other did, and neither overwrites it', async (t) => {
+  const ada = await logIn((await openBrowser(t)).context)
+  const grace = await logIn((await openBrowser(t)).context, '/', 'grace.hopper@example.com')
+  for (const page of [ada, grace]) {
+    await row(page, 'Sound').click()
+    await page.getByRole('complementary', { name: 'Open request' }).getByRole('heading', { name: 'Sound' }).waitFor()
+  }
+  await ada.keyboard.press('s')
+  await ada.getByRole('dialog').waitFor()
+  await ada.keyboard.press('3')
+  await until(async () => (await request('Sound')).status === 'planned')
+  await grace.keyboard.press('s') // of what she still sees
+  await grace.getByRole('dialog').waitFor()
+  await grace.keyboard.press('6')
+  // Either she saw it before, and it is hers, or she is told.
+  await until(async () => (await request('Sound')).status === 'declined' || (await grace.getByText('was changed by somebody else meanwhile').count()) > 0)
+  await until(async () => (await ada.locator('.inbox-panel').innerText()).includes((await request('Sound')).status === 'declined' ? 'Declined' : 'Planned'))
+
+  // What arrives moves nothing until it is asked for.
+  const first = await ada.getByRole('option').first().innerText()
+  await submit(app, { title: 'A new one', email: 'b@example.com' })
+  await ada.getByRole('button', { name: '1 new request' }).click({ timeout: 15_000 })
+  await row(ada, 'A new one').waitFor()
+  assert.notEqual(await ada.getByRole('option').first().innerText(), first)
+})
+
+test('an access token that is over is replaced without a word', async (t) => {
+  const relay = await openRelay(t)
+  const { context } = await openBrowser(t, { at: relay.url })
+  const page = await logIn(context)
+  await row(page, 'Maps').waitFor()
+  let refused = 0
+  await context.route('**/api/users-list', async (route) => {
+    if (refused++) return route.fallback()
+    await route.fulfill({ status: 401, contentType: 'application/json', body: JSON.stringify({ ok: false, error: { code: 'auth.token_expired', message: 'over' } }) })
+  })
+  relay.calls.length = 0
+  await page.getByRole('link', { name: 'Team' }).click()
+  await page.getByText('Grace Hopper').first().waitFor()
+  assert.equal(await page.getByRole('alertdialog').count(), 0)
+  assert.equal(relay.calls.filter((url) => url.endsWith('auth-refresh')).length, 1)
+})
+
+test('tabs of one browser ask for a session one after another', async (t) => {
+  const relay = await openRelay(t)
+  const { context } = await openBrowser(t, { at: relay.url })
+  await logIn(context)
+  let now = 0
+  let most = 0
+  await context.route('**/api/auth-refresh', async (route) => {
+    most = Math.max(most, ++now)
+    const response = await route.fetch()
+    now--
+    await route.fulfill({ response })
+  })
+  const pages = await Promise.all(Array.from({ length: 4 }, () => context.newPage()))
+  await Promise.all(pages.map((page) => page.goto('/')))
+  await Promise.all(pages.map((page) => row(page, 'Maps').waitFor()))
+  assert.equal(most, 1)
+
+  // Logged out in one, the others ask; the page behind stays, and goes on.
+  await pages[0].getByRole('button', { name: /Account/ }).click()
+  await pages[0].getByRole('menuitem', { name: 'Log out' }).click()
+  await pages[0].getByRole('heading', { name: 'Log in' }).waitFor()
+  const asked = pages[1].getByRole('alertdialog', { name: 'Log in again' })
+  await asked.waitFor()
+  assert.equal(await asked.getByLabel('E-mail').inputValue(), email)
+  await asked.getByLabel('Password').fill(password)
+  await asked.getByRole('button', { name: 'Log in', exact: true }).click()
+  await asked.waitFor({ state: 'detached' })
+  await pages[2].getByRole('alertdialog').waitFor({ state: 'detached' }) // one login for all
+  await row(pages[1], 'Maps').waitFor()
+})
+
+test('a session that ends in the middle of a form loses nothing', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, '/', 'grace.hopper@example.com')
+  await page.getByRole('button', { name: 'New request' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Title').fill('Written for a long time')
+  await form.getByLabel('Description').fill('All of this matters.')
+  const grace = await Caller.logIn('grace.hopper@example.com')
+  for (const { id, current } of (await grace.call('sessions-list')).sessions) if (!current) await grace.call('sessions-revoke', { id })
+  await form.getByRole('button', { name: /Create|Add|Write/ }).last().click()
+  const login = page.getByRole('alertdialog', { name: 'Log in again' })
+  await login.getByLabel('Password').fill(password)
+  await login.getByRole('button', { name: 'Log in', exact: true }).click()
+  await until(async () => (await request('Written for a long time'))?.description === 'All of this matters.')
+  assert.equal((await owner.call('requests-list', { query: 'Written for a long time' })).total_count, 1)
+})
+
+test('the service goes away and comes back', async (t) => {
+  const relay = await openRelay(t)
+  const { context } = await openBrowser(t, { at: relay.url })
+  const page = await logIn(context)
+  await row(page, 'Colours').waitFor()
+  await row(page, 'Colours').click()
+  await page.getByRole('complementary', { name: 'Open request' }).getByRole('heading', { name: 'Colours' }).waitFor()
+  relay.cut = true
+  await page.keyboard.press('s')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('5')
+  // Shown at once, and taken back with a word when it was not stored.
+  await page.getByRole('region', { name: 'Notices' }).getByText('cannot be reached').waitFor()
+  await until(async () => !/Completed/.test(await row(page, 'Colours').innerText()))
+  await page.getByText('It goes on by itself.').waitFor({ timeout: 15_000 })
+  relay.cut = false
+  await page.getByText('It goes on by itself.').waitFor({ state: 'detached', timeout: 30_000 })
+  await page.keyboard.press('s')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('5')
+  await until(async () => (await request('Colours')).status === 'completed')
+})

@@ -1,1 +1,0 @@
-import{O as e}from"./index-CuXwPxXe.js";import{jn as t}from"./vendor-CuDqpmp-.js";var n=t();function r(){return e(`Audit log`),(0,n.jsx)(`div`,{className:`page`,children:(0,n.jsx)(`h1`,{children:`Audit log`})})}export{r as default};

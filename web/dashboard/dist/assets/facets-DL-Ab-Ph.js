@@ -1,0 +1,1 @@
+import{mn as e,vn as t}from"./vendor-C9jcZO7C.js";import{n}from"./call-BxAnEDrl.js";var r=r=>e({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:t});export{r as t};
