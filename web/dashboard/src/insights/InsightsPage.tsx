@@ -7,6 +7,7 @@ import { Button } from "../ui/Button";
 import { Select } from "../ui/choices";
 import { DownloadIcon, InsightsIcon } from "../ui/icons";
 import { EmptyState, Failure } from "../ui/states";
+import { ByAnswer } from "./ByAnswer";
 import { ByApp, ByStatus, MostVoted, OverTime, TopTags } from "./charts";
 import { Headline } from "./Headline";
 import { Loading } from "./Loading";
@@ -77,6 +78,7 @@ function Numbers({ days, app, search }: { days: Days; app: string | undefined; s
         {!app && <ByApp stats={stats.data} search={search} apps={apps.data} />}
       </div>
       <div className="chart-column">
+        <ByAnswer stats={stats.data} />
         <TopTags stats={stats.data} search={search} />
       </div>
     </div>

@@ -1,0 +1,132 @@
+// Insights: the numbers are those of the lists to which they lead.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { before, test } from 'node:test'
+import { Caller, logIn, look, openBrowser } from './harness.mjs'
+
+const day = (ago = 0) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+const statuses = ['opened', 'opened', 'opened', 'opened', 'under_review', 'planned', 'in_progress', 'completed', 'declined']
+let ada, apps
+
+before(async () => { ada = await Caller.logIn() })
+
+// open goes to an address of the insights and waits for the numbers.
+async function open(t, address = '/insights', options = {}) {
+  const { context, complaints } = await openBrowser(t, options)
+  const page = await logIn(context, address)
+  t.after(() => assert.deepEqual(complaints, []))
+  return page
+}
+
+const tableOf = (page, title) => page.getByRole('region', { name: title, exact: true })
+
+test('without any request they lead to the apps', async (t) => {
+  const page = await open(t)
+  await page.getByRole('heading', { name: 'No requests yet' }).waitFor()
+  await look(page, 'insights-first')
+  await page.getByRole('link', { name: 'Go to apps' }).click()
+  await page.waitForURL('**/apps')
+})
+
+test('every number is the total of the list to which it leads', async (t) => {
+  apps = [await ada.addApp('Website'), await ada.addApp('Shop <b>&amp;')]
+  for (let i = 0; i < 27; i++) {
+    const submitter = { email: `person${i}@example.com` }
+    const { request } = await ada.call('requests-create', {
+      app_id: apps[i % 3 ? 0 : 1].id, title: i ? `Idea ${i}` : 'Dark mode', status: statuses[i % statuses.length], submitter,
+      tags: [['Design'], ['design', 'night & day'], []][i % 3],
+    })
+    if (i === 0) for (let n = 0; n < 4; n++) await ada.call('votes-add', { request_id: request.id, email: `voter${n}@example.com` })
+    if (i === 1) await ada.call('votes-add', { request_id: request.id, email: 'voter1@example.com' })
+    if (i < 2) await ada.call('comments-create', { request_id: request.id, body: 'Thank you.', visibility: 'public' })
+  }
+  const page = await open(t)
+  const headline = page.locator('.headline')
+  await headline.getByText('5 people are behind it, 3 more than behind the next.').waitFor()
+  assert.equal(await headline.getByRole('link').textContent(), 'Dark mode')
+  await look(page, 'insights')
+
+  for (const toggle of await page.getByRole('button', { name: 'Show as table' }).all()) await toggle.click()
+  await look(page, 'insights-tables')
+  const titles = ['Requests over time', 'By status', 'By app', 'Top tags', 'Time to first answer']
+  for (const title of titles) {
+    const rows = await tableOf(page, title).locator('tbody tr').evaluateAll((all) => all.map((row) => ({
+      name: row.cells[0].textContent, n: Number(row.cells[1].textContent), href: row.querySelector('a')?.href,
+    })))
+    assert.ok(rows.length > 1, title)
+    if (title !== 'Top tags') assert.equal(rows.reduce((sum, { n }) => sum + n, 0), 27, title)
+    for (const { name, n, href } of rows.filter(({ href }) => href)) {
+      const asked = new URL(href).searchParams
+      const filter = { app_id: asked.get('app'), tag: asked.get('tag'), status: JSON.parse(asked.get('status')), created_after: asked.get('from'), created_before: asked.get('to') }
+      assert.equal((await ada.call('requests-list', { ...filter, limit: 1 })).total_count, n, `${title}, ${name}`)
+    }
+  }
+  assert.deepEqual(await tableOf(page, 'Most voted').locator('tbody tr').evaluateAll((all) => all.slice(0, 2).map((row) => row.innerText.split(/\t/))), [['Dark mode', '5', 'Open'], ['Idea 1', '2', 'Open']])
+  const answered = await tableOf(page, 'Time to first answer').locator('tbody tr td:nth-of-type(1)').allTextContents()
+  const { by_answer: told } = await ada.call('requests-stats')
+  assert.deepEqual(answered.map(Number), told.map(({ requests }) => requests))
+})
+
+test('the chart over time is read and followed by keys', async (t) => {
+  const page = await open(t, '/insights')
+  const chart = page.locator('.time-link')
+  await chart.focus()
+  await page.keyboard.press('End')
+  const status = page.locator('.time-readout')
+  assert.match(await status.textContent(), /: 27 requests$/)
+  await page.keyboard.press('ArrowLeft')
+  assert.match(await status.textContent(), /: 0 requests$/)
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await page.waitForURL((url) => url.pathname === '/')
+  assert.equal(new URL(page.url()).searchParams.get('from'), `${day()}T00:00:00Z`)
+})
+
+test('range and app are in the address, and the export is of both', async (t) => {
+  const page = await open(t, `/insights?from=${day(6)}&to=${day()}`)
+  assert.ok(await page.getByRole('radio', { name: '7 days' }).isChecked())
+  await page.getByRole('button', { name: /All apps/ }).click()
+  await page.getByRole('option', { name: 'Shop <b>&amp;' }).click()
+  await page.getByText('9 requests came in').waitFor()
+  assert.equal(new URL(page.url()).searchParams.get('app'), apps[1].id)
+  await page.reload()
+  await page.getByText('9 requests came in').waitFor()
+  for (const [item, lines] of [['Export CSV', 10], ['Export JSON Lines', 9]]) {
+    const arrives = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+    const text = await readFile(await (await arrives).path(), 'utf8')
+    assert.equal(text.trim().split(/\r?\n/).length, lines, item)
+  }
+  await page.getByText('30 days', { exact: true }).click()
+  await page.waitForURL((url) => !url.searchParams.has('from'))
+})
+
+test('own dates are checked; a range without requests says so', async (t) => {
+  const page = await open(t, '/insights', { viewport: { width: 320, height: 640 }, hasTouch: true })
+  await page.getByRole('heading', { name: 'By status' }).waitFor()
+  await look(page, 'insights-narrow')
+  await page.getByText('Own dates', { exact: true }).click()
+  await page.getByLabel('First day').fill(day(400))
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByText('Choose at most 366 days.').waitFor()
+  await look(page, 'insights-own-dates')
+  await page.getByLabel('Last day').fill(day(390))
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByRole('heading', { name: 'No requests in this range' }).waitFor()
+  await look(page, 'insights-none')
+  await page.getByRole('link', { name: '12 months' }).click()
+  await page.getByText('27 requests came in').waitFor()
+  assert.match(await page.locator('.chart-card-wide').first().innerText(), /By week/)
+})
+
+test('a failure says what happened, and can be tried again', async (t) => {
+  const page = await open(t, '/account')
+  await page.route('**/api/requests-stats', (route) => route.fulfill({ status: 500, json: { ok: false, error: { code: 'api.internal', message: 'Something went wrong on our side.' } } }))
+  await page.getByRole('link', { name: 'Insights' }).click()
+  await page.getByText('Something went wrong on our side.').waitFor()
+  await look(page, 'insights-failed')
+  await page.unroute('**/api/requests-stats')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('27 requests came in').waitFor()
+})
