@@ -51,11 +51,7 @@ func handleDashboard(mux *http.ServeMux) error {
 		if strings.HasPrefix(name, root+"/assets/") {
 			header["Cache-Control"] = "public, max-age=31536000, immutable"
 		}
-		handler, err := packed(header, content)
-		if err != nil {
-			return err
-		}
-		mux.Handle("GET "+strings.TrimPrefix(name, root), handler)
+		mux.Handle("GET "+strings.TrimPrefix(name, root), packed(header, content))
 		return nil
 	})
 }
