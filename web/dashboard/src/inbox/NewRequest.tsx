@@ -36,7 +36,7 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
     const submitter = { ...(name.trim() && { name: name.trim() }), ...(email.trim() && { email: email.trim() }) };
     const { request } = await call("requests-create", { app_id: appID, title, ...(description && { description }), ...(Object.keys(submitter).length > 0 && { submitter }) });
     onCreated(request);
-  });
+  }, { title });
   return (
     <form className="stack" noValidate onSubmit={form.onSubmit}>
       {apps.length > 1 && <Select label="App" value={appID} options={apps} onChange={setAppID} />}

@@ -35,7 +35,7 @@ function JoinForm({ token, known }: { token: string; known: Result<"auth-check-i
   const form = useForm(["name", "password"], async () => {
     await join({ token, password, ...(known.invited && { name }) });
     await navigate({ to: "/", replace: true });
-  });
+  }, { password, ...(known.invited && { name }) });
   return (
     <Narrow title={known.invited ? `Join ${known.account_name}` : "Set a new password"} lead={known.invited ? "Choose a password, and you are in." : "All your sessions end, and you are logged in here."}>
       <form className="form" onSubmit={form.onSubmit}>
