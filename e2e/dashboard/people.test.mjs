@@ -44,11 +44,7 @@ test('an access token that is over is replaced without a word', async (t) => {
   const { context } = await openBrowser(t, { at: relay.url })
   const page = await logIn(context)
   await row(page, 'Maps').waitFor()
-  let refused = 0
-  await context.route('**/api/apps-list', async (route) => {
-    if (refused++) return route.fallback()
-    await route.fulfill({ status: 401, contentType: 'application/json', body: JSON.stringify({ ok: false, error: { code: 'auth.token_expired', message: 'over' } }) })
-  })
+  await expire(context, 'apps-list')
   relay.calls.length = 0
   await page.getByRole('link', { name: 'Apps' }).click()
   await page.getByRole('main').getByRole('link', { name: 'Shop' }).first().waitFor()
@@ -125,4 +121,80 @@ test('the service goes away and comes back', async (t) => {
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('5')
   await until(async () => (await request('Colours')).status === 'completed')
+})
+
+const logOut = async (page) => {
+  await page.getByRole('button', { name: /Account/ }).click()
+  await page.getByRole('menuitem', { name: 'Log out' }).click()
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+}
+const logInAs = async (page, as) => {
+  await page.getByLabel('E-mail').fill(as)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+}
+// The first of these calls finds that the access token is over.
+const expire = async (context, operation) => {
+  await context.route(`**/api/${operation}`, (route) => route.fulfill({ status: 401, contentType: 'application/json', body: JSON.stringify({ ok: false, error: { code: 'auth.token_expired', message: 'over' } }) }), { times: 1 })
+}
+
+test('logging out ends the session, although its access token is over', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context)
+  await expire(context, 'auth-logout')
+  await logOut(page)
+  await page.goto('/')
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+})
+
+test('who comes next on the same page gets nothing of the one before', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, '/', 'grace.hopper@example.com')
+  await row(page, 'Maps').click()
+  const panel = page.getByRole('complementary', { name: 'Open request' })
+  await panel.getByRole('textbox', { name: 'Comment' }).fill('Between Grace and herself')
+  await row(page, 'Maps').click()
+  await page.keyboard.press('s')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('4')
+  await until(async () => (await request('Maps')).status === 'in_progress')
+  const { pathname, search } = new URL(page.url())
+
+  await logOut(page)
+  await logInAs(page, email)
+  await row(page, 'Maps').waitFor()
+  await page.keyboard.press('u')
+  await page.waitForTimeout(500)
+  assert.equal((await request('Maps')).status, 'in_progress', 'what somebody else did was undone')
+  await page.goto(pathname + search)
+  await panel.getByRole('heading', { name: 'Maps' }).waitFor()
+  assert.equal(await panel.getByRole('textbox', { name: 'Comment' }).inputValue(), '')
+})
+
+test('what waits for somebody to log in again is not done by somebody else', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, '/', 'grace.hopper@example.com')
+  await page.getByRole('button', { name: 'New request' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Title').fill('Of Grace alone')
+  const grace = await Caller.logIn('grace.hopper@example.com')
+  for (const { id, current } of (await grace.call('sessions-list')).sessions) if (!current) await grace.call('sessions-revoke', { id })
+  await form.getByRole('button', { name: 'Create request' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Log in as somebody else' }).click()
+  await page.getByRole('heading', { name: 'Log in', exact: true }).waitFor()
+  await logInAs(page, email)
+  await row(page, 'Maps').waitFor()
+  await page.waitForTimeout(500)
+  assert.equal(await request('Of Grace alone'), undefined)
+})
+
+test('a page does not go on with the session of somebody else', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, '/', 'grace.hopper@example.com')
+  await row(page, 'Maps').waitFor()
+  await page.request.post('/api/auth-login', { headers: { 'X-Token-Transport': 'cookie' }, data: { email, password } })
+  await expire(context, 'apps-list')
+  await page.getByRole('link', { name: 'Apps' }).click()
+  await page.getByRole('button', { name: `Account: ${(await owner.call('auth-me')).user.name}` }).waitFor()
 })

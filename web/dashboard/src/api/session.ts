@@ -19,7 +19,7 @@ const tabs = new BroadcastChannel("gatherkit-session");
 let token = "";
 let state: State = { phase: "starting" };
 let refreshing: Promise<string> | undefined;
-let waiting: { resolve(token: string): void; reject(error: Error): void }[] = [];
+let waiting: ((token: string) => void)[] = [];
 const listeners = new Set<() => void>();
 
 function change(next: State): void {
@@ -31,48 +31,59 @@ tabs.onmessage = ({ data }: MessageEvent<{ token: string; user: string } | "out"
   if (data === "out") {
     token = "";
     change("me" in state ? { phase: "expired", me: state.me } : { phase: "out" });
-  } else if ("me" in state && state.me.user.id === data.user) {
+  } else if (!("me" in state)) {
+    if (state.phase === "out") location.reload(); // somebody has logged in
+  } else if (state.me.user.id === data.user) {
     enter(data.token, state.me);
-  } else if (state.phase !== "starting") {
-    location.reload(); // somebody else has logged in
+  } else {
+    void forget();
   }
 };
 
 function enter(fresh: string, me: Me): void {
   token = fresh;
   change({ phase: "in", me });
-  for (const { resolve } of waiting.splice(0)) resolve(fresh);
+  for (const resolve of waiting.splice(0)) resolve(fresh);
 }
 
-// entered takes the result of a login.
-async function entered(result: { access_token: string }): Promise<void> {
-  const me = await send("auth-me", {}, { Authorization: "Bearer " + result.access_token });
-  tabs.postMessage({ token: result.access_token, user: me.user.id });
-  if ("me" in state && state.me.user.id !== me.user.id) location.assign(base.href); // nothing on the page is theirs
-  else enter(result.access_token, me);
+// forget makes the page anew: what it shows, what can be undone and which calls wait for a
+// login is all of one person, and not for the next one.
+function forget(): Promise<never> {
+  token = "";
+  sessionStorage.clear();
+  change({ phase: "starting" });
+  setTimeout(() => location.assign(base.href)); // when nothing is on the page that would ask to stay
+  return new Promise(() => undefined);
 }
 
-export async function logIn(email: string, password: string): Promise<void> {
-  await entered(await send("auth-login", { email, password }, cookie));
+const whoHas = (access: string) => send("auth-me", {}, { Authorization: "Bearer " + access });
+
+const unauthorized = (error: unknown) => error instanceof ApiError && error.status === 401;
+
+// enterBy logs somebody in. No refresh is under way meanwhile, whose cookie could take the
+// place of theirs.
+async function enterBy<O extends "auth-login" | "setup-create-owner" | "auth-accept-invite">(operation: O, params: Params<O>): Promise<void> {
+  const { access_token } = await exclusively(() => send(operation, params, cookie));
+  const me = await whoHas(access_token);
+  tabs.postMessage({ token: access_token, user: me.user.id });
+  if ("me" in state && state.me.user.id !== me.user.id) await forget();
+  enter(access_token, me);
 }
 
-export async function setUp(params: Params<"setup-create-owner">): Promise<void> {
-  await entered(await send("setup-create-owner", params, cookie));
-}
-
-export async function join(params: Params<"auth-accept-invite">): Promise<void> {
-  await entered(await send("auth-accept-invite", params, cookie));
-}
+export const logIn = (email: string, password: string) => enterBy("auth-login", { email, password });
+export const setUp = (params: Params<"setup-create-owner">) => enterBy("setup-create-owner", params);
+export const join = (params: Params<"auth-accept-invite">) => enterBy("auth-accept-invite", params);
 
 export async function logOut(): Promise<void> {
+  const end = (access: string) => send("auth-logout", {}, { Authorization: "Bearer " + access, ...cookie });
   try {
-    await send("auth-logout", {}, { Authorization: "Bearer " + (await freshToken()), ...cookie });
+    const held = token;
+    if (held) await end(held).catch(async (error) => (unauthorized(error) ? end(await refresh(held)) : Promise.reject(error)));
   } catch (error) {
-    if (!(error instanceof ApiError && error.status === 401)) throw error;
+    if (!unauthorized(error)) throw error; // else it has ended already
   }
-  token = "";
   tabs.postMessage("out");
-  change({ phase: "out" });
+  await forget();
 }
 
 // refresh gets a new access token for the cookie: one tab at a time, and one call at a time
@@ -81,9 +92,13 @@ function refresh(stale: string): Promise<string> {
   refreshing ??= exclusively(async () => {
     if (token !== stale) return token;
     const fresh = (await send("auth-refresh", {}, cookie)).access_token;
-    token = fresh;
-    if ("me" in state) tabs.postMessage({ token: fresh, user: state.me.user.id });
-    return fresh;
+    if ("me" in state) {
+      const me = await whoHas(fresh);
+      if (me.user.id !== state.me.user.id) return forget(); // the cookie is all that tabs have in common
+      enter(fresh, me);
+      tabs.postMessage({ token: fresh, user: me.user.id });
+    }
+    return (token = fresh);
   }).finally(() => (refreshing = undefined));
   return refreshing;
 }
@@ -97,16 +112,16 @@ function exclusively<T>(run: () => Promise<T>): Promise<T> {
 export async function start(): Promise<void> {
   try {
     const fresh = await refresh("");
-    enter(fresh, await send("auth-me", {}, { Authorization: "Bearer " + fresh }));
+    enter(fresh, await whoHas(fresh));
   } catch (error) {
-    if (!(error instanceof ApiError && error.status === 401)) throw error;
+    if (!unauthorized(error)) throw error;
     change({ phase: "out" });
   }
 }
 
 // freshToken waits for the login when nobody is logged in.
 export function freshToken(): Promise<string> {
-  return token ? Promise.resolve(token) : new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+  return token ? Promise.resolve(token) : new Promise((resolve) => waiting.push(resolve));
 }
 
 // replaceToken returns the next token in the place of one that was refused.
@@ -115,7 +130,7 @@ export async function replaceToken(refused: string): Promise<string> {
   try {
     return await refresh(refused);
   } catch (error) {
-    if (!(error instanceof ApiError && error.status === 401)) throw error;
+    if (!unauthorized(error)) throw error;
     token = "";
     if ("me" in state) change({ phase: "expired", me: state.me });
     return freshToken();
@@ -125,7 +140,8 @@ export async function replaceToken(refused: string): Promise<string> {
 // reloadMe asks again what the person may do, after a refusal.
 export async function reloadMe(): Promise<void> {
   const held = await freshToken();
-  enter(held, await send("auth-me", {}, { Authorization: "Bearer " + held }));
+  const me = await whoHas(held);
+  if (token === held) enter(held, me); // else they have logged out, or the next token says it
 }
 
 function subscribe(listener: () => void): () => void {

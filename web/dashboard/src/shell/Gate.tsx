@@ -1,6 +1,5 @@
 import { useEffect, useState } from "react";
 
-import { queryClient } from "../api/queries";
 import { start, usePhase } from "../api/session";
 import { LoginDialog, LoginPage } from "../pages/LoginPage";
 import { Failure } from "../ui/states";
@@ -21,13 +20,8 @@ export function Gate() {
   if (now.phase === "out") return <LoginPage />;
   return (
     <>
-      <Inside key={now.me.user.id} />
+      <Shell />
       {now.phase === "expired" && <LoginDialog email={now.me.user.email} />}
     </>
   );
-}
-
-function Inside() {
-  useEffect(() => () => queryClient.clear(), []); // what the next one may not see
-  return <Shell />;
 }
