@@ -60,6 +60,6 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
   const other = await openBrowser(t)
   const late = await other.context.newPage()
   await late.goto(link[0])
-  await late.getByRole('heading', { name: 'Log in' }).waitFor()
+  await late.getByRole('heading', { name: 'All is set up' }).waitFor()
   assert.deepEqual(complaints, [])
 })
