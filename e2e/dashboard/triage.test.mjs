@@ -118,3 +118,22 @@ test('the keys can be switched off', async (t) => {
   await page.keyboard.press('Control+k') // no single key
   await page.getByRole('dialog').waitFor()
 })
+
+test('who comments changes the request next, and is not told of somebody else', async (t) => {
+  const app = await owner.addApp('Comments')
+  const { id } = await submit(app, { title: 'Talked about', email: 'c@example.com' })
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, `/?request=${id}`)
+  const panel = page.getByRole('complementary', { name: 'Open request' })
+  const comment = panel.getByRole('textbox', { name: 'Comment', exact: true })
+  await comment.fill('We do it.')
+  await comment.press('Control+Enter')
+  await panel.getByText('We do it.').first().waitFor()
+  await until(async () => (await comment.inputValue()) === '')
+  await page.getByRole('listbox', { name: 'Requests' }).focus()
+  await page.keyboard.press('s')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('3')
+  await until(async () => (await list({ app_id: app.id, status: 'planned' })).length === 1 || (await page.getByText('was changed by somebody else').count()) > 0)
+  assert.equal((await list({ app_id: app.id, status: 'planned' })).length, 1)
+})
