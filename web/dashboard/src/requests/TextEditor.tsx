@@ -62,7 +62,7 @@ export function TextEditor({ request, edited, onChange }: Props) {
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    void save();
+    if (!saving) void save();
   }
 
   function keys(event: KeyboardEvent) {
@@ -75,8 +75,8 @@ export function TextEditor({ request, edited, onChange }: Props) {
 
   return (
     <form className="request-editor" onSubmit={submit} onKeyDown={keys}>
-      <Field label="Title" value={edited.title} onChange={(title) => onChange({ ...edited, title })} isRequired maxLength={200} autoFocus error={field === "title" ? message(error) : undefined} />
-      <Field label="Description" value={edited.description} onChange={(description) => onChange({ ...edited, description })} rows={6} maxLength={10_000} error={field === "description" ? message(error) : undefined} />
+      <Field label="Title" value={edited.title} onChange={(title) => onChange({ ...edited, title })} isRequired isReadOnly={saving} maxLength={200} autoFocus error={field === "title" ? message(error) : undefined} />
+      <Field label="Description" value={edited.description} onChange={(description) => onChange({ ...edited, description })} rows={6} isReadOnly={saving} maxLength={10_000} error={field === "description" ? message(error) : undefined} />
       {error !== undefined && field !== "title" && field !== "description" && <p className="field-error" role="alert">{message(error)}</p>}
       {theirs && (
         <div className="request-theirs" role="alert">
