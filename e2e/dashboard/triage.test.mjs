@@ -174,3 +174,18 @@ test('a search finds what is in the inbox, and looking elsewhere ends it', async
   await page.getByRole('heading', { name: 'Nothing matches' }).waitFor()
   assert.equal(new URL(page.url()).search, `?app=${app.id}&box=bin`)
 })
+
+test('what one writes down oneself does not arrive again', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context)
+  await page.getByRole('option').first().waitFor()
+  await page.waitForResponse((response) => response.url().endsWith('requests-list') && response.request().postData().includes('created_after'))
+  await page.getByRole('button', { name: 'New request' }).click()
+  await page.getByRole('dialog').getByLabel('Title').fill('Heard on the phone')
+  await page.getByRole('button', { name: 'Create request' }).click()
+  await page.getByRole('option', { name: /Heard on the phone/ }).waitFor()
+  const asked = () => page.waitForResponse((response) => response.url().endsWith('requests-list') && response.request().postData().includes('created_after'))
+  await asked()
+  await asked()
+  assert.equal(await page.getByRole('button', { name: /^\d+ new request/ }).count(), 0)
+})
