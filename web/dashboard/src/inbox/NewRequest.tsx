@@ -5,6 +5,7 @@ import { call } from "../api/call";
 import { appsQuery } from "../api/queries";
 import type { App, FeatureRequest } from "../api/types";
 import { useForm } from "../pages/useForm";
+import { useDraft } from "../requests/draft";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/choices";
 import { Dialog } from "../ui/Dialog";
@@ -28,15 +29,20 @@ export default function NewRequest(props: Props) {
 
 function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; first: string }) {
   const [appID, setAppID] = useState(app ?? first);
-  const [title, setTitle] = useState("");
-  const [description, setDescription] = useState("");
+  const [title, setTitle] = useDraft("new.title");
+  const [description, setDescription] = useDraft("new.description");
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const form = useForm(["title", "description", "submitter"], async () => {
     const submitter = { ...(name.trim() && { name: name.trim() }), ...(email.trim() && { email: email.trim() }) };
     const { request } = await call("requests-create", { app_id: appID, title, ...(description && { description }), ...(Object.keys(submitter).length > 0 && { submitter }) });
+    forget();
     onCreated(request);
   });
+  function forget() {
+    setTitle("");
+    setDescription("");
+  }
   return (
     <form className="stack" noValidate onSubmit={form.onSubmit}>
       {apps.length > 1 && <Select label="App" value={appID} options={apps} onChange={setAppID} />}
@@ -48,7 +54,7 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
       </div>
       {form.error && <p className="field-error" role="alert">{form.error}</p>}
       <div className="dialog-actions">
-        <Button onPress={onClose}>Cancel</Button>
+        <Button onPress={() => { forget(); onClose(); }}>Cancel</Button>
         <Button kind="primary" type="submit" isPending={form.sending}>Create request</Button>
       </div>
     </form>

@@ -69,7 +69,7 @@ export function TextEditor({ request, edited, onChange }: Props) {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
     if (event.key === "Escape") {
       event.stopPropagation(); // or it would close the request
-      onChange(undefined);
+      if (edited.title === edited.base.title && edited.description === edited.base.description) onChange(undefined);
     }
   }
 
