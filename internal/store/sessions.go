@@ -249,17 +249,11 @@ func (s *Store) endSession(ctx context.Context, tx *sql.Tx, accountID, sessionID
 
 // endSessions removes every session of a user but one.
 func (s *Store) endSessions(ctx context.Context, tx *sql.Tx, accountID, userID, except feedback.ID) error {
-	sessions, err := all(ctx, tx, func(r row) (id feedback.ID, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, "SELECT id FROM sessions WHERE account_id = $1 AND user_id = $2 AND id <> $3", accountID, userID, except)
+	const ending = " sessions WHERE account_id = $1 AND user_id = $2 AND id <> $3"
+	_, err := tx.ExecContext(ctx, "DELETE FROM session_tokens WHERE account_id = $1 AND session_id IN (SELECT id FROM"+ending+")", accountID, userID, except)
 	if err != nil {
 		return err
 	}
-	for _, id := range sessions {
-		if err := s.endSession(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = tx.ExecContext(ctx, "DELETE FROM"+ending, accountID, userID, except)
+	return err
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -281,6 +282,9 @@ func TestTeamPlans(t *testing.T) {
 				_, err := s.Sessions(ctx, b.account.ID, user, 100)
 				return err
 			}},
+			{"DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_session"}, func(s *store.Store) error {
+				return s.SetPassword(ctx, store.Credentials{AccountID: b.account.ID, UserID: user, PasswordHash: "hash"}, "hash", feedback.Command(), feedback.ID{})
+			}},
 			{"r.assignee_id = ", "requests", []string{"requests_assignee"}, func(s *store.Store) error {
 				return s.RemoveUser(ctx, b.account.ID, owner, user)
 			}},
@@ -295,6 +299,38 @@ func TestTeamPlans(t *testing.T) {
 			if !found {
 				t.Errorf("no statement has %q", c.part)
 			}
+		}
+	})
+}
+
+// TestManySessionsEndAtOnce: a program that logs in every minute has thousands of sessions,
+// which end in as many statements as one does.
+func TestManySessionsEndAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		owner := *r.userOf(account)
+		credentials := store.Credentials{AccountID: account.ID, UserID: r.joined(account, owner, "User", feedback.RoleMember), PasswordHash: "hash"}
+		ends := func(sessions int) (statements int) {
+			t.Helper()
+			var kept store.Session
+			for range sessions {
+				var err error
+				if kept, _, err = r.OpenSession(ctx, credentials, nil, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := r.watched(func(query string, _ []driver.NamedValue) { statements++ })
+			if err := s.SetPassword(ctx, credentials, "hash", feedback.Command(), kept.ID); err != nil {
+				t.Fatal(err)
+			}
+			if n, tokens := r.count("sessions WHERE user_id = $1", credentials.UserID), r.count("session_tokens"); n != 1 || tokens != 2 {
+				t.Errorf("%d sessions and %d tokens are left", n, tokens)
+			}
+			return statements
+		}
+		if few, many := ends(2), ends(20); few != many {
+			t.Errorf("2 sessions end by %d statements, 20 by %d", few, many)
 		}
 	})
 }

@@ -35,6 +35,7 @@ const account = createRoute({ getParentRoute: () => inside, path: "/account", co
 export const router = createRouter({
   routeTree: root.addChildren([setup, join, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),
   basepath: base.pathname,
+  search: { strict: true }, // what an address says besides is left out
   defaultPreload: "intent",
   defaultErrorComponent: BrokenPage,
 });

@@ -119,7 +119,7 @@ function Inbox() {
 
   const created = async (request: FeatureRequest) => {
     setCreating(false);
-    await found.refresh();
+    await arrivals.show();
     change({ request: request.id });
   };
   const facetList = <Facets search={search} where={where} onChange={change} />;

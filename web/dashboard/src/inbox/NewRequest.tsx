@@ -43,7 +43,6 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
     setTitle("");
     setDescription("");
   }
-
   return (
     <form className="stack" noValidate onSubmit={form.onSubmit}>
       {apps.length > 1 && <Select label="App" value={appID} options={apps} onChange={setAppID} />}

@@ -25,6 +25,7 @@ export function readSearch(raw: Record<string, unknown>): Search {
   const id = (value: unknown) => (typeof value === "string" && uuid.test(value) ? value : undefined);
   const time = (value: unknown) => (typeof value === "string" && !Number.isNaN(Date.parse(value)) ? value : undefined);
 
+  const box = one(raw["box"], ["bin", "quarantine"] as const);
   const statuses = (Array.isArray(raw["status"]) ? raw["status"] : [raw["status"]]).flatMap((value) => one(value, Object.keys(statusNames) as Status[]) ?? []);
   const found: { [K in keyof Search]: Search[K] | undefined } = {
     app: id(raw["app"]),
@@ -34,8 +35,8 @@ export function readSearch(raw: Record<string, unknown>): Search {
     source: one(raw["source"], ["widget", "dashboard", "api", "import"] as const),
     from: time(raw["from"]),
     to: time(raw["to"]),
-    box: one(raw["box"], ["bin", "quarantine"] as const),
-    q: text(raw["q"], 200) || undefined,
+    box,
+    q: (!box && text(raw["q"], 200)) || undefined,
     sort: one(raw["sort"], ["oldest", "most_voted", "recently_updated"] as const),
     request: id(raw["request"]),
   };
@@ -62,9 +63,11 @@ export const sourceNames: Record<NonNullable<Where["source"]>, string> = { widge
 export const sortNames: Record<Sort, string> = { newest: "Newest", oldest: "Oldest", most_voted: "Most voted", recently_updated: "Recently changed" };
 
 // changed is a search after a change; what becomes undefined is left out. Another filter or
-// order closes the open request.
+// order closes the open request. Words are found in the inbox only: looking for them leads
+// there, and looking elsewhere ends it.
 export function changed(search: Search, change: { [K in keyof Search]?: Search[K] | undefined }): Search {
-  const next = { ...search, ...("request" in change ? {} : { request: undefined }), ...change };
+  const next = { ...search, ...("request" in change ? {} : { request: undefined }), ...(change.q && { box: undefined }), ...change };
+  if (next.box) next.q = undefined;
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined && value !== "")) as Search;
 }
 

@@ -32,10 +32,11 @@ interface Fields {
   open: boolean;
   onOpen(open: boolean): void;
   send(): Promise<void>;
-  onCancel?(): void; // of a comment that is there already
+  saved?: string; // what the comment says, when it is there already
+  onCancel?(): void;
 }
 
-export function CommentFields({ label, body, onBody, open, onOpen, send, onCancel }: Fields) {
+export function CommentFields({ label, body, onBody, open, onOpen, send, saved, onCancel }: Fields) {
   const [error, setError] = useState<unknown>();
   const [sending, setSending] = useState(false);
 
@@ -57,13 +58,13 @@ export function CommentFields({ label, body, onBody, open, onOpen, send, onCance
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void submit(event);
     if (event.key === "Escape" && onCancel) {
       event.stopPropagation(); // or it would close the request
-      onCancel();
+      if (body === saved) onCancel();
     }
   }
 
   return (
     <form className="comment-form" data-public={open || undefined} onSubmit={(event) => void submit(event)} onKeyDown={keys}>
-      <Field label={label} bare rows={2} value={body} onChange={onBody} maxLength={10_000} autoFocus={!!onCancel} placeholder={open ? "Write a public comment…" : "Write a comment for your team…"} error={error === undefined ? undefined : message(error)} />
+      <Field label={label} bare rows={2} value={body} onChange={onBody} isReadOnly={sending} maxLength={10_000} autoFocus={!!onCancel} placeholder={open ? "Write a public comment…" : "Write a comment for your team…"} error={error === undefined ? undefined : message(error)} />
       <div className="row">
         <Switch isSelected={open} onChange={onOpen}>Public</Switch>
         <span className="request-bar-gap" />

@@ -33,7 +33,7 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
       </div>
       {draft ? (
         <CommentFields
-          label="Your comment" body={draft.body} onBody={(body) => setDraft({ ...draft, body })} open={draft.open} onOpen={(open) => setDraft({ ...draft, open })} onCancel={() => setDraft(undefined)}
+          label="Your comment" saved={comment.body} body={draft.body} onBody={(body) => setDraft({ ...draft, body })} open={draft.open} onOpen={(open) => setDraft({ ...draft, open })} onCancel={() => setDraft(undefined)}
           send={async () => {
             await call("comments-update", { request_id: comment.request_id, id: comment.id, body: draft.body, visibility: draft.open ? "public" : "internal" });
             await onChanged(0);

@@ -62,21 +62,21 @@ export function TextEditor({ request, edited, onChange }: Props) {
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    void save();
+    if (!saving) void save();
   }
 
   function keys(event: KeyboardEvent) {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
     if (event.key === "Escape") {
       event.stopPropagation(); // or it would close the request
-      onChange(undefined);
+      if (edited.title === edited.base.title && edited.description === edited.base.description) onChange(undefined);
     }
   }
 
   return (
     <form className="request-editor" onSubmit={submit} onKeyDown={keys}>
-      <Field label="Title" value={edited.title} onChange={(title) => onChange({ ...edited, title })} isRequired maxLength={200} autoFocus error={field === "title" ? message(error) : undefined} />
-      <Field label="Description" value={edited.description} onChange={(description) => onChange({ ...edited, description })} rows={6} maxLength={10_000} error={field === "description" ? message(error) : undefined} />
+      <Field label="Title" value={edited.title} onChange={(title) => onChange({ ...edited, title })} isRequired isReadOnly={saving} maxLength={200} autoFocus error={field === "title" ? message(error) : undefined} />
+      <Field label="Description" value={edited.description} onChange={(description) => onChange({ ...edited, description })} rows={6} isReadOnly={saving} maxLength={10_000} error={field === "description" ? message(error) : undefined} />
       {error !== undefined && field !== "title" && field !== "description" && <p className="field-error" role="alert">{message(error)}</p>}
       {theirs && (
         <div className="request-theirs" role="alert">

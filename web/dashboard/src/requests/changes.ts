@@ -1,4 +1,4 @@
-import { call } from "../api/call";
+import { ApiError, call } from "../api/call";
 import { statusNames, type FeatureRequest } from "../api/types";
 import { queryClient, usersQuery } from "../api/queries";
 import { count, day, number } from "../ui/marks";
@@ -54,17 +54,29 @@ function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Ste
   return steps;
 }
 
-function single(pair: Pair, { add_tags, remove_tags, status, ...rest }: Edit): Step {
-  return {
-    pairs: [pair],
-    run: async () => (await call("requests-update", {
-      id: pair.before.id,
-      expected_version: pair.before.version,
-      ...(rest as { assignee_id?: string; eta?: string }),
-      ...(status && status !== "duplicate" && { status }),
-      ...((add_tags || remove_tags) && { tags: pair.after.tags }),
-    })).request,
+// single edits one request. Votes and comments make a new version as well: as long as nobody
+// has changed what the edit is about, it is made on the version that is there.
+function single(pair: Pair, edit: Edit): Step {
+  const { add_tags, remove_tags, status, ...rest } = edit;
+  const about = Object.keys(edit).map((name) => (name.endsWith("_tags") ? "tags" : name) as keyof Row);
+  const make = async (version: number): Promise<FeatureRequest> => {
+    try {
+      const { request } = await call("requests-update", {
+        id: pair.before.id,
+        expected_version: version,
+        ...(rest as { assignee_id?: string; eta?: string }),
+        ...(status && status !== "duplicate" && { status }),
+        ...((add_tags || remove_tags) && { tags: pair.after.tags }),
+      });
+      return request;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === "requests.version_conflict")) throw error;
+      const { request: now } = await call("requests-get", { id: pair.before.id });
+      if (about.some((part) => String(now[part]) !== String(pair.before[part]))) throw error;
+      return make(now.version);
+    }
   };
+  return { pairs: [pair], run: () => make(pair.before.version) };
 }
 
 function bulk(pairs: Pair[], set: BulkSet, whole?: Matching): Step[] {
