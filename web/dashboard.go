@@ -35,10 +35,18 @@ func handleDashboard(mux *http.ServeMux) error {
 		return err
 	}
 	for _, address := range dashboardPages {
-		// The page names its files relatively, as a proxy may serve all this below a path.
-		up := strings.Repeat("../", strings.Count(address, "/")-1)
-		mux.Handle("GET "+address, asset("text/html; charset=utf-8", bytes.ReplaceAll(page, []byte(`="./`), []byte(`="./`+up)), dashboardPolicy))
+		mux.Handle("GET "+address, asset("text/html; charset=utf-8", below(address, page), dashboardPolicy))
 	}
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			http.NotFound(w, r)
+			return
+		}
+		// Who is led astray is led on: the page says that there is nothing, and where to go.
+		setPageHeader(w.Header(), "text/html; charset=utf-8", dashboardPolicy)
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write(below(r.URL.Path, page))
+	})
 	return fs.WalkDir(dashboardFiles, root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Ext(name) == ".html" {
 			return err
@@ -51,11 +59,14 @@ func handleDashboard(mux *http.ServeMux) error {
 		if strings.HasPrefix(name, root+"/assets/") {
 			header["Cache-Control"] = "public, max-age=31536000, immutable"
 		}
-		handler, err := packed(header, content)
-		if err != nil {
-			return err
-		}
-		mux.Handle("GET "+strings.TrimPrefix(name, root), handler)
+		mux.Handle("GET "+strings.TrimPrefix(name, root), packed(header, content))
 		return nil
 	})
+}
+
+// below is the page for an address. It names its files relatively, as a proxy may serve all
+// this below a path.
+func below(address string, page []byte) []byte {
+	up := strings.Repeat("../", max(0, strings.Count(address, "/")-1))
+	return bytes.ReplaceAll(page, []byte(`="./`), []byte(`="./`+up))
 }

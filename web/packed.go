@@ -7,16 +7,14 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
 // packed serves a file that is a part of the program, compressed where the browser can read
 // that. Each form has a tag of its own, as they differ byte by byte (RFC 9110, 8.8.3).
-func packed(header map[string]string, content []byte) (http.Handler, error) {
-	small, err := pack(content)
-	if err != nil {
-		return nil, err
-	}
+func packed(header map[string]string, content []byte) http.Handler {
+	small := sync.OnceValues(func() ([]byte, error) { return pack(content) }) // when it is first asked for, not at the start
 	sum := sha256.Sum256(content)
 	tag := hex.EncodeToString(sum[:16])
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,12 +27,14 @@ func packed(header map[string]string, content []byte) (http.Handler, error) {
 		body := content
 		h.Set("ETag", `"`+tag+`"`)
 		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
-			body = small
-			h.Set("Content-Encoding", "gzip")
-			h.Set("ETag", `"`+tag+`-gzip"`)
+			if compressed, err := small(); err == nil {
+				body = compressed
+				h.Set("Content-Encoding", "gzip")
+				h.Set("ETag", `"`+tag+`-gzip"`)
+			}
 		}
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-	}), nil
+	})
 }
 
 // pack compresses what never changes once and as far as it goes.

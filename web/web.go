@@ -96,15 +96,18 @@ func asset(mediaType string, content []byte, policy string) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := fmt.Sprintf("%q", hex.EncodeToString(sum[:16]))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", mediaType)
-		h.Set("Cache-Control", "no-cache")
-		h.Set("ETag", tag)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", policy)
+		setPageHeader(w.Header(), mediaType, policy)
+		w.Header().Set("ETag", tag)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 	})
+}
+
+func setPageHeader(h http.Header, mediaType, policy string) {
+	h.Set("Content-Type", mediaType)
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Content-Security-Policy", policy)
 }
 
 // heading is an entry of the page's table of contents.

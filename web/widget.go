@@ -32,16 +32,12 @@ func handleWidget(mux *http.ServeMux) error {
 		if err != nil {
 			return err
 		}
-		handler, err := packed(map[string]string{
+		mux.Handle("GET "+strings.TrimPrefix(name, root), packed(map[string]string{
 			"Content-Type":                 widgetTypes[path.Ext(name)],
 			"Cache-Control":                "public, max-age=300",
 			"Access-Control-Allow-Origin":  "*",
 			"Cross-Origin-Resource-Policy": "cross-origin",
-		}, content)
-		if err != nil {
-			return err
-		}
-		mux.Handle("GET "+strings.TrimPrefix(name, root), handler)
+		}, content))
 		return nil
 	})
 }

@@ -59,7 +59,7 @@ test('a role changes at once, and back by undo', async (t) => {
   await rowOf(page, 'Mary').getByRole('button', { name: /Role of Mary/ }).click()
   await look(page, 'team-roles')
   await page.getByRole('option', { name: 'Viewer' }).click()
-  await page.getByText('Mary is now viewer.').waitFor()
+  await page.getByText('Mary is now a viewer.').waitFor()
   assert.equal(await roleNow(), 'viewer')
   const undone = page.waitForResponse('**/api/users-update')
   await page.getByRole('button', { name: 'Undo' }).click()

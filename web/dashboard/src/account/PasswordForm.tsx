@@ -18,7 +18,7 @@ export function PasswordForm({ email }: { email: string }) {
     setNext("");
     notify("The password is changed. Your other sessions have ended.");
     void client.invalidateQueries(sessionsQuery);
-  });
+  }, { current_password: current, new_password: next });
   return (
     <form className="stack account-form" onSubmit={form.onSubmit}>
       {form.error && <p className="form-error" role="alert">{form.error}</p>}

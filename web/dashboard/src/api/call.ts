@@ -26,6 +26,8 @@ export class ApiError extends Error {
   }
 }
 
+export const unreachable = () => new ApiError("network", "Gatherkit cannot be reached at the moment. Try again shortly.", 0);
+
 // A call without credentials of its own: headers says who asks.
 export async function send<O extends Operation>(operation: O, params: Params<O>, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Result<O>> {
   let response: Response;
@@ -40,7 +42,7 @@ export async function send<O extends Operation>(operation: O, params: Params<O>,
     answer = exactly(await response.text());
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError("network", "Gatherkit cannot be reached at the moment. Try again shortly.", 0);
+    throw unreachable();
   }
   if (answer.ok) return answer.result;
   throw new ApiError(answer.error.code, answer.error.message, response.status, Number(response.headers.get("Retry-After") ?? 0));

@@ -62,6 +62,11 @@ function AppSections({ app }: { app: App }) {
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus(); // after a dialog that led here
   }, []);
+  const links = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On narrow screens the links scroll. (Chromium's newest gives a promise, which an effect may not return.)
+    void links.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [current.id]);
   return (
     <>
       <header className="page-head">
@@ -69,7 +74,7 @@ function AppSections({ app }: { app: App }) {
         <Link to="/" search={{ app: app.id }} className="button"><InboxIcon size={16} />Its requests</Link>
       </header>
       <div className="app-body">
-        <nav className="app-sections" aria-label="Sections">
+        <nav ref={links} className="app-sections" aria-label="Sections">
           {visible.map(({ id, name }) => (
             <Link key={id} to="/apps/$id" params={{ id: app.id }} search={id === "install" ? {} : { section: id }} activeOptions={{ exact: true }}>{name}</Link>
           ))}

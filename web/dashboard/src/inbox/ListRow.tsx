@@ -45,7 +45,7 @@ export const ListRow = memo(function ListRow({ row, id, at, of, top, app, assign
       <span className="item-title">{row.title}</span>
       <span className="item-more">
         {row.tags.slice(0, 2).map((tag) => <TagMark key={tag} tag={tag} />)}
-        {row.tags.length > 2 && <span className="tag">+{row.tags.length - 2}</span>}
+        {row.tags.length > 2 && <span className="tag item-rest">+{row.tags.length - 2}</span>}
         {app && <span className="item-app">{app}</span>}
       </span>
       <span className="item-number" title={count(row.votes, "person is", "people are") + " behind it"}><VoteIcon size={16} />{number(row.votes)}</span>

@@ -38,7 +38,7 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
     const { request } = await call("requests-create", { app_id: appID, title, ...(description && { description }), ...(Object.keys(submitter).length > 0 && { submitter }) });
     forget();
     onCreated(request);
-  });
+  }, { title });
   function forget() {
     setTitle("");
     setDescription("");

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
 import { ApiError, send, type Result } from "../api/call";
-import { join } from "../api/session";
+import { join, start, usePhase } from "../api/session";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
@@ -30,15 +30,21 @@ export default function JoinPage() {
 
 function JoinForm({ token, known }: { token: string; known: Result<"auth-check-invite"> }) {
   const navigate = useNavigate();
+  const now = usePhase();
+  const other = "me" in now && now.me.user.email !== known.email ? now.me.user : undefined;
+  useEffect(() => {
+    if (now.phase === "starting") start().catch(() => undefined); // who is logged in is good to know, and no more
+  }, []);
   const [name, setName] = useState(known.name);
   const [password, setPassword] = useState("");
   const form = useForm(["name", "password"], async () => {
     await join({ token, password, ...(known.invited && { name }) });
     await navigate({ to: "/", replace: true });
-  });
+  }, { password, ...(known.invited && { name }) });
   return (
     <Narrow title={known.invited ? `Join ${known.account_name}` : "Set a new password"} lead={known.invited ? "Choose a password, and you are in." : "All your sessions end, and you are logged in here."}>
       <form className="form" onSubmit={form.onSubmit}>
+        {other && <p className="form-error">You are logged in here as {other.name}. This link is for {known.name}: it works once, and in this browser it logs you out.</p>}
         {form.error && <p className="form-error" role="alert">{form.error}</p>}
         <Field label="E-mail" type="email" name="email" autoComplete="username" value={known.email} isReadOnly />
         {known.invited && <Field label="Your name" name="name" autoComplete="name" value={name} onChange={setName} error={form.errorOf("name")} isRequired />}

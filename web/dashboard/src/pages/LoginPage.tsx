@@ -37,7 +37,7 @@ export function LoginDialog({ email }: { email: string }) {
 function LoginForm({ email: known = "" }: { email?: string }) {
   const [email, setEmail] = useState(known);
   const [password, setPassword] = useState("");
-  const form = useForm(["email", "password"], () => logIn(email.trim(), password));
+  const form = useForm(["email", "password"], () => logIn(email.trim(), password), { email, password });
   return (
     <form className="form" onSubmit={form.onSubmit}>
       {form.error && <p className="form-error" role="alert">{form.error}</p>}

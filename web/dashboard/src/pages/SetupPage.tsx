@@ -1,6 +1,8 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
+import { send } from "../api/call";
 import { setUp } from "../api/session";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
@@ -20,7 +22,16 @@ export function SetupPage() {
   const form = useForm(["account_name", "name", "email", "password"], async () => {
     await setUp({ token, account_name: account, name, email: email.trim(), password });
     await navigate({ to: "/apps", replace: true });
-  });
+  }, { account_name: account, name, email, password });
+  const status = useQuery({ queryKey: ["setup-status"], queryFn: () => send("setup-status", {}) });
+  if (status.data?.set_up && !form.sending) {
+    return (
+      <Narrow title="All is set up" lead="This link has done its work: the first account and its owner are there.">
+        <Link to="/" className="button button-primary">Go to the inbox</Link>
+        <p className="quiet small">You belong to the team and have no password yet? Ask an admin for an invitation.</p>
+      </Narrow>
+    );
+  }
   if (!token) {
     return (
       <Narrow title="Welcome" lead="Open the link that Gatherkit printed when it started: it holds the key to the first account.">

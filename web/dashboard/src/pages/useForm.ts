@@ -4,20 +4,32 @@ import { ApiError } from "../api/call";
 import { message } from "../ui/states";
 
 // useForm sends a form once at a time, and tells a fault of a field from one of the whole.
-export function useForm(fields: string[], send: () => Promise<unknown>) {
+// required are the values without which nothing is sent, by their fields' names.
+export function useForm(fields: string[], send: () => Promise<unknown>, required: Record<string, string> = {}) {
   const [sending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
+  const [missing, setMissing] = useState<string[]>([]);
   const field = error instanceof ApiError && error.field !== undefined && fields.includes(error.field) ? error.field : undefined;
   return {
     sending,
     // What is wrong with the field of this name.
-    errorOf: (name: string) => (field === name ? message(error) : undefined),
+    errorOf(name: string): string | undefined {
+      if (missing.includes(name) && !required[name]?.trim()) return "Please fill this in.";
+      return field === name ? message(error) : undefined;
+    },
     error: error && !field ? message(error) : undefined,
-    onSubmit(event: FormEvent) {
+    onSubmit(event: FormEvent<HTMLFormElement>) {
       event.preventDefault();
       if (sending) return;
-      setSending(true);
       setError(undefined);
+      const blank = Object.keys(required).filter((name) => !required[name]?.trim());
+      setMissing(blank);
+      if (blank.length > 0) {
+        const form = event.currentTarget;
+        requestAnimationFrame(() => form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+        return;
+      }
+      setSending(true);
       send().catch(setError).finally(() => setSending(false));
     },
   };

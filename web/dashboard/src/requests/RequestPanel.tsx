@@ -35,9 +35,10 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
   const byKeyboard = useRef(document.activeElement?.matches(":focus-visible") ?? false);
   const live = useQuery({ ...requestQuery(id), refetchInterval: every });
   const gone = live.error instanceof ApiError && live.error.code === "requests.not_found";
+  const mistyped = live.error instanceof ApiError && live.error.code === "requests.invalid_id";
   const binned = useQuery({ ...boxQuery(id, "bin"), enabled: gone });
   const inQuarantineList = useSearch({ strict: false }).box === "quarantine";
-  const held = useQuery({ ...boxQuery(id, "quarantine"), enabled: inQuarantineList && !gone });
+  const held = useQuery({ ...boxQuery(id, "quarantine"), enabled: inQuarantineList && !gone && !mistyped });
   const request = gone ? binned.data : live.data;
   const box = gone ? "bin" : inQuarantineList && held.data !== null ? "quarantine" : "live";
 
@@ -62,9 +63,9 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
       <div className="request-scroll" key={id}>
         {request ? (
           <Page request={request} box={box} heading={heading} />
-        ) : gone && binned.isSuccess ? (
+        ) : mistyped || (gone && binned.isSuccess) ? (
           <EmptyState title="This request is not here">
-            <p className="quiet">It may have been in the bin for more than 30 days, or belong to an app that was deleted.</p>
+            <p className="quiet">{mistyped ? "The link is not complete." : "It may have been in the bin for more than 30 days, or belong to an app that was deleted."}</p>
             <Button onPress={onClose}>Back to the list</Button>
           </EmptyState>
         ) : live.error && !gone ? (

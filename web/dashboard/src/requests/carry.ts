@@ -103,6 +103,8 @@ async function tellRest(failed: unknown, made: number, total: number, rest: Step
   const changed = failed instanceof ApiError && (failed.status === 404 || failed.status === 409);
   if (failed instanceof ApiError && failed.code === "requests.version_conflict") {
     refuse(`“${rest[0]?.pairs[0]?.before.title}” was changed by somebody else meanwhile. You see it as it is now; your change was not made.`);
+  } else if (failed instanceof ApiError && failed.code === "requests.not_found") {
+    refuse(`“${rest[0]?.pairs[0]?.before.title}” is not here any more: somebody else deleted it. Your change was not made.`);
   } else {
     notifyError(failed);
   }
@@ -124,7 +126,9 @@ export async function reload(rows: Row[]): Promise<void> {
         place([rowOf(request)], undefined);
         queryClient.setQueryData(requestQuery(row.id).queryKey, request);
       } catch (error) {
-        if (error instanceof ApiError && error.status === 404) place([row], "bin");
+        if (!(error instanceof ApiError && error.status === 404)) return;
+        place([row], "bin");
+        void queryClient.invalidateQueries({ queryKey: requestQuery(row.id).queryKey });
       }
     }));
   }

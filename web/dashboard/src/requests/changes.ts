@@ -35,7 +35,7 @@ async function update(target: Target, edit: Edit): Promise<void> {
     steps: edits(changing, () => edit, whole),
     whole: "matching" in target,
     doing: "Changing requests",
-    done: sentence(changing.map((pair) => pair.before), edit),
+    done: sentence(changing.map((pair) => pair.before), edit) + merged(rows, edit),
     inverse: (again) => edits(again, editOf),
   });
 }
@@ -217,6 +217,13 @@ function sentence(rows: Row[], edit: Edit): string {
   }
   if (name === "eta") return `${subject(rows)} ${are} ${edit.eta ? `expected on ${day(edit.eta)}` : "without an ETA"}.`;
   return `${subject(rows)} ${are} ${name === "add_tags" ? "tagged" : "no longer tagged"} ${(edit.add_tags ?? edit.remove_tags ?? []).map((tag) => `“${tag}”`).join(", ")}.`;
+}
+
+// merged says which of the rows an edit has left as they were.
+function merged(rows: Row[], edit: Edit): string {
+  const kept = edit.status ? rows.filter((row) => row.merged_into_id).length : 0;
+  if (kept === 0) return "";
+  return ` ${count(kept, "merged one keeps its", "merged ones keep their")} status.`;
 }
 
 const changes = {

@@ -43,7 +43,7 @@ function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: Perso
     const { user, link, expires_at } = await call("users-invite", { name, email: email.trim(), role }).catch(atField);
     void client.invalidateQueries(usersQuery);
     onLink({ purpose: "invitation", name: user.name, link, expiresAt: expires_at });
-  });
+  }, { name, email });
   return (
     <form className="stack" onSubmit={form.onSubmit}>
       {form.error && <p className="form-error" role="alert">{form.error}</p>}

@@ -23,7 +23,7 @@ export function useChangeRole(): (member: Member, role: Role) => void {
   return (member, role) => {
     if (role === member.role) return;
     const undo = () => change.mutate({ member: { ...member, role }, role: member.role });
-    change.mutate({ member, role }, { onSuccess: () => notify(`${member.name} is now ${roleNames[role].toLowerCase()}.`, { undo }) });
+    change.mutate({ member, role }, { onSuccess: () => notify(`${member.name} is now ${role === "admin" || role === "owner" ? "an" : "a"} ${roleNames[role].toLowerCase()}.`, { undo }) });
   };
 }
 

@@ -11,8 +11,7 @@ export function CopyButton({ text, label, children }: { text: string; label: str
     const timer = setTimeout(() => setOutcome(""), 2_000);
     return () => clearTimeout(timer);
   }, [outcome]);
-  // Pages that are reached by plain http from elsewhere have no clipboard.
-  const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error("no clipboard"))).then(() => setOutcome("copied"), () => setOutcome("failed"));
+  const copy = () => put(text).then(() => setOutcome("copied"), () => setOutcome("failed"));
   const says = { "": children ?? "Copy", copied: "Copied", failed: "Select it and copy it" }[outcome];
   return (
     <>
@@ -20,4 +19,19 @@ export function CopyButton({ text, label, children }: { text: string; label: str
       <span className="visually-hidden" role="status">{outcome && says}</span>
     </>
   );
+}
+
+// Pages that are reached by plain http from elsewhere have no clipboard, but can still answer
+// what a selection would be copied as.
+async function put(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const answer = (event: ClipboardEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    event.clipboardData?.setData("text/plain", text);
+  };
+  document.addEventListener("copy", answer, { capture: true });
+  const copied = document.execCommand("copy");
+  document.removeEventListener("copy", answer, { capture: true });
+  if (!copied) throw new Error("no clipboard");
 }

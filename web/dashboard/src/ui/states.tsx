@@ -31,10 +31,12 @@ export function Failure({ error, onRetry, alone }: { error: Error; onRetry(): vo
   );
 }
 
-// What to tell people about an error. The service's messages may begin with a field's name.
+// What to tell people about an error. The service's messages may begin with a field's name,
+// such as submitter.email, which people know under another one.
 export function message(error: unknown): string {
   if (!(error instanceof ApiError)) return "Something went wrong on this page. Reload it, and try again.";
-  return error.message.charAt(0).toUpperCase() + error.message.slice(1);
+  const text = error.message.replace(/^[a-z]+[._][a-z._]+ (?=must|is)/, "this ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 // The shape of what is being loaded, so that nothing jumps when it comes.

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDashboardPages: each address has the page, with the way up to its files, and the
+// policy; what is no address says so.
+func TestDashboardPages(t *testing.T) {
+	h := serve(t, nil)
+	for address, up := range map[string]string{
+		"/": "./", "/setup": "./", "/join": "./", "/apps": "./", "/insights": "./", "/team": "./", "/account": "./",
+		"/apps/0193e0a0-0000-7000-8000-000000000000": "./../", "/team/audit": "./../", "/nothing": "./", "/nothing/of/the/kind": "./../../../",
+	} {
+		want := http.StatusOK
+		if strings.HasPrefix(address, "/nothing") {
+			want = http.StatusNotFound
+			if plain := get(h, address); plain.Code != want || strings.Contains(plain.Body.String(), "<") {
+				t.Errorf("%s for a program: %d, %s", address, plain.Code, plain.Body)
+			}
+		}
+		page := get(h, address, "Accept", "text/html,*/*")
+		if page.Code != want || page.Header().Get("Content-Security-Policy") != dashboardPolicy {
+			t.Errorf("%s: %d, %v", address, page.Code, page.Header())
+		}
+		files := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page.Body.String(), -1)
+		if len(files) < 3 {
+			t.Fatalf("%s names %d files", address, len(files))
+		}
+		for _, file := range files {
+			name, ok := strings.CutPrefix(file[1], up)
+			if got := get(h, "/"+name, "Accept-Encoding", "gzip"); !ok || got.Code != http.StatusOK || got.Header().Get("Content-Encoding") != "gzip" {
+				t.Errorf("%s names %s: %d, %v", address, file[1], got.Code, got.Header())
+			}
+		}
+	}
+	if policy := dashboardPolicy; strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'") {
+		t.Error(policy)
+	}
+}
+
+// TestDashboardSources: text becomes no markup and no script, and files stay short.
+func TestDashboardSources(t *testing.T) {
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser|document\.cookie`)
+	n := 0
+	err := fs.WalkDir(os.DirFS("dashboard/src"), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Base(name) == "schema.d.ts" {
+			return err
+		}
+		text, err := os.ReadFile(path.Join("dashboard/src", name))
+		if err != nil {
+			return err
+		}
+		n++
+		if found := forbidden.Find(text); found != nil {
+			t.Errorf("%s has %s", name, found)
+		}
+		if lines := strings.Count(string(text), "\n"); lines > 400 {
+			t.Errorf("%s has %d lines", name, lines)
+		}
+		return nil
+	})
+	if err != nil || n < 50 {
+		t.Errorf("%d files, %v", n, err)
+	}
+}
