@@ -6,9 +6,7 @@ import { statusNames } from "../api/types";
 import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/marks";
-import { cleared, filtered, sourceNames, type Search } from "./search";
-
-type Change = { [K in keyof Search]?: Search[K] | undefined };
+import { cleared, filtered, sourceNames, type Change, type Search } from "./search";
 
 // The filter in words, each part to be taken away.
 export function Chips({ search, onChange }: { search: Search; onChange(change: Change): void }) {

@@ -19,7 +19,7 @@ import { Chips } from "./Chips";
 import { Empty } from "./Empty";
 import { Facets } from "./Facets";
 import { List } from "./List";
-import { boxNames, changed, cleared, whereOf, type Search } from "./search";
+import { boxNames, changed, cleared, whereOf, type Change, type Search } from "./search";
 import { Toolbar } from "./Toolbar";
 import { useArrivals } from "./useArrivals";
 import { useInboxCommands } from "./useInboxCommands";
@@ -32,8 +32,6 @@ import "./inbox.css";
 const panel = () => import("../requests/RequestPanel");
 const RequestPanel = lazy(() => panel().then((module) => ({ default: module.RequestPanel })));
 const NewRequest = lazy(() => import("./NewRequest"));
-
-type Change = { [K in keyof Search]?: Search[K] | undefined };
 
 export default function InboxPage() {
   return <PickerProvider><Inbox /></PickerProvider>;

@@ -15,6 +15,9 @@ export interface Search {
   request?: string;
 }
 
+// A change of a search: what it sets to undefined is left out.
+export type Change = { [K in keyof Search]?: Search[K] | undefined };
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 // readSearch takes what is well-formed in an address and leaves out the rest.
@@ -62,10 +65,9 @@ export const boxNames: Record<Box, string> = { live: "Inbox", quarantine: "Quara
 export const sourceNames: Record<NonNullable<Where["source"]>, string> = { widget: "Widget", dashboard: "Dashboard", api: "API", import: "Import" };
 export const sortNames: Record<Sort, string> = { newest: "Newest", oldest: "Oldest", most_voted: "Most voted", recently_updated: "Recently changed" };
 
-// changed is a search after a change; what becomes undefined is left out. Another filter or
-// order closes the open request. Words are found in the inbox only: looking for them leads
-// there, and looking elsewhere ends it.
-export function changed(search: Search, change: { [K in keyof Search]?: Search[K] | undefined }): Search {
+// changed is a search after a change. Another filter or order closes the open request. Words
+// are found in the inbox only: looking for them leads there, and looking elsewhere ends it.
+export function changed(search: Search, change: Change): Search {
   const next = { ...search, ...("request" in change ? {} : { request: undefined }), ...(change.q && { box: undefined }), ...change };
   if (next.box) next.q = undefined;
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined && value !== "")) as Search;

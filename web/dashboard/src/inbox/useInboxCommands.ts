@@ -3,7 +3,7 @@ import { statusNames, type Box, type Sort, type Status } from "../api/types";
 import { useChanges, type Target } from "../requests/changes";
 import { usePicker, type PickerKind } from "../requests/pickers";
 import { useCommands, type Command } from "../shell/commands";
-import { boxNames, cleared, filtered, sortNames, type Search } from "./search";
+import { boxNames, cleared, filtered, sortNames, type Change, type Search } from "./search";
 
 interface Moves {
   search: Search;
@@ -18,7 +18,7 @@ interface Moves {
   close(): void;
   find(): void;
   create(): void;
-  change(change: { [K in keyof Search]?: Search[K] | undefined }): void;
+  change(change: Change): void;
 }
 
 const pickers: [PickerKind, string, string][] = [["status", "Set the status", "s"], ["tags", "Tag", "t"], ["assignee", "Assign", "a"], ["eta", "Set the ETA", "e"], ["merge", "Merge into another one", "m"]];

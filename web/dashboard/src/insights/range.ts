@@ -5,16 +5,16 @@ export interface Days {
 }
 
 // The service counts at most so many days at once.
-export const mostDays = 366;
+const mostDays = 366;
 
 const dayLength = 86_400_000;
 const form = /^\d{4}-\d{2}-\d{2}$/;
 
-export function isDay(text: unknown): text is string {
+function isDay(text: unknown): text is string {
   return typeof text === "string" && form.test(text) && dayOf(Date.parse(text)) === text;
 }
 
-export function dayOf(time: number): string {
+function dayOf(time: number): string {
   return Number.isNaN(time) ? "" : new Date(time).toISOString().slice(0, 10);
 }
 
@@ -22,11 +22,11 @@ export function today(): string {
   return dayOf(Date.now());
 }
 
-export function plusDays(day: string, days: number): string {
+function plusDays(day: string, days: number): string {
   return dayOf(Date.parse(day) + days * dayLength);
 }
 
-export function countDays({ from, to }: Days): number {
+function countDays({ from, to }: Days): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / dayLength) + 1;
 }
 

@@ -1,11 +1,12 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 
 import { statusNames } from "../api/types";
 import { Button } from "../ui/Button";
 import { VoteIcon } from "../ui/icons";
 import { count, number, StatusMark } from "../ui/marks";
 import { notifyError } from "../ui/notices";
+import { useSettled } from "../ui/useSettled";
 import { useChanges } from "./changes";
 import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
@@ -39,7 +40,7 @@ function whyNot(requests: Row[]): string | undefined {
 // stays and the others go into it, unless another one is searched for.
 function Chooser({ requests, first, close }: { requests: Row[]; first: Row; close(): void }) {
   const [words, setWords] = useState("");
-  const settled = useSettled(words.trim(), 150);
+  const settled = useSettled(words.trim());
   const { merge } = useChanges();
   const client = useQueryClient();
   const several = requests.length > 1;
@@ -78,14 +79,4 @@ function Chooser({ requests, first, close }: { requests: Row[]; first: Row; clos
       />
     </>
   );
-}
-
-// The value as it is after a pause in typing.
-function useSettled(value: string, pause: number): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pause);
-    return () => clearTimeout(timer);
-  }, [value, pause]);
-  return settled;
 }

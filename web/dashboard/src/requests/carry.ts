@@ -12,7 +12,7 @@ import { requestQuery, rowOf, type Row } from "./rows";
 export type Step = { pairs: Pair[]; run(): Promise<FeatureRequest | void> };
 
 // A change that is shown at once and then made. Boxes are given when it moves requests.
-export type Job = {
+type Job = {
   steps: Step[];
   from?: Box;
   to?: Box;

@@ -10,7 +10,7 @@ const lists = ["requests", "list"] as const;
 
 // belongs says whether a row is one of those that a filter matches, as far as a change
 // can alter it. Without a box, it stays where it is.
-export function belongs(row: Row, box: Box | undefined, where: Where): boolean {
+function belongs(row: Row, box: Box | undefined, where: Where): boolean {
   const statuses = where.status === undefined ? undefined : [where.status].flat();
   const tag = where.tag?.toLowerCase();
   return (
@@ -76,7 +76,7 @@ export function showChanged(rows: Row[]): void {
 
 // placed is what becomes of a list. Of gone come back those that belong to it; those that
 // belong no more are added to it.
-export function placed(data: Rows, byID: Map<string, Row>, belongs: (row: Row) => boolean, gone: Set<string>, sort: Sort): Rows {
+function placed(data: Rows, byID: Map<string, Row>, belongs: (row: Row) => boolean, gone: Set<string>, sort: Sort): Rows {
   let change = 0;
   const back: Row[] = [];
   for (const [id, row] of byID) {

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 // How far a long change is: one at a time.
-export type Progress = { text: string; done: number; total: number; stop: AbortController };
+type Progress = { text: string; done: number; total: number; stop: AbortController };
 
 let now: Progress | undefined;
 const listeners = new Set<() => void>();

@@ -7,7 +7,7 @@ import type { FeatureRequest, Sort, Where } from "../api/types";
 // fit into a tab.
 export type Row = Omit<FeatureRequest, "description" | "metadata" | "attachments" | "submitter">;
 
-export type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean };
+type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean };
 
 export type Rows = InfiniteData<RowsPage>;
 

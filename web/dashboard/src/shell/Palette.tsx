@@ -6,6 +6,7 @@ import { Dialog, Modal, ModalOverlay } from "react-aria-components";
 import { call } from "../api/call";
 import { NextIcon, SearchIcon } from "../ui/icons";
 import { StatusMark } from "../ui/marks";
+import { useSettled } from "../ui/useSettled";
 import { currentCommands, type Command } from "./commands";
 import { Keys } from "./ShortcutsHelp";
 import "../ui/dialog.css";
@@ -82,11 +83,7 @@ function matches({ name, group }: Command, words: string): boolean {
 }
 
 function useFound(words: string) {
-  const [settled, setSettled] = useState(words);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(words), 150);
-    return () => clearTimeout(timer);
-  }, [words]);
+  const settled = useSettled(words);
   const { data } = useQuery({
     queryKey: ["palette", settled],
     queryFn: async ({ signal }) => (await call("requests-list", { query: settled, limit: 8 }, signal)).requests,

@@ -11,13 +11,12 @@ interface SelectProps<T extends string> {
   value: T;
   options: { id: T; name: string; hint?: string }[];
   onChange(value: T): void;
-  isDisabled?: boolean;
 }
 
 // One of a few values.
-export function Select<T extends string>({ label, bare, value, options, onChange, isDisabled }: SelectProps<T>) {
+export function Select<T extends string>({ label, bare, value, options, onChange }: SelectProps<T>) {
   return (
-    <AriaSelect className="field" value={value} onChange={(key) => onChange(key as T)} {...(isDisabled && { isDisabled })}>
+    <AriaSelect className="field" value={value} onChange={(key) => onChange(key as T)}>
       <Label className={bare ? "visually-hidden" : "field-label"}>{label}</Label>
       <Button className="input select-button"><SelectValue>{options.find((option) => option.id === value)?.name ?? value}</SelectValue><DownIcon size={16} /></Button>
       <Popover className="popover">
@@ -45,7 +44,6 @@ export function Switch({ children, hint, ...props }: Omit<SwitchProps, "classNam
 
 interface RadiosProps<T extends string> {
   label: string;
-  bare?: boolean;
   value: T;
   options: { id: T; name: string; hint?: string }[];
   onChange(value: T): void;
@@ -53,10 +51,10 @@ interface RadiosProps<T extends string> {
   isDisabled?: boolean;
 }
 
-export function Radios<T extends string>({ label, bare, value, options, onChange, error, isDisabled }: RadiosProps<T>) {
+export function Radios<T extends string>({ label, value, options, onChange, error, isDisabled }: RadiosProps<T>) {
   return (
     <RadioGroup className="radio-group" value={value} onChange={(next) => onChange(next as T)} isInvalid={!!error} validationBehavior="aria" {...(isDisabled && { isDisabled })}>
-      <Label className={bare ? "visually-hidden" : "field-label"}>{label}</Label>
+      <Label className="field-label">{label}</Label>
       {options.map((option) => (
         <Radio key={option.id} value={option.id} className="choice">
           <span className="radio-dot" />

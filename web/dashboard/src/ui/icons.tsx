@@ -33,7 +33,6 @@ export const CommentIcon = icon(<path d="M4.5 5.5h15v10.5h-8l-4 3.5v-3.5h-3z" />
 export const VoteIcon = icon(<path d="m6 14.5 6-6 6 6" />);
 export const ClipIcon = icon(<path d="m19 11.5-7.2 7.2a4.3 4.3 0 0 1-6.1-6.1l7.4-7.4a2.9 2.9 0 0 1 4.1 4.1l-7.2 7.2a1.4 1.4 0 0 1-2-2l6.5-6.5" />);
 export const CopyIcon = icon(<><rect x="8.5" y="8.5" width="11" height="11" rx="2" /><path d="M15.5 8.5v-2a2 2 0 0 0-2-2h-7a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h2" /></>);
-export const LinkIcon = icon(<path d="M10 14a4 4 0 0 0 5.7 0l3-3A4 4 0 0 0 13 5.3L12 6.3M14 10a4 4 0 0 0-5.7 0l-3 3A4 4 0 0 0 11 18.7l1-1" />);
 export const MoreIcon = icon(<path d="M6 12h.01M12 12h.01M18 12h.01" strokeWidth="2.6" />);
 export const FilterIcon = icon(<path d="M4.5 7h15M7.5 12h9M10.5 17h3" />);
 export const DownloadIcon = icon(<path d="M12 4.5v10.5M7.5 11l4.5 4.5 4.5-4.5M5 19.5h14" />);
@@ -42,7 +41,6 @@ export const HistoryIcon = icon(<path d="M4.5 12a7.5 7.5 0 1 0 2.4-5.5L4.5 8.8M4
 export const ShieldIcon = icon(<path d="M12 4 5.5 6.5v5c0 4 2.7 6.9 6.5 8.5 3.8-1.6 6.5-4.5 6.5-8.5v-5z" />);
 export const EditIcon = icon(<path d="M5 19h3.5L18.5 9 15 5.5 5 15.5zM13 7.5l3.5 3.5" />);
 export const KeyIcon = icon(<><circle cx="8.5" cy="15.5" r="3.7" /><path d="m11.2 12.8 8-8M16 8l2.7 2.7" /></>);
-export const KeyboardIcon = icon(<path d="M3.5 7h17v10.5h-17zM7 10.5h.01M10.3 10.5h.01M13.7 10.5h.01M17 10.5h.01M8 14h8" />);
 export const LeaveIcon = icon(<path d="M13.5 5h-8v14h8M10 12h10M16.5 8.5 20 12l-3.5 3.5" />);
 export const BookIcon = icon(<path d="M5 5.5h5.5a2 2 0 0 1 1.5.7 2 2 0 0 1 1.5-.7H19v12.5h-5.5a2 2 0 0 0-1.5.7 2 2 0 0 0-1.5-.7H5zM12 6.5v11.5" />);
 export const WarningIcon = icon(<path d="M12 4.5 3.5 19.5h17zM12 10v4.5M12 17.2h.01" />);
