@@ -29,8 +29,8 @@ function change(next: State): void {
 
 tabs.onmessage = ({ data }: MessageEvent<{ token: string; user: string } | "out">) => {
   if (data === "out") {
-    token = "";
-    change("me" in state ? { phase: "expired", me: state.me } : { phase: "out" });
+    // Who logs out means all that they have left open, too, on a machine that others use.
+    if (state.phase !== "out") void forget();
   } else if (!("me" in state)) {
     if (state.phase === "out") location.reload(); // somebody has logged in
   } else if (state.me.user.id === data.user) {
