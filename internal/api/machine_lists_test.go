@@ -145,7 +145,7 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 func (m *model) events(at place, w who, request string, got object, name string) (string, object) {
 	var list []item
 	for _, c := range w.log {
-		if c.request != request {
+		if c.request != request || c.kind == "request.purged" { // which is of no request any more, and nothing for an audit
 			continue
 		}
 		actor := object{"kind": c.actor, "id": c.by, "name": nil}

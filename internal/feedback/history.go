@@ -38,8 +38,7 @@ var deeds = map[ChangeKind]string{
 	RequestCreated: "made the request", RequestUpdated: "changed the request",
 	RequestDeleted: "moved the request to the bin", RequestRestored: "took the request out of the bin",
 	RequestReleased: "took the request out of quarantine", RequestBlocked: "moved the request to the bin as spam",
-	RequestPurged: "deleted a request for good, whose time in the bin was over",
-	VoteAdded:     "added a vote", VoteRemoved: "removed a vote",
+	VoteAdded: "added a vote", VoteRemoved: "removed a vote",
 }
 
 // Summarise writes the sentence.

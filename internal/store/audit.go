@@ -8,13 +8,14 @@ import (
 )
 
 // Audit lists what happened to the account, its users and its apps, latest first, before a
-// given number (zero is the beginning), at most limit, and how many entries there are.
+// given number (zero is the beginning), at most limit, and how many entries there are. That
+// the bin was emptied is of no request any more, and would bury what people have done.
 func (s *Store) Audit(ctx context.Context, accountID feedback.ID, before int64, limit int) ([]feedback.Event, int64, error) {
 	if before == 0 {
 		before = math.MaxInt64
 	}
 	var total int64
-	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM changes WHERE account_id = $1 AND request_id IS NULL", accountID).Scan(&total); err != nil {
+	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM changes WHERE account_id = $1 AND request_id IS NULL AND kind <> 'request.purged'", accountID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
 	events, err := all(ctx, s.reader, func(r row) (feedback.Event, error) {
@@ -28,6 +29,6 @@ func (s *Store) Audit(ctx context.Context, accountID feedback.ID, before int64, 
 	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after, a.name FROM changes c
 		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
 		LEFT JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
-		WHERE c.account_id = $1 AND c.request_id IS NULL AND c.seq < $2 ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)`, accountID, before, limit)
+		WHERE c.account_id = $1 AND c.request_id IS NULL AND c.kind <> 'request.purged' AND c.seq < $2 ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)`, accountID, before, limit)
 	return events, total, err
 }

@@ -25,4 +25,4 @@ CREATE TABLE departures (
 ){strict};
 
 -- The log without what concerns single requests.
-CREATE INDEX changes_audit ON changes (account_id, seq) WHERE request_id IS NULL;
+CREATE INDEX changes_audit ON changes (account_id, seq) WHERE request_id IS NULL AND kind <> 'request.purged';

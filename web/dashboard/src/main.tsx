@@ -4,11 +4,15 @@ import { StrictMode } from "react";
 import { I18nProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
 
+import { absolute } from "./api/base";
 import { queryClient } from "./api/queries";
 import { router } from "./router";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import { Notices } from "./ui/notices";
+
+// Browsers look for it anew from each address to which the router goes.
+document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href = absolute("icon.svg");
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

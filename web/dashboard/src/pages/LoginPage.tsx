@@ -17,7 +17,6 @@ export function LoginPage() {
   if (installed.data?.set_up === false) return <SetupPage />;
   return (
     <Narrow title="Log in">
-      {!window.isSecureContext && <p className="form-error">This page came by plain http, so your browser will not keep you logged in. Open Gatherkit by https.</p>}
       <LoginForm />
       <p className="quiet small">Forgot the password? An admin of your team can make you a link to set a new one.</p>
     </Narrow>

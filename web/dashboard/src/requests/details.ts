@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
-import { call } from "../api/call";
+import { call, type Result } from "../api/call";
+import type { FeatureRequest } from "../api/types";
 
 // What a request's page shows. All keys begin with "requests", so that a change can say
 // that everything about requests is to be read again.
@@ -42,6 +43,46 @@ export const historyQuery = (request_id: string) =>
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
   });
+
+// How much of a history is read for what was merged, in pages of 200, and how many requests
+// are shown as merged into one.
+const mostPages = 10;
+const mostMerged = 100;
+
+// What is merged into a request, also by way of another one. The histories tell: each knows
+// what was merged into its own request.
+export const mergedQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["requests", "merged", id],
+    queryFn: async ({ signal }) => {
+      const found: FeatureRequest[] = [];
+      for (const waiting = [id]; waiting.length > 0 && found.length < mostMerged;) {
+        for (const one of await mergedBy(waiting.shift()!, signal)) {
+          const { request } = await call("requests-get", { id: one }, signal);
+          if (request.merged_into_id !== id || found.some((other) => other.id === one)) continue;
+          found.push(request);
+          waiting.push(one);
+        }
+      }
+      return found;
+    },
+  });
+
+// mergedBy returns what was merged into a request and not taken out again, oldest first.
+async function mergedBy(request_id: string, signal: AbortSignal): Promise<Set<string>> {
+  const events: Result<"requests-history">["events"] = [];
+  for (let cursor = "", pages = 0; pages === 0 || (cursor && pages < mostPages); pages++) {
+    const page = await call("requests-history", { request_id, limit: 200, ...(cursor && { cursor }) }, signal);
+    events.push(...page.events);
+    cursor = page.next_cursor;
+  }
+  const ids = new Set<string>();
+  for (const { kind, before, after } of events.reverse()) {
+    if (kind === "request.merged" && typeof after["merged_id"] === "string") ids.add(after["merged_id"]);
+    if (kind === "request.unmerged" && typeof before["merged_id"] === "string") ids.delete(before["merged_id"]);
+  }
+  return ids;
+}
 
 // The request if it lies in that box, or null. requests-get says neither where a request lies
 // nor what is in the bin; but a list shows it, as ids carry the time of their making.

@@ -1,1 +1,0 @@
-import{_n as e,fn as t}from"./vendor-r8QUFQbY.js";import{n}from"./call-DIxhhMGj.js";var r=r=>t({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:e});export{r as t};
