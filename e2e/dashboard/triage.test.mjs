@@ -219,3 +219,19 @@ test('what was begun stays when a key or a click closes it', async (t) => {
   await page.getByRole('button', { name: 'New request' }).click()
   assert.equal(await form.getByLabel('Title').inputValue(), '')
 })
+
+test('what was merged by way of another one is shown, too', async (t) => {
+  const app = await owner.addApp('Chain')
+  for (const title of ['First of three', 'Second of three', 'Third of three']) await submit(app, { title, email: 'same@example.com' })
+  const [third, second, first] = (await owner.call('requests-list', { app_id: app.id })).requests
+  await owner.call('requests-merge', { id: first.id, into_id: second.id })
+  await owner.call('requests-merge', { id: second.id, into_id: third.id })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context, `/?request=${third.id}`)
+  const merged = page.getByRole('region', { name: /Merged into this one/ }).or(page.locator('section', { hasText: 'Merged into this one' })).first()
+  await merged.getByText('First of three').waitFor()
+  await merged.getByRole('button', { name: 'Take out Second of three' }).click()
+  await until(async () => (await owner.call('requests-get', { id: second.id })).request.merged_into_id === null)
+  await merged.getByText('Second of three').waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+})
