@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { chromium } from 'playwright-core'
+import { launch } from './chromium.mjs'
 
-const { URL: service, KEY: key, TOKEN: token, CONTROL: control, CHROMIUM: executablePath } = process.env
+const { URL: service, KEY: key, TOKEN: token, CONTROL: control } = process.env
 const count = Number(process.env.IDEAS)
 const tabs = 2
 const kills = 4
@@ -19,7 +19,7 @@ function chance() {
 
 let browser, site
 before(async () => {
-  browser = await chromium.launch({ executablePath, args: '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(' ') })
+  browser = await launch()
   const page = `<!doctype html><html lang="en"><title>Shop</title><script async src="${service}/widget.js" data-key="${key}"></script>`
   site = createServer((_, answer) => answer.setHeader('Content-Type', 'text/html').end(page))
   await new Promise((listening) => site.listen(0, '127.0.0.1', listening))

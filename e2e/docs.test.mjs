@@ -4,20 +4,14 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
-import { chromium } from 'playwright-core'
+import { launch } from './chromium.mjs'
 
-const { URL: service, CHROMIUM: executablePath, SCREENSHOTS: screenshots } = process.env
+const { URL: service, SCREENSHOTS: screenshots } = process.env
 const page = `${service}/docs`
 let browser
 
 before(async () => {
-  browser = await chromium.launch({
-    executablePath,
-    args: [
-      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-      '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    ],
-  })
+  browser = await launch()
 })
 
 after(() => browser.close())

@@ -4,22 +4,16 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { chromium } from 'playwright-core'
+import { launch } from './chromium.mjs'
 
-const { URL: service, KEY: key, CHROMIUM: executablePath } = process.env
+const { URL: service, KEY: key } = process.env
 const text = await readFile('../docs/widget.md', 'utf8')
 const blocks = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind, code]) => ({ kind, code: code.replaceAll('https://feedback.example.com', service).replaceAll('gk_…', key) }))
 const tag = blocks[0].code
 let browser, site, policy, body
 
 before(async () => {
-  browser = await chromium.launch({
-    executablePath,
-    args: [
-      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-      '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    ],
-  })
+  browser = await launch()
   site = createServer((request, answer) => {
     if (request.url === '/feedback-token') return answer.end('a token')
     if (policy) answer.setHeader('Content-Security-Policy', policy)

@@ -5,20 +5,14 @@ import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
-import { chromium } from 'playwright-core'
+import { launch } from '../chromium.mjs'
 
-export const { URL: service, CHROMIUM: executablePath, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
+export const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
 let browser
 
 before(async () => {
-  browser = await chromium.launch({
-    executablePath,
-    args: [
-      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-      '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    ],
-  })
+  browser = await launch()
 })
 after(() => browser.close())
 

@@ -7,21 +7,15 @@ import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
-import { chromium } from 'playwright-core'
+import { launch } from '../chromium.mjs'
 
-const { URL: service, CHROMIUM: executablePath, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
+const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
 let browser
 let token
 
 before(async () => {
-  browser = await chromium.launch({
-    executablePath,
-    args: [
-      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-      '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    ],
-  })
+  browser = await launch()
   token = (await call('auth-login', { email, password })).access_token
 })
 
