@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 import { base } from "./base";
-import { ApiError, send, type Params, type Result } from "./call";
+import { ApiError, send, type Params, type Result } from "./send";
 import type { Role } from "./types";
 
 // The access token lives in this module's memory only, the refresh token in a cookie that

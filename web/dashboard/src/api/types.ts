@@ -1,4 +1,4 @@
-import type { Params } from "./call";
+import type { Params } from "./send";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];

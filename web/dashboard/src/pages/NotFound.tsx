@@ -1,7 +1,7 @@
 import { Link, type ErrorComponentProps } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 
-import { unreachable } from "../api/call";
+import { unreachable } from "../api/send";
 import { usePageTitle } from "../shell/title";
 import { Failure } from "../ui/states";
 import { Narrow } from "./Narrow";
