@@ -169,7 +169,11 @@ func TestSubmitDuringDeletion(t *testing.T) {
 		for range 8 {
 			app := r.app(account)
 			var calls atomic.Int64
+			dropped := make(chan struct{})
 			crowd(96, func(i int) {
+				if i%4 == 3 { // some come too late for sure
+					<-dropped
+				}
 				sub := store.Submission{App: app, Request: feedback.NewRequest("T", "")}
 				if i%2 == 0 {
 					sub.IdempotencyKey = fmt.Sprint("key ", i)
@@ -184,6 +188,7 @@ func TestSubmitDuringDeletion(t *testing.T) {
 				}
 				if calls.Add(1) == 10 {
 					r.drop(app)
+					close(dropped)
 				}
 				// In the same transaction as others' to the app that is being deleted.
 				if _, err := stores[i%2].Submit(ctx, store.Submission{App: kept, Request: feedback.NewRequest("K", "")}); err != nil {
