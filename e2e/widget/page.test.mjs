@@ -62,6 +62,7 @@ test('styles of the page do not reach it', async (t) => {
     }
     await note('launcher', w.launcher)
     await w.open()
+    await w.file.waitFor({ state: 'attached' }) // the last part to come
     for (const name of ['dialog', 'title', 'send']) await note(name, w[name])
     return seen
   }
