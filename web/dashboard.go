@@ -45,7 +45,7 @@ func handleDashboard(mux *http.ServeMux) error {
 		// Who is led astray is led on: the page says that there is nothing, and where to go.
 		setPageHeader(w.Header(), "text/html; charset=utf-8", dashboardPolicy)
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write(below(r.URL.Path, page))
+		_, _ = w.Write(below(r.URL.Path, page)) //nolint:gosec // of the path only the slashes are counted
 	})
 	return fs.WalkDir(dashboardFiles, root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Ext(name) == ".html" {

@@ -74,7 +74,7 @@ function Chooser({ requests, first, close }: { requests: Row[]; first: Row; clos
       <p className="picker-caption" aria-hidden="true">{several ? "Which one stays? The others are merged into it." : words.trim() ? "Merge into…" : "Similar requests"}</p>
       <PickList
         label={label} placeholder="Search by words…" words={words} onWords={setWords} maxLength={200}
-        choices={choices} chosen={[]} numbers onChoose={(id) => void choose(id)}
+        choices={choices} chosen={[]} numbers loading={asked.isLoading} onChoose={(id) => void choose(id)}
         empty={asked.isLoading ? "Looking…" : asked.error ? asked.error.message : words.trim() ? "Nothing has all of these words." : "Nothing similar was found. Type to search."}
       />
     </>

@@ -20,6 +20,7 @@ type Props = {
   chosen: string[];
   multiple?: boolean;
   numbers?: boolean; // the keys 1 to 9 choose, as long as nothing is typed
+  loading?: boolean;
   onChoose(id: string): void;
   empty: ReactNode;
 };
@@ -37,10 +38,10 @@ export function PickList(props: Props) {
   function byNumber(event: KeyboardEvent) {
     if (!props.numbers || props.words || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
     const choice = choices[Number(event.key) - 1];
-    if (!choice) return;
-    event.preventDefault();
+    if (!choice && !props.loading) return;
+    event.preventDefault(); // also while the choices are still to come: it is no word to look for
     event.stopPropagation();
-    onChoose(choice.id);
+    if (choice) onChoose(choice.id);
   }
 
   return (
