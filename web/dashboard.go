@@ -3,9 +3,7 @@ package web
 import (
 	"bytes"
 	"embed"
-	"io/fs"
 	"net/http"
-	"path"
 	"strings"
 )
 
@@ -21,10 +19,6 @@ const dashboardPolicy = "default-src 'none'; script-src 'self'; connect-src 'sel
 
 // dashboardPages are the addresses that the dashboard's router knows.
 var dashboardPages = []string{"/{$}", "/setup", "/join", "/apps", "/apps/{id}", "/insights", "/team", "/team/audit", "/account"}
-
-var dashboardTypes = map[string]string{
-	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
-}
 
 // handleDashboard serves the dashboard: one page under many addresses, and its files. Their
 // names change with their content, so browsers keep them for good.
@@ -47,20 +41,11 @@ func handleDashboard(mux *http.ServeMux) error {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write(below(r.URL.Path, page)) //nolint:gosec // of the path only the slashes are counted
 	})
-	return fs.WalkDir(dashboardFiles, root, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || path.Ext(name) == ".html" {
-			return err
+	return handleFiles(mux, dashboardFiles, root, func(name string) map[string]string {
+		if strings.HasPrefix(name, "/assets/") {
+			return map[string]string{"Cache-Control": "public, max-age=31536000, immutable"}
 		}
-		content, err := dashboardFiles.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		header := map[string]string{"Content-Type": dashboardTypes[path.Ext(name)], "Cache-Control": "public, max-age=300"}
-		if strings.HasPrefix(name, root+"/assets/") {
-			header["Cache-Control"] = "public, max-age=31536000, immutable"
-		}
-		mux.Handle("GET "+strings.TrimPrefix(name, root), packed(header, content))
-		return nil
+		return map[string]string{"Cache-Control": "public, max-age=300"}
 	})
 }
 

@@ -4,12 +4,41 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
+	"io/fs"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"time"
 )
+
+// mediaTypes are those of the files that builds leave in dist. They are said here rather than
+// by the machine, whose table may lack some.
+var mediaTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".ts": "text/plain; charset=utf-8",
+	".json": "application/json; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// handleFiles serves the files below root as they lie there, but for pages, which need a
+// policy. header is what goes with a file beside its type.
+func handleFiles(mux *http.ServeMux, files embed.FS, root string, header func(name string) map[string]string) error {
+	return fs.WalkDir(files, root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) == ".html" {
+			return err
+		}
+		content, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		name = strings.TrimPrefix(name, root)
+		with := header(name)
+		with["Content-Type"] = mediaTypes[path.Ext(name)]
+		mux.Handle("GET "+name, packed(with, content))
+		return nil
+	})
+}
 
 // packed serves a file that is a part of the program, compressed where the browser can read
 // that. Each form has a tag of its own, as they differ byte by byte (RFC 9110, 8.8.3).
