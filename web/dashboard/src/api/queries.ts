@@ -1,7 +1,6 @@
 import { notifyManager, QueryClient, queryOptions } from "@tanstack/react-query";
 
 import { ApiError, call } from "./call";
-import type { Member } from "./types";
 
 // A change is on the page before the next key is read, and not a turn later.
 notifyManager.setScheduler(queueMicrotask);
@@ -25,34 +24,23 @@ export const appsQuery = queryOptions({
   queryFn: async ({ signal }) => (await call("apps-list", {}, signal)).apps,
 });
 
+// everyPage reads a list from its beginning, at most so many pages of it.
+export async function everyPage<P extends { next_cursor: string }>(read: (cursor: { cursor?: string }) => Promise<P>, most = Infinity): Promise<P[]> {
+  const pages = [await read({})];
+  for (let cursor = pages[0]!.next_cursor; cursor && pages.length < most; cursor = pages.at(-1)!.next_cursor) pages.push(await read({ cursor }));
+  return pages;
+}
+
 // All users, in the order in which they came.
 export const usersQuery = queryOptions({
   queryKey: ["users"],
-  queryFn: async ({ signal }) => {
-    const users: Member[] = [];
-    let cursor = "";
-    do {
-      const page = await call("users-list", { limit: 200, ...(cursor && { cursor }) }, signal);
-      users.push(...page.users);
-      cursor = page.next_cursor;
-    } while (cursor);
-    return users;
-  },
+  queryFn: async ({ signal }) => (await everyPage((cursor) => call("users-list", { limit: 200, ...cursor }, signal))).flatMap((page) => page.users),
   staleTime: 60_000,
 });
 
 // The account's tags: at most the first thousand, by their letters.
 export const tagsQuery = queryOptions({
   queryKey: ["tags"],
-  queryFn: async ({ signal }) => {
-    const tags: { tag: string; requests: number }[] = [];
-    let cursor = "";
-    do {
-      const page = await call("tags-list", { limit: 200, ...(cursor && { cursor }) }, signal);
-      tags.push(...page.tags);
-      cursor = page.next_cursor;
-    } while (cursor && tags.length < 1_000);
-    return tags;
-  },
+  queryFn: async ({ signal }) => (await everyPage((cursor) => call("tags-list", { limit: 200, ...cursor }, signal), 5)).flatMap((page) => page.tags),
   staleTime: 30_000,
 });

@@ -22,7 +22,6 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 // readSearch takes what is well-formed in an address and leaves out the rest.
 export function readSearch(raw: Record<string, unknown>): Search {
-  const search: Search = {};
   const one = <T extends string>(value: unknown, of: readonly T[]) => of.find((known) => known === value);
   const text = (value: unknown, longest: number) => (typeof value === "string" || typeof value === "number" ? String(value).slice(0, longest) : "");
   const id = (value: unknown) => (typeof value === "string" && uuid.test(value) ? value : undefined);
@@ -30,7 +29,7 @@ export function readSearch(raw: Record<string, unknown>): Search {
 
   const box = one(raw["box"], ["bin", "quarantine"] as const);
   const statuses = (Array.isArray(raw["status"]) ? raw["status"] : [raw["status"]]).flatMap((value) => one(value, Object.keys(statusNames) as Status[]) ?? []);
-  const found: { [K in keyof Search]: Search[K] | undefined } = {
+  return present({
     app: id(raw["app"]),
     status: statuses.length > 0 ? [...new Set(statuses)] : undefined,
     tag: text(raw["tag"], 40) || undefined,
@@ -42,9 +41,11 @@ export function readSearch(raw: Record<string, unknown>): Search {
     q: (!box && text(raw["q"], 200)) || undefined,
     sort: one(raw["sort"], ["oldest", "most_voted", "recently_updated"] as const),
     request: id(raw["request"]),
-  };
-  return Object.assign(search, Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)));
+  });
 }
+
+// present leaves out what is not there.
+const present = (change: Change): Search => Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined && value !== "")) as Search;
 
 // whereOf is the API's form of a search's filter.
 export function whereOf({ app, status, tag, assignee, source, from, to, box, q }: Search): Where {
@@ -70,7 +71,7 @@ export const sortNames: Record<Sort, string> = { newest: "Newest", oldest: "Olde
 export function changed(search: Search, change: Change): Search {
   const next = { ...search, ...("request" in change ? {} : { request: undefined }), ...(change.q && { box: undefined }), ...change };
   if (next.box) next.q = undefined;
-  return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined && value !== "")) as Search;
+  return present(next);
 }
 
 // cleared empties the part of a search that people can clear: not the place and the order.

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
-import { call, type Result } from "../api/call";
+import { call } from "../api/call";
+import { everyPage } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
 
 // What a request's page shows. All keys begin with "requests", so that a change can say
@@ -70,14 +71,9 @@ export const mergedQuery = (id: string) =>
 
 // mergedBy returns what was merged into a request and not taken out again, oldest first.
 async function mergedBy(request_id: string, signal: AbortSignal): Promise<Set<string>> {
-  const events: Result<"requests-history">["events"] = [];
-  for (let cursor = "", pages = 0; pages === 0 || (cursor && pages < mostPages); pages++) {
-    const page = await call("requests-history", { request_id, limit: 200, ...(cursor && { cursor }) }, signal);
-    events.push(...page.events);
-    cursor = page.next_cursor;
-  }
+  const pages = await everyPage((cursor) => call("requests-history", { request_id, limit: 200, ...cursor }, signal), mostPages);
   const ids = new Set<string>();
-  for (const { kind, before, after } of events.reverse()) {
+  for (const { kind, before, after } of pages.flatMap((page) => page.events).reverse()) {
     if (kind === "request.merged" && typeof after["merged_id"] === "string") ids.add(after["merged_id"]);
     if (kind === "request.unmerged" && typeof before["merged_id"] === "string") ids.delete(before["merged_id"]);
   }

@@ -1,6 +1,7 @@
 import type { Params } from "../api/call";
 import type { FeatureRequest, Status, Where } from "../api/types";
 import type { Row } from "./rows";
+import { fold } from "./target";
 
 // What is to be changed: requests, or all that a filter matches. count is how many those
 // are; with atLeast they have not all been counted.
@@ -19,8 +20,6 @@ export type BulkSet = Params<"requests-bulk-update">["set"];
 
 // A row before and after a change.
 export type Pair = { before: Row; after: Row };
-
-const fold = (tag: string) => tag.toLowerCase();
 
 function without(tags: string[], others: string[] = []): string[] {
   const folded = new Set(others.map(fold));

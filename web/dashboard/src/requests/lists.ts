@@ -1,6 +1,7 @@
 import { queryClient } from "../api/queries";
 import type { Box, FeatureRequest, Sort, Where } from "../api/types";
 import { readRows, requestQuery, type Row, type Rows } from "./rows";
+import { fold } from "./target";
 
 // Which rows have left which list, so that taking back a change puts them there again: a
 // filter with words cannot be judged here.
@@ -12,12 +13,12 @@ const lists = ["requests", "list"] as const;
 // can alter it. Without a box, it stays where it is.
 function belongs(row: Row, box: Box | undefined, where: Where): boolean {
   const statuses = where.status === undefined ? undefined : [where.status].flat();
-  const tag = where.tag?.toLowerCase();
+  const tag = where.tag && fold(where.tag);
   return (
     (box === undefined || box === (where.box ?? "live")) &&
     (!statuses || statuses.includes(row.status)) &&
     (!where.assignee_id || where.assignee_id === (row.assignee_id ?? "none")) &&
-    (!tag || row.tags.some((t) => t.toLowerCase() === tag))
+    (!tag || row.tags.some((own) => fold(own) === tag))
   );
 }
 

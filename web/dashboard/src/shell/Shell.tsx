@@ -13,7 +13,7 @@ import "./shell.css";
 
 // The frame of every page behind the login: where to go at the side, or at the foot of
 // narrow screens.
-export function Shell({ children }: { children?: ReactNode }) {
+export function Shell() {
   return (
     <div className="shell">
       <a className="skip" href="#main">Skip to the content</a>
@@ -26,7 +26,7 @@ export function Shell({ children }: { children?: ReactNode }) {
         <span className="side-gap" />
         <AccountMenu />
       </nav>
-      <main id="main" className="main" tabIndex={-1}>{children ?? <Outlet />}</main>
+      <main id="main" className="main" tabIndex={-1}><Outlet /></main>
       <Shortcuts />
     </div>
   );
