@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,7 +14,7 @@ import (
 // in the folder that this names. What the tests measure is logged.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
-	node, chromium := node(t), browser(t)
+	inBrowser := newBrowserTest(t)
 	tests, err := filepath.Glob(filepath.Join("dashboard", "*.test.mjs"))
 	if err != nil || len(tests) == 0 {
 		t.Fatalf("there are no tests: %v", err)
@@ -32,13 +30,7 @@ func TestDashboard(t *testing.T) {
 			if name == "first" {
 				program.Eventually(t, "the service prints its link", func() bool { return strings.Contains(p.Stdout.String(), "/setup#") })
 			}
-			cmd := exec.CommandContext(t.Context(), node, "--test", "--test-reporter=spec", file)
-			cmd.Env = append(os.Environ(), "URL="+p.URL, "EMAIL="+program.Email, "PASSWORD="+program.Password, "CHROMIUM="+chromium, "PRINTED="+p.Stdout.String())
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Errorf("%v", err)
-			}
-			t.Logf("%s", out)
+			inBrowser.run(t, []string{"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password, "PRINTED=" + p.Stdout.String()}, "--test-reporter=spec", file)
 		})
 	}
 }

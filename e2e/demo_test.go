@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"os"
 	"os/exec"
 	"regexp"
 	"testing"
@@ -11,7 +10,7 @@ import (
 
 // TestDemo tries the example's page in a browser; demo.test.mjs says how.
 func TestDemo(t *testing.T) {
-	node, chromium := node(t), browser(t)
+	inBrowser := newBrowserTest(t)
 	cmd := exec.CommandContext(t.Context(), program.Build(t), "demo")
 	cmd.Env = program.CleanEnvironment()
 	var printed program.Output
@@ -22,9 +21,5 @@ func TestDemo(t *testing.T) {
 	program.Eventually(t, "the demo says where it is", func() bool { return address.MatchString(printed.String()) })
 	url := address.FindString(printed.String())
 	program.Eventually(t, "the demo answers", func() bool { return program.Answers(t, url+"/readyz") })
-	test := exec.CommandContext(t.Context(), node, "--test", "demo.test.mjs")
-	test.Env = append(os.Environ(), "URL="+url, "CHROMIUM="+chromium)
-	if out, err := test.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	inBrowser.run(t, []string{"URL=" + url}, "demo.test.mjs")
 }

@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"os"
-	"os/exec"
 	"testing"
 
 	"gatherkit/e2e/program"
@@ -11,12 +9,8 @@ import (
 // TestWidgetDocs runs in a browser what docs/widget.md shows.
 func TestWidgetDocs(t *testing.T) {
 	t.Parallel()
-	node, chromium := node(t), browser(t)
+	inBrowser := newBrowserTest(t)
 	p := program.Start(t)
 	_, key := setUp(t, p)
-	cmd := exec.CommandContext(t.Context(), node, "--test", "snippets.test.mjs")
-	cmd.Env = append(os.Environ(), "URL="+p.URL, "KEY="+key, "CHROMIUM="+chromium)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	inBrowser.run(t, []string{"URL=" + p.URL, "KEY=" + key}, "snippets.test.mjs")
 }

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -14,7 +13,7 @@ import (
 // how. With the variable SCREENSHOTS it leaves pictures in the folder that this names.
 func TestWidget(t *testing.T) {
 	t.Parallel()
-	node, chromium := node(t), browser(t)
+	inBrowser := newBrowserTest(t)
 	if _, err := os.Stat(filepath.Join("..", "web", "widget", "node_modules")); err != nil {
 		storetest.Missing(t, "browser", "run `npm ci` in the folder web/widget")
 	}
@@ -25,10 +24,5 @@ func TestWidget(t *testing.T) {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
 	p := program.Start(t, program.At(place)...)
-	cmd := exec.CommandContext(t.Context(), node, append([]string{"--test", "--test-concurrency=2"}, tests...)...)
-	cmd.Env = append(os.Environ(), "URL="+p.URL, "EMAIL="+program.Email, "PASSWORD="+program.Password, "CHROMIUM="+chromium)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	inBrowser.run(t, []string{"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password}, append([]string{"--test-concurrency=2"}, tests...)...)
 }
