@@ -24,12 +24,13 @@ var imports = map[string][]string{
 	"cmd/gatherkit":            {"internal/api", "internal/blob", "internal/config", "internal/feedback", "internal/password", "internal/store", "web", "*"},
 	"docs":                     {},
 	"e2e/program":              {"internal/store/storetest"},
-	"internal/api":             {"internal/blob", "internal/feedback", "internal/password", "internal/search", "internal/store", "*"}, // search, for texts that are in no database
+	"internal/api":             {"internal/blob", "internal/fair", "internal/feedback", "internal/password", "internal/search", "internal/store", "*"}, // search, for texts that are in no database
 	"internal/batch":           {},
 	"internal/blob":            {"internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2", "github.com/gabriel-vasile/mimetype", "golang.org/x/image", "golang.org/x/sync"},
 	"internal/config":          {"internal/feedback", "github.com/alecthomas/kong"},
+	"internal/fair":            {},
 	"internal/feedback":        {},
-	"internal/password":        {"golang.org/x/crypto", "golang.org/x/sync"},
+	"internal/password":        {"internal/fair", "golang.org/x/crypto", "golang.org/x/sync"},
 	"internal/search":          {"golang.org/x/text"},
 	"internal/store":           {"internal/batch", "internal/feedback", "internal/search", "*"},
 	"internal/store/storetest": {"internal/store", "github.com/jackc/pgx"},

@@ -1,0 +1,161 @@
+// Package fair divides a limited number of places among callers. One holder never
+// has more than its share, and holders that wait take turns (round-robin), so a
+// crowd from one holder does not keep the others waiting.
+package fair
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+)
+
+// Pool is a number of places. K says who holds them, such as an address or an
+// account. Its methods are safe for concurrent use.
+type Pool[K comparable] struct {
+	total, each int64
+
+	mu      sync.Mutex
+	used    int64
+	holders map[K]*holder[K]
+	turns   []*holder[K] // those that wait, the one whose turn is next first
+}
+
+type holder[K comparable] struct {
+	who     K
+	used    int64
+	waiting list.List // of *waiter, first come first served
+}
+
+type waiter struct {
+	n       int64
+	granted chan struct{}
+}
+
+// New returns a pool of total places, of which one holder gets at most each. Both
+// must be positive: New panics otherwise.
+func New[K comparable](total, each int64) *Pool[K] {
+	if total < 1 || each < 1 {
+		panic("fair: total and each must be positive")
+	}
+	return &Pool[K]{total: total, each: min(each, total), holders: map[K]*holder[K]{}}
+}
+
+// TryAcquire takes n places if the holder may have them now, ahead of those that
+// wait, and reports whether it did.
+func (p *Pool[K]) TryAcquire(who K, n int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.holder(who)
+	defer p.forget(h)
+	if h.used+n > p.each || p.used+n > p.total {
+		return false
+	}
+	p.take(h, n)
+	return true
+}
+
+// Acquire waits for n places. It fails with the cause of ctx's end when that comes
+// first. It panics when n is more than a holder can ever have.
+func (p *Pool[K]) Acquire(ctx context.Context, who K, n int64) error {
+	if n > p.each {
+		panic("fair: more places than one holder can have")
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	w := &waiter{n: n, granted: make(chan struct{})}
+	place := p.enter(who, w)
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-w.granted: // just before the end: the caller has them, and releases them
+		return nil
+	default:
+	}
+	h := p.holders[who]
+	h.waiting.Remove(place)
+	if h.waiting.Len() == 0 {
+		p.turns = slices.DeleteFunc(p.turns, func(other *holder[K]) bool { return other == h })
+	}
+	p.forget(h)
+	p.grant()
+	return context.Cause(ctx)
+}
+
+// Release gives n places back.
+func (p *Pool[K]) Release(who K, n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.holder(who)
+	h.used -= n
+	p.used -= n
+	if h.used < 0 {
+		panic("fair: more places released than taken")
+	}
+	p.forget(h)
+	p.grant()
+}
+
+func (p *Pool[K]) enter(who K, w *waiter) *list.Element {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.holder(who)
+	if h.waiting.Len() == 0 {
+		p.turns = append(p.turns, h)
+	}
+	place := h.waiting.PushBack(w)
+	p.grant()
+	return place
+}
+
+// grant gives free places to those that wait. When the next one needs more than is
+// free, nobody overtakes it: it would starve otherwise. A holder that has its share
+// is passed over.
+func (p *Pool[K]) grant() {
+	for i := 0; i < len(p.turns); {
+		h := p.turns[i]
+		first := h.waiting.Front()
+		w := first.Value.(*waiter)
+		if h.used+w.n > p.each {
+			i++
+			continue
+		}
+		if p.used+w.n > p.total {
+			return
+		}
+		p.take(h, w.n)
+		close(w.granted)
+		h.waiting.Remove(first)
+		p.turns = slices.Delete(p.turns, i, i+1)
+		if h.waiting.Len() > 0 {
+			p.turns = append(p.turns, h)
+		}
+	}
+}
+
+func (p *Pool[K]) take(h *holder[K], n int64) {
+	h.used += n
+	p.used += n
+}
+
+func (p *Pool[K]) holder(who K) *holder[K] {
+	h := p.holders[who]
+	if h == nil {
+		h = &holder[K]{who: who}
+		p.holders[who] = h
+	}
+	return h
+}
+
+// forget drops a holder that neither has places nor waits for any.
+func (p *Pool[K]) forget(h *holder[K]) {
+	if h.used == 0 && h.waiting.Len() == 0 {
+		delete(p.holders, h.who)
+	}
+}
