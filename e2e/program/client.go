@@ -104,6 +104,7 @@ type Result struct {
 	Request      Request
 	Requests     []Request
 	Upload       Upload
+	URL          string
 	NextCursor   string `json:"next_cursor"`
 	TotalCount   int    `json:"total_count"`
 }
