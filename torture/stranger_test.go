@@ -125,7 +125,7 @@ func TestStrangeCalls(t *testing.T) {
 // then ask for similar ones.
 func TestPoisonedVocabulary(t *testing.T) {
 	s := newScene(t)
-	ask := strangeCall{operation: "widget-similar-requests", body: `{"text":"` + alike(0, 15) + `"}`}
+	ask := strangeCall{operation: "widget-similar-requests", body: `{"text":"` + alike(0, 6) + `"}`}
 	n := times(600, 3600)
 	var all sync.WaitGroup
 	var next atomic.Int64
@@ -133,25 +133,24 @@ func TestPoisonedVocabulary(t *testing.T) {
 		all.Go(func() {
 			c := from(t, s.p, fmt.Sprint("192.0.2.", worker+1))
 			for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
-				c.Want(t, "ok", "widget-submit-request", s.app.APIKey, program.Params{"title": alike(i*40, 15), "description": alike(i*40+15, 24)})
+				c.Want(t, "ok", "widget-submit-request", s.app.APIKey, program.Params{"title": alike(i*30, 6), "description": alike(i*30+6, 24)})
 			}
 		})
 	}
 	all.Wait()
-	s.next.Submit(t, s.nextApp.APIKey, "Invoices as PDF")
+	s.next.Submit(t, s.app.APIKey, "Invoices as PDF")
 	program.Eventually(t, "the index has followed", func() bool {
-		got := s.next.Want(t, "ok", "requests-similar", s.token, program.Params{"app_id": s.app.ID, "text": alike(n*40, 1)})
-		return len(got.Requests) > 0
+		return s.next.Want(t, "ok", "requests-list", s.token, program.Params{"app_id": s.app.ID, "query": "invoices"}).TotalCount == 1
 	})
 	s.strange(t, ask)
 }
 
-// alike is n words that begin alike and have the same letters.
+// alike is n words of 32 letters that begin alike and have the same letters.
 func alike(first, n int) string {
 	words := make([]string, n)
 	for i := range words {
-		word := []byte("abcd")
-		for rest := first + i; len(word) < 12; rest /= 4 {
+		word := []byte(strings.Repeat("abcd", 6))
+		for rest := first + i; len(word) < 32; rest /= 4 {
 			word = append(word, "abcd"[rest%4])
 		}
 		words[i] = string(word)
@@ -165,7 +164,7 @@ func (s *scene) strange(t *testing.T, call strangeCall) {
 	make1 := func(int) { s.post(t, call) }
 	n := 20
 	if *attacked != "" {
-		n = 1
+		n = 3
 	}
 	cost := s.cost(t, n, make1)
 	if cost > maxCallTime && *attacked == "" {
