@@ -91,8 +91,11 @@ func fold(text string) string {
 	}
 	folded := norm.NFKD.String(cases.Fold().String(norm.NFKC.String(text)))
 	folded = strings.Map(func(r rune) rune {
-		if r >= 0x300 && r <= 0x36f {
+		switch {
+		case r >= 0x300 && r <= 0x36f:
 			return -1
+		case unicode.Is(unicode.Cherokee, r): // of these, Fold makes small letters capital and capital ones small
+			return unicode.ToLower(r)
 		}
 		return r
 	}, folded)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -55,6 +56,33 @@ func TestTermsAreWords(t *testing.T) {
 		}
 		if !slices.Equal(words, Words(strings.ToUpper(title), "")) && strings.ToLower(strings.ToUpper(title)) == title {
 			t.Fatalf("%q has other words in capitals", title)
+		}
+	})
+}
+
+// TestFold: what is folded stays as it is, and letters of either case become the same.
+func TestFold(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		folded := fold(string(r))
+		if again := fold(folded); again != folded {
+			t.Errorf("%U becomes %+q, and that becomes %+q", r, folded, again)
+		}
+		if upper := unicode.ToUpper(r); unicode.ToLower(upper) == r && fold(string(upper)) != folded {
+			t.Errorf("%U becomes %+q, and its capital %U becomes %+q", r, folded, upper, fold(string(upper)))
+		}
+	}
+	// Most texts have the capital letters; the index has always had small ones for them.
+	if words := Words("ᏣᎳᎩ Ᏸ", "ꮳꮃꭹ ᏸ"); !slices.Equal(words, []string{"ᏸ", "ꮳꮃꭹ"}) {
+		t.Errorf("Cherokee: %q", words)
+	}
+	texts := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.RuneFrom(nil, unicode.M)))
+	rapid.Check(t, func(t *rapid.T) {
+		text := texts.Draw(t, "text")
+		if folded := fold(text); fold(folded) != folded {
+			t.Fatalf("%+q becomes %+q, and that becomes %+q", text, folded, fold(folded))
 		}
 	})
 }
