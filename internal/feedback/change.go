@@ -41,6 +41,7 @@ const (
 	RequestReleased   ChangeKind = "request.released"
 	RequestBlocked    ChangeKind = "request.blocked"
 	RequestPurged     ChangeKind = "request.purged"
+	RequestRecounted  ChangeKind = "request.recounted"
 	RequestMerged     ChangeKind = "request.merged"
 	RequestUnmerged   ChangeKind = "request.unmerged"
 	VoteAdded         ChangeKind = "vote.added"

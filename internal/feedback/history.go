@@ -54,11 +54,11 @@ func (e *Event) Summarise() {
 	case CommentCreated, CommentUpdated, CommentDeleted:
 		deed = e.commentDeed()
 	case RequestUpdated:
-		var parts []string
-		for _, field := range slices.SortedFunc(maps.Keys(e.After), cmp.Compare) {
-			parts = append(parts, e.fieldDeed(field))
-		}
-		deed = cmp.Or(joined(parts), deed)
+		deed = cmp.Or(e.each(e.fieldDeed), deed)
+	case RequestRecounted:
+		deed = "recounted " + e.each(func(field string) string {
+			return fmt.Sprintf("%s %s instead of %s", said(e.After[field]), field, said(e.Before[field]))
+		})
 	default:
 		deed = cmp.Or(deed, e.auditDeed())
 	}
@@ -112,6 +112,15 @@ func aComment(visibility any) string {
 		return "a public comment"
 	}
 	return "an internal comment"
+}
+
+// each puts together what is said of each field that was changed.
+func (e *Event) each(say func(field string) string) string {
+	var parts []string
+	for _, field := range slices.Sorted(maps.Keys(e.After)) {
+		parts = append(parts, say(field))
+	}
+	return joined(parts)
 }
 
 // fieldDeed says how one field was changed.

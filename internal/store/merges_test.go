@@ -105,7 +105,8 @@ func TestVotesAtOnce(t *testing.T) {
 	})
 }
 
-// TestRecountRepairs: what somebody has spoilt past the service is found and mended.
+// TestRecountRepairs: what somebody has spoilt past the service is found and mended, and
+// the log says so.
 func TestRecountRepairs(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
@@ -128,9 +129,20 @@ func TestRecountRepairs(t *testing.T) {
 			t.Errorf("found again %+v, %v", wrong, err)
 		}
 		for id, want := range map[feedback.ID]int64{one.ID: 2, other.ID: 1} {
-			if r, err := r.Request(ctx, account.ID, id); err != nil || r.Votes != want || r.Comments != 0 {
-				t.Errorf("%d votes, %d comments, %v", r.Votes, r.Comments, err)
+			now, err := r.Request(ctx, account.ID, id)
+			if err != nil || now.Votes != want || now.Comments != 0 {
+				t.Errorf("%d votes, %d comments, %v", now.Votes, now.Comments, err)
+			}
+			summary := fmt.Sprintf("An operator recounted 0 comments instead of 7 and %d votes instead of %d.", want, want+3)
+			history, total, err := r.History(ctx, account.ID, id, 0, 10)
+			if err != nil || total != now.Version || history[0].Kind != feedback.RequestRecounted || history[0].Summary != summary {
+				t.Errorf("%d entries of version %d, %v: %+v", total, now.Version, err, history)
 			}
 		}
+		if n := r.count("changes WHERE kind = 'request.recounted'"); n != 2 {
+			t.Errorf("%d entries in the log, want one for each request", n)
+		}
+		r.index()
+		r.checkIndex(t)
 	})
 }

@@ -23,7 +23,8 @@ type Miscount struct {
 const recountChunk = 1000
 
 // Recount compares the counters of every app and of every request with the rows,
-// repairs those that are wrong and returns them. An app's writers wait while its
+// repairs those that are wrong and returns them. The log of changes gets an entry for
+// each request whose votes or comments are repaired. An app's writers wait while its
 // requests are being counted, but not while all their votes and comments are.
 func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 	type appKey struct{ accountID, id feedback.ID }
@@ -115,7 +116,7 @@ func (s *Store) recountRequests(ctx context.Context, accountID, appID feedback.I
 			if err != nil {
 				return err
 			}
-			found, err = repair(ctx, tx, accountID, appID, box, some)
+			found, err = s.repair(ctx, tx, accountID, appID, box, some)
 			return err
 		})
 		if err != nil {
@@ -129,10 +130,12 @@ func (s *Store) recountRequests(ctx context.Context, accountID, appID feedback.I
 	return wrong, nil
 }
 
-// repair sets the counters that are wrong. Without rows there may be one vote, that of
-// the submitter.
-func repair(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box feedback.Box, some []tallies) ([]Miscount, error) {
+// repair sets the counters that are wrong, and logs it. Without rows there may be one
+// vote, that of the submitter.
+func (s *Store) repair(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box feedback.Box, some []tallies) ([]Miscount, error) {
+	now := feedback.At(s.now())
 	var wrong []Miscount
+	var changes []feedback.Change
 	for _, t := range some {
 		if t.people == 0 {
 			t.people = max(0, min(t.votes, 1))
@@ -140,15 +143,23 @@ func repair(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box f
 		if t.votes == t.people && t.comments == t.spoken {
 			continue
 		}
+		c := feedback.Change{
+			Kind: feedback.RequestRecounted, Actor: feedback.Command(), AppID: &appID, RequestID: &t.id,
+			Before: map[string]any{}, After: map[string]any{},
+		}
 		for _, m := range []Miscount{{Of: "votes", Counted: t.votes, Rows: t.people}, {Of: "comments", Counted: t.comments, Rows: t.spoken}} {
 			if m.Counted != m.Rows {
 				m.AccountID, m.AppID, m.Box, m.RequestID = accountID, appID, string(box), &t.id
 				wrong = append(wrong, m)
+				c.Before[m.Of], c.After[m.Of] = m.Counted, m.Rows
 			}
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET votes = $3, comments = $4 WHERE account_id = $1 AND id = $2", accountID, t.id, t.people, t.spoken); err != nil {
+		_, err := tx.ExecContext(ctx, "UPDATE requests SET votes = $4, comments = $5, "+touched+" WHERE account_id = $1 AND id = $3",
+			accountID, now, t.id, t.people, t.spoken)
+		if err != nil {
 			return nil, err
 		}
+		changes = append(changes, c)
 	}
-	return wrong, nil
+	return wrong, s.record(ctx, tx, accountID, now, changes...)
 }
