@@ -79,6 +79,23 @@ func TestExportLinks(t *testing.T) {
 		gone("junk", exportPath+"x")
 		gone("nothing", exportPath)
 
+		newer := s.link(`{"format":"csv"}`)
+		store := func(wanted string) {
+			t.Helper()
+			if _, err := at.Raw(t).ExecContext(t.Context(), "UPDATE exports SET wanted = $1", wanted); err != nil {
+				t.Fatal(err)
+			}
+		}
+		store(`{"Filter":{"Box":"live","Later":"x"},"Format":"csv"}`)
+		if got := s.open(http.MethodGet, newer); got.status != http.StatusServiceUnavailable || got.code(t) != "api.unavailable" ||
+			got.header.Get("Retry-After") != "1" || strings.Contains(string(got.body), "Later") {
+			t.Errorf("a link of a newer version: %d %s", got.status, got.body)
+		}
+		store(`{"Filter":{"Box":"live"},"Format":"csv"}`)
+		if got := s.open(http.MethodGet, newer); got.status != http.StatusOK {
+			t.Errorf("the same at a newer replica: %d %s", got.status, got.body)
+		}
+
 		expired, last := s.link(`{"format":"csv"}`), s.link(`{"format":"csv"}`)
 		s.clock.Move(10*time.Minute - time.Second)
 		if got := s.open(http.MethodGet, last); got.status != http.StatusOK {

@@ -18,9 +18,9 @@ const exportLife = 10 * time.Minute
 // Export is what a link leads to.
 type Export struct {
 	AccountID feedback.ID `json:"-"`
-	Filter    Filter
-	Format    string // feedback.CSV or feedback.JSONL
-	BOM       bool   // whether a CSV begins with a byte order mark
+	Filter    Filter      `json:",omitzero"`
+	Format    string      `json:",omitempty"` // feedback.CSV or feedback.JSONL
+	BOM       bool        `json:",omitempty"` // whether a CSV begins with a byte order mark
 }
 
 // AddExport makes a link to an export for a session, with which it dies, and returns its
@@ -44,17 +44,22 @@ func (s *Store) AddExport(ctx context.Context, x Export, sessionID feedback.ID) 
 	})
 }
 
+// errNewerExport brings the link back, for a replica of the version that made it.
+var errNewerExport = feedback.ErrUnavailable.With("The link needs a newer version of the service, which is being installed; open it again shortly.")
+
 // TakeExport returns what a link leads to, and ends the link: of all who open it at
 // once, one gets there. It refuses the others, and expired links and those of sessions
-// that have ended, with ErrExportNotFound.
+// that have ended, with ErrExportNotFound. A link that asks for what only a newer version
+// of the service knows stays, and is refused with ErrUnavailable.
 func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
 	if !feedback.ValidExportToken(token) {
 		return Export{}, feedback.ErrExportNotFound
 	}
 	var x Export
 	var refused bool // a value, as an error would bring the link back
+	var unknown error
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		x, refused = Export{}, false
+		x, refused, unknown = Export{}, false, nil
 		var sessionID feedback.ID
 		var wanted []byte
 		var expires feedback.Time
@@ -73,17 +78,27 @@ func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
 		if err != nil {
 			return err
 		}
-		refused = n == 0
-		// A newer version may know filters that this one does not: to pass over one
-		// would let out more than was asked for.
+		if refused = n == 0; refused {
+			return nil
+		}
+		// To pass over what this version does not know would let out more than was asked for.
 		decoder := json.NewDecoder(bytes.NewReader(wanted))
 		decoder.DisallowUnknownFields()
-		return decoder.Decode(&x)
+		if unknown = decoder.Decode(&x); unknown != nil {
+			return errNewerExport
+		}
+		return nil
 	})
+	if unknown != nil {
+		s.log.Warn("a link to an export asks for what this version does not know; a newer replica can open it", "error", unknown)
+	}
 	if err == nil && refused {
 		err = feedback.ErrExportNotFound
 	}
-	return x, err
+	if err != nil {
+		return Export{}, err
+	}
+	return x, nil
 }
 
 // forgetExports removes the links that nobody has opened in time.

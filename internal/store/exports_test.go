@@ -1,12 +1,17 @@
 package store_test
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
@@ -62,6 +67,99 @@ func TestExportIsOfOneMoment(t *testing.T) {
 			t.Errorf("of a deleted app %d and %d requests are left, %v, %v", len(exported), len(left), err, pageErr)
 		}
 	})
+}
+
+// TestStoredExports: in a rolling upgrade, links work at replicas of the version before and
+// of the one after. One that asks for what a replica does not know lets out nothing there,
+// and stays for a replica that does.
+func TestStoredExports(t *testing.T) {
+	empty, err := json.Marshal(store.Export{})
+	if err != nil || string(empty) != "{}" {
+		t.Errorf("a field that is not set is stored, and older versions do not know new ones: %s, %v", empty, err)
+	}
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		app := r.app(account)
+		credentials, err := r.Credentials(ctx, "acme@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, _, err := r.OpenSession(ctx, credentials, nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := func(format string) string { return strings.ReplaceAll(format, "{app}", app.ID.String()) }
+		after, before := feedback.At(r.clock.Now()), feedback.At(r.clock.Now().Add(time.Hour))
+		plain := store.Export{AccountID: account.ID, Filter: store.Filter{Box: feedback.Live}, Format: feedback.CSV}
+		full := store.Export{AccountID: account.ID, Format: feedback.JSONL, BOM: true, Filter: store.Filter{
+			AppID: &app.ID, Statuses: []feedback.Status{"opened"}, Box: feedback.Bin, Tag: "a", AssigneeID: &app.ID, Unassigned: true,
+			Source: "api", CreatedAfter: &after, CreatedBefore: &before, Query: "dark",
+		}}
+		const fullText = `{"Filter":{"AppID":"{app}","Statuses":["opened"],"Box":"bin","Tag":"a","AssigneeID":"{app}",` +
+			`"Unassigned":true,"Source":"api","CreatedAfter":"2026-01-01T00:00:00.000Z","CreatedBefore":"2026-01-01T01:00:00.000Z","Query":"dark"},"Format":"jsonl","BOM":true}`
+		const plainText = `{"Filter":{"AppID":null,"Statuses":null,"Box":"live","Tag":"","AssigneeID":null,"Unassigned":false,` +
+			`"Source":"","CreatedAfter":null,"CreatedBefore":null,"Query":""},"Format":"csv","BOM":false}`
+		for _, c := range []struct {
+			x      store.Export
+			stored string // as the first versions read it, which refuse what they do not know
+			read   string // as the first versions stored it; "" if that is the same
+		}{
+			{plain, `{"Filter":{"Box":"live"},"Format":"csv"}`, plainText},
+			{full, text(fullText), ""},
+		} {
+			token, _, err := r.AddExport(ctx, c.x, session.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := r.count("exports WHERE wanted = $1", c.stored); n != 1 {
+				t.Errorf("%d links are stored as %s", n, c.stored)
+			}
+			r.spoil("UPDATE exports SET wanted = $1", cmp.Or(c.read, c.stored))
+			if x, err := r.TakeExport(ctx, token); err != nil || !reflect.DeepEqual(x, c.x) {
+				t.Errorf("%+v, %v, want %+v", x, err, c.x)
+			}
+		}
+		for _, newer := range []string{
+			`{"Filter":{"Box":"live","Later":"x"},"Format":"csv"}`, `{"Filter":{"Box":"live"},"Format":"csv","Columns":["id"]}`,
+			`{"Filter":{"Box":["live","bin"]},"Format":"csv"}`,
+		} {
+			token, _, err := r.AddExport(ctx, plain, session.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.spoil("UPDATE exports SET wanted = $1", newer)
+			for range 2 {
+				var refusal *feedback.Error
+				x, err := r.TakeExport(ctx, token)
+				if !errors.As(err, &refusal) || refusal.Code != "api.unavailable" || refusal.RetryAfter == 0 || x.Format != "" ||
+					r.count("exports") != 1 {
+					t.Errorf("%s: %+v, %v, and %d links are left", newer, x, err, r.count("exports"))
+				}
+			}
+			r.spoil("UPDATE exports SET wanted = $1", `{"Filter":{"Box":"live"},"Format":"csv"}`) // at the other replica
+			if x, err := r.TakeExport(ctx, token); err != nil || !reflect.DeepEqual(x, plain) {
+				t.Errorf("%+v, %v", x, err)
+			}
+		}
+		token, _, err := r.AddExport(ctx, plain, session.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.spoil("UPDATE exports SET wanted = $1", `{"Later":true}`)
+		r.spoil("DELETE FROM sessions WHERE id = $1", session.ID)
+		if _, err := r.TakeExport(ctx, token); !errors.Is(err, feedback.ErrExportNotFound) || r.count("exports") != 0 {
+			t.Errorf("of a session that has ended: %v, and %d links are left", err, r.count("exports"))
+		}
+	})
+}
+
+// spoil changes the database past the store.
+func (r *rig) spoil(statement string, args ...any) {
+	r.t.Helper()
+	if _, err := r.raw.ExecContext(ctx, statement, args...); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // exportScans are the plans that walk over a table for an export, but for those of the

@@ -11,19 +11,22 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Filter says which requests of an account a list holds.
+// Filter says which requests of an account a list holds. Links to exports store it as
+// JSON without the fields that are not set, so that an older replica can read it unless
+// it has a field that the replica does not know.
 type Filter struct {
-	AppID    *feedback.ID
-	Statuses []feedback.Status // empty means any
-	Box      feedback.Box
+	AppID    *feedback.ID      `json:",omitempty"`
+	Statuses []feedback.Status `json:",omitempty"` // empty means any
+	Box      feedback.Box      `json:",omitempty"`
 
-	Tag                         string // folded; "" means any
-	AssigneeID                  *feedback.ID
-	Unassigned                  bool
-	Source                      string         // "" means any
-	CreatedAfter, CreatedBefore *feedback.Time // from the one on, up to the other
+	Tag           string         `json:",omitempty"` // folded; "" means any
+	AssigneeID    *feedback.ID   `json:",omitempty"`
+	Unassigned    bool           `json:",omitempty"`
+	Source        string         `json:",omitempty"` // "" means any
+	CreatedAfter  *feedback.Time `json:",omitempty"` // from this time on
+	CreatedBefore *feedback.Time `json:",omitempty"` // up to this time
 
-	Query string // words that requests have, of those that are live; "" means any
+	Query string `json:",omitempty"` // words that requests have, of those that are live; "" means any
 }
 
 // fromWidget is the source of most requests.
