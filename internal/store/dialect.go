@@ -256,12 +256,15 @@ func undoesGroup(err error) bool {
 // ("Can Applications Recover from fsync Failures?", USENIX ATC 2020).
 func breaksFile(err error, committing bool) bool {
 	var lite *sqlite.Error
-	if !errors.As(err, &lite) {
-		return false
-	}
-	switch lite.Code() {
-	case sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	return errors.As(err, &lite) && fatalCode(lite.Code(), committing)
+}
+
+func fatalCode(code int, committing bool) bool {
+	switch code & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return true
+	case sqlite3.SQLITE_IOERR:
+		return committing || code == sqlite3.SQLITE_IOERR_FSYNC || code == sqlite3.SQLITE_IOERR_DIR_FSYNC
 	}
-	return committing && lite.Code()&0xff == sqlite3.SQLITE_IOERR
+	return false
 }

@@ -1,0 +1,223 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// TestFullDiskFailsGroup: a member for which there is no room on the disk may have undone
+// the work of those before it. So none of the group is kept, and none is told that it was.
+func TestFullDiskFailsGroup(t *testing.T) {
+	s := openForTest(t)
+	ctx := context.Background()
+	var pages int
+	if err := s.writer.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	room := func(pages int) {
+		t.Helper()
+		if err := s.writer.QueryRowContext(ctx, "PRAGMA max_page_count = "+strconv.Itoa(pages)).Scan(&pages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert := func(name string, size int) transaction {
+		return func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, "INSERT INTO secrets (name, value) VALUES ($1, $2)", name, make([]byte, size))
+			return err
+		}
+	}
+	names := func() (n int) {
+		t.Helper()
+		if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM secrets").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	room(pages)
+	failed, err := s.writeGroup(ctx, struct{}{}, []transaction{insert("a", 1), insert("b", 1<<20), insert("c", 1)})
+	if failed != nil || codeOf(err)&0xff != sqlite3.SQLITE_FULL || !s.Unavailable(err) {
+		t.Errorf("the group: %v, %v, want no results and that the disk is full", failed, err)
+	}
+	if n := names(); n != 0 {
+		t.Errorf("%d members of the group were kept", n)
+	}
+	room(1 << 20)
+	if err := s.write(ctx, insert("d", 1<<20)); err != nil || names() != 1 {
+		t.Errorf("with room again: %v, %d rows", err, names())
+	}
+}
+
+// codeOf is SQLite's code of an error, 0 if it is none of SQLite's.
+func codeOf(err error) int {
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return lite.Code()
+	}
+	return 0
+}
+
+// TestFatalCodes: the process must end when the file is not what was written, or a sync
+// has failed; and when anything has failed while a transaction was being committed.
+func TestFatalCodes(t *testing.T) {
+	const never, commit, always = 0, 1, 2
+	for code, when := range map[int]int{
+		sqlite3.SQLITE_IOERR_FSYNC: always, sqlite3.SQLITE_IOERR_DIR_FSYNC: always,
+		sqlite3.SQLITE_CORRUPT: always, sqlite3.SQLITE_CORRUPT_INDEX: always, sqlite3.SQLITE_NOTADB: always,
+		sqlite3.SQLITE_IOERR: commit, sqlite3.SQLITE_IOERR_WRITE: commit, sqlite3.SQLITE_IOERR_READ: commit,
+		sqlite3.SQLITE_FULL: never, sqlite3.SQLITE_BUSY: never, sqlite3.SQLITE_READONLY: never, sqlite3.SQLITE_INTERRUPT: never,
+		sqlite3.SQLITE_CONSTRAINT_UNIQUE: never, sqlite3.SQLITE_NOMEM: never, sqlite3.SQLITE_ERROR: never, sqlite3.SQLITE_CANTOPEN: never,
+	} {
+		if fatalCode(code, false) != (when == always) || fatalCode(code, true) != (when >= commit) {
+			t.Errorf("%d (%s) is %v, and %v while committing", code, sqlite.ErrorCodeString[code], fatalCode(code, false), fatalCode(code, true))
+		}
+	}
+}
+
+// failing is a store whose files can be spoilt, and what it has said about them.
+type failing struct {
+	*Store
+	t    *testing.T
+	told []error
+}
+
+func newFailing(t *testing.T) *failing {
+	t.Helper()
+	f := &failing{t: t}
+	var err error
+	f.Store, err = Open(context.Background(), Options{
+		Folder: t.TempDir(), Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Fatal: func(err error) { f.told = append(f.told, err) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() }) // what is spoilt may not be closed without an error
+	if err := f.insert("before"); err != nil {
+		t.Fatal(err)
+	}
+	var busy, pages, moved int
+	err = f.writer.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	if err != nil || busy != 0 {
+		t.Fatal(busy, err)
+	}
+	return f
+}
+
+func (f *failing) insert(name string) error {
+	return f.write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO secrets (name, value) VALUES ($1, $2)", name, []byte{1})
+		return err
+	})
+}
+
+// swap puts another file in the place of one that the store has open, for all who have it.
+func (f *failing) swap(suffix, other string, flags int) {
+	f.t.Helper()
+	opened, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	swapped := 0
+	for _, link := range opened {
+		target, err := os.Readlink(link)
+		if err != nil || target != filepath.Join(f.folder, databaseFile+suffix) {
+			continue
+		}
+		fd, err := strconv.Atoi(filepath.Base(link))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		to, err := syscall.Open(other, flags|syscall.O_CLOEXEC, 0)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if err := errors.Join(syscall.Dup3(to, fd, syscall.O_CLOEXEC), syscall.Close(to)); err != nil {
+			f.t.Fatal(err)
+		}
+		swapped++
+	}
+	if swapped == 0 {
+		f.t.Fatalf("nobody has %s%s open", databaseFile, suffix)
+	}
+}
+
+// wantBroken checks that the store has ended the process once, and does nothing any more.
+func (f *failing) wantBroken(err error, code int) {
+	f.t.Helper()
+	if codeOf(err) != code || !f.Unavailable(err) || len(f.told) != 1 || codeOf(f.told[0]) != code {
+		f.t.Errorf("the error is %v, and the process was told %v, want one error %d", err, f.told, code)
+	}
+	err = f.write(context.Background(), func(context.Context, *sql.Tx) error {
+		f.t.Error("a transaction has begun on a broken disk")
+		return nil
+	})
+	if !errors.Is(err, errBroken) || !f.Unavailable(err) || !errors.Is(f.Ping(context.Background()), errBroken) || len(f.told) != 1 {
+		f.t.Errorf("after that: %v, and the process was told %v", err, f.told)
+	}
+}
+
+// TestDiskFails: whatever SQLite says of a disk that has failed, nothing that may be lost
+// is acknowledged, and the process ends.
+func TestDiskFails(t *testing.T) {
+	t.Run("sync", func(t *testing.T) {
+		f := newFailing(t)
+		f.swap("-wal", os.DevNull, syscall.O_RDWR) // which cannot be synced
+		f.wantBroken(f.insert("lost"), sqlite3.SQLITE_IOERR_FSYNC)
+	})
+	t.Run("commit", func(t *testing.T) {
+		f := newFailing(t)
+		f.swap("-wal", os.DevNull, syscall.O_RDONLY)
+		f.wantBroken(f.insert("lost"), sqlite3.SQLITE_IOERR_WRITE)
+	})
+	t.Run("read", func(t *testing.T) { // what was written is as safe as before
+		f := newFailing(t)
+		if _, err := f.writer.ExecContext(context.Background(), "PRAGMA shrink_memory"); err != nil { // what was read before
+			t.Fatal(err)
+		}
+		f.swap("", f.folder, syscall.O_RDONLY) // a folder cannot be read like a file
+		err := f.write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+			var n int
+			return tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM votes").Scan(&n)
+		})
+		if codeOf(err) != sqlite3.SQLITE_IOERR_READ || !f.Unavailable(err) || len(f.told) != 0 {
+			t.Errorf("the error is %v, and the process was told %v", err, f.told)
+		}
+	})
+	t.Run("corrupt", func(t *testing.T) { // only a read has noticed
+		f := newFailing(t)
+		path := filepath.Join(f.folder, databaseFile)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range text[4096:] {
+			text[4096+i] = 0xff
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY, 0) // in place, as a disk does it
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = file.Write(text)
+		if err := errors.Join(err, file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.HasUsers(context.Background())
+		if !f.Unavailable(err) {
+			t.Errorf("%v is no reason to come again", err)
+		}
+		f.wantBroken(err, sqlite3.SQLITE_CORRUPT)
+	})
+}
