@@ -1,7 +1,11 @@
 package store_test
 
 import (
+	"database/sql/driver"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,7 +16,8 @@ import (
 )
 
 // TestBulkBesideSubmissions: others' submissions go on while ten thousand requests
-// change, and all are counted where they are.
+// change, and all are counted where they are. A submission that waits for too long is
+// told to come again, and does.
 func TestBulkBesideSubmissions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
@@ -29,9 +34,15 @@ func TestBulkBesideSubmissions(t *testing.T) {
 		var wg sync.WaitGroup
 		for caller := range 8 {
 			wg.Go(func() {
-				for !done.Load() {
-					to := []feedback.App{other, app}[caller%2]
-					if _, err := r.Submit(ctx, store.Submission{App: to, Request: feedback.NewRequest("U", "")}); err != nil {
+				for n := 0; !done.Load(); n++ {
+					sub := store.Submission{
+						App: []feedback.App{other, app}[caller%2], Request: feedback.NewRequest("U", ""), IdempotencyKey: fmt.Sprint(caller, ".", n),
+					}
+					_, err := r.Submit(ctx, sub)
+					for r.Unavailable(err) {
+						_, err = r.Submit(ctx, sub)
+					}
+					if err != nil {
 						t.Error(err)
 						return
 					}
@@ -50,10 +61,14 @@ func TestBulkBesideSubmissions(t *testing.T) {
 			{store.Bulk{IDs: ids}, "planned", []string{"A", "B"}},
 			{store.Bulk{Filter: filter, Expected: store.MaxBulk}, "declined", []string{"b"}},
 		} {
-			n, err := r.ChangeRequests(ctx, account.ID, c.bulk, feedback.Command(), func(r *feedback.Request) error {
+			change := func(r *feedback.Request) error {
 				r.Apply(feedback.RequestChange{Status: &c.status, Tags: &c.tags})
 				return nil
-			})
+			}
+			n, err := r.ChangeRequests(ctx, account.ID, c.bulk, feedback.Command(), change)
+			for r.Unavailable(err) {
+				n, err = r.ChangeRequests(ctx, account.ID, c.bulk, feedback.Command(), change)
+			}
 			if err != nil || n != store.MaxBulk {
 				t.Fatalf("%d changed, %v", n, err)
 			}
@@ -79,6 +94,99 @@ func TestBulkBesideSubmissions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestBulkExpectsAll: a filter that matches fewer requests than are expected, or more,
+// changes none of them.
+func TestBulkExpectsAll(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		app, empty := r.app(account), r.app(account)
+		r.fill(app, 3)
+		for _, c := range []struct {
+			filter   store.Filter
+			expected int64
+			changed  int
+			refused  bool
+		}{
+			{store.Filter{}, 0, 0, true},
+			{store.Filter{}, 2, 0, true},
+			{store.Filter{}, 4, 0, true},
+			{store.Filter{AppID: &empty.ID}, 1, 0, true},
+			{store.Filter{AppID: &empty.ID}, 0, 0, false},
+			{store.Filter{Query: "nowhere"}, 1, 0, true},
+			{store.Filter{Query: "nowhere"}, 0, 0, false},
+			{store.Filter{}, 3, 3, false},
+		} {
+			c.filter.Box = feedback.Live
+			bulk := store.Bulk{Filter: c.filter, Expected: c.expected}
+			changed, err := r.ChangeRequests(ctx, account.ID, bulk, feedback.Command(), func(r *feedback.Request) error {
+				r.Status = "planned"
+				return nil
+			})
+			if errors.Is(err, feedback.ErrCountMismatch) != c.refused || err != nil && !c.refused || changed != c.changed {
+				t.Errorf("%d expected: %d changed, %v, want %d", c.expected, changed, err, c.changed)
+			}
+			if n := r.count("requests WHERE status = 'planned'"); n != c.changed {
+				t.Errorf("%d expected: %d are different, want %d", c.expected, n, c.changed)
+			}
+		}
+	})
+}
+
+// TestBulkKeepsOthersChanges: a bulk change waits for a change of one of its requests
+// that is not committed yet, and changes what that has made of it. Only PostgreSQL lets
+// two transactions write at once.
+func TestBulkKeepsOthersChanges(t *testing.T) {
+	r := newRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
+	account := r.account("Acme")
+	tag := func(name string) func(*feedback.Request) error {
+		return func(r *feedback.Request) error {
+			r.Tags = append(slices.Clone(r.Tags), name)
+			return nil
+		}
+	}
+	for name, bulk := range map[string]func(feedback.App, feedback.Request) store.Bulk{
+		"ids": func(_ feedback.App, one feedback.Request) store.Bulk { return store.Bulk{IDs: []feedback.ID{one.ID}} },
+		"filter": func(app feedback.App, _ feedback.Request) store.Bulk {
+			return store.Bulk{Filter: store.Filter{Box: feedback.Live, AppID: &app.ID}, Expected: 1}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			app := r.app(account)
+			one := r.fill(app, 1)
+			saved, goOn := make(chan struct{}), make(chan struct{})
+			slow := r.watched(func(query string, _ []driver.NamedValue) {
+				if strings.HasPrefix(query, "INSERT INTO account_seq") { // the row is saved, the commit comes next
+					close(saved)
+					<-goOn
+				}
+			})
+			results := make(chan error, 2)
+			go func() {
+				_, err := slow.ChangeRequest(ctx, account.ID, one.ID, feedback.Command(), tag("first"))
+				results <- err
+			}()
+			<-saved
+			go func() {
+				_, err := r.ChangeRequests(ctx, account.ID, bulk(app, one), feedback.Command(), tag("second"))
+				results <- err
+			}()
+			r.untilBlocked()
+			close(goOn)
+			if err := errors.Join(<-results, <-results); err != nil {
+				t.Fatal(err)
+			}
+			now, err := r.Request(ctx, account.ID, one.ID)
+			if err != nil || !slices.Equal(now.Tags, []string{"first", "second"}) || now.Version != 3 {
+				t.Errorf("version %d has the tags %q, %v", now.Version, now.Tags, err)
+			}
+			if n := r.count("request_tags WHERE request_id = $1", one.ID); n != 2 {
+				t.Errorf("the request is found by %d tags", n)
+			}
+		})
+	}
 }
 
 // TestBulkOfMergedRequests: none of many requests changes when one of them is merged and

@@ -44,6 +44,9 @@ func (w *Worker) Step(ctx context.Context) (more bool, err error) {
 // Reader is where the store reads.
 func (s *Store) Reader() *sql.DB { return s.reader }
 
+// Begin is what Watch notes before a transaction begins.
+const Begin = "BEGIN"
+
 // Watch calls note before each statement that the store sends to the database. It
 // must be called before the store is used; the returned function closes what it has
 // opened, after the store is closed.
@@ -97,6 +100,11 @@ type watchedConn struct {
 }
 
 func (c *watchedConn) Close() error { return c.conn.Close() }
+
+func (c *watchedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	c.note(Begin, nil)
+	return c.rawConn.BeginTx(ctx, o)
+}
 
 func (c *watchedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	c.note(query, args)

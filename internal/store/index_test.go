@@ -255,6 +255,57 @@ func TestIndexersAtOnce(t *testing.T) {
 	})
 }
 
+// TestIndexBesidePurge: a request that goes for good after an indexer has read its words,
+// and before that has written them, does not come back with them.
+func TestIndexBesidePurge(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		for name, purge := range map[string]func(feedback.App, feedback.Request){
+			"app": func(app feedback.App, _ feedback.Request) { r.drop(app) },
+			"request": func(_ feedback.App, one feedback.Request) {
+				if _, err := r.ChangeRequest(ctx, account.ID, one.ID, feedback.Command(), func(r *feedback.Request) error {
+					r.Box = feedback.Bin
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				r.clock.Move(31 * 24 * time.Hour)
+				if err := r.Sweep(ctx); err != nil {
+					t.Fatal(err)
+				}
+			},
+		} {
+			app := r.app(account)
+			r.fill(app, 3)
+			r.index()
+			one := r.fill(app, 1)
+			var purged sync.Once
+			slow := r.watched(func(query string, _ []driver.NamedValue) {
+				if query == store.Begin {
+					purged.Do(func() {
+						purge(app, one)
+						for more := true; more; {
+							var err error
+							if more, err = r.Purge(ctx); err != nil {
+								t.Fatal(err)
+							}
+						}
+					})
+				}
+			})
+			if _, _, err := slow.Index(ctx, feedback.ID{}); err != nil {
+				t.Fatal(err)
+			}
+			r.index()
+			if n := r.count("indexed_requests WHERE request_id = $1", one.ID) + r.count("request_words WHERE id = $1", one.ID); n != 0 {
+				t.Errorf("%s: the index has %d rows of a request that is gone", name, n)
+			}
+			r.checkIndex(t)
+		}
+	})
+}
+
 // ids are those of an app's requests.
 func (r *rig) ids(app feedback.App) (ids []feedback.ID) {
 	r.t.Helper()

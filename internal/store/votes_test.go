@@ -258,6 +258,49 @@ func TestVotesAndMerges(t *testing.T) {
 	})
 }
 
+// TestVoterStandsWithTheOldest: of somebody who voted at several requests that were
+// merged, the list has the vote that was given at the oldest of them, whichever was
+// merged into which and whichever vote came first.
+func TestVoterStandsWithTheOldest(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		for _, root := range []int{0, 1, 2} {
+			app := r.app(account)
+			var wanted []feedback.Request
+			for range 3 {
+				r.clock.Move(time.Second)
+				wanted = append(wanted, r.fill(app, 1))
+			}
+			email := "both@example.com"
+			for _, i := range []int{2, 1} { // the first one is not wanted by them
+				name := []string{"", "As once", "As now"}[i]
+				r.clock.Move(time.Second)
+				ballot := store.Ballot{RequestID: wanted[i].ID, Person: feedback.Person{Email: &email, Name: &name}, Source: "dashboard"}
+				if _, err := r.Vote(ctx, account.ID, feedback.Command(), ballot); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range wanted {
+				if i == root {
+					continue
+				}
+				if _, err := r.MergeRequest(ctx, account.ID, wanted[i].ID, wanted[root].ID, feedback.Command()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			voters, n, err := r.Votes(ctx, account.ID, wanted[root].ID, "", 10)
+			if err != nil || n != 4 || len(voters) != 4 {
+				t.Fatalf("%d of %d people, %v, want three submitters and another one", len(voters), n, err)
+			}
+			i := slices.IndexFunc(voters, func(v store.Voter) bool { return v.Email != nil && *v.Email == email })
+			if i < 0 || voters[i].RequestID != wanted[1].ID || *voters[i].Name != "As once" {
+				t.Errorf("merged into %d: %+v, want the vote at the second request", root, voters)
+			}
+		}
+	})
+}
+
 // takeApart deletes a request or two for good and takes all others out of what they were merged
 // into, one after the other: each must take along what had been merged into it.
 func (w *wishes) takeApart(first int) {

@@ -1,0 +1,226 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// personal is in every text that people give away in requests that are purged.
+const personal = "zanzibar"
+
+// columns are those of every table.
+func (r *rig) columns() map[string][]string {
+	r.t.Helper()
+	query := "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
+	if r.at.Name == "sqlite" {
+		query = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'"
+	}
+	rows, err := r.raw.QueryContext(ctx, query)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	columns := map[string][]string{}
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			r.t.Fatal(err)
+		}
+		columns[table] = append(columns[table], column)
+	}
+	if err := rows.Err(); err != nil {
+		r.t.Fatal(err)
+	}
+	return columns
+}
+
+// rows are all rows of a table, as texts.
+func (r *rig) rows(table string, columns []string) []map[string]string {
+	r.t.Helper()
+	rows, err := r.raw.QueryContext(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+table)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	var found []map[string]string
+	for rows.Next() {
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			r.t.Fatal(err)
+		}
+		row := map[string]string{}
+		for i, v := range values {
+			switch v := v.(type) {
+			case nil:
+			case []byte:
+				row[columns[i]] = string(v)
+				if len(v) == len(feedback.ID{}) {
+					row[columns[i]] = feedback.ID(v).String()
+				}
+			default:
+				row[columns[i]] = fmt.Sprint(v)
+			}
+		}
+		found = append(found, row)
+	}
+	if err := rows.Err(); err != nil {
+		r.t.Fatal(err)
+	}
+	return found
+}
+
+// holding are the rows of all tables that have one of the texts in any column.
+func (r *rig) holding(texts ...string) map[string][]map[string]string {
+	r.t.Helper()
+	found := map[string][]map[string]string{}
+	for table, columns := range r.columns() {
+		for _, row := range r.rows(table, columns) {
+			all := strings.Join(slices.Collect(maps.Values(row)), "\n")
+			if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(all, text) }) {
+				found[table] = append(found[table], row)
+			}
+		}
+	}
+	return found
+}
+
+// upload is a file that has come and waits to be attached.
+func (r *rig) upload(app feedback.App) feedback.ID {
+	r.t.Helper()
+	file := feedback.Attachment{Filename: personal + ".png", ContentType: "image/png", Size: 5}
+	u, err := r.AddUpload(ctx, app.AccountID, feedback.Upload{AppID: app.ID, Attachment: file})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.SaveUpload(ctx, app.AccountID, u); err != nil {
+		r.t.Fatal(err)
+	}
+	return u.ID
+}
+
+// confided is a request with all that people can tell the service, and its file.
+func (r *rig) confided(app feedback.App) (id, file feedback.ID) {
+	r.t.Helper()
+	text := func(s string) *string { return &s }
+	must := func(err error) {
+		r.t.Helper()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	request := feedback.NewRequest("A title about "+personal, "A description of "+personal)
+	request.Submitter = feedback.Submitter{Email: text("a@" + personal + ".example"), Name: text(personal), ExternalID: text(personal)}
+	request.Metadata = feedback.Metadata{"page": personal}
+	file = r.upload(app)
+	request, err := r.Submit(ctx, store.Submission{
+		App: app, Request: request, Attachments: []feedback.ID{file}, IdempotencyKey: personal + app.ID.String(),
+	})
+	must(err)
+	_, err = r.ChangeRequest(ctx, app.AccountID, request.ID, feedback.Command(), func(r *feedback.Request) error {
+		r.Description, r.Tags = "Another description of "+personal, []string{personal}
+		return nil
+	})
+	must(err)
+	for i := range 2 {
+		voter := feedback.Person{Email: text(fmt.Sprint(i, "@", personal, ".example")), Name: text(personal)}
+		_, err = r.Vote(ctx, app.AccountID, feedback.Command(), store.Ballot{RequestID: request.ID, Person: voter, Source: "dashboard"})
+		must(err)
+	}
+	_, err = r.AddComment(ctx, app.AccountID, feedback.Command(), feedback.Comment{
+		RequestID: request.ID, Author: feedback.Author{ID: app.AccountID}, Visibility: feedback.Internal, Body: "What " + personal + " said",
+	})
+	must(err)
+	_, err = r.MakeIdentitySecret(ctx, app.AccountID, app.ID, feedback.Command(), false)
+	must(err)
+	return request.ID, file
+}
+
+// TestPurgesLeaveNothing: of a deleted app, and of a request that was in the bin for 30
+// days, no table keeps a row and no row keeps a word; what the log says of the account
+// stays. A table that is added later must get rows in confided.
+func TestPurgesLeaveNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		clock := storetest.NewClock()
+		removed := map[feedback.ID]int{}
+		s := at.Open(t, clock.Now, func(o *store.Options) {
+			o.RemoveFile = func(_ context.Context, id feedback.ID) error {
+				removed[id]++
+				return nil
+			}
+		})
+		r := &rig{s, t, at, clock, at.Raw(t)}
+		account := r.account("Acme")
+		dropped, kept := r.app(account), r.app(account)
+		inApp, firstFile := r.confided(dropped)
+		binned, secondFile := r.confided(kept)
+		stays := r.fill(kept, 3)
+		r.index()
+
+		before := r.holding(inApp.String(), dropped.ID.String())
+		r.drop(dropped)
+		maps.Copy(before, r.holding(dropped.ID.String()))
+		for table, columns := range r.columns() {
+			if (slices.Contains(columns, "request_id") || slices.Contains(columns, "app_id")) && len(before[table]) == 0 {
+				t.Errorf("%s has no row of the app, and so the test shows nothing of it", table)
+			}
+		}
+		if _, err := r.ChangeRequest(ctx, account.ID, binned, feedback.Command(), func(r *feedback.Request) error {
+			r.Box = feedback.Bin
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for more := true; more; {
+			var err error
+			if more, err = r.Purge(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clock.Move(31 * 24 * time.Hour)
+		waiting := r.upload(kept)
+		if err := r.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		r.index()
+
+		for table, rows := range r.holding(inApp.String(), binned.String(), dropped.ID.String()) {
+			for _, row := range rows {
+				if table != "changes" || row["request_id"] != "" {
+					t.Errorf("%s still has %v", table, row)
+				}
+			}
+		}
+		for table, rows := range r.holding(personal) {
+			for _, row := range rows {
+				if table != "uploads" || row["id"] != waiting.String() {
+					t.Errorf("%s still knows what people said: %v", table, row)
+				}
+			}
+		}
+		if len(removed) != 2 || removed[firstFile] != 1 || removed[secondFile] != 1 {
+			t.Errorf("the files that were removed are %v, want %s and %s, each once", removed, firstFile, secondFile)
+		}
+		if n := r.count("uploads WHERE account_id = $1", account.ID); n != 1 {
+			t.Errorf("%d files are left, want the one that waits", n)
+		}
+		if _, err := r.Request(ctx, account.ID, stays.ID); err != nil {
+			t.Error(err)
+		}
+		r.checkIndex(t)
+		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
+			t.Errorf("wrong counters: %+v, %v", wrong, err)
+		}
+	})
+}

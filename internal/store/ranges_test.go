@@ -1,0 +1,185 @@
+package store_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestRangesOfTime: whatever counts or lists the requests of a range of times has those
+// that were created at its beginning, and not those at its end, to the millisecond.
+func TestRangesOfTime(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		app, other := r.app(account), r.app(account)
+		first := r.clock.Now()
+		const moments = 4 // at each of which one request comes
+		for range moments {
+			request := feedback.NewRequest("Dark mode", "")
+			request.AppID, request.Source, request.Tags = app.ID, "widget", []string{"a"}
+			if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil {
+				t.Fatal(err)
+			}
+			r.clock.Move(time.Millisecond)
+		}
+		r.clock.Move(time.Hour)
+		r.fill(other, 1)
+		r.index()
+		moment := func(i int) feedback.Time { return feedback.At(first.Add(time.Duration(i) * time.Millisecond)) }
+		for _, dropped := range []bool{false, true} {
+			if dropped { // then lists are read app by app
+				r.drop(other)
+			}
+			for from := -1; from <= moments; from++ {
+				for to := from + 1; to <= moments+1; to++ {
+					r.compareRange(account.ID, app.ID, moment(from), moment(to), int64(min(to, moments)-max(from, 0)))
+				}
+			}
+		}
+	})
+}
+
+// compareRange holds all that is said of a range against the number of its requests.
+func (r *rig) compareRange(accountID, appID feedback.ID, from, to feedback.Time, want int64) {
+	r.t.Helper()
+	for name, f := range map[string]store.Filter{
+		"all": {}, "an app": {AppID: &appID}, "a tag": {Tag: "a"}, "words": {Query: "dark"},
+		"a status": {Statuses: []feedback.Status{feedback.Opened}},
+	} {
+		f.Box, f.CreatedAfter, f.CreatedBefore = feedback.Live, &from, &to
+		for what, got := range r.tallies(accountID, f) {
+			if got != want {
+				r.t.Errorf("%s of %s from %v to %v: %d requests, want %d", what, name, from.Std(), to.Std(), got, want)
+			}
+		}
+	}
+	stats, err := r.RequestStats(ctx, accountID, nil, from, to)
+	var days, answers, tagged int64
+	for _, d := range stats.ByDay {
+		days += d.Requests
+	}
+	for _, a := range stats.ByAnswer {
+		answers += a.Requests
+	}
+	for _, tag := range stats.ByTag {
+		tagged += tag.Requests
+	}
+	if err != nil || stats.Total != want || days != want || answers != want || tagged != want {
+		r.t.Errorf("stats from %v to %v: %+v, %v, want %d", from.Std(), to.Std(), stats, err, want)
+	}
+}
+
+// tallies are how many requests each way to read a filter finds.
+func (r *rig) tallies(accountID feedback.ID, f store.Filter) map[string]int64 {
+	r.t.Helper()
+	found := map[string]int64{}
+	for _, sort := range []store.Sort{store.Newest, store.Oldest, store.MostVoted, store.RecentlyUpdated} {
+		requests, total, err := r.Requests(ctx, accountID, f, store.Page{Sort: sort, Limit: 10})
+		if err != nil || !total.Exact {
+			r.t.Fatal(total, err)
+		}
+		found["the total of "+string(sort)], found[string(sort)] = total.N, int64(len(requests))
+	}
+	exported, err := r.ExportPage(ctx, accountID, f, nil, 10)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	found["the export"] = int64(len(exported))
+	facets, err := r.Facets(ctx, accountID, f)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, s := range facets.Statuses {
+		found["the statuses' facets"] += s.Count
+	}
+	for _, a := range facets.Apps {
+		found["the apps' facets"] += a.Count
+	}
+	found["the tags' facets"] = 0
+	for _, tag := range facets.Tags {
+		found["the tags' facets"] += tag.Count
+	}
+	bulk := store.Bulk{Filter: f, Expected: int64(len(exported))}
+	_, err = r.ChangeRequests(ctx, accountID, bulk, feedback.Command(), func(*feedback.Request) error { return nil })
+	found["a bulk change"] = int64(len(exported))
+	if err != nil {
+		found["a bulk change"] = -1
+	}
+	return found
+}
+
+// TestOrdersWithinAMillisecond: requests that come and change in the same milliseconds
+// stand in the pages of each order where all of them in that order would.
+func TestOrdersWithinAMillisecond(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		rapid.Check(t, func(t *rapid.T) {
+			app := r.app(account)
+			defer r.drop(app)
+			var all []feedback.Request
+			for range rapid.IntRange(1, 14).Draw(t, "steps") {
+				r.clock.Move(time.Duration(rapid.IntRange(0, 1).Draw(t, "later")) * time.Millisecond)
+				if len(all) > 0 && rapid.Bool().Draw(t, "change") {
+					one := &all[rapid.IntRange(0, len(all)-1).Draw(t, "which")]
+					changed, err := r.ChangeRequest(ctx, account.ID, one.ID, feedback.Command(), func(r *feedback.Request) error {
+						r.Title += "!"
+						return nil
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					*one = changed
+					continue
+				}
+				request := feedback.NewRequest("T", "")
+				request.AppID, request.Source = app.ID, "widget"
+				request.Votes = int64(rapid.IntRange(0, 2).Draw(t, "votes"))
+				request, err := r.AddRequest(ctx, account.ID, feedback.Command(), request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, request)
+			}
+			limit := rapid.IntRange(1, 4).Draw(t, "limit")
+			for sort, compare := range map[store.Sort]func(a, b feedback.Request) int{
+				store.Newest: func(a, b feedback.Request) int { return cmp.Compare(b.ID.String(), a.ID.String()) },
+				store.Oldest: func(a, b feedback.Request) int { return cmp.Compare(a.ID.String(), b.ID.String()) },
+				store.MostVoted: func(a, b feedback.Request) int {
+					return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.ID.String(), a.ID.String()))
+				},
+				store.RecentlyUpdated: func(a, b feedback.Request) int {
+					return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID.String(), a.ID.String()))
+				},
+			} {
+				slices.SortFunc(all, compare)
+				page := store.Page{Sort: sort, Limit: limit}
+				for i := 0; ; {
+					requests, _, err := r.Requests(ctx, account.ID, store.Filter{AppID: &app.ID, Box: feedback.Live}, page)
+					if err != nil || len(requests) != min(limit, len(all)-i) {
+						t.Fatalf("%s: %d requests from %d of %d on, %v", sort, len(requests), i, len(all), err)
+					}
+					if len(requests) == 0 {
+						break
+					}
+					for _, request := range requests {
+						if request.ID != all[i].ID {
+							t.Fatalf("%s: %s is in place %d, want %s", sort, request.ID, i, all[i].ID)
+						}
+						i++
+					}
+					last := all[i-1]
+					page.After = &store.Place{ID: last.ID, Votes: last.Votes, UpdatedAt: last.UpdatedAt}
+				}
+			}
+		})
+	})
+}

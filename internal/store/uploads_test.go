@@ -1,0 +1,95 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestFilesToAttach: a request gets the files that have come to its app within a day,
+// each of them once, and none is stored with a part of the files that it names.
+func TestFilesToAttach(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		app, other := r.app(account), r.app(account)
+		stranger := r.app(r.account("Globex"))
+		announced, err := r.AddUpload(ctx, account.ID, feedback.Upload{
+			AppID: app.ID, Attachment: feedback.Attachment{Filename: "a.png", ContentType: "image/png", Size: 5},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		submit := func(files ...feedback.ID) (feedback.Request, error) {
+			return r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("T", ""), Attachments: files})
+		}
+		first, second := r.upload(app), r.upload(app)
+		got, err := submit(second, first)
+		if err != nil || len(got.Attachments) != 2 || got.Attachments[0].ID != second || got.Attachments[1].ID != first {
+			t.Errorf("the files are %+v, %v, want them in the submitter's order", got.Attachments, err)
+		}
+		old := r.upload(app)
+		r.clock.Move(feedback.UploadLife + time.Millisecond)
+		here := r.upload(app)
+		for name, file := range map[string]feedback.ID{
+			"that has not come": announced.ID, "of another app": r.upload(other), "of another account": r.upload(stranger),
+			"that is attached": first, "that is too old": old, "that nobody sent": account.ID,
+		} {
+			if _, err := submit(here, file); !errors.Is(err, feedback.Invalid("widget", "attachments", "")) {
+				t.Errorf("a file %s: %v", name, err)
+			}
+		}
+		if n := r.count("requests"); n != 1 {
+			t.Errorf("%d requests, want the first alone", n)
+		}
+		if n := r.count("uploads WHERE request_id IS NOT NULL"); n != 2 {
+			t.Errorf("%d files are attached, want the first two", n)
+		}
+		if _, err := submit(here); err != nil {
+			t.Errorf("after the refusals: %v", err)
+		}
+		r.clock.Move(-feedback.UploadLife)
+		if got, err := submit(old); err != nil || len(got.Attachments) != 1 {
+			t.Errorf("in time: %+v, %v", got.Attachments, err)
+		}
+	})
+}
+
+// TestUploadsOfStrangers: what one account does with the id of another account's file
+// changes nothing, nor does it change one that is attached.
+func TestUploadsOfStrangers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account, stranger := r.account("Acme"), r.account("Globex")
+		app := r.app(account)
+		attached := r.upload(app)
+		sub := store.Submission{App: app, Request: feedback.NewRequest("T", ""), Attachments: []feedback.ID{attached}}
+		if _, err := r.Submit(ctx, sub); err != nil {
+			t.Fatal(err)
+		}
+		waiting := r.upload(app)
+		for _, id := range []feedback.ID{attached, waiting} {
+			before, err := r.Upload(ctx, account.ID, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := feedback.Upload{Attachment: feedback.Attachment{ID: id, ContentType: "text/plain", Size: 1}}
+			by := stranger.ID
+			if id == attached {
+				by = account.ID
+			}
+			err = errors.Join(r.SaveUpload(ctx, by, changed), r.RemoveUpload(ctx, account.ID, id), r.RemoveUpload(ctx, stranger.ID, id))
+			if err != nil {
+				t.Error(err)
+			}
+			now, err := r.Upload(ctx, account.ID, id)
+			if err != nil || now.Attachment != before.Attachment || !now.Ready || !same(now.RequestID, before.RequestID) {
+				t.Errorf("%+v became %+v, %v", before, now, err)
+			}
+		}
+	})
+}
