@@ -187,8 +187,8 @@ func TestDiskFails(t *testing.T) {
 		if _, err := f.writer.ExecContext(context.Background(), "PRAGMA shrink_memory"); err != nil { // what was read before
 			t.Fatal(err)
 		}
-		f.swap("", f.folder, syscall.O_RDONLY) // a folder cannot be read like a file
 		err := f.write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+			f.swap("", f.folder, syscall.O_RDONLY) // a folder cannot be read like a file
 			var n int
 			return tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM votes").Scan(&n)
 		})

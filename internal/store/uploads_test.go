@@ -18,12 +18,6 @@ func TestFilesToAttach(t *testing.T) {
 		account := r.account("Acme")
 		app, other := r.app(account), r.app(account)
 		stranger := r.app(r.account("Globex"))
-		announced, err := r.AddUpload(ctx, account.ID, feedback.Upload{
-			AppID: app.ID, Attachment: feedback.Attachment{Filename: "a.png", ContentType: "image/png", Size: 5},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		submit := func(files ...feedback.ID) (feedback.Request, error) {
 			return r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("T", ""), Attachments: files})
 		}
@@ -34,20 +28,29 @@ func TestFilesToAttach(t *testing.T) {
 		}
 		old := r.upload(app)
 		r.clock.Move(feedback.UploadLife + time.Millisecond)
-		here := r.upload(app)
+		here, taken := r.upload(app), r.upload(app)
+		if _, err := submit(taken); err != nil {
+			t.Fatal(err)
+		}
+		announced, err := r.AddUpload(ctx, account.ID, feedback.Upload{
+			AppID: app.ID, Attachment: feedback.Attachment{Filename: "a.png", ContentType: "image/png", Size: 5},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for name, file := range map[string]feedback.ID{
 			"that has not come": announced.ID, "of another app": r.upload(other), "of another account": r.upload(stranger),
-			"that is attached": first, "that is too old": old, "that nobody sent": account.ID,
+			"that is attached": taken, "that is too old": old, "that nobody sent": account.ID,
 		} {
 			if _, err := submit(here, file); !errors.Is(err, feedback.Invalid("widget", "attachments", "")) {
 				t.Errorf("a file %s: %v", name, err)
 			}
 		}
-		if n := r.count("requests"); n != 1 {
-			t.Errorf("%d requests, want the first alone", n)
+		if n := r.count("requests"); n != 2 {
+			t.Errorf("%d requests, want those that were accepted", n)
 		}
-		if n := r.count("uploads WHERE request_id IS NOT NULL"); n != 2 {
-			t.Errorf("%d files are attached, want the first two", n)
+		if n := r.count("uploads WHERE request_id IS NOT NULL"); n != 3 {
+			t.Errorf("%d files are attached, want those of the requests", n)
 		}
 		if _, err := submit(here); err != nil {
 			t.Errorf("after the refusals: %v", err)
