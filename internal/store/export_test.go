@@ -13,6 +13,19 @@ import (
 // PurgeChunk is how many requests one Purge removes.
 const PurgeChunk = purgeChunk
 
+// SweepChunk and UploadChunk are how many rows and files one transaction of a sweep
+// removes.
+const (
+	SweepChunk  = sweepChunk
+	UploadChunk = uploadChunk
+)
+
+// MaxWaiting is how many bytes of an account's files wait to be attached.
+const MaxWaiting = maxWaiting
+
+// RecountChunk is for how many requests Recount counts in one transaction.
+const RecountChunk = recountChunk
+
 // LeaseFor is how long a worker that has stopped keeps others from working.
 const LeaseFor = leaseFor
 

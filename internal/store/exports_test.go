@@ -69,6 +69,97 @@ func TestExportIsOfOneMoment(t *testing.T) {
 	})
 }
 
+// TestExportOfParts: what belongs to a request comes once, in however small parts, and
+// what has left the box meanwhile does not come.
+func TestExportOfParts(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		app := r.app(account)
+		one, moved, merged := r.fill(app, 1), r.fill(app, 1), r.fill(app, 1)
+		unwanted := feedback.NewRequest("T", "")
+		unwanted.AppID, unwanted.Source, unwanted.Votes = app.ID, "dashboard", 0
+		root, err := r.AddRequest(ctx, account.ID, feedback.Command(), unwanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.MergeRequest(ctx, account.ID, merged.ID, root.ID, feedback.Command()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			email := fmt.Sprint(i, "@example.com")
+			ballot := store.Ballot{RequestID: one.ID, Person: feedback.Person{Email: &email}, Source: "dashboard"}
+			if _, err := r.Vote(ctx, account.ID, feedback.Command(), ballot); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 3 {
+			comment := feedback.Comment{RequestID: one.ID, Author: feedback.Author{ID: account.ID}, Visibility: feedback.Public, Body: "B"}
+			if _, err := r.AddComment(ctx, account.ID, feedback.Command(), comment); err != nil {
+				t.Fatal(err)
+			}
+		}
+		requests, err := r.ExportPage(ctx, account.ID, store.Filter{Box: feedback.Live}, nil, 10)
+		if err != nil || len(requests) != 4 {
+			t.Fatalf("%d requests, %v", len(requests), err)
+		}
+		if _, err := r.ChangeRequest(ctx, account.ID, moved.ID, feedback.Command(), func(r *feedback.Request) error {
+			r.Box = feedback.Bin
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for limit, want := range map[int]bool{6: false, 100: true} { // of 6 events of one, 2 of the merged one and 2 of the root
+			exported, whole, err := r.Export(ctx, account.ID, feedback.Live, requests, limit)
+			if err != nil || len(exported) != 3 || whole != want {
+				t.Fatalf("at most %d: %d requests, whole %v, %v", limit, len(exported), whole, err)
+			}
+			for _, e := range exported {
+				if e.ID == root.ID && len(e.Votes) != 0 {
+					t.Errorf("nobody has voted at the root itself: %+v", e.Votes)
+				}
+			}
+		}
+		if _, whole, err := r.Export(ctx, account.ID, feedback.Live, requests, 10); err != nil || whole {
+			t.Errorf("as many events as are asked for may not be all: %v, %v", whole, err)
+		}
+		var votes, comments, events int
+		for after := ""; ; votes++ {
+			part, err := r.ExportVotes(ctx, account.ID, one.ID, after, 1)
+			if err != nil || votes > 3 {
+				t.Fatal(votes, err)
+			}
+			if len(part) == 0 {
+				break
+			}
+			after = part[0].Key
+		}
+		for after := (feedback.ID{}); ; comments++ {
+			part, err := r.ExportComments(ctx, account.ID, one.ID, after, 1)
+			if err != nil || comments > 3 {
+				t.Fatal(comments, err)
+			}
+			if len(part) == 0 {
+				break
+			}
+			after = part[0].ID
+		}
+		for after := int64(0); ; events++ {
+			part, err := r.ExportEvents(ctx, account.ID, one.ID, after, 1)
+			if err != nil || events > 6 {
+				t.Fatal(events, err)
+			}
+			if len(part) == 0 {
+				break
+			}
+			after = part[0].Number
+		}
+		if votes != 3 || comments != 3 || events != 6 {
+			t.Errorf("%d votes, %d comments and %d events in parts", votes, comments, events)
+		}
+	})
+}
+
 // TestStoredExports: in a rolling upgrade, links work at replicas of the version before and
 // of the one after. One that asks for what a replica does not know lets out nothing there,
 // and stays for a replica that does.

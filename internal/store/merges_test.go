@@ -146,3 +146,37 @@ func TestRecountRepairs(t *testing.T) {
 		r.checkIndex(t)
 	})
 }
+
+// TestRecountOfMany: however many requests there are, and in which box, each is counted,
+// and none gets less than no votes.
+func TestRecountOfMany(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		app := r.app(r.account("Acme"))
+		boxes := []feedback.Box{feedback.Live, feedback.Bin, feedback.Quarantine}
+		const each = store.RecountChunk + 1
+		var requests []feedback.Request
+		for _, box := range boxes {
+			for range each {
+				request := feedback.NewRequest("T", "")
+				request.Box = box
+				requests = append(requests, request)
+			}
+		}
+		r.stored(app, requests)
+		r.spoil("UPDATE requests SET votes = -2")
+		wrong, err := r.Recount(ctx)
+		found := map[string]int{}
+		for _, m := range wrong {
+			if m.Of == "votes" {
+				found[m.Box]++
+			}
+		}
+		if err != nil || found["live"] != each || found["bin"] != each || found["quarantine"] != each {
+			t.Errorf("found %v, %v, want %d in each box", found, err, each)
+		}
+		if n := r.count("requests WHERE votes <> 0"); n != 0 {
+			t.Errorf("%d requests do not have 0 votes", n)
+		}
+	})
+}

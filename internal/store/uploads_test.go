@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -58,6 +59,48 @@ func TestFilesToAttach(t *testing.T) {
 		r.clock.Move(-feedback.UploadLife)
 		if got, err := submit(old); err != nil || len(got.Attachments) != 1 {
 			t.Errorf("in time: %+v, %v", got.Attachments, err)
+		}
+	})
+}
+
+// TestWaitingFilesAreBounded: as many bytes wait to be attached as an account may have of
+// them, and not one more, until the files are old enough to be removed.
+func TestWaitingFilesAreBounded(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		clock := storetest.NewClock()
+		removed := 0
+		s := at.Open(t, clock.Now, func(o *store.Options) {
+			o.RemoveFile = func(context.Context, feedback.ID) error {
+				removed++
+				return nil
+			}
+		})
+		r := &rig{s, t, at, clock, at.Raw(t)}
+		app, other := r.app(r.account("Acme")), r.app(r.account("Globex"))
+		add := func(app feedback.App, size int64) error {
+			file := feedback.Attachment{Filename: "a.png", ContentType: "image/png", Size: size}
+			_, err := r.AddUpload(ctx, app.AccountID, feedback.Upload{AppID: app.ID, Attachment: file})
+			return err
+		}
+		full := func(wanted bool) {
+			t.Helper()
+			if err := add(app, 1); errors.Is(err, feedback.ErrRateLimited) != wanted || err != nil && !wanted {
+				t.Errorf("another file: %v", err)
+			}
+		}
+		if err := errors.Join(add(app, store.MaxWaiting-1), add(app, 1), add(other, 1)); err != nil {
+			t.Fatal(err)
+		}
+		full(true)
+		clock.Move(25 * time.Hour)
+		full(true)
+		if err := r.Sweep(ctx); err != nil || removed != 0 {
+			t.Errorf("%d files went before their time, %v", removed, err)
+		}
+		clock.Move(time.Millisecond)
+		full(false)
+		if err := r.Sweep(ctx); err != nil || removed != 3 {
+			t.Errorf("%d files went, want 3, %v", removed, err)
 		}
 	})
 }

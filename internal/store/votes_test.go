@@ -86,6 +86,12 @@ func (w *wishes) lists() {
 		if one.gone || one.bin {
 			continue
 		}
+		// Every change of a request is in its history, those that came by others' merges, too.
+		r, err := w.Request(ctx, w.account.ID, one.id)
+		events, entries, historyErr := w.History(ctx, w.account.ID, one.id, 0, 1)
+		if err != nil || historyErr != nil || entries != r.Version {
+			w.t.Fatalf("request %d: %d entries of version %d, %v, %v: %+v", i, entries, r.Version, err, historyErr, events)
+		}
 		people := w.people(one)
 		var keys []string
 		after := ""

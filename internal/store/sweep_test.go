@@ -1,0 +1,160 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestWorkAfterAWrongClock: what a worker did while its clock was a year ahead keeps
+// neither itself nor another one from working when the clock is right again.
+func TestWorkAfterAWrongClock(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		const year = 365 * 24 * time.Hour
+		link := func() {
+			r.spoil("INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at) VALUES ($1, $2, $3, '{}', 0)",
+				[]byte("hash"), account.ID, account.ID)
+		}
+		first, second := r.NewWorker(), at.Open(t, r.clock.Now).NewWorker()
+		r.clock.Move(year)
+		link()
+		step(t, first)
+		if n := r.count("exports"); n != 0 {
+			t.Fatal("the first worker has not swept")
+		}
+		r.clock.Move(-year)
+		link()
+		step(t, first)
+		if n := r.count("exports"); n != 0 {
+			t.Error("the worker does not sweep for a year")
+		}
+		r.clock.Move(year)
+		step(t, first)
+		r.clock.Move(-year)
+		r.drop(r.app(account))
+		if !step(t, second) {
+			t.Error("the second worker waits for a lease that ends in a year")
+		}
+		if step(t, first) {
+			t.Error("the first worker works beside the second one, by a lease of another year")
+		}
+	})
+}
+
+// TestWorkerOutlivesAPanic: a panic in a piece of its work does not end the process, and
+// the work is done again.
+func TestWorkerOutlivesAPanic(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		clock := storetest.NewClock()
+		calls, again := 0, make(chan struct{})
+		s := at.Open(t, clock.Now, func(o *store.Options) {
+			o.RemoveFile = func(context.Context, feedback.ID) error {
+				if calls++; calls == 1 {
+					panic("as asked")
+				}
+				close(again)
+				return nil
+			}
+		})
+		r := &rig{s, t, at, clock, at.Raw(t)}
+		r.upload(r.app(r.account("Acme")))
+		clock.Move(26 * time.Hour)
+		working, stop := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.Work(working)
+		}()
+		<-again
+		stop()
+		<-ended
+	})
+}
+
+// TestSweepsOfMany: one sweep leaves nothing of what is more than a transaction removes.
+func TestSweepsOfMany(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		clock := storetest.NewClock()
+		removed := 0
+		s := at.Open(t, clock.Now, func(o *store.Options) {
+			o.RemoveFile = func(context.Context, feedback.ID) error {
+				removed++
+				return nil
+			}
+		})
+		r := &rig{s, t, at, clock, at.Raw(t)}
+		account := r.account("Acme")
+		app := r.app(account)
+		binned := make([]feedback.Request, store.SweepChunk+1)
+		for i := range binned {
+			binned[i] = feedback.NewRequest("T", "")
+			binned[i].Box = feedback.Bin
+		}
+		r.stored(app, binned)
+		if _, err := r.Recount(ctx); err != nil { // stored counts them as live
+			t.Fatal(err)
+		}
+		for range store.UploadChunk + 1 {
+			r.upload(app)
+		}
+		r.clock.Move(31 * 24 * time.Hour)
+		if err := r.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if requests, files := r.count("requests"), r.count("uploads"); requests != 0 || files != 0 || removed != store.UploadChunk+1 {
+			t.Errorf("%d requests and %d files are left, and the bytes of %d were removed", requests, files, removed)
+		}
+		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
+			t.Errorf("miscounted: %v, %v", wrong, err)
+		}
+	})
+}
+
+// TestSweepKeys: an idempotency key is good for 30 days, and gone after that, whenever the
+// worker came by before.
+func TestSweepKeys(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		app := r.app(r.account("Acme"))
+		const days = 24 * time.Hour
+		submit := func(key string) feedback.ID {
+			t.Helper()
+			request, err := r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("T", ""), IdempotencyKey: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return request.ID
+		}
+		worker := r.NewWorker()
+		var first []feedback.ID
+		for i := range 4 { // one each 20 minutes, as the sweeps come
+			first = append(first, submit(fmt.Sprint(i)))
+			r.clock.Move(20 * time.Minute)
+		}
+		r.clock.Move(30*days - 80*time.Minute)
+		for i := range first {
+			step(t, worker)
+			if n := r.count("requests WHERE idempotency_key IS NOT NULL"); n != len(first)-i {
+				t.Fatalf("%d keys are left at the end of the time of %d, want %d", n, i, len(first)-i)
+			}
+			if submit(fmt.Sprint(i)) != first[i] {
+				t.Errorf("%d: a repeated submission was stored again within 30 days", i)
+			}
+			r.clock.Move(20 * time.Minute)
+		}
+		step(t, worker)
+		if n := r.count("requests WHERE idempotency_key IS NOT NULL OR fingerprint IS NOT NULL"); n != 0 {
+			t.Errorf("%d keys are left", n)
+		}
+		if submit("3") == first[3] {
+			t.Error("the key was good for more than 30 days")
+		}
+	})
+}
