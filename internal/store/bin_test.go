@@ -1,10 +1,14 @@
 package store_test
 
 import (
+	"database/sql/driver"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -46,4 +50,51 @@ func TestBin(t *testing.T) {
 			t.Errorf("miscounted: %v, %v", wrong, err)
 		}
 	})
+}
+
+// TestRestoreBesideSweep: a request that is restored while the sweep that would remove it
+// is under way stays, with all that belongs to it. Only PostgreSQL lets two transactions
+// write at once.
+func TestRestoreBesideSweep(t *testing.T) {
+	r := newRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
+	account := r.account("Acme")
+	app := r.app(account)
+	restored, gone := r.fill(app, 1), r.fill(app, 1)
+	email := "a@example.com"
+	ballot := store.Ballot{RequestID: restored.ID, Person: feedback.Person{Email: &email}, Source: "dashboard"}
+	if _, err := r.Vote(ctx, account.ID, feedback.Command(), ballot); err != nil {
+		t.Fatal(err)
+	}
+	move := func(id feedback.ID, box feedback.Box) {
+		t.Helper()
+		if _, err := r.ChangeRequest(ctx, account.ID, id, feedback.Command(), func(r *feedback.Request) error {
+			r.Box = box
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	move(restored.ID, feedback.Bin)
+	move(gone.ID, feedback.Bin)
+	r.clock.Move(31 * 24 * time.Hour)
+	var once sync.Once
+	slow := r.watched(func(query string, _ []driver.NamedValue) {
+		if strings.HasPrefix(query, "INSERT INTO request_counts") { // what is old has been read, the gate comes next
+			once.Do(func() { move(restored.ID, feedback.Live) })
+		}
+	})
+	if err := slow.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	now, err := r.Request(ctx, account.ID, restored.ID)
+	_, entries, historyErr := r.History(ctx, account.ID, restored.ID, 0, 1)
+	if err != nil || historyErr != nil || now.Votes != 2 || entries != now.Version {
+		t.Errorf("the restored one has %d votes and %d entries of version %d, %v, %v", now.Votes, entries, now.Version, err, historyErr)
+	}
+	if n := r.count("requests WHERE id = $1", gone.ID); n != 0 {
+		t.Error("the other one is still in the bin")
+	}
+	if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
+		t.Errorf("miscounted: %v, %v", wrong, err)
+	}
 }
