@@ -159,17 +159,19 @@ func FuzzMetadata(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
+	submit := decoders()["widget-submit-request"].params
 	f.Fuzz(func(t *testing.T, text []byte) {
-		object, err := readObject(text)
+		value, err := submit.decode(slices.Concat([]byte(`{"title":"T","description":"","metadata":`), text, []byte("}")))
 		if err != nil {
 			refusedWell(t, err)
 			return
 		}
-		if err := feedback.Metadata(object).Check(); err != nil {
+		object := value.(widgetSubmitRequestParams).Metadata
+		if err := object.Check(); err != nil {
 			refusedWell(t, err)
 			return
 		}
-		if stored, err := feedback.Metadata(object).MarshalJSON(); err != nil || len(stored) > 8<<10 {
+		if stored, err := object.MarshalJSON(); err != nil || len(stored) > 8<<10 {
 			t.Errorf("%d bytes pass, %v", len(stored), err)
 		}
 		for _, second := range object {

@@ -99,8 +99,9 @@ func personOf(claims jwt.MapClaims, appID feedback.ID) (feedback.Person, *feedba
 		most int
 		into **string
 	}{{"sub", maxExternalID, &p.ExternalID}, {"name", maxPersonName, &p.Name}, {"email", maxPersonEmail, &p.Email}} {
-		value, ok := normalise(claims[claim.name], false)
+		value := claims[claim.name]
 		text, isText := value.(string)
+		text, ok := cleaned(text, false)
 		if !ok || value != nil && !isText || utf8.RuneCountInString(text) > claim.most {
 			return p, invalid.With("The identity token's claim %s must be text of at most %d characters.", claim.name, claim.most)
 		}

@@ -23,8 +23,8 @@ func (statusFilter) Schema(huma.Registry) *huma.Schema {
 		one.Enum = append(one.Enum, string(status))
 	}
 	one.PrecomputeMessages()
-	least := 1
-	several := &huma.Schema{Type: huma.TypeArray, Items: one, MinItems: &least}
+	least, most := 1, len(one.Enum)
+	several := &huma.Schema{Type: huma.TypeArray, Items: one, MinItems: &least, MaxItems: &most}
 	several.PrecomputeMessages()
 	return &huma.Schema{OneOf: []*huma.Schema{one, several}}
 }

@@ -23,12 +23,21 @@ type params struct {
 	names    []string // in documented order
 	verbatim map[string]bool
 	clears   map[string]bool // those that null clears
+	unique   []uniqueList
+}
+
+// uniqueList is a parameter whose items must differ.
+type uniqueList struct {
+	name  string
+	index []int // of the struct's field
 }
 
 func newParams(registry huma.Registry, operation string, typ reflect.Type) *params {
 	area, _, _ := strings.Cut(operation, "-")
 	p := &params{area: area, typ: typ, registry: registry, verbatim: map[string]bool{}, clears: map[string]bool{}}
-	p.schema = registry.Schema(typ, false, operation)
+	schema := *registry.Schema(typ, false, operation)
+	schema.Properties = maps.Clone(schema.Properties)
+	p.schema = &schema // not the OpenAPI document's
 	for _, field := range reflect.VisibleFields(typ) {
 		if field.Anonymous {
 			continue // its fields come by themselves
@@ -37,73 +46,64 @@ func newParams(registry huma.Registry, operation string, typ reflect.Type) *para
 		p.names = append(p.names, name)
 		p.verbatim[name] = field.Tag.Get("verbatim") == "true"
 		p.clears[name] = field.Type.Implements(reflect.TypeFor[clearable]())
+		if property := *schema.Properties[name]; property.UniqueItems {
+			property.UniqueItems = false // compared by repeats
+			schema.Properties[name] = &property
+			p.unique = append(p.unique, uniqueList{name, field.Index})
+		}
 	}
 	return p
 }
 
 // decode reads a body into a new value of the struct. It refuses with
 // ErrInvalidJSON, ErrUnknownParameter or the fault of the first field in
-// documented order; the message names every faulty field.
+// documented order; the message names every faulty field. Its cost is linear in the
+// length of the body, whatever the body holds.
 func (p *params) decode(body []byte) (any, error) {
-	object, err := readObject(body)
+	r, err := p.read(body)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if !slices.Contains(p.names, name) {
-			return nil, p.unknown(name)
-		}
+	if r.unknown != nil {
+		return nil, p.unknown(*r.unknown)
 	}
-	faults := faults{}
-	var cleared []string
-	for name, v := range object {
-		clean, ok := normalise(v, p.verbatim[name])
-		switch {
-		case !ok:
-			faults.add(name, name+" must not contain the character NUL.")
-		case clean == nil:
-			delete(object, name) // null is absent
-			if p.clears[name] {
-				cleared = append(cleared, name)
-			}
-		default:
-			object[name] = clean
-		}
-	}
-	p.validate(object, faults)
-	if err := faults.refusal(p.area, p.names); err != nil {
+	p.validate(r.object, r.faults)
+	if err := r.faults.refusal(p.area, p.names); err != nil {
 		return nil, err
 	}
-	if err := p.restore(object, body); err != nil {
-		return nil, err
+	for name, text := range r.texts {
+		r.object[name] = text
 	}
-	for _, name := range cleared {
-		object[name] = nil
+	for _, name := range r.cleared {
+		r.object[name] = nil
 	}
 	into := reflect.New(p.typ)
-	if field, err := fill(object, into.Interface()); err != nil {
+	if field, err := fill(r.object, into.Interface()); err != nil {
 		if field == "" {
 			return nil, err
 		}
 		return nil, feedback.Invalid(p.area, field, p.sentence(field, "must be"))
 	}
+	if field := p.repeats(into.Elem()); field != "" {
+		return nil, feedback.Invalid(p.area, field, p.sentence(field, "must be"))
+	}
 	return into.Elem().Interface(), nil
 }
 
-// restore puts the text that was sent in the place of verbatim objects, whose
-// numbers would lose digits otherwise.
-func (p *params) restore(object map[string]any, body []byte) error {
-	for name := range object {
-		if _, isObject := object[name].(map[string]any); !isObject || !p.verbatim[name] {
-			continue
+// repeats returns the first list of unique items in which an item comes twice. Items
+// are compared as typed values: an id is the same in upper and in lower case.
+func (p *params) repeats(in reflect.Value) string {
+	for _, field := range p.unique {
+		list, seen := in.FieldByIndex(field.index), map[any]bool{}
+		for i := range list.Len() {
+			item := list.Index(i).Interface()
+			if seen[item] {
+				return field.name
+			}
+			seen[item] = true
 		}
-		text, err := member(body, name)
-		if err != nil {
-			return err
-		}
-		object[name] = text
 	}
-	return nil
+	return ""
 }
 
 func (p *params) unknown(name string) error {
@@ -131,11 +131,9 @@ func (p *params) validate(object map[string]any, faults faults) {
 			continue
 		}
 		field, _, _ := strings.Cut(strings.ReplaceAll(detail.Location, "[", "."), ".")
-		sentence := p.sentence(detail.Location, "must be")
-		if detail.Message == unexpectedProperty {
-			sentence = clip(detail.Location) + " is not known."
+		if !faults.full(field) {
+			faults.add(field, p.sentence(detail.Location, "must be"))
 		}
-		faults.add(field, sentence)
 	}
 }
 
@@ -197,6 +195,9 @@ func (p *params) accepts(s *huma.Schema) string {
 	case s.Type == huma.TypeArray:
 		return "a list" + span(s.MinItems, s.MaxItems, " items") + ", each " + p.accepts(s.Items)
 	}
+	if freeForm(s) {
+		return "a JSON object of at most 8 KiB and two levels"
+	}
 	return "an object"
 }
 
@@ -221,17 +222,19 @@ func whole(f *float64) *int {
 	return new(int(*f))
 }
 
-// faults are sentences by the field that they are about.
+// faults are sentences by the field that they are about, at most maxSentences each.
 type faults map[string][]string
 
+// maxSentences keeps the message for a body full of faults short.
+const maxSentences = 10
+
 func (f faults) add(field, sentence string) {
-	if !slices.Contains(f[field], sentence) {
+	if !f.full(field) && !slices.Contains(f[field], sentence) {
 		f[field] = append(f[field], sentence)
 	}
 }
 
-// maxSentences keeps the message for a body full of faults short.
-const maxSentences = 10
+func (f faults) full(field string) bool { return len(f[field]) == maxSentences }
 
 // refusal is the fault of the first field in documented order, naming all.
 func (f faults) refusal(area string, names []string) error {
@@ -248,42 +251,6 @@ func (f faults) refusal(area string, names []string) error {
 		return nil
 	}
 	return feedback.Invalid(area, first, strings.Join(sentences[:min(len(sentences), maxSentences)], " "))
-}
-
-// maxInteger is the largest integer up to which JSON numbers are exact (RFC 8259).
-const maxInteger = 1<<53 - 1
-
-// normalise trims the outer white space of every string, drops null members and
-// reports whether the value is free of NUL, which PostgreSQL cannot store.
-func normalise(v any, verbatim bool) (any, bool) {
-	switch v := v.(type) {
-	case string:
-		if verbatim {
-			return v, !strings.Contains(v, "\x00")
-		}
-		return strings.TrimSpace(v), !strings.Contains(v, "\x00")
-	case float64:
-		// What is too large for an integer is still a large one: limits cap it.
-		return max(min(v, maxInteger), -maxInteger), true
-	case []any:
-		for i := range v {
-			var ok bool
-			if v[i], ok = normalise(v[i], verbatim); !ok {
-				return nil, false
-			}
-		}
-	case map[string]any:
-		for name, inner := range v {
-			clean, ok := normalise(inner, verbatim)
-			if !ok || strings.Contains(name, "\x00") {
-				return nil, false
-			}
-			if v[name] = clean; clean == nil && !verbatim {
-				delete(v, name)
-			}
-		}
-	}
-	return v, true
 }
 
 // clip keeps what callers sent from filling a message.

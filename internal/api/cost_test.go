@@ -1,0 +1,168 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// maxCost is the processor time that one call may take, whatever its body.
+const maxCost = 100 * time.Millisecond * raceFactor
+
+// TestCost sends every operation every hostile body that its schema suggests, up to
+// the largest that is read. It measures processor time, of which a busy machine takes
+// nothing away, and tries again when the garbage of earlier calls may have disturbed it.
+// The race detector is slow: operations that need a token get every tenth body with it.
+func TestCost(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")
+	calls := 0
+	for _, o := range s.api.order {
+		worst, which := time.Duration(0), ""
+		bodies := s.hostileBodies(o)
+		for i, name := range slices.Sorted(maps.Keys(bodies)) {
+			if raceFactor > 1 && o.guard == guardBearer && i%10 > 0 {
+				continue
+			}
+			call := func() {
+				got := s.call(o.name, credentialsOf(o), bodies[name])
+				shut := got.status == http.StatusUnauthorized && strings.HasPrefix(got.code(t), "auth.")
+				if got.status >= 500 || shut && o.guard != guardPublic {
+					t.Errorf("%s, %s: %d %s", o.name, name, got.status, got.body)
+				}
+			}
+			took := cost(call)
+			for range 4 {
+				if took > maxCost {
+					took = min(took, cost(call))
+				}
+			}
+			if took > maxCost {
+				t.Errorf("%s, %s: %s of processor time for %d bytes", o.name, name, took, len(bodies[name]))
+			}
+			if calls++; took > worst {
+				worst, which = took, name
+			}
+		}
+		t.Logf("%s: at most %s, %s", o.name, worst, which)
+	}
+	t.Logf("%d calls", calls)
+}
+
+// TestBodiesAreBounded: what a schema accepts must end, and its lists must be compared
+// where that is cheap.
+func TestBodiesAreBounded(t *testing.T) {
+	for name, o := range decoders() {
+		for _, at := range positions(o.params, o.params.schema, nil) {
+			path := name + " " + strings.Join(at.path, ".")
+			for _, schema := range append([]*huma.Schema{at.schema}, at.schema.OneOf...) {
+				schema = o.params.resolve(schema)
+				switch {
+				case len(schema.AnyOf)+len(schema.AllOf) > 0 || schema.Not != nil:
+					t.Errorf("%s: reading does not know anyOf, allOf and not", path)
+				case schema.UniqueItems:
+					t.Errorf("%s: only parameters can be lists of unique items", path)
+				case schema.Type == huma.TypeArray && schema.MaxItems == nil:
+					t.Errorf("%s: a list needs maxItems", path)
+				case schema.Type == huma.TypeArray && schema.Items.Type != huma.TypeString:
+					t.Errorf("%s: positions does not look into lists of objects and lists", path)
+				case freeForm(schema) && (len(at.path) > 1 || !o.params.verbatim[at.path[0]]):
+					t.Errorf("%s: only verbatim parameters can be objects with any members", path)
+				}
+			}
+		}
+	}
+}
+
+// cost is the processor time that the process takes for a call. Nothing else runs.
+func cost(call func()) time.Duration {
+	before := processorTime()
+	call()
+	return processorTime() - before
+}
+
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// hostileBodies are bodies for an operation by name.
+func (s *service) hostileBodies(o *op) map[string]string {
+	bodies := map[string]string{}
+	var good map[string]json.RawMessage
+	text := strings.NewReplacer(
+		"{session}", nobodysID, "{user}", nobodysID, "{comment}", nobodysID, "{spam}", nobodysID, "{invite}", "junk", "{setup}", "junk",
+	).Replace(s.filled(sample(s.t, o.name)))
+	if err := json.Unmarshal([]byte(text), &good); err != nil {
+		s.t.Fatal(err)
+	}
+	// with puts a value beside the other parameters of the sample.
+	with := func(path []string, value string) string {
+		for _, key := range slices.Backward(path[1:]) {
+			value = fmt.Sprintf(`{%q:%s}`, key, value)
+		}
+		var members []string
+		for _, key := range slices.Sorted(maps.Keys(good)) {
+			if key != path[0] {
+				members = append(members, fmt.Sprintf("%q:%s", key, good[key]))
+			}
+		}
+		return "{" + strings.Join(append(members, fmt.Sprintf("%q:%s", path[0], value)), ",") + "}"
+	}
+	known := append(slices.Clone(o.params.names), "a")[0]
+	for name, body := range hostileObjects(known) {
+		bodies["alone: "+name] = body
+		if len(good) > 0 {
+			body = "," + strings.TrimPrefix(body, "{")
+		}
+		bodies["beside the parameters: "+name] = strings.TrimSuffix(text, "}") + strings.TrimPrefix(body, "{")
+	}
+	for name, value := range hostileValues() {
+		bodies["no object: "+name] = value
+	}
+	for _, at := range positions(o.params, o.params.schema, nil) {
+		values := maps.Clone(hostileValues())
+		maps.Copy(values, hostileObjects(at.known))
+		if o.params.area != "auth" { // which hashes passwords: that costs more on purpose
+			maps.Copy(values, longest(at.schema))
+		}
+		for name, value := range values {
+			bodies[strings.Join(at.path, ".")+": "+name] = with(at.path, value)
+		}
+	}
+	return bodies
+}
+
+// position is a place in an operation's parameters.
+type position struct {
+	path   []string
+	schema *huma.Schema
+	known  string // a key that an object there may have
+}
+
+func positions(p *params, schema *huma.Schema, path []string) []position {
+	var list []position
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		property := p.resolve(schema.Properties[name])
+		at := position{path: append(slices.Clone(path), name), schema: property, known: "a"}
+		if keys := slices.Sorted(maps.Keys(property.Properties)); len(keys) > 0 {
+			at.known = keys[0]
+		}
+		list = append(list, at)
+		list = append(list, positions(p, property, at.path)...)
+	}
+	return list
+}
