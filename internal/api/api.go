@@ -28,6 +28,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"gatherkit/internal/blob"
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
@@ -36,15 +37,13 @@ import (
 const (
 	maxBody     = 256 << 10
 	bodyChunk   = 16 << 10 // the first of a body is read without asking, each further one counts
-	maxBodies   = 32 << 20 // bytes of larger bodies that are held at once
+	maxBodies   = 32 << 20 // bytes of larger bodies that are held at once, a quarter of them for one address
 	maxPages    = 32 << 20 // bytes of pages of requests that are held at once
 	rowBytes    = 40 << 10 // about the most that a request takes in a page
 	drain       = 4 << 20  // read beyond maxBody, so that a client that sends first gets to see the refusal
 	bodyTime    = 30 * time.Second
 	callTime    = 15 * time.Second
 	openAPIPath = "openapi.json"
-	// unexpectedProperty is huma's message for a nested key that no schema has.
-	unexpectedProperty = "unexpected property"
 )
 
 func init() { huma.ValidateStrictCasing = true } // or {"Title": …} passes as title
@@ -68,19 +67,19 @@ type API struct {
 	Options
 	cursorKey []byte
 	linkKey   []byte // signs links to files
-	submits   *rate
+	submits   *rate  // submissions and announced files
 	bursts    bursts
 	ops       map[string]*op
 	order     []*op
 	registry  huma.Registry
 	openAPI   []byte
 	metrics   metrics
-	bodies    *semaphore.Weighted
+	bodies    *fair.Pool[netip.Prefix]
+	decoding  *fair.Pool[netip.Prefix] // a place for each body that is being decoded
 	pages     *semaphore.Weighted
 	doors     []door
 	exports   *semaphore.Weighted
 	uploads   *semaphore.Weighted
-	decoding  chan struct{} // a place for each body that is being decoded
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
 	warned    sync.Once
@@ -88,10 +87,12 @@ type API struct {
 
 // New returns the API on a store.
 func New(ctx context.Context, o Options) (*API, error) {
+	processors := int64(runtime.GOMAXPROCS(0))
 	a := &API{
 		Options: o,
 		submits: &rate{perMinute: o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
-		bodies: semaphore.NewWeighted(maxBodies), pages: semaphore.NewWeighted(maxPages), exports: semaphore.NewWeighted(maxExports), uploads: semaphore.NewWeighted(maxUploads), decoding: make(chan struct{}, runtime.GOMAXPROCS(0)), sameSite: http.NewCrossOriginProtection(),
+		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
+		pages: semaphore.NewWeighted(maxPages), exports: semaphore.NewWeighted(maxExports), uploads: semaphore.NewWeighted(maxUploads), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
 			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
 			AllowedMethods:  []string{http.MethodPost, http.MethodPut, http.MethodGet},
@@ -244,21 +245,25 @@ func (a *API) authenticate(c *call) (any, error) {
 }
 
 // input returns the call's parameters. Bodies are decoded a few at a time: a small
-// one can hold a great many values, each of which takes memory.
+// one can hold a great many values, each of which takes memory. Addresses take turns,
+// and a caller who leaves gives up the place in the queue.
 func (a *API) input(c *call) (any, error) {
+	from := c.client.from
 	body, held, err := a.readBody(c)
-	defer a.bodies.Release(held)
+	defer a.bodies.Release(from, held)
 	if err != nil {
 		return nil, err
 	}
-	a.decoding <- struct{}{}
-	defer func() { <-a.decoding }()
+	if err := a.decoding.Acquire(c.r.Context(), from, 1); err != nil {
+		return nil, err
+	}
+	defer a.decoding.Release(from, 1)
 	return c.op.params.decode(body)
 }
 
 // readBody returns the whole body, and how many bytes of it are held of a.bodies.
 // It refuses with ErrBodyTooLarge, ErrRequestTimeout, ErrUnsupportedMediaType, or
-// ErrUnavailable when too much is held at once.
+// ErrUnavailable when too much is held at once, by everybody or by this address.
 func (a *API) readBody(c *call) (body []byte, held int64, err error) {
 	// Some ResponseWriters of tests have no deadlines; the server's do.
 	if err := http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -266,7 +271,7 @@ func (a *API) readBody(c *call) (body []byte, held int64, err error) {
 	}
 	for more := true; more; {
 		if len(body) > 0 { // what has arrived counts, not what was announced
-			if !a.bodies.TryAcquire(bodyChunk) {
+			if !a.bodies.TryAcquire(c.client.from, bodyChunk) {
 				return nil, held, feedback.ErrUnavailable
 			}
 			held += bodyChunk
@@ -284,7 +289,7 @@ func (a *API) readBody(c *call) (body []byte, held int64, err error) {
 		}
 		more = len(chunk) == bodyChunk
 	}
-	if strings.TrimSpace(string(body)) == "" {
+	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, held, nil
 	}
 	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
