@@ -58,7 +58,7 @@ type Options struct {
 	Metrics        prometheus.Registerer
 	PublicURL      *url.URL // nil when none is configured
 	TrustedProxies []netip.Prefix
-	SubmitRate     int         // submissions, and files, a minute and address; 0 = no limit
+	SubmitRate     int         // submissions a minute and address, by which the other rates go; 0 = no limit
 	Files          *blob.Store // nil when there is no place for files
 }
 
@@ -68,6 +68,9 @@ type API struct {
 	cursorKey []byte
 	linkKey   []byte // signs links to files
 	submits   *rate  // submissions and announced files
+	votes     *rate
+	searches  *rate // for similar requests
+	keyed     *rate // all calls with an API key, whatever their outcome
 	bursts    bursts
 	ops       map[string]*op
 	order     []*op
@@ -90,7 +93,8 @@ func New(ctx context.Context, o Options) (*API, error) {
 	processors := int64(runtime.GOMAXPROCS(0))
 	a := &API{
 		Options: o,
-		submits: &rate{perMinute: o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
+		submits: &rate{perMinute: o.SubmitRate}, votes: &rate{perMinute: o.SubmitRate}, searches: &rate{perMinute: o.SubmitRate},
+		keyed: &rate{perMinute: keyedPerSubmit * o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: semaphore.NewWeighted(maxPages), exports: semaphore.NewWeighted(maxExports), uploads: semaphore.NewWeighted(maxUploads), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
@@ -222,6 +226,10 @@ func (a *API) authenticate(c *call) (any, error) {
 		}
 		return caller{c.client, session}, nil
 	case guardWidget:
+		// Before the key is looked up and the body is read: both cost something.
+		if err := a.keyed.allow(c.client.from, a.Now()); err != nil {
+			return nil, err
+		}
 		key := c.r.Header.Get("X-API-Key")
 		if key == "" {
 			return nil, feedback.ErrMissingAPIKey

@@ -96,6 +96,9 @@ func (a *API) configOf(c *call, name string) (_ []byte, err error) {
 	if err := a.mustRead(c); err != nil {
 		return nil, err
 	}
+	if err := a.keyed.allow(a.clientOf(c.r).from, a.Now()); err != nil {
+		return nil, err
+	}
 	key, ok := strings.CutSuffix(name, ".json")
 	if !ok {
 		return nil, feedback.ErrAppNotFound

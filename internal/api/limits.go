@@ -54,6 +54,15 @@ func subjectOf(address netip.Addr) netip.Prefix {
 	return p
 }
 
+// keyedPerSubmit is how many calls with an API key an address may make for each
+// submission that it may make. That leaves room for the widget's configuration,
+// repeated submissions and faults, and bounds what a stranger can make the service read.
+const keyedPerSubmit = 5
+
+// maxCounted is how many addresses a rate counts on their own in a minute, which takes
+// about 3 MiB. One caller can have a great many of IPv6.
+const maxCounted = 1 << 15
+
 // rate limits how often something may happen in a minute, by address and per
 // process. It counts in whole minutes and weighs the minute before by how much of
 // it still lies within the last sixty seconds, so it forgets on its own.
@@ -81,6 +90,7 @@ func (r *rate) allow(from netip.Prefix, now time.Time) error {
 		r.previous, r.current = nil, map[netip.Prefix]int{}
 	}
 	r.minute = minute
+	from = r.counted(from)
 	left := time.Minute - time.Duration(now.UnixNano()-minute*int64(time.Minute))
 	past := math.Ceil(float64(r.previous[from]) * float64(left) / float64(time.Minute))
 	if int(past)+r.current[from] >= r.perMinute {
@@ -88,6 +98,21 @@ func (r *rate) allow(from netip.Prefix, now time.Time) error {
 	}
 	r.current[from]++
 	return nil
+}
+
+// counted is what an address is counted by: itself while there is room, and else
+// together with its neighbours, as 16 bits of IPv4 or 32 of IPv6. So neither does the
+// memory grow with the addresses of one network, nor is anybody's limit lifted.
+func (r *rate) counted(from netip.Prefix) netip.Prefix {
+	_, known := r.current[from]
+	if known || len(r.current) < maxCounted || !from.IsValid() {
+		return from
+	}
+	bits := 32
+	if from.Addr().Is4() {
+		bits = 16
+	}
+	return netip.PrefixFrom(from.Addr(), bits).Masked()
 }
 
 // wait is the time until one more is allowed, when so much of the minute is left.

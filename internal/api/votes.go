@@ -86,7 +86,7 @@ type widgetVoteParams struct {
 }
 
 func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (voteResult, error) {
-	if err := a.submits.allow(v.from, a.Now()); err != nil {
+	if err := a.votes.allow(v.from, a.Now()); err != nil {
 		return voteResult{}, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {

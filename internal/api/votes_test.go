@@ -137,13 +137,15 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestVoteLimit: votes count towards the limit of submissions from one address.
+// TestVoteLimit: votes have a limit of their own, which submissions do not use up.
 func TestVoteLimit(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 2 })
+	s.submit("T")
 	body := `{"request_id":"` + voter + `00","voter":"` + voter + `00"}`
 	for i, want := range []string{"requests.not_found", "requests.not_found", "api.rate_limited"} {
 		if got := s.call("widget-vote", "key", body); got.code(t) != want {
 			t.Errorf("call %d: %s, want %s", i, got.body, want)
 		}
 	}
+	s.submit("U")
 }

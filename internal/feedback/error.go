@@ -94,7 +94,7 @@ var (
 
 	ErrCountMismatch = &Error{Code: "requests.count_mismatch", Status: 409, Message: "The filter matches another number of requests than expected; nothing was changed."}
 
-	ErrRateLimited     = &Error{Code: "api.rate_limited", Status: 429, Message: "Too many submissions from this address; try again later."}
+	ErrRateLimited     = &Error{Code: "api.rate_limited", Status: 429, Message: "Too many calls from this address; try again later."}
 	ErrTooManyAttempts = &Error{Code: "auth.too_many_attempts", Status: 429, Message: "Too many failed logins; try again later."}
 
 	ErrInternal    = &Error{Code: "api.internal", Status: 500, Message: "Something went wrong on our side; the request id helps to find out what."}
