@@ -19,6 +19,20 @@ func BenchmarkSubmit(b *testing.B) {
 
 func BenchmarkList(b *testing.B) { benchmark(b, "requests-list", "owner", `{}`) }
 
+// BenchmarkDecode reads a submission as the widget sends it.
+func BenchmarkDecode(b *testing.B) {
+	body := []byte(`{"title":"Dark mode for the invoice list","description":"At night it is too bright.","email":"grace@example.org",` +
+		`"metadata":{"url":"https://shop.example/invoices?page=2","locale":"en-GB","plan":{"name":"pro","seats":12}},` +
+		`"idempotency_key":"5f0c6f0e-6ae6-4b0e-a4b0-9f8a1b6d3c2e","form":{"website":"","seconds":14.2}}`)
+	submit := decoders()["widget-submit-request"].params
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := submit.decode(body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // benchmark lets 32 callers for each processor make one call again and again.
 func benchmark(b *testing.B, operation, who, body string) {
 	for _, name := range []string{"sqlite", "postgres"} {
