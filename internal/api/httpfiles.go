@@ -107,7 +107,7 @@ func (a *API) attachment(c *call, token string) {
 	defer file.Close() //nolint:errcheck // it was read
 	h := c.w.Header()
 	h.Set("Content-Type", u.ContentType)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": u.Filename}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": feedback.SafeFilename(u.Filename, u.ContentType)}))
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "same-site")
 	h.Set("Referrer-Policy", "no-referrer")

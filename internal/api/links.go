@@ -60,8 +60,9 @@ func (a *API) linked(accountID feedback.ID, requests ...feedback.Request) []feed
 	until := feedback.At(a.Now().Truncate(time.Hour).Add(2 * time.Hour))
 	for _, r := range requests {
 		for i := range r.Attachments {
-			l := fileLink{toDownload, accountID, r.Attachments[i].ID, until}
-			r.Attachments[i].URL = a.link(attachmentPath + l.sign(a.linkKey))
+			file := &r.Attachments[i]
+			file.URL = a.link(attachmentPath + fileLink{toDownload, accountID, file.ID, until}.sign(a.linkKey))
+			file.Filename = feedback.SafeFilename(file.Filename, file.ContentType) // versions before stored it as it was sent
 		}
 	}
 	return requests

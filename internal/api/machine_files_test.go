@@ -18,15 +18,16 @@ const serviceURL = "https://feedback.example.com"
 // upload is a file that was announced. What it is, its announcement says until it comes.
 type upload struct {
 	*app
-	model                 *model
-	id, name, contentType string
-	size                  int
-	announced             time.Time
-	target                string // to which it is sent
-	ready, gone           bool
-	kept                  string // of its content
-	request               *request
-	links                 map[time.Time]string // by which it can be opened until then
+	model           *model
+	id, contentType string
+	names           map[string]string // by what has come
+	size            int
+	announced       time.Time
+	target          string // to which it is sent
+	ready, gone     bool
+	kept            string // of its content
+	request         *request
+	links           map[time.Time]string // by which it can be opened until then
 }
 
 // content is what a file can be, and what the service keeps of it.
@@ -52,9 +53,15 @@ func onePixel(chunk string) string {
 	return head + chunk + tail
 }
 
-// filenames are those that are drawn, and what is left of them.
-var filenames = map[string]string{
-	"what I see.txt": "what I see.txt", `C:\temp\picture.png`: "picture.png", "../..": "file", "é\u202efdp.txt": "éfdp.txt", `"a".txt`: `"a".txt`,
+// filenames are those that are drawn: what they are until the file comes, and then as a text
+// or as a picture.
+var filenames = map[string]map[string]string{
+	"what I see.txt":      {"": "what I see.txt", "text/plain": "what I see.txt", "image/png": "what I see.txt.png"},
+	`C:\temp\picture.png`: {"": "picture.png", "text/plain": "picture.png.txt", "image/png": "picture.png"},
+	"../..":               {"": "file", "text/plain": "file.txt", "image/png": "file.png"},
+	"é\u202efdp.txt":      {"": "éfdp.txt", "text/plain": "éfdp.txt", "image/png": "éfdp.txt.png"},
+	`"a".TXT.`:            {"": `"a".TXT`, "text/plain": "_a_.TXT", "image/png": "_a_.TXT.png"},
+	"nul":                 {"": "nul", "text/plain": "_nul.txt", "image/png": "_nul.png"},
 }
 
 // fileSize is as large as a file may be.
@@ -89,7 +96,7 @@ func (m *model) createUpload(w who, in, got object) (string, object) {
 		return "api.rate_limited", nil
 	}
 	u := &upload{
-		app: w.app, model: m, id: m.fresh(got, "id", "upload", "id"), name: filenames[in["filename"].(string)],
+		app: w.app, model: m, id: m.fresh(got, "id", "upload", "id"), names: filenames[in["filename"].(string)],
 		contentType: in["content_type"].(string), size: size, announced: m.now(), links: map[time.Time]string{},
 	}
 	shown, _ := got["upload"].(object)
@@ -105,6 +112,14 @@ func (a *app) takesFiles() bool { return a.settings["widget"].(object)["allow_fi
 
 // within reports whether the file is no older than that.
 func (u *upload) within(d time.Duration) bool { return !u.announced.Before(u.model.now().Add(-d)) }
+
+// name is the file's name as it is stored.
+func (u *upload) name() string {
+	if !u.ready {
+		return u.names[""]
+	}
+	return u.names[u.contentType]
+}
 
 // freshLink is the random text with which a link ends that the service has made just now.
 func (m *model) freshLink(url any, kind, path string) string {
@@ -193,7 +208,7 @@ func (m *model) learn(got any) {
 }
 
 func (u *upload) shown() object {
-	return object{"id": u.id, "filename": u.name, "content_type": u.contentType, "size": u.size, "url": serviceURL + attachmentPath + u.links[u.model.linksEnd()]}
+	return object{"id": u.id, "filename": u.name(), "content_type": u.contentType, "size": u.size, "url": serviceURL + attachmentPath + u.links[u.model.linksEnd()]}
 }
 
 // release lets go of the files of requests that are gone, and returns them.

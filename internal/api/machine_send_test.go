@@ -169,7 +169,7 @@ func (m *machine) openFile(link string) {
 		return
 	}
 	m.tally.add("attachment-download", "ok")
-	if want := fmt.Sprintln(200, u.contentType, u.name) + u.kept; said != want {
+	if want := fmt.Sprintln(200, u.contentType, u.name()) + u.kept; said != want {
 		m.t.Fatalf("%s leads to\n%q, want\n%q", link, said, want)
 	}
 }
@@ -200,7 +200,7 @@ func (m *machine) checkFiles() {
 		if u.request != nil {
 			request = u.request.id
 		}
-		want = append(want, fmt.Sprintln(u.id, u.app.id, request, u.name, u.contentType, u.size, u.ready))
+		want = append(want, fmt.Sprintln(u.id, u.app.id, request, u.name(), u.contentType, u.size, u.ready))
 		if u.ready {
 			want = append(want, fmt.Sprintln("files", u.id))
 		}

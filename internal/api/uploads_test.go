@@ -88,7 +88,7 @@ func TestUploads(t *testing.T) {
 		}
 		file := s.get(s.file(id))
 		for name, want := range map[string]string{
-			"Content-Type": "text/plain", "Content-Disposition": `attachment; filename="e\"vilfdp.txt"`, "X-Content-Type-Options": "nosniff",
+			"Content-Type": "text/plain", "Content-Disposition": `attachment; filename=e_vilfdp.txt`, "X-Content-Type-Options": "nosniff",
 			"Content-Security-Policy": "sandbox; default-src 'none'",
 		} {
 			if file.header.Get(name) != want {

@@ -2,9 +2,11 @@ package feedback
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Attachment is a file that somebody sent along with a request.
@@ -38,18 +40,72 @@ func UploadTypes() []string {
 	return []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"}
 }
 
-// CleanFilename is a name without a path and without characters that do not print or
-// turn the direction of what follows; "file" if nothing is left.
+// CleanFilename is a name without a path and without characters that do not print or that
+// change the direction of text; "file" if nothing is left.
 func CleanFilename(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) { // the controls of direction do not
+		if !unicode.IsPrint(r) && !unicode.Is(unicode.Join_Control, r) {
 			return -1
 		}
 		return r
 	}, name)
-	if name = strings.TrimSpace(name); strings.Trim(name, "./") == "" {
+	if name = strings.Trim(name, ". "); name == "" {
 		return "file"
 	}
 	return name
+}
+
+// maxFilename is how many characters a name has at most.
+const maxFilename = 200
+
+// extensions are those that files of a type may have. The first is given to a file that has
+// none of them.
+var extensions = map[string][]string{
+	"image/png":       {".png"},
+	"image/jpeg":      {".jpg", ".jpeg"},
+	"image/gif":       {".gif"},
+	"image/webp":      {".webp"},
+	"application/pdf": {".pdf"},
+	"text/plain":      {".txt", ".log"},
+}
+
+// SafeFilename is a clean name under which a file of a type can be saved and opened: its
+// extension is one of the type, so that no system runs the file, and Windows takes it
+// neither for a device nor for a part of another file.
+func SafeFilename(name, contentType string) string {
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`<>:"|?*`, r) {
+			return '_'
+		}
+		return r
+	}, CleanFilename(name))
+	if isDevice(name) {
+		name = "_" + name
+	}
+	known := extensions[contentType]
+	ext := path.Ext(name)
+	if len(known) > 0 && !slices.Contains(known, strings.ToLower(ext)) {
+		ext = known[0]
+		name += ext
+	}
+	if stem := []rune(strings.TrimSuffix(name, ext)); len(stem)+len(ext) > maxFilename {
+		name = string(stem[:maxFilename-len(ext)]) + ext
+	}
+	return name
+}
+
+// isDevice reports whether Windows takes a name for a device, whatever its extension.
+func isDevice(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	stem = strings.TrimRight(stem, " ")
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	number, ok := strings.CutPrefix(stem, "COM")
+	if !ok {
+		number, ok = strings.CutPrefix(stem, "LPT")
+	}
+	return ok && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
 }

@@ -57,11 +57,11 @@ func (s *Store) WaitingUploads(ctx context.Context, accountID, appID feedback.ID
 		WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND id >= $3 AND id IN (`+list(&p, ids)+")", p...)
 }
 
-// SaveUpload notes that a file has come and passed, and what it is.
+// SaveUpload notes that a file has come and passed, what it is, and its name.
 func (s *Store) SaveUpload(ctx context.Context, accountID feedback.ID, u feedback.Upload) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5 WHERE account_id = $1 AND id = $2 AND request_id IS NULL",
-			accountID, u.ID, u.ContentType, u.Size, true)
+		_, err := tx.ExecContext(ctx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5, filename = $6 WHERE account_id = $1 AND id = $2 AND request_id IS NULL",
+			accountID, u.ID, u.ContentType, u.Size, true, u.Filename)
 		return err
 	})
 }
