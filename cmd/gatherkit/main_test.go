@@ -49,9 +49,21 @@ func TestValidName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Ada": true, "": false, "  ": false, strings.Repeat("é", 100): true, strings.Repeat("é", 101): false,
 		" " + strings.Repeat("é", 100) + " ": true, "a\x00b": false, "a\xffb": false,
+		"a\tb": false, "a\u202eb": false, "Ada\n": true, "می\u200cخواهم": true,
 	} {
 		if got := validName(name); got != want {
 			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestShown(t *testing.T) {
+	for text, want := range map[string]string{
+		"Ada": "Ada", "Zoë (she)": "Zoë (she)", "العربية": "العربية", "": "",
+		"a\x1b[2Jb": `"a\x1b[2Jb"`, "a\nb": `"a\nb"`, "a\u202eb": `"a\u202eb"`, "a\u009bb": `"a\u009bb"`, `"Ada"`: `"\"Ada\""`,
+	} {
+		if got := shown(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -42,9 +43,9 @@ func (c *userAddCommand) Run(p *program) error {
 	case !feedback.ValidEmail(c.Email):
 		return fmt.Errorf("%q is not an e-mail address; give one such as ada@example.com", c.Email)
 	case !validName(c.Account):
-		return errors.New("the account's name must have 1 to 100 characters; give another with --account")
+		return errors.New("the account's name must have 1 to 100 characters, all on one line; give another with --account")
 	case !validName(c.Name):
-		return errors.New("the user's name must have 1 to 100 characters; give another with --name")
+		return errors.New("the user's name must have 1 to 100 characters, all on one line; give another with --name")
 	}
 	secret, hash, err := c.read(p)
 	if err != nil {
@@ -59,7 +60,7 @@ func (c *userAddCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		p.printf("Added %s (%s) to the account %q with the role %s.\n", added.Name, added.Email, account.Name, c.Role)
+		p.printf("Added %s (%s) to the account %q with the role %s.\n", shown(added.Name), shown(added.Email), account.Name, c.Role)
 		c.tell(p, secret)
 		return nil
 	})
@@ -67,7 +68,16 @@ func (c *userAddCommand) Run(p *program) error {
 
 func validName(name string) bool {
 	n := utf8.RuneCountInString(strings.TrimSpace(name))
-	return utf8.ValidString(name) && n >= 1 && n <= 100 && !strings.Contains(name, "\x00")
+	return utf8.ValidString(name) && n >= 1 && n <= 100 && feedback.SingleLine(strings.TrimSpace(name))
+}
+
+// shown is what somebody wrote as it can be printed: quoted when it has characters by which
+// it could change what the terminal shows.
+func shown(text string) string {
+	if quoted := strconv.Quote(text); quoted != `"`+text+`"` {
+		return quoted
+	}
+	return text
 }
 
 type userListCommand struct {
@@ -85,13 +95,13 @@ func (c *userListCommand) Run(p *program) error {
 			p.printf("There are no users yet; add one with gatherkit user add.\n")
 		}
 		for _, account := range accounts {
-			p.printf("%s (%s)\n", account.Name, account.ID)
+			p.printf("%s (%s)\n", shown(account.Name), account.ID)
 			for _, user := range account.Users {
 				invited := ""
 				if user.Invited {
 					invited = " (invited)"
 				}
-				p.printf("  %-7s %s  %s%s\n", user.Role, user.Email, user.Name, invited)
+				p.printf("  %-7s %s  %s%s\n", user.Role, shown(user.Email), shown(user.Name), invited)
 			}
 		}
 		return nil

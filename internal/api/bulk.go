@@ -21,7 +21,7 @@ type bulkSet struct {
 	Status     *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
 	AssigneeID string           `json:"assignee_id,omitempty" doc:"A user, or none for nobody."`
 	AddTags    tagList          `json:"add_tags,omitempty"`
-	RemoveTags tagList          `json:"remove_tags,omitempty"`
+	RemoveTags tagList          `json:"remove_tags,omitempty" lines:"many"`
 	Box        feedback.Box     `json:"box,omitempty" enum:"live,bin" doc:"bin moves them to the bin, live takes them out of it or out of quarantine."`
 }
 

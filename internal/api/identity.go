@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -26,6 +27,7 @@ func (a *API) appsIdentitySecret(ctx context.Context, c caller, in appsIdentityS
 const (
 	maxIdentityToken = 4 << 10 // bytes
 	identityLeeway   = 30 * time.Second
+	maxIdentityLife  = 24 * time.Hour
 	maxExternalID    = 200 // characters, as those that are sent without a token
 	maxPersonName    = 200
 	maxPersonEmail   = 254
@@ -75,6 +77,20 @@ func verifyIdentity(token string, appID feedback.ID, secrets []string, now time.
 	case err != nil && !errors.Is(err, jwt.ErrTokenExpired):
 		return feedback.Person{}, feedback.ErrInvalidIdentityToken
 	}
+	// Other readers of the same token could take the other one of two claims.
+	for _, segment := range strings.Split(token, ".")[:2] {
+		text, err := parser.DecodeSegment(segment)
+		if err != nil {
+			return feedback.Person{}, feedback.ErrInvalidIdentityToken
+		}
+		if !isStrict(text) {
+			return feedback.Person{}, feedback.ErrInvalidIdentityToken.With("The identity token's header and claims must be JSON objects in UTF-8, in which no name occurs twice.")
+		}
+	}
+	latest := now.Add(maxIdentityLife + identityLeeway)
+	if ends, _ := claims["exp"].(float64); ends > float64(latest.Unix()) {
+		return feedback.Person{}, feedback.ErrInvalidIdentityToken.With("The identity token's claim exp must be at most a day ahead, in seconds since 1970.")
+	}
 	person, refusal := personOf(claims, appID)
 	if refusal == nil && err != nil {
 		refusal = feedback.ErrIdentityExpired
@@ -101,6 +117,12 @@ func personOf(claims jwt.MapClaims, appID feedback.ID) (feedback.Person, *feedba
 	}{{"sub", maxExternalID, &p.ExternalID}, {"name", maxPersonName, &p.Name}, {"email", maxPersonEmail, &p.Email}} {
 		value := claims[claim.name]
 		text, isText := value.(string)
+		if claim.into == &p.Name { // who writes an idea cannot change what their name is
+			text = strings.TrimSpace(feedback.ToSingleLine(text))
+		}
+		if !feedback.SingleLine(text) {
+			return p, invalid.With("The identity token's claim %s must be a single line, without control characters and without characters that change the direction of text.", claim.name)
+		}
 		text, ok := cleaned(text, false)
 		if !ok || value != nil && !isText || utf8.RuneCountInString(text) > claim.most {
 			return p, invalid.With("The identity token's claim %s must be text of at most %d characters.", claim.name, claim.most)

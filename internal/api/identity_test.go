@@ -80,6 +80,21 @@ func TestIdentity(t *testing.T) {
 		"other claims":            {text(claimsWith(`,"iss":"x","iat":9999999999,"role":{"a":[1]},"email_verified":false`)), ""},
 		"no e-mail":               {text(claimsWith(`,"email":null,"name":""`)), ""},
 		"longest id":              {text(claimsWith(`,"sub":"` + strings.Repeat("ö", 200) + `"`)), ""},
+		"ends in a day":           {text(fmt.Sprintf(`{"sub":"42","exp":%d}`, at(24*time.Hour+30*time.Second))), ""},
+		"name of two lines":       {text(claimsWith(`,"name":"\u202eAda\nL."`)), ""},
+		"header of other words":   {byHand(t, testSecret, `{"alg":"HS256","kid":"1","x":{"alg":"none"}}`, good), ""},
+		"ends later":              {text(fmt.Sprintf(`{"sub":"42","exp":%d}`, at(24*time.Hour+31*time.Second))), "a day ahead"},
+		"ends in milliseconds":    {text(fmt.Sprintf(`{"sub":"42","exp":%d}`, testNow.Add(time.Minute).UnixMilli())), "a day ahead"},
+		"ends never":              {text(`{"sub":"42","exp":1e308}`), "a day ahead"},
+		"two persons":             {byHand(t, testSecret, header, claimsWith(`,"sub":"43"`)), "twice"},
+		"two persons, escaped":    {byHand(t, testSecret, header, claimsWith(`,"su\u0062":"43"`)), "twice"},
+		"two ends":                {byHand(t, testSecret, header, claimsWith(fmt.Sprintf(`,"exp":%d`, at(time.Hour)))), "twice"},
+		"two of something":        {byHand(t, testSecret, header, claimsWith(`,"x":{"a":1,"a":2}`)), "twice"},
+		"two methods":             {byHand(t, testSecret, `{"alg":"none","alg":"HS256"}`, good), "twice"},
+		"no UTF-8":                {byHand(t, testSecret, header, claimsWith(",\"name\":\"\xff\"")), "UTF-8"},
+		"expired, two persons":    {byHand(t, testSecret, header, fmt.Sprintf(`{"sub":"42","exp":%d,"sub":"43"}`, at(-time.Hour))), "twice"},
+		"person of two lines":     {text(claimsWith(`,"sub":"4\n2"`)), "sub must be a single line"},
+		"address that turns":      {text(claimsWith(`,"email":"a\u202eb@example.com"`)), "email"},
 		"expired within leeway":   {text(fmt.Sprintf(`{"sub":"42","exp":%d}`, at(-29*time.Second))), ""},
 		"begins within leeway":    {text(claimsWith(fmt.Sprintf(`,"nbf":%d`, at(30*time.Second)))), ""},
 		"line break at the end":   {text(good) + "\n", ""},
@@ -140,6 +155,9 @@ func TestIdentity(t *testing.T) {
 		case !errors.Is(err, feedback.ErrInvalidIdentityToken) || !strings.Contains(err.Error(), c.want) || person != (feedback.Person{}):
 			t.Errorf("%s: %+v, %v", name, person, err)
 		}
+	}
+	if person, err := verifyIdentity(text(claimsWith(`,"name":" \u202eAda\nL. "`)), testAppID, []string{testSecret}, testNow); err != nil || *person.Name != "Ada L." {
+		t.Errorf("a name of two lines: %+v, %v", person, err)
 	}
 	if person, err := verifyIdentity(signed(t, "", good), testAppID, nil, testNow); err == nil {
 		t.Errorf("without a secret: %+v", person)

@@ -257,8 +257,8 @@ func eachMember(d *jsontext.Decoder, member func(name string) error) error {
 	return err
 }
 
-// fill stores an object in a struct. When a member does
-// not fit it returns that member's name.
+// fill stores an object in a struct. When a member does not fit it returns that
+// member's name.
 func fill(object map[string]any, into any) (field string, err error) {
 	text, err := jsonx.Marshal(object)
 	if err != nil {
@@ -270,6 +270,9 @@ func fill(object map[string]any, into any) (field string, err error) {
 	}
 	return field, err
 }
+
+// isStrict reports whether a text is one JSON value in UTF-8 in which no name occurs twice.
+func isStrict(text []byte) bool { return jsontext.Value(text).IsValid() }
 
 // oneOrMore reads a value or an array of values.
 func oneOrMore[T any](text []byte) ([]T, error) {

@@ -41,9 +41,9 @@ func (s *statusFilter) UnmarshalJSON(text []byte) error {
 type RequestsWhere struct {
 	Status        statusFilter   `json:"status,omitempty" doc:"Only requests in this status, or in one of these."`
 	AppID         *feedback.ID   `json:"app_id,omitempty" format:"uuid" doc:"Only requests of this app."`
-	Tag           string         `json:"tag,omitempty" minLength:"1" maxLength:"40" doc:"Only requests with this tag, whatever its case."`
+	Tag           string         `json:"tag,omitempty" lines:"many" minLength:"1" maxLength:"40" doc:"Only requests with this tag, whatever its case."`
 	AssigneeID    string         `json:"assignee_id,omitempty" doc:"Only requests of this user, or of nobody: none."`
-	Query         string         `json:"query,omitempty" maxLength:"200" doc:"Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing."`
+	Query         string         `json:"query,omitempty" lines:"many" maxLength:"200" doc:"Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing."`
 	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests that came this way."`
 	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests that were created at this time or later."`
 	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests that were created before this time."`

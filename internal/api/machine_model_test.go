@@ -64,6 +64,7 @@ type (
 	request struct {
 		*app
 		id, title, description, status, idempotencyKey string
+		ofPage                                         bool // and its key apart from those of programs
 		submitter                                      object
 		metadata                                       any
 		tags                                           []any

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -24,6 +25,27 @@ func trimmed(least, most int) func(any) (any, bool) {
 			v = strings.TrimSpace(s)
 		}
 		return verbatim(least, most)(v)
+	}
+}
+
+// line is trimmed text that has neither control characters nor such as change its direction.
+func line(least, most int) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		clean, ok := trimmed(least, most)(v)
+		s, _ := clean.(string)
+		return clean, ok && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+	}
+}
+
+// cleanedLine is text of a submission, of which a single line is made.
+func cleanedLine(least, most int) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		s, ok := v.(string)
+		if !ok {
+			return v, false
+		}
+		s = strings.NewReplacer("\t", " ", "\u202e", "").Replace(strings.TrimSpace(s)) // what is drawn
+		return trimmed(least, most)(s)
 	}
 }
 
@@ -129,11 +151,16 @@ func aTime(v any) (any, bool) {
 }
 
 // someTags are tags without those that say the same again.
-func someTags(v any) (any, bool) {
+func someTags(v any) (any, bool) { return readTags(line(1, 40), v) }
+
+// storedTags are tags that requests may have had before there was a rule for their text.
+func storedTags(v any) (any, bool) { return readTags(trimmed(1, 40), v) }
+
+func readTags(reads func(any) (any, bool), v any) (any, bool) {
 	list, ok := v.([]any)
 	tags := []any{}
 	for _, v := range list {
-		tag, good := trimmed(1, 40)(v)
+		tag, good := reads(v)
 		ok = ok && good
 		if good && !slices.ContainsFunc(tags, func(t any) bool { return strings.EqualFold(t.(string), tag.(string)) }) {
 			tags = append(tags, tag)
@@ -186,7 +213,7 @@ func someFilter(v any) (any, bool) {
 
 func someSet(v any) (any, bool) {
 	return inside(v, map[string]func(any) (any, bool){
-		"status": oneOf(settable...), "assignee_id": trimmed(0, 1e6), "add_tags": someTags, "remove_tags": someTags, "box": oneOf("live", "bin"),
+		"status": oneOf(settable...), "assignee_id": line(0, 1e6), "add_tags": someTags, "remove_tags": storedTags, "box": oneOf("live", "bin"),
 	})
 }
 

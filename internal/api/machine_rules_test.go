@@ -47,37 +47,37 @@ var (
 	paging = []field{may("limit", positive), may("cursor", verbatim(0, 1e6))}
 
 	where = []field{
-		may("status", someStatuses), may("app_id", anID), may("tag", trimmed(1, 40)), may("assignee_id", trimmed(0, 1e6)), may("query", trimmed(0, 200)),
+		may("status", someStatuses), may("app_id", anID), may("tag", trimmed(1, 40)), may("assignee_id", line(0, 1e6)), may("query", trimmed(0, 200)),
 		may("source", oneOf("widget", "dashboard", "api", "import")), may("created_after", aTime), may("created_before", aTime),
 		may("box", oneOf("live", "bin", "quarantine")),
 	}
 	ofRequest = []field{need("request_id", anID), paging[0], paging[1]}
-	aPerson   = []field{need("request_id", anID), may("email", trimmed(0, 254)), may("name", trimmed(0, 200)), may("external_id", trimmed(0, 200))}
+	aPerson   = []field{need("request_id", anID), may("email", line(0, 254)), may("name", line(0, 200)), may("external_id", line(0, 200))}
 )
 
 var rules = map[string]rule{
 	"setup-create-owner": {guardPublic, "", []field{
-		need("token", verbatim(0, 1e6)), need("account_name", trimmed(1, 100)), need("name", trimmed(1, 100)), need("email", trimmed(3, 254)), need("password", verbatim(0, 1024)),
+		need("token", verbatim(0, 1e6)), need("account_name", line(1, 100)), need("name", line(1, 100)), need("email", line(3, 254)), need("password", verbatim(0, 1024)),
 	}, (*model).setUp},
 	"setup-status":         {guardPublic, "", nil, (*model).setUpYet},
 	"sessions-list":        {guardBearer, feedback.RoleViewer, nil, (*model).listSessions},
 	"sessions-revoke":      {guardBearer, feedback.RoleViewer, oneID, (*model).revokeSession},
-	"auth-login":           {guardPublic, "", []field{need("email", trimmed(0, 254)), need("password", verbatim(0, 1024))}, (*model).logIn},
+	"auth-login":           {guardPublic, "", []field{need("email", line(0, 254)), need("password", verbatim(0, 1024))}, (*model).logIn},
 	"auth-refresh":         {guardPublic, "", []field{may("refresh_token", verbatim(0, 1e6))}, (*model).refresh},
 	"auth-logout":          {guardBearer, feedback.RoleViewer, nil, (*model).logOut},
 	"auth-me":              {guardBearer, feedback.RoleViewer, nil, (*model).me},
 	"auth-change-password": {guardBearer, feedback.RoleViewer, []field{need("current_password", verbatim(0, 1024)), need("new_password", verbatim(0, 1024))}, (*model).changePassword},
-	"apps-create":          {guardBearer, feedback.RoleAdmin, []field{need("name", trimmed(1, 100))}, (*model).createApp},
+	"apps-create":          {guardBearer, feedback.RoleAdmin, []field{need("name", line(1, 100))}, (*model).createApp},
 	"apps-list":            {guardBearer, feedback.RoleViewer, paging, (*model).listApps},
 	"apps-get":             {guardBearer, feedback.RoleViewer, oneID, (*model).getApp},
-	"apps-update":          {guardBearer, feedback.RoleAdmin, []field{need("id", anID), need("name", trimmed(1, 100))}, (*model).updateApp},
+	"apps-update":          {guardBearer, feedback.RoleAdmin, []field{need("id", anID), need("name", line(1, 100))}, (*model).updateApp},
 	"apps-update-settings": {guardBearer, feedback.RoleAdmin, []field{need("id", anID), need("settings", someSettings)}, (*model).configureApp},
 	"apps-regenerate-key":  {guardBearer, feedback.RoleAdmin, oneID, (*model).rekeyApp},
 	"apps-identity-secret": {guardBearer, feedback.RoleAdmin, []field{need("id", anID), may("rotate", aBool)}, (*model).identitySecret},
 	"apps-delete":          {guardBearer, feedback.RoleAdmin, oneID, (*model).deleteApp},
 	"widget-submit-request": {guardWidget, "", []field{
-		need("title", trimmed(1, 200)), need("description", trimmed(0, 10_000)), may("email", trimmed(0, 254)), may("name", trimmed(0, 200)),
-		may("external_id", trimmed(0, 200)), may("metadata", someMetadata), may("attachments", someFiles), may("idempotency_key", verbatim(1, 64)),
+		need("title", cleanedLine(1, 200)), need("description", trimmed(0, 10_000)), may("email", cleanedLine(0, 254)), may("name", cleanedLine(0, 200)),
+		may("external_id", cleanedLine(0, 200)), may("metadata", someMetadata), may("attachments", someFiles), may("idempotency_key", verbatim(1, 64)),
 		may("identity_token", verbatim(0, 1e6)), may("form", someForm),
 	}, (*model).submit},
 	"widget-create-upload": {guardWidget, "", []field{
@@ -94,7 +94,7 @@ var rules = map[string]rule{
 	"requests-similar":        {guardBearer, feedback.RoleViewer, []field{may("id", anID), may("app_id", anID), may("text", trimmed(1, 200))}, (*model).similarRequests},
 	"widget-similar-requests": {guardWidget, "", []field{need("text", trimmed(1, 200))}, (*model).widgetSimilar},
 	"requests-create": {guardBearer, feedback.RoleMember, []field{
-		need("app_id", anID), need("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)), may("tags", someTags),
+		need("app_id", anID), need("title", line(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)), may("tags", someTags),
 		may("submitter", someSubmitter), may("eta", aDate), may("assignee_id", anID),
 	}, (*model).createRequest},
 	"requests-bulk-update": {guardBearer, feedback.RoleMember, []field{
@@ -104,7 +104,7 @@ var rules = map[string]rule{
 	"tags-list":        {guardBearer, feedback.RoleViewer, paging, (*model).listTags},
 	"requests-get":     {guardBearer, feedback.RoleViewer, oneID, (*model).getRequest},
 	"requests-update": {guardBearer, feedback.RoleMember, []field{
-		need("id", anID), may("title", trimmed(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)),
+		need("id", anID), may("title", line(1, 200)), may("description", trimmed(0, 10_000)), may("status", oneOf(settable...)),
 		may("tags", someTags), clears("assignee_id", anID), clears("eta", aDate), may("expected_version", positive),
 	}, (*model).updateRequest},
 	"requests-merge":   {guardBearer, feedback.RoleMember, []field{need("id", anID), need("into_id", anID)}, (*model).mergeRequest},
@@ -129,13 +129,13 @@ var rules = map[string]rule{
 	"comments-delete": {guardBearer, feedback.RoleMember, []field{need("request_id", anID), need("id", anID)}, (*model).deleteComment},
 	"users-list":      {guardBearer, feedback.RoleViewer, paging, (*model).listUsers},
 	"users-invite": {guardBearer, feedback.RoleAdmin, []field{
-		need("email", trimmed(3, 254)), need("name", trimmed(1, 100)), need("role", oneOf("viewer", "member", "admin", "owner")),
+		need("email", line(3, 254)), need("name", line(1, 100)), need("role", oneOf("viewer", "member", "admin", "owner")),
 	}, (*model).inviteUser},
 	"users-recover":      {guardBearer, feedback.RoleAdmin, oneID, (*model).recoverUser},
-	"users-update":       {guardBearer, feedback.RoleAdmin, []field{need("id", anID), may("name", trimmed(1, 100)), may("role", oneOf("viewer", "member", "admin", "owner"))}, (*model).updateUser},
+	"users-update":       {guardBearer, feedback.RoleAdmin, []field{need("id", anID), may("name", line(1, 100)), may("role", oneOf("viewer", "member", "admin", "owner"))}, (*model).updateUser},
 	"users-remove":       {guardBearer, feedback.RoleAdmin, oneID, (*model).removeUser},
 	"auth-check-invite":  {guardPublic, "", []field{need("token", verbatim(0, 1e6))}, (*model).checkInvite},
-	"auth-accept-invite": {guardPublic, "", []field{need("token", verbatim(0, 1e6)), need("password", verbatim(0, 1024)), may("name", trimmed(1, 100))}, (*model).acceptInvite},
+	"auth-accept-invite": {guardPublic, "", []field{need("token", verbatim(0, 1e6)), need("password", verbatim(0, 1024)), may("name", line(1, 100))}, (*model).acceptInvite},
 	"audit-list":         {guardBearer, feedback.RoleAdmin, paging, (*model).listAudit},
 }
 

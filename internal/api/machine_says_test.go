@@ -176,9 +176,16 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	ids, _ := in["attachments"].([]any)
 	r.sent = text([]any{r.title, r.description, r.submitter, metadata, append([]any{}, ids...)})
 	r.idempotencyKey, _ = in["idempotency_key"].(string)
-	first := find(m.requests, func(f *request) bool {
-		return r.idempotencyKey != "" && f.app == r.app && f.idempotencyKey == r.idempotencyKey && !f.gone
-	})
+	r.ofPage = w.origin != ""
+	with := func(ofPage bool) *request {
+		return find(m.requests, func(f *request) bool {
+			return r.idempotencyKey != "" && f.app == r.app && f.idempotencyKey == r.idempotencyKey && f.ofPage == ofPage && !f.gone
+		})
+	}
+	first := with(r.ofPage)
+	if program := with(false); first == nil && program != nil && program.sent == r.sent {
+		first = program // as if a version before had stored it
+	}
 	person, refusal := m.vouched(w, in)
 	if person != nil {
 		r.submitter = person

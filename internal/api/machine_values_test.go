@@ -33,7 +33,7 @@ func (m *machine) value(c aCall, name string) any {
 	return m.either(name, []any{"A", "B"}, oddTexts)
 }
 
-var oddTexts = []any{" É\t", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101), 1, nil}
+var oddTexts = []any{" É\t", "a\tb", "a \u202e b", "x\u200dy", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101), 1, nil}
 
 func number(text string) any { return json.Number(text) }
 
@@ -42,7 +42,7 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	raw := func(text string) any { return json.RawMessage(text) }
 	switch name {
 	case "tags":
-		return m.either(name, []any{[]any{"design"}, []any{"Design", "pro", "design"}, []any{"é", " Pro "}, []any{}}, []any{"design", []any{""}, []any{1}, slices.Repeat([]any{"x"}, 21)}), true
+		return m.either(name, []any{[]any{"design"}, []any{"Design", "pro", "design"}, []any{"é", " Pro "}, []any{}}, []any{"design", []any{""}, []any{"a\tb"}, []any{1}, slices.Repeat([]any{"x"}, 21)}), true
 	case "eta":
 		return m.either(name, []any{"2026-06-30", "2027-01-01", nil}, []any{"soon", "1999-12-31x", 7}), true
 	case "status":
@@ -149,8 +149,8 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{number(strconv.Itoa(right))}, []any{number("7"), number("-1"), "1"}), true
 	case "set":
 		return m.either(name,
-			[]any{object{"status": "planned"}, object{"status": "opened", "add_tags": []any{"Pro"}}, object{"remove_tags": []any{"PRO", "design"}, "assignee_id": m.colleagueOf(c)}, object{"assignee_id": "none"}, object{"box": "bin"}, object{"box": "live", "status": "declined"}},
-			[]any{object{"status": "duplicate"}, object{"x": 1}, object{}, object{"assignee_id": "junk"}, object{"assignee_id": nobodysID}, 7}), true
+			[]any{object{"status": "planned"}, object{"status": "opened", "add_tags": []any{"Pro"}}, object{"remove_tags": []any{"PRO", "design", "a\nb"}, "assignee_id": m.colleagueOf(c)}, object{"assignee_id": "none"}, object{"box": "bin"}, object{"box": "live", "status": "declined"}},
+			[]any{object{"status": "duplicate"}, object{"x": 1}, object{}, object{"add_tags": []any{"a\nb"}}, object{"assignee_id": "junk"}, object{"assignee_id": nobodysID}, 7}), true
 	}
 	return nil, false
 }

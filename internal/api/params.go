@@ -14,7 +14,8 @@ import (
 
 // params is what an operation takes: a struct whose tags are its JSON Schema.
 // Beside huma's tags there is verbatim:"true", for fields whose outer white space
-// belongs to the value.
+// belongs to the value, lines:"many", for text that may have more than one line, and
+// lines:"clean", for text of a submission: an idea is not refused for a tab in its title.
 type params struct {
 	area     string // the operation's first word: field faults are <area>.invalid_<field>
 	typ      reflect.Type
@@ -24,6 +25,7 @@ type params struct {
 	verbatim map[string]bool
 	clears   map[string]bool // those that null clears
 	unique   []uniqueList
+	lines    lines
 }
 
 // uniqueList is a parameter whose items must differ.
@@ -34,7 +36,7 @@ type uniqueList struct {
 
 func newParams(registry huma.Registry, operation string, typ reflect.Type) *params {
 	area, _, _ := strings.Cut(operation, "-")
-	p := &params{area: area, typ: typ, registry: registry, verbatim: map[string]bool{}, clears: map[string]bool{}}
+	p := &params{area: area, typ: typ, registry: registry, verbatim: map[string]bool{}, clears: map[string]bool{}, lines: linesOf("", typ)}
 	schema := *registry.Schema(typ, false, operation)
 	schema.Properties = maps.Clone(schema.Properties)
 	p.schema = &schema // not the OpenAPI document's
@@ -67,6 +69,7 @@ func (p *params) decode(body []byte) (any, error) {
 	if r.unknown != nil {
 		return nil, p.unknown(*r.unknown)
 	}
+	p.lines.check(r.object, r.faults)
 	p.validate(r.object, r.faults)
 	if err := r.faults.refusal(p.area, p.names); err != nil {
 		return nil, err

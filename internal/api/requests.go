@@ -47,7 +47,7 @@ func (tagList) Schema(huma.Registry) *huma.Schema {
 type requestsCreateParams struct {
 	AppID       feedback.ID      `json:"app_id" format:"uuid" doc:"The app to which it belongs."`
 	Title       string           `json:"title" minLength:"1" maxLength:"200"`
-	Description string           `json:"description,omitempty" maxLength:"10000"`
+	Description string           `json:"description,omitempty" maxLength:"10000" lines:"many"`
 	Status      *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined" doc:"opened without it."`
 	Tags        tagList          `json:"tags,omitempty" doc:"Compared without case."`
 	Submitter   *submitterParams `json:"submitter,omitempty" doc:"Who asked, if somebody did: the first vote."`
@@ -82,7 +82,7 @@ func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreatePar
 type requestsUpdateParams struct {
 	ID              feedback.ID           `json:"id" format:"uuid" doc:"The request."`
 	Title           *string               `json:"title,omitempty" minLength:"1" maxLength:"200"`
-	Description     *string               `json:"description,omitempty" maxLength:"10000"`
+	Description     *string               `json:"description,omitempty" maxLength:"10000" lines:"many"`
 	Status          *feedback.Status      `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined" doc:"Any status may follow any other; duplicate comes by merging only."`
 	Tags            *tagList              `json:"tags,omitempty" doc:"All of them; compared without case."`
 	AssigneeID      nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The user who takes care of it; null for nobody."`

@@ -15,7 +15,7 @@ const (
 type requestsSimilarParams struct {
 	ID    *feedback.ID `json:"id,omitempty" format:"uuid" doc:"The request to which similar ones are wanted."`
 	AppID *feedback.ID `json:"app_id,omitempty" format:"uuid" doc:"With text instead of id: the app in which to look."`
-	Text  string       `json:"text,omitempty" minLength:"1" maxLength:"200" doc:"With app_id instead of id: what the request would say."`
+	Text  string       `json:"text,omitempty" lines:"many" minLength:"1" maxLength:"200" doc:"With app_id instead of id: what the request would say."`
 }
 
 // similarRequest is a request that is like what was asked for.
@@ -61,7 +61,7 @@ func (a *API) requestsSimilar(ctx context.Context, c caller, in requestsSimilarP
 }
 
 type widgetSimilarRequestsParams struct {
-	Text string `json:"text" minLength:"1" maxLength:"200" doc:"What somebody is about to submit."`
+	Text string `json:"text" lines:"many" minLength:"1" maxLength:"200" doc:"What somebody is about to submit."`
 }
 
 // sharedRequest is what widget users get to see of others' requests.

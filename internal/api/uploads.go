@@ -13,7 +13,7 @@ import (
 const uploadLife = 15 * time.Minute
 
 type widgetCreateUploadParams struct {
-	Filename    string `json:"filename" minLength:"1" maxLength:"200" doc:"A path before the name and characters that do not print are left out. The file is shown and downloaded with an extension of the type that its content has: invoice.bat becomes invoice.bat.txt."`
+	Filename    string `json:"filename" lines:"clean" minLength:"1" maxLength:"200" doc:"A path before the name and characters that do not print are left out. The file is shown and downloaded with an extension of the type that its content has: invoice.bat becomes invoice.bat.txt."`
 	ContentType string `json:"content_type" enum:"image/png,image/jpeg,image/gif,image/webp,application/pdf,text/plain" doc:"What the file is; its content decides in the end."`
 	Size        int64  `json:"size" minimum:"1" maximum:"10485760" doc:"In bytes, 10 MiB at the most."`
 }

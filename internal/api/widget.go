@@ -8,14 +8,14 @@ import (
 )
 
 type widgetSubmitRequestParams struct {
-	Title          string            `json:"title" minLength:"1" maxLength:"200"`
-	Description    string            `json:"description" maxLength:"10000" doc:"May be empty."`
-	Email          string            `json:"email,omitempty" maxLength:"254" doc:"Needed where the app's settings require it."`
-	Name           string            `json:"name,omitempty" maxLength:"200"`
-	ExternalID     string            `json:"external_id,omitempty" maxLength:"200" doc:"The person's id in the customer's product."`
+	Title          string            `json:"title" lines:"clean" minLength:"1" maxLength:"200"`
+	Description    string            `json:"description" maxLength:"10000" lines:"many" doc:"May be empty."`
+	Email          string            `json:"email,omitempty" lines:"clean" maxLength:"254" doc:"Needed where the app's settings require it."`
+	Name           string            `json:"name,omitempty" lines:"clean" maxLength:"200"`
+	ExternalID     string            `json:"external_id,omitempty" lines:"clean" maxLength:"200" doc:"The person's id in the customer's product."`
 	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and keys of the host page's own: at most 8 KiB and two levels."`
 	Attachments    []feedback.ID     `json:"attachments,omitempty" format:"uuid" maxItems:"5" uniqueItems:"true" doc:"Files that were sent with widget-create-upload, within a day: at most 5."`
-	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"Sent again within 30 days, it gives the first answer and stores nothing."`
+	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"Sent again within 30 days, it gives the first answer and stores nothing. Make it random, such as a UUID of version 4: see Sending again."`
 	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Says who the person is, signed by your backend: see Identity. It takes the place of email, name and external_id."`
 	Form           *formParams       `json:"form,omitempty" doc:"What the widget says of its form, by which spam is told: website, what stands in a field that people do not see, and seconds, for how long the form was open. See Spam."`
 }
@@ -44,9 +44,9 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	if err := in.Metadata.Check(); err != nil {
 		return result, err
 	}
-	submission := store.Submission{App: v.app, Request: in.request(), Attachments: in.Attachments, IdempotencyKey: in.IdempotencyKey}
+	submission := store.Submission{App: v.app, Request: in.request(), Attachments: in.Attachments, IdempotencyKey: storedKey(v.origin, in.IdempotencyKey)}
 	if in.IdempotencyKey != "" {
-		first, found, err := a.Store.Submitted(ctx, submission)
+		first, found, err := a.submittedBefore(ctx, submission, in.IdempotencyKey)
 		if err != nil || found {
 			return submittedResult(first), err
 		}

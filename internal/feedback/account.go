@@ -64,10 +64,10 @@ func (r Role) rank() int {
 func ValidPassword(s string) bool { return len(s) >= 10 && len(s) <= 1024 }
 
 // ValidEmail reports whether s is a plain address such as ada@example.com, of at
-// most 254 bytes (RFC 5321, 4.5.3.1.3 less the angle brackets).
+// most 254 bytes (RFC 5321, 4.5.3.1.3 less the angle brackets), on a single line.
 func ValidEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
-	return err == nil && a.Name == "" && a.Address == s && len(s) <= 254
+	return err == nil && a.Name == "" && a.Address == s && len(s) <= 254 && SingleLine(s)
 }
 
 // FoldEmail is the form by which e-mails compare. The case of the local part

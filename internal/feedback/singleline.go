@@ -25,5 +25,8 @@ func ToSingleLine(s string) string {
 }
 
 func breaksLine(r rune) bool {
+	if r >= ' ' && r <= '~' { // as most are
+		return false
+	}
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// severalLines are the parameters that may hold several lines, beside verbatim ones.
+var severalLines = []string{
+	"widget-submit-request description", "requests-create description", "requests-update description",
+	"comments-create body", "comments-update body",
+	"widget-submit-request form.website",                    // whatever a program fills in is spam, and no fault
+	"requests-similar text", "widget-similar-requests text", // searched for, and not stored
+	"requests-list query", "requests-facets query", "requests-export query", "requests-bulk-update filter.query",
+	"requests-list tag", "requests-facets tag", "requests-export tag", "requests-bulk-update filter.tag", // as it was stored by versions before
+	"requests-bulk-update set.remove_tags",
+}
+
+// cleanedFields are the parameters that are made a single line.
+var cleanedFields = []string{
+	"widget-submit-request title", "widget-submit-request email", "widget-submit-request name", "widget-submit-request external_id",
+	"widget-create-upload filename",
+}
+
+// TestTextIsASingleLine: text in the parameters of all operations is a single line, unless
+// it is listed above, and what is cleaned is one when the operation gets it.
+func TestTextIsASingleLine(t *testing.T) {
+	a := newService(t, storetest.SQLite(t)).api
+	fields := 0
+	for _, o := range a.order {
+		texts(o.params, o.params.schema, "", func(path string, wrap func(any) any) {
+			fields++
+			name := o.name + " " + path
+			top, _, _ := strings.Cut(path, ".")
+			accepted := slices.Contains(severalLines, name) || slices.Contains(cleanedFields, name) || o.params.verbatim[top]
+			for text, breaks := range map[string]bool{"a\tb": true, "a\nb": true, "a\u202eb": true, "a\u200eb": true, "a\u200db": false, "ab": false} {
+				body, err := json.Marshal(wrap(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = o.params.decode(body)
+				refused := err != nil && strings.Contains(err.Error(), " must be a single line")
+				if refused != (breaks && !accepted) {
+					t.Errorf("%s with %q: %v", name, text, err)
+				}
+			}
+		})
+	}
+	if fields < 80 {
+		t.Errorf("only %d fields were found", fields)
+	}
+}
+
+// texts calls visit with each place in a schema where text can stand, and with what wraps
+// text into a whole object.
+func texts(p *params, schema *huma.Schema, path string, visit func(path string, wrap func(any) any)) {
+	schema = p.resolve(schema)
+	switch schema.Type {
+	case huma.TypeObject:
+		for name, property := range schema.Properties {
+			texts(p, property, strings.TrimPrefix(path+"."+name, "."), func(path string, wrap func(any) any) {
+				visit(path, func(v any) any { return map[string]any{name: wrap(v)} })
+			})
+		}
+	case huma.TypeArray:
+		texts(p, schema.Items, path, func(path string, wrap func(any) any) {
+			visit(path, func(v any) any { return []any{"fine", wrap(v)} })
+		})
+	case huma.TypeString:
+		visit(path, func(v any) any { return v })
+	case "":
+		for _, one := range schema.OneOf {
+			texts(p, one, path, visit)
+		}
+	}
+}
+
+// TestSingleLines: what is refused by name, on the way in of people and of programs.
+func TestSingleLines(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	for _, c := range []struct{ operation, who, body, code, sentence string }{
+		{"widget-submit-request", "key", `{"title":"\t\u202e","description":""}`, "widget.invalid_title", "title must be text of 1 to 200"},
+		{"widget-submit-request", "key", `{"title":"T","description":"","form":{"website":"a\nb"}}`, "ok", ""},
+		{"widget-submit-request", "key", `{"title":"\t می\u200cخواهم \n","description":"a\nb\u202e"}`, "ok", ""},
+		{"requests-create", "member", `{"app_id":"{app}","title":"T","submitter":{"name":"a\u001bb"}}`, "requests.invalid_submitter", "submitter.name must be"},
+		{"requests-create", "member", `{"app_id":"{app}","title":"T","tags":["a","b\rc"]}`, "requests.invalid_tags", "tags[1] must be"},
+		{"requests-bulk-update", "member", `{"ids":["{app}"],"set":{"add_tags":["b\rc"]}}`, "requests.invalid_set", "set.add_tags[0] must be"},
+		{"apps-create", "owner", `{"name":"a\u2066b"}`, "apps.invalid_name", "name must be"},
+		{"apps-update-settings", "owner", `{"id":"{app}","settings":{"widget":{"button_text":"a\nb"}}}`, "apps.invalid_settings", "settings.widget.button_text must be"},
+		{"users-invite", "owner", `{"email":"new@example.com","name":"a\nb","role":"viewer"}`, "users.invalid_name", "name must be"},
+		{"users-invite", "owner", `{"email":"ne\u200fw@example.com","name":"a","role":"viewer"}`, "users.invalid_email", "email must be"},
+		{"apps-create", "owner", `{"name":"a\u0000b"}`, "apps.invalid_name", "NUL"},
+	} {
+		got := s.call(c.operation, c.who, s.filled(c.body))
+		if got.code(t) != c.code || !strings.Contains(string(got.body), c.sentence) {
+			t.Errorf("%s %s: %s", c.operation, c.body, got.body)
+		}
+	}
+}
+
+// TestSubmissionsAreCleaned: no idea is refused for characters that nobody sees.
+func TestSubmissionsAreCleaned(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.allowFiles(true)
+	file := s.send("key", "a\u202e\tb.txt", "words")
+	s.must("widget-submit-request", "key", `{"title":" a\tb\u202e ","description":"c\td\u202e","name":"A\nB","email":"\u200eada@example.com","external_id":"\u20664\u00852","attachments":["`+file+`"]}`)
+	r := s.must("requests-list", "owner", `{}`)["requests"].([]any)[0].(map[string]any)
+	want := map[string]any{"email": "ada@example.com", "name": "A B", "external_id": "4 2", "verified": false}
+	if r["title"] != "a b" || r["description"] != "c\td\u202e" || !reflect.DeepEqual(r["submitter"], any(want)) {
+		t.Errorf("%q, %q, %q", r["title"], r["description"], r["submitter"])
+	}
+	if name := r["attachments"].([]any)[0].(map[string]any)["filename"]; name != "a b.txt" {
+		t.Errorf("%q", name)
+	}
+}
