@@ -85,7 +85,7 @@ type API struct {
 	uploads   *semaphore.Weighted
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
-	warned    sync.Once
+	warned    struct{ loopback, private, others sync.Once } // of proxies that nobody has named
 }
 
 // New returns the API on a store.

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"gatherkit/internal/feedback"
 )
 
 const (
@@ -23,24 +25,42 @@ func bearerToken(r *http.Request) string {
 // clientOf is who is at the other end of the connection.
 func (a *API) clientOf(r *http.Request) *client {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address counts as one client
+	address := peer.Addr().Unmap().WithZone("")
 	forwarded := r.Header.Values("X-Forwarded-For")
-	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !within(peer.Addr().Unmap(), a.TrustedProxies) {
-		a.warned.Do(func() {
-			a.Log.Warn("forwarding headers from a peer that is not a trusted proxy are ignored; if it is your proxy, name it in --trusted-proxies", "peer", peer.Addr().String())
-		})
+	from := subjectOf(addressOf(address, forwarded, a.TrustedProxies))
+	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !within(address, a.TrustedProxies) {
+		a.warnOfProxy(address)
+		if address.IsLoopback() {
+			from = netip.Prefix{} // a proxy forwards somebody who is not on this machine, and not exempt
+		}
 	}
 	return &client{
-		from:   subjectOf(addressOf(peer.Addr(), forwarded, a.TrustedProxies)),
+		from:   from,
 		origin: r.Header.Get("Origin"),
 		agent:  agentOf(r),
 		cookie: r.Header.Get("X-Token-Transport") == "cookie",
 	}
 }
 
+// warnOfProxy says once for each kind of address what to do about a proxy that nobody has
+// named: a stranger who sends its headers must not use up the warning about a proxy of one's own.
+func (a *API) warnOfProxy(address netip.Addr) {
+	once := &a.warned.others
+	switch {
+	case address.IsLoopback():
+		once = &a.warned.loopback
+	case address.IsPrivate():
+		once = &a.warned.private
+	}
+	once.Do(func() {
+		a.Log.Warn("forwarding headers from a peer that is not a trusted proxy are ignored, and all calls through it count as one address against the limits; if it is your proxy, start with --trusted-proxies="+address.String(), "peer", address.String())
+	})
+}
+
 // agentOf is the beginning of what the program calls itself, as the databases take it.
 func agentOf(r *http.Request) string {
 	const most = 200
-	name := []rune(strings.ToValidUTF8(r.UserAgent(), "\uFFFD"))
+	name := []rune(feedback.ToSingleLine(strings.ToValidUTF8(r.UserAgent(), "\uFFFD")))
 	return string(name[:min(len(name), most)])
 }
 

@@ -44,8 +44,8 @@ func within(address netip.Addr, prefixes []netip.Prefix) bool {
 // gives to one customer.
 func subjectOf(address netip.Addr) netip.Prefix {
 	bits := 64
-	if address.Is4() {
-		bits = 32
+	if address.Is4() || address.IsLoopback() { // ::1 among them, which is one address and exempt
+		bits = address.BitLen()
 	}
 	p, err := address.Prefix(bits)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // What the model says to spam.
 
-// wrote is a text that came from a form.
+// wrote is a text that came from a form or a page.
 type wrote struct {
 	app    *app
 	key    string // of idempotency
@@ -30,7 +30,7 @@ func someForm(v any) (any, bool) {
 // that was refused, and is sent again with its key, is no other one.
 func (m *model) spam(r *request, form any) bool {
 	sent, judged := form.(object)
-	if !judged {
+	if !judged && !r.ofPage {
 		return false
 	}
 	text := wrote{r.app, r.idempotencyKey, m.now(), thirdsOf(r.title + "\n" + r.description)}
@@ -49,7 +49,7 @@ func (m *model) spam(r *request, form any) bool {
 	}
 	website, _ := sent["website"].(string)
 	seconds, timed := sent["seconds"].(float64)
-	return website != "" || timed && seconds < 2 || alike >= 3
+	return website != "" || timed && seconds < 2 || alike >= 5
 }
 
 // thirdsOf are the thirds of the words of a text, or, when it has none, of all of it.

@@ -245,7 +245,7 @@ func TestQuarantined(t *testing.T) {
 	})
 }
 
-// TestQuarantineAtOnce: of equal texts that come from one address at once two are live; and
+// TestQuarantineAtOnce: of equal texts that come from one address at once four are live; and
 // whatever becomes of the others at once, the counters agree with the rows.
 func TestQuarantineAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
@@ -263,7 +263,7 @@ func TestQuarantineAtOnce(t *testing.T) {
 			}
 		}
 		together(clients...)
-		if live, spam := s.total("live"), s.total("quarantine"); live != 2 || spam != 22 {
+		if live, spam := s.total("live"), s.total("quarantine"); live != 4 || spam != 20 {
 			t.Errorf("%v are live, %v in quarantine", live, spam)
 		}
 		operations := []string{"requests-release", "requests-block", "requests-restore", "requests-delete"}

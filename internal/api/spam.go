@@ -16,7 +16,8 @@ const (
 	// nearDuplicate is how far the letters of two texts agree when one was made of the other.
 	nearDuplicate = 0.8
 	// burstSize is how many near-duplicates from one address within burstTime are a burst.
-	burstSize = 3
+	// Colleagues who ask for the same share an address, too.
+	burstSize = 5
 	burstTime = 10 * time.Minute
 	// maxWritten is how many texts are remembered in a generation, which takes about 5 MiB.
 	maxWritten = 4096
@@ -27,17 +28,17 @@ const (
 
 // formParams is what the widget says of its form.
 type formParams struct {
-	Website string   `json:"website,omitempty" doc:"What stands in the field that people do not see: only programs fill it in."`
+	Website string   `json:"website,omitempty" lines:"many" doc:"What stands in the field that people do not see: only programs fill it in."`
 	Seconds *float64 `json:"seconds,omitempty" minimum:"0" doc:"For how long the form was open."`
 }
 
-// looksLikeSpam judges a submission that comes from a form. What falls into a trap counts
-// towards a burst, too.
+// looksLikeSpam judges a submission that comes from a form, or from a page that does not say
+// so: only a backend is not judged. What falls into a trap counts towards a burst, too.
 func (a *API) looksLikeSpam(v visitor, in widgetSubmitRequestParams) bool {
-	if in.Form == nil {
+	if in.Form == nil && v.origin == "" {
 		return false
 	}
-	trapped := in.Form.Website != "" || in.Form.Seconds != nil && *in.Form.Seconds < leastSeconds
+	trapped := in.Form != nil && (in.Form.Website != "" || in.Form.Seconds != nil && *in.Form.Seconds < leastSeconds)
 	text := written{at: a.Now(), key: in.IdempotencyKey, text: search.NewSketch(in.Title + "\n" + in.Description)}
 	return a.bursts.goOn(writer{v.from, v.app.ID}, text) || trapped
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,25 +78,39 @@ func TestBurst(t *testing.T) {
 	}
 	const spam, other = "Cheap watches at example.com", "Dark mode for the editor"
 	for name, writes := range map[string][]one{
-		"the third": {{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), true}, {here, at(3, spam, ""), true}},
+		"the fifth": {
+			{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {here, at(3, spam, ""), false}, {here, at(4, spam, ""), true}, {here, at(5, spam, ""), true},
+		},
 		"with others between": {
-			{here, at(0, spam+" 17", ""), false}, {here, at(1, other, ""), false}, {here, at(2, spam+" 18", ""), false}, {here, at(3, "Invoices", ""), false}, {here, at(4, spam+"!", ""), true},
+			{here, at(0, spam+" 17", ""), false}, {here, at(1, other, ""), false}, {here, at(2, spam+" 18", ""), false}, {here, at(3, "Invoices", ""), false},
+			{here, at(4, spam+"!", ""), false}, {here, at(5, spam+" 19", ""), false}, {here, at(6, spam+"?", ""), true}, {here, at(7, other, ""), false},
 		},
-		"another address": {{here, at(0, spam, ""), false}, {there, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {there, at(3, spam, ""), false}},
-		"another app":     {{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {writerFrom("198.51.100.1", 2), at(2, spam, ""), false}},
+		"another address": {
+			{here, at(0, spam, ""), false}, {there, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {there, at(3, spam, ""), false},
+			{here, at(4, spam, ""), false}, {there, at(5, spam, ""), false}, {here, at(6, spam, ""), false}, {there, at(7, spam, ""), false},
+		},
+		"another app": {
+			{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {here, at(3, spam, ""), false}, {writerFrom("198.51.100.1", 2), at(4, spam, ""), false},
+		},
 		"the same /64": {
-			{writerFrom("2001:db8::1", 1), at(0, spam, ""), false}, {writerFrom("2001:db8::2", 1), at(1, spam, ""), false}, {writerFrom("2001:db8::3", 1), at(2, spam, ""), true},
+			{writerFrom("2001:db8::1", 1), at(0, spam, ""), false}, {writerFrom("2001:db8::2", 1), at(1, spam, ""), false}, {writerFrom("2001:db8::3", 1), at(2, spam, ""), false},
+			{writerFrom("2001:db8::4", 1), at(3, spam, ""), false}, {writerFrom("2001:db8::5", 1), at(4, spam, ""), true},
 		},
-		"loopback":   {{writerFrom("127.0.0.1", 1), at(0, spam, ""), false}, {writerFrom("127.0.0.1", 1), at(1, spam, ""), false}, {writerFrom("127.0.0.1", 1), at(2, spam, ""), false}},
-		"sent again": {{here, at(0, spam, "k"), false}, {here, at(1, spam, "k"), false}, {here, at(2, spam, "k"), false}, {here, at(3, spam, "l"), false}, {here, at(4, spam, "m"), true}},
+		"loopback": slices.Repeat([]one{{writerFrom("127.0.0.1", 1), at(0, spam, ""), false}}, 6),
+		"sent again": {
+			{here, at(0, spam, "k"), false}, {here, at(1, spam, "k"), false}, {here, at(2, spam, "k"), false}, {here, at(3, spam, "k"), false}, {here, at(4, spam, "k"), false},
+			{here, at(5, spam, "l"), false}, {here, at(6, spam, "m"), false}, {here, at(7, spam, "n"), false}, {here, at(8, spam, "o"), true},
+		},
 		"forgotten after ten minutes": {
-			{here, at(0, spam, ""), false},
-			{here, at(time.Minute, spam, ""), false},
+			{here, at(0, spam, ""), false}, {here, at(time.Minute, spam, ""), false}, {here, at(time.Minute, spam, ""), false}, {here, at(time.Minute, spam, ""), false},
 			{here, at(10*time.Minute, spam, ""), false},
 			{here, at(11*time.Minute-1, spam, ""), true},
 			{here, at(22*time.Minute, spam, ""), false},
 		},
-		"the clock is set back": {{here, at(time.Hour, spam, ""), false}, {here, at(0, spam, ""), false}, {here, at(1, spam, ""), true}, {here, at(20*time.Minute, spam, ""), false}, {here, at(21*time.Minute, spam, ""), false}},
+		"the clock is set back": {
+			{here, at(time.Hour, spam, ""), false}, {here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {here, at(3, spam, ""), true},
+			{here, at(20*time.Minute, spam, ""), false}, {here, at(21*time.Minute, spam, ""), false},
+		},
 	} {
 		var b bursts
 		for i, c := range writes {
@@ -106,7 +121,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestBurstsByDefinition: a text is judged when two others of the same writer within ten
+// TestBurstsByDefinition: a text is judged when four others of the same writer within ten
 // minutes are like it, and no other is: whoever sends differing texts never.
 func TestBurstsByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,7 +140,7 @@ func TestBurstsByDefinition(t *testing.T) {
 					alike++
 				}
 			}
-			want := alike >= 2
+			want := alike >= 4
 			if len(sent[by]) >= maxWrittenOfOne {
 				continue // older ones may be forgotten
 			}
