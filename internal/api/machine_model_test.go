@@ -236,9 +236,9 @@ func (m *model) blocked(email string) bool {
 	return full("", 100) || full(email, 10)
 }
 
-// userOf is the user who has an e-mail.
+// userOf is the user who logs in with an e-mail.
 func (m *model) userOf(email string) *user {
-	return find(m.users, func(u *user) bool { return strings.EqualFold(u.email, email) && !u.gone })
+	return find(m.users, func(u *user) bool { return strings.EqualFold(u.email, email) && !u.gone && u.password != "" })
 }
 
 // checkPassword is the outcome of a try with a password.
@@ -248,7 +248,7 @@ func (m *model) checkPassword(email, password string) (*user, string) {
 		return nil, "auth.too_many_attempts"
 	}
 	u := m.userOf(email)
-	if u == nil || u.password == "" || u.password != password {
+	if u == nil || u.password != password {
 		m.failed(email)
 		return nil, "auth.invalid_credentials"
 	}

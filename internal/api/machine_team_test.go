@@ -60,7 +60,8 @@ func (m *model) inviteUser(w who, in, got object) (string, object) {
 		return "users.invalid_email", nil
 	case !manages(w.role, role):
 		return "auth.forbidden", nil
-	case m.userOf(email) != nil:
+	}
+	if find(m.users, func(u *user) bool { return u.account == w.account && strings.EqualFold(u.email, email) && !u.gone }) != nil {
 		return "users.email_taken", nil
 	}
 	u := &user{account: w.account, id: m.fresh(got, "id", "user", "id"), email: email, name: in["name"].(string), role: role}
@@ -179,6 +180,9 @@ func (m *model) acceptInvite(_ who, in, got object) (string, object) {
 		return "auth.invalid_password", nil
 	}
 	u, kind := l.user, "user.password_reset"
+	if other := m.userOf(u.email); other != nil && other != u {
+		return "users.email_taken", nil
+	}
 	if u.password == "" {
 		kind = "user.joined"
 	}
@@ -219,7 +223,7 @@ func (m *machine) userID(c aCall) string {
 func (m *machine) teamValue(c aCall, name string) (any, bool) {
 	switch {
 	case c.operation == "users-invite" && name == "email":
-		return m.either(name, []any{"new1@example.com", "new2@example.com", "new3@example.com", "New4@example.com"}, []any{"junk", "owner@example.com", ""}), true
+		return m.either(name, []any{"new1@example.com", "new2@example.com", "new3@example.com", "New4@example.com"}, []any{"junk", "owner@example.com", "stranger@example.com", ""}), true
 	case name == "role":
 		return m.either(name, []any{"viewer", "member", "admin", "owner"}, []any{"boss", nil}), true
 	case strings.HasSuffix(c.operation, "-invite") && name == "token":

@@ -23,7 +23,7 @@ func TestBurstOfPage(t *testing.T) {
 	for origin, want := range map[string][2]float64{"https://shop.example": {4, 3}, "": {7, 0}} {
 		s := newService(t, storetest.SQLite(t))
 		for i := range 7 {
-			requestID(t, s.from(origin, fmt.Sprint("Cheap watches at example.com ", i), fmt.Sprint("k", i)))
+			requestID(t, s.submitFrom(origin, fmt.Sprint("Cheap watches at example.com ", i), fmt.Sprint("k", i)))
 		}
 		if got := s.boxes(); got != want {
 			t.Errorf("from %q: %v, want %v", origin, got, want)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
@@ -22,7 +23,7 @@ func (a *API) linkTo(link store.JoinLink) JoinLink {
 }
 
 type usersInviteParams struct {
-	Email string        `json:"email" minLength:"3" maxLength:"254" doc:"To log in with; it is not sent anything."`
+	Email string        `json:"email" minLength:"3" maxLength:"254" doc:"To log in with, once the invitation is accepted; it is not sent anything."`
 	Name  string        `json:"name" minLength:"1" maxLength:"100"`
 	Role  feedback.Role `json:"role" enum:"viewer,member,admin,owner" doc:"Only owners make owners."`
 }
@@ -123,6 +124,9 @@ func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInvi
 		return loginResult{}, err
 	}
 	session, tokens, err := a.Store.AcceptLink(ctx, in.Token, hash, in.Name, c.agent)
+	if errors.Is(err, feedback.ErrEmailTaken) {
+		err = feedback.ErrEmailTaken.With("This e-mail already logs in to another account of this service. Ask for an invitation to another e-mail of yours.")
+	}
 	if err != nil {
 		return loginResult{}, err
 	}

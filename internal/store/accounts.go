@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"gatherkit/internal/feedback"
 )
@@ -93,6 +94,9 @@ func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (
 		if err != nil {
 			return err
 		}
+		if err := lockTeam(ctx, tx, account.ID); err != nil {
+			return err
+		}
 		added, err = s.addUser(ctx, tx, account.ID, user, feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()})
 		return err
 	})
@@ -118,16 +122,22 @@ func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string) (feedba
 	return account, s.record(ctx, tx, id, now, feedback.Change{Kind: feedback.AccountCreated, Actor: feedback.Command(), After: map[string]any{"name": name}})
 }
 
-// addUser stores a user and logs it as a change.
+// addUser stores a user behind lockTeam and logs it as a change. It refuses with
+// ErrEmailTaken when another user of the account has the e-mail, or when the user has a
+// password and anybody logs in with it.
 func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u NewUser, c feedback.Change) (feedback.User, error) {
 	user := feedback.User{ID: s.ids.New(), Email: u.Email, Name: u.Name}
-	n, err := changed(ctx, tx, "INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3) ON CONFLICT (email) DO NOTHING",
-		feedback.FoldEmail(u.Email), accountID, user.ID)
+	colleagues, err := all(ctx, tx, scanMember, memberColumns+" WHERE account_id = $1", accountID)
 	if err != nil {
 		return user, err
 	}
-	if n == 0 {
+	if slices.ContainsFunc(colleagues, func(m feedback.Member) bool { return feedback.FoldEmail(m.Email) == feedback.FoldEmail(u.Email) }) {
 		return user, feedback.ErrEmailTaken
+	}
+	if u.PasswordHash != "" {
+		if err := claimEmail(ctx, tx, accountID, user); err != nil {
+			return user, err
+		}
 	}
 	now := feedback.At(s.now())
 	_, err = tx.ExecContext(ctx, "INSERT INTO users (account_id, id, email, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -137,6 +147,19 @@ func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 	}
 	c.After = map[string]any{"id": user.ID, "email": user.Email, "name": user.Name, "role": u.Role}
 	return user, s.record(ctx, tx, accountID, now, c)
+}
+
+// claimEmail makes a user the one who logs in with their e-mail. It refuses with
+// ErrEmailTaken when that is somebody else. Invitations claim nothing before they are
+// accepted: nobody can reserve an address, or learn by inviting it that it is in use.
+func claimEmail(ctx context.Context, tx *sql.Tx, accountID feedback.ID, user feedback.User) error {
+	n, err := changed(ctx, tx, `INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3)
+		ON CONFLICT (email) DO UPDATE SET email = excluded.email WHERE logins.account_id = excluded.account_id AND logins.user_id = excluded.user_id`,
+		feedback.FoldEmail(user.Email), accountID, user.ID)
+	if err == nil && n == 0 {
+		return feedback.ErrEmailTaken
+	}
+	return err
 }
 
 // Credentials are what a login is checked against.

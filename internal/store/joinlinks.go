@@ -28,7 +28,8 @@ type Invitee struct {
 }
 
 // InviteUser adds a user without a password and makes a link by which they choose one. It
-// refuses with ErrEmailTaken and ErrForbidden.
+// refuses with ErrForbidden, and with ErrEmailTaken when another user of the account has the
+// e-mail.
 func (s *Store) InviteUser(ctx context.Context, accountID, by feedback.ID, user NewUser) (m feedback.Member, link JoinLink, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		who, err := manager(ctx, tx, accountID, by)
@@ -108,7 +109,8 @@ func (s *Store) invitee(ctx context.Context, q queryer, token string) (i Invitee
 
 // AcceptLink gives a user the password that they have chosen, and the name unless it is
 // nil, ends the link and all of the user's sessions, and opens one. Of all who use a link
-// at once, one gets there; it refuses the others with ErrJoinLinkNotFound.
+// at once, one gets there; it refuses the others with ErrJoinLinkNotFound. While somebody of
+// another account logs in with the user's e-mail, it refuses with ErrEmailTaken.
 func (s *Store) AcceptLink(ctx context.Context, token, passwordHash string, name *string, userAgent string) (session Session, tokens Tokens, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
@@ -120,6 +122,9 @@ func (s *Store) AcceptLink(ctx context.Context, token, passwordHash string, name
 		}
 		i, err := s.invitee(ctx, tx, token)
 		if err != nil {
+			return err
+		}
+		if err := claimEmail(ctx, tx, accountID, i.User); err != nil {
 			return err
 		}
 		old := i.Member
