@@ -67,7 +67,7 @@ func TestUserCommands(t *testing.T) {
 				t.Errorf("password of %d bytes: %q", len(password), got)
 			}
 		}
-		if got := fail(t, nil, "", user("set-password", "--email=nobody@example.com")...); !strings.HasPrefix(got, "there is no user with the e-mail nobody@example.com") {
+		if got := fail(t, nil, "", user("set-password", "--email=nobody@example.com")...); !strings.HasPrefix(got, "there is no user with the e-mail nobody@example.com who has accepted") {
 			t.Errorf("set-password: %q", got)
 		}
 

@@ -2,7 +2,10 @@
 
 package main
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // connsAtOnce is how many connections are taken at once. Where the process may not
 // open many files, half of those stay for the database, whatever callers do.
@@ -12,4 +15,14 @@ func connsAtOnce() int {
 		return maxConns // an error that POSIX has not for one's own process
 	}
 	return int(min(files.Cur/2, maxConns))
+}
+
+// keepPrivate has files and folders that the process makes belong to its user alone: the
+// database and its logs, attached files and backups.
+func keepPrivate() { syscall.Umask(0o077) }
+
+// openToOthers reports whether users other than its owner may enter a folder or list it.
+func openToOthers(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.Mode().Perm()&0o077 != 0
 }

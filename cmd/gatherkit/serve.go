@@ -150,17 +150,35 @@ func tuneMemory() {
 	}
 }
 
-// openFiles opens the place for attached files. With PostgreSQL there is none unless it is
-// named: replicas do not see each other's folders.
+// uploadsPlace is where attached files are kept. With PostgreSQL there is no place, "",
+// unless it is named: replicas do not see each other's folders.
+func uploadsPlace(c config.Serve) string {
+	if c.Uploads == "" && c.Database == "" {
+		return filepath.Join(c.Data, "uploads")
+	}
+	return string(c.Uploads)
+}
+
+// openFiles opens the place for attached files, or returns nil when there is none.
 func openFiles(ctx context.Context, c config.Serve) (*blob.Store, error) {
-	place := string(c.Uploads)
+	place := uploadsPlace(c)
 	if place == "" {
-		if c.Database != "" {
-			return nil, nil
-		}
-		place = filepath.Join(c.Data, "uploads")
+		return nil, nil
 	}
 	return blob.Open(ctx, place)
+}
+
+// warnOfOpenFolders says which folders with data other users of the machine may look into.
+func warnOfOpenFolders(c config.Serve, log *slog.Logger) {
+	folders := []string{uploadsPlace(c)}
+	if c.Database == "" {
+		folders = append(folders, c.Data)
+	}
+	for _, folder := range folders {
+		if openToOthers(folder) {
+			log.Warn("other users of this machine may open the folder with the data; close it with chmod 700", "folder", folder)
+		}
+	}
 }
 
 // openServed opens the store, whose figures are watched, and the place for its files, which
@@ -183,6 +201,7 @@ func (p *program) openServed(c config.Serve, metrics *registry, log *slog.Logger
 		return nil, nil, nil, errors.Join(err, closeFiles())
 	}
 	metrics.watch(s)
+	warnOfOpenFolders(c, log)
 	return s, files, func() error { return errors.Join(s.Close(), closeFiles()) }, nil
 }
 

@@ -126,7 +126,7 @@ func (c *userSetPasswordCommand) Run(p *program) error {
 			return err
 		}
 		if credentials.UserID == (feedback.ID{}) {
-			return fmt.Errorf("there is no user with the e-mail %s; gatherkit user list shows all of them", c.Email)
+			return fmt.Errorf("there is no user with the e-mail %s who has accepted the invitation; gatherkit user list shows all of them", c.Email)
 		}
 		if err := s.SetPassword(p.ctx, credentials, hash, feedback.Command(), feedback.ID{}); err != nil {
 			return err

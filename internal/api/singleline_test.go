@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -118,5 +119,16 @@ func TestSubmissionsAreCleaned(t *testing.T) {
 	}
 	if name := r["attachments"].([]any)[0].(map[string]any)["filename"]; name != "a b.txt" {
 		t.Errorf("%q", name)
+	}
+}
+
+// TestProgramsNames: what a program calls itself is shown in the list of sessions.
+func TestProgramsNames(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	r := s.request("auth-login", "", `{"email":"owner@example.com","password":"`+testPassword+`"}`)
+	r.Header.Set("User-Agent", "Mozilla\t5.0\u202e\u009b")
+	serve(s.api, r)
+	if shown := s.must("sessions-list", "owner", `{}`)["sessions"].([]any); !strings.Contains(fmt.Sprint(shown), "user_agent:Mozilla 5.0 ]") {
+		t.Errorf("%q", shown)
 	}
 }

@@ -171,17 +171,33 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 }
 
 // makeFile makes the file of a new database, readable for nobody else; its log
-// files follow it in that. One that exists must not be opened here: closing it
-// again would drop SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
+// files follow it in that. One that exists, such as a backup that was copied back, is
+// closed to others. It must not be opened here: closing it again would drop SQLite's
+// locks (sqlite.org/howtocorrupt.html, 2.2).
 func makeFile(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in the operator's folder
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		return closeFiles(path)
 	}
 	if err != nil {
 		return fmt.Errorf("the file cannot be created: %w", err)
 	}
 	return file.Close()
+}
+
+// closeFiles takes from others than its owner what they may do to a database and its logs.
+// Whoever is not the owner cannot, and has been let in by the owner.
+func closeFiles(path string) error {
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = os.Chmod(name, 0o600)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("the file cannot be closed to others: %w", err)
+		}
+	}
+	return nil
 }
 
 // Unavailable reports whether err says that the database, not the call, is in

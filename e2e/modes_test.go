@@ -1,0 +1,101 @@
+package e2e_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gatherkit/e2e/program"
+)
+
+// carefree is the program as it is started by somebody who lets others read all new files.
+func carefree(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "carefree")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\numask 000\nexec "+program.Build(t)+" \"$@\"\n"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	return file
+}
+
+// openFiles are the files and folders below a folder that others than the owner may read.
+func openFiles(t *testing.T, folder string) (found []string, files int) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if !entry.IsDir() {
+			files++
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			found = append(found, path+" "+info.Mode().String())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found, files
+}
+
+// TestFilesArePrivate: whatever the umask, nobody else can read what the program stores, and
+// a database that was copied back is closed.
+func TestFilesArePrivate(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	program.Succeed(t, "migrate", "--data="+folder)
+	database := filepath.Join(folder, "gatherkit.db")
+	if err := os.Chmod(database, 0o644); err != nil { //nolint:gosec // as cp may have made it
+		t.Fatal(err)
+	}
+	p := program.StartBinary(t, carefree(t), program.FreeAddress(t), nil, "--data="+folder)
+	_, key := uploading(t, p)
+	sendFile(t, p, key, "a.txt", []byte("words"))
+	if a := announce(t, p, key, "b.txt", "text/plain", 5); !a.OK {
+		t.Fatalf("%+v", a)
+	}
+	if found, files := openFiles(t, folder); len(found) > 0 || files < 4 { // the database, its two logs, a file
+		t.Errorf("%d files, open are %q", files, found)
+	}
+	if strings.Contains(p.Stderr.String(), "chmod 700") {
+		t.Errorf("a warning about a closed folder:\n%s", p.Stderr.String())
+	}
+
+	backups := t.TempDir()
+	if err := os.Chmod(backups, 0o700); err != nil { //nolint:gosec // a folder
+		t.Fatal(err)
+	}
+	backup := exec.CommandContext(t.Context(), carefree(t), "backup", filepath.Join(backups, "copy.db"), "--data="+folder)
+	if output, err := backup.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	if found, files := openFiles(t, backups); len(found) > 0 || files != 1 {
+		t.Errorf("%d backups, open are %q", files, found)
+	}
+}
+
+// TestOpenFolderIsToldOf: the log says which folders others may look into.
+func TestOpenFolderIsToldOf(t *testing.T) {
+	folder, uploads := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "files")
+	for name, mode := range map[string]fs.FileMode{folder: 0o750, uploads: 0o701} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(name, mode); err != nil { //nolint:gosec // what is tested
+			t.Fatal(err)
+		}
+	}
+	p := program.Start(t, "--data="+folder, "--uploads="+uploads)
+	for _, name := range []string{folder, uploads} {
+		if log := p.Stderr.String(); !strings.Contains(log, `"level":"WARN"`) || !strings.Contains(log, `"folder":"`+name+`"`) {
+			t.Errorf("nothing is said of %s:\n%s", name, log)
+		}
+	}
+}
