@@ -133,6 +133,15 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		others := r.count("sessions WHERE user_id <> $1", member)
+		for range 2 {
+			if err := accept(link())(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if mine, left := r.count("sessions WHERE user_id = $1", member), r.count("sessions WHERE user_id <> $1", member); mine != 1 || left != others {
+			t.Errorf("after a recovery there are %d sessions of the user, want the new one, and %d of others, want %d", mine, left, others)
+		}
 		promoted := link()
 		role(member, feedback.RoleOwner)
 		if err := accept(promoted)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
