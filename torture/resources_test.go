@@ -84,7 +84,8 @@ func behind(t *testing.T, commands string) string {
 }
 
 // TestDescriptors lets idle connections take all descriptors that the service may
-// have. Those who have a connection go on, also where the store needs more files.
+// have. Those who have a connection go on, also where the store needs more files, and
+// a caller without one gets one.
 func TestDescriptors(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
@@ -122,9 +123,10 @@ func TestDescriptors(t *testing.T) {
 		if used = processorTime(t, p) - used; used > 200*time.Millisecond {
 			t.Errorf("the service used %v of a processor in two seconds with nothing to do", used)
 		}
-		all.close()
 		fresh := program.NewClient(t, p)
-		settled := l.settle(t, fresh, fresh.Login(t))
+		again := fresh.Login(t)
+		all.close()
+		settled := l.settle(t, fresh, again)
 		if place.Folder != "" {
 			checkDatabase(t, program.At(place))
 		}

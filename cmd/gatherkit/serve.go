@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"gatherkit/internal/api"
 	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
@@ -69,10 +67,11 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	if err != nil {
 		return err
 	}
-	listener, err := listen(p.ctx, c.Listen, "--listen")
+	socket, err := listen(p.ctx, c.Listen, "--listen")
 	if err != nil {
 		return err
 	}
+	listener := divide(socket, connsAtOnce(), exemption(c.TrustedProxies), warnOnce(log))
 	stopMetrics, err := metrics.serve(p.ctx, c.MetricsListen)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -90,10 +89,11 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	parting := parting{Handler: handler}
 	server := &http.Server{
 		Handler: &parting, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP, for which nobody needs to get up
+		ConnState: listener.changed,
+		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP, for which nobody needs to get up
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(netutil.LimitListener(listener, connsAtOnce())) }()
+	go func() { served <- server.Serve(listener) }()
 	if err := ready(s, listener.Addr().String()); err != nil {
 		return errors.Join(err, server.Close())
 	}

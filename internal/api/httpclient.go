@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
 
@@ -27,7 +28,7 @@ func (a *API) clientOf(r *http.Request) *client {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address counts as one client
 	address := peer.Addr().Unmap().WithZone("")
 	forwarded := r.Header.Values("X-Forwarded-For")
-	from := subjectOf(addressOf(address, forwarded, a.TrustedProxies))
+	from := fair.Caller(addressOf(address, forwarded, a.TrustedProxies))
 	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !within(address, a.TrustedProxies) {
 		a.warnOfProxy(address)
 		if address.IsLoopback() {

@@ -40,20 +40,6 @@ func within(address netip.Addr, prefixes []netip.Prefix) bool {
 	return false
 }
 
-// subjectOf is what limits count by: an IPv4 address, or the /64 that a provider
-// gives to one customer.
-func subjectOf(address netip.Addr) netip.Prefix {
-	bits := 64
-	if address.Is4() || address.IsLoopback() { // ::1 among them, which is one address and exempt
-		bits = address.BitLen()
-	}
-	p, err := address.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{} // no address, as on a unix socket: all count together
-	}
-	return p
-}
-
 // keyedPerSubmit is how many calls with an API key an address may make for each
 // submission that it may make. That leaves room for the widget's configuration,
 // repeated submissions and faults, and bounds what a stranger can make the service read.

@@ -41,18 +41,6 @@ func TestAddressOf(t *testing.T) {
 	}
 }
 
-func TestSubjectOf(t *testing.T) {
-	if a, b := subjectOf(netip.MustParseAddr("2001:db8:1:2:3::4")), subjectOf(netip.MustParseAddr("2001:db8:1:2:ffff::1")); a != b {
-		t.Errorf("the same /64 counts twice: %s, %s", a, b)
-	}
-	if a, b := subjectOf(netip.MustParseAddr("198.51.100.1")), subjectOf(netip.MustParseAddr("198.51.100.2")); a == b {
-		t.Errorf("two IPv4 addresses count as one: %s", a)
-	}
-	if got := subjectOf(netip.Addr{}); got.IsValid() {
-		t.Errorf("no address: %s", got)
-	}
-}
-
 func TestRate(t *testing.T) {
 	r := &rate{perMinute: 3}
 	one, other := netip.MustParsePrefix("198.51.100.1/32"), netip.MustParsePrefix("198.51.100.2/32")

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/search"
 	"gatherkit/internal/store/storetest"
@@ -20,7 +21,7 @@ func at(after time.Duration, text, key string) written {
 }
 
 func writerFrom(address string, app byte) writer {
-	return writer{subjectOf(netip.MustParseAddr(address)), feedback.ID{app}}
+	return writer{fair.Caller(netip.MustParseAddr(address)), feedback.ID{app}}
 }
 
 // texts is how many are remembered.
