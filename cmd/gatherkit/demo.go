@@ -116,7 +116,7 @@ func (p *program) fill(at config.Store, log *slog.Logger, secret string) (demo, 
 
 func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret string) (demo, error) {
 	hasher := password.New(rand.Reader)
-	hash, err := hasher.Hash(ctx, secret)
+	hash, err := hasher.Hash(ctx, password.Asker{}, secret)
 	if err != nil {
 		return demo{}, err
 	}

@@ -154,7 +154,7 @@ func (n newPassword) read(p *program) (secret, hash string, err error) {
 		return "", "", errors.New("the password must be 10 to 1,024 bytes long; give another on standard input")
 	}
 	hasher := password.New(rand.Reader)
-	hash, err = hasher.Hash(context.Background(), secret)
+	hash, err = hasher.Hash(context.Background(), password.Asker{}, secret)
 	return secret, hash, err
 }
 

@@ -71,6 +71,7 @@ type API struct {
 	votes     *rate
 	searches  *rate // for similar requests
 	keyed     *rate // all calls with an API key, whatever their outcome
+	slow      slowLane
 	bursts    bursts
 	ops       map[string]*op
 	order     []*op
@@ -94,7 +95,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	a := &API{
 		Options: o,
 		submits: &rate{perMinute: o.SubmitRate}, votes: &rate{perMinute: o.SubmitRate}, searches: &rate{perMinute: o.SubmitRate},
-		keyed: &rate{perMinute: keyedPerSubmit * o.SubmitRate}, ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
+		keyed: &rate{perMinute: keyedPerSubmit * o.SubmitRate}, slow: newSlowLane(), ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: semaphore.NewWeighted(maxPages), exports: semaphore.NewWeighted(maxExports), uploads: semaphore.NewWeighted(maxUploads), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{

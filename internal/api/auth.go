@@ -35,38 +35,16 @@ type loginResult struct {
 }
 
 func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (loginResult, error) {
-	subjects := store.LoginSubjects(in.Email, c.from)
-	credentials, err := a.check(ctx, in.Email, in.Password, subjects)
+	try := c.attempt(in.Email)
+	credentials, err := a.check(ctx, try, in.Password)
 	if err != nil {
 		return loginResult{}, err
 	}
-	session, tokens, err := a.Store.OpenSession(ctx, credentials, subjects, c.agent)
+	session, tokens, err := a.Store.OpenSession(ctx, credentials, try.subjects, c.agent)
 	if err != nil {
 		return loginResult{}, err
 	}
 	return loginResult{User: session.User, Account: session.Account, TokenPair: c.deliver(tokens)}, nil
-}
-
-// check returns the credentials of an e-mail when the password is right. The limit
-// is looked at before anything costly is done, and again when the password's turn
-// has come: a crowd of wrong ones is not hashed to its end.
-func (a *API) check(ctx context.Context, email, secret string, subjects []store.LoginSubject) (store.Credentials, error) {
-	allowed := func() error { return a.Store.CheckLogin(ctx, subjects) }
-	if err := allowed(); err != nil {
-		return store.Credentials{}, err
-	}
-	credentials, err := a.Store.Credentials(ctx, email)
-	if err != nil {
-		return credentials, err
-	}
-	right, err := a.Passwords.Verify(ctx, credentials.PasswordHash, secret, allowed)
-	if err != nil {
-		return credentials, err
-	}
-	if !right {
-		return credentials, a.Store.FailLogin(ctx, subjects)
-	}
-	return credentials, nil
 }
 
 type authRefreshParams struct {
@@ -124,12 +102,12 @@ func (a *API) authChangePassword(ctx context.Context, c caller, in authChangePas
 		return authChangePasswordResult{}, feedback.Invalid("auth", "new_password", "new_password must be 10 to 1,024 bytes long.")
 	}
 	// Who holds a stolen token must not be able to try passwords without limit.
-	subjects := store.LoginSubjects(c.User.Email, c.from)
-	credentials, err := a.check(ctx, c.User.Email, in.CurrentPassword, subjects)
+	try := c.attempt(c.User.Email)
+	credentials, err := a.check(ctx, try, in.CurrentPassword)
 	if err != nil {
 		return authChangePasswordResult{}, err
 	}
-	hash, err := a.Passwords.Hash(ctx, in.NewPassword)
+	hash, err := a.Passwords.Hash(ctx, try.asker, in.NewPassword)
 	if err != nil {
 		return authChangePasswordResult{}, err
 	}

@@ -41,6 +41,7 @@ func (m *model) logIn(_ who, in, got object) (string, object) {
 	if u == nil {
 		return refusal, nil
 	}
+	m.endSurplus(u)
 	return m.opened(u, got)
 }
 

@@ -31,6 +31,14 @@ func (m *model) ownSessions(u *user) (known []*session, usable map[*session]bool
 	return known, usable
 }
 
+// endSurplus ends those sessions of a user that make no room for one more.
+func (m *model) endSurplus(u *user) {
+	known, _ := m.ownSessions(u)
+	for _, s := range known[min(len(known), 49):] {
+		s.ended = true
+	}
+}
+
 // place is where a session is in the order in which they were opened.
 func (m *model) place(s *session) int {
 	return slices.IndexFunc(m.tokens, func(t *token) bool { return t.session == s })

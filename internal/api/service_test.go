@@ -41,7 +41,7 @@ const testPassword = "correct horse battery staple"
 // hashes takes the costly part of every fixture once.
 var hashes = sync.OnceValues(func() (*password.Hasher, string) {
 	hasher := password.New(rand.Reader)
-	hash, err := hasher.Hash(context.Background(), testPassword)
+	hash, err := hasher.Hash(context.Background(), password.Asker{}, testPassword)
 	if err != nil {
 		panic(err)
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
 )
 
-// maxSessions is how many of their sessions people get to see.
-const maxSessions = 100
-
 type sessionsListResult struct {
-	Sessions []sessionResult `json:"sessions" doc:"At most the 100 that were used last."`
+	Sessions []sessionResult `json:"sessions" doc:"At most the 50 that were used last."`
 }
 
 type sessionResult struct {
@@ -19,7 +17,7 @@ type sessionResult struct {
 }
 
 func (a *API) sessionsList(ctx context.Context, c caller, _ none) (sessionsListResult, error) {
-	sessions, err := a.Store.Sessions(ctx, c.Account.ID, c.User.ID, maxSessions)
+	sessions, err := a.Store.Sessions(ctx, c.Account.ID, c.User.ID, store.MaxSessions)
 	result := sessionsListResult{make([]sessionResult, 0, len(sessions))}
 	for _, s := range sessions {
 		result.Sessions = append(result.Sessions, sessionResult{s, s.ID == c.ID})

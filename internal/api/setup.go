@@ -36,7 +36,7 @@ func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwn
 	case !feedback.ValidPassword(in.Password):
 		return loginResult{}, feedback.Invalid("setup", "password", "password must be 10 to 1,024 bytes long.")
 	}
-	hash, err := a.Passwords.Hash(ctx, in.Password)
+	hash, err := a.Passwords.Hash(ctx, c.asker(in.Email), in.Password)
 	if err != nil {
 		return loginResult{}, err
 	}

@@ -113,13 +113,14 @@ type authAcceptInviteParams struct {
 }
 
 func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInviteParams) (loginResult, error) {
-	if _, err := a.Store.Invitee(ctx, in.Token); err != nil { // before anything costly is done
+	invitee, err := a.Store.Invitee(ctx, in.Token) // before anything costly is done
+	if err != nil {
 		return loginResult{}, err
 	}
 	if !feedback.ValidPassword(in.Password) {
 		return loginResult{}, feedback.Invalid("auth", "password", "password must be 10 to 1,024 bytes long.")
 	}
-	hash, err := a.Passwords.Hash(ctx, in.Password)
+	hash, err := a.Passwords.Hash(ctx, c.asker(invitee.Email), in.Password)
 	if err != nil {
 		return loginResult{}, err
 	}

@@ -9,13 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"net/netip"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
 
 	"golang.org/x/crypto/argon2"
-	"golang.org/x/sync/semaphore"
+
+	"gatherkit/internal/fair"
 )
 
 // The parameters follow OWASP's Password Storage Cheat Sheet: 19 MiB, two passes,
@@ -31,12 +34,22 @@ const (
 // ErrBusy says that the caller's patience ended before its turn to hash came.
 var ErrBusy = errors.New("too many passwords are being checked")
 
+// Asker is who asks for a password to be hashed or verified.
+type Asker struct {
+	Caller netip.Prefix
+	Email  string // folded
+}
+
 // Hasher hashes and verifies passwords, at most one for each processor at a time.
+// E-mails take turns, so a crowd of logins of one user does not keep others waiting,
+// wherever it comes from. Before that, a caller waits for its own earlier passwords:
+// one with many e-mails would have many turns otherwise.
 type Hasher struct {
-	rand   io.Reader
-	most   int64
-	turns  *semaphore.Weighted
-	inside atomic.Int64 // who hashes or waits for it
+	rand    io.Reader
+	most    int64
+	callers *fair.Pool[netip.Prefix]
+	turns   *fair.Pool[string]
+	inside  atomic.Int64 // who hashes or waits for it
 }
 
 // dummy costs as much to verify as a real hash; no password is known for it.
@@ -45,17 +58,17 @@ const dummy = "$argon2id$v=19$m=19456,t=2,p=1$Z2F0aGVya2l0IGR1bW15IQ$AAAAAAAAAAA
 // New returns a Hasher that takes its salts from rand.
 func New(rand io.Reader) *Hasher {
 	most := int64(runtime.GOMAXPROCS(0))
-	return &Hasher{rand: rand, most: most, turns: semaphore.NewWeighted(most)}
+	return &Hasher{rand: rand, most: most, callers: fair.New[netip.Prefix](math.MaxInt64, most), turns: fair.New[string](most, most)}
 }
 
 // Hash returns the hash of a password in PHC string format. It fails with ErrBusy
 // when ctx ends before its turn.
-func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+func (h *Hasher) Hash(ctx context.Context, who Asker, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	if _, err := io.ReadFull(h.rand, salt); err != nil {
 		return "", err
 	}
-	key, err := h.derive(ctx, nil, password, salt, memoryKiB, passes, lanes, keyBytes)
+	key, err := h.derive(ctx, who, nil, password, salt, memoryKiB, passes, lanes, keyBytes)
 	if err != nil {
 		return "", err
 	}
@@ -66,7 +79,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // does not exist, takes the same time and is never right. It fails with ErrBusy
 // when ctx ends before its turn. When the turn has come it asks allowed, if there
 // is one, and fails with its error: in a crowd much may have changed meanwhile.
-func (h *Hasher) Verify(ctx context.Context, hash, password string, allowed func() error) (bool, error) {
+func (h *Hasher) Verify(ctx context.Context, who Asker, hash, password string, allowed func() error) (bool, error) {
 	known := hash != ""
 	if !known {
 		hash = dummy
@@ -85,14 +98,16 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string, allowed func
 	if err := errors.Join(saltErr, keyErr); err != nil {
 		return false, fmt.Errorf("the stored password hash cannot be read: %w", err)
 	}
-	derived, err := h.derive(ctx, allowed, password, salt, memory, time, threads, uint32(len(key))) //nolint:gosec // a hash of ours is short
+	derived, err := h.derive(ctx, who, allowed, password, salt, memory, time, threads, uint32(len(key))) //nolint:gosec // a hash of ours is short
 	if err != nil {
 		return false, err
 	}
 	return subtle.ConstantTimeCompare(derived, key) == 1 && known, nil
 }
 
-func (h *Hasher) derive(ctx context.Context, allowed func() error, password string, salt []byte, memory, time uint32, threads uint8, length uint32) ([]byte, error) {
+func (h *Hasher) derive(
+	ctx context.Context, who Asker, allowed func() error, password string, salt []byte, memory, time uint32, threads uint8, length uint32,
+) ([]byte, error) {
 	h.inside.Add(1)
 	defer func() {
 		// Each hash leaves 19 MiB behind, which the collector of a quiet service would keep
@@ -101,10 +116,14 @@ func (h *Hasher) derive(ctx context.Context, allowed func() error, password stri
 			debug.FreeOSMemory()
 		}
 	}()
-	if err := h.turns.Acquire(ctx, 1); err != nil {
+	if err := h.callers.Acquire(ctx, who.Caller, 1); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 	}
-	defer h.turns.Release(1)
+	defer h.callers.Release(who.Caller, 1)
+	if err := h.turns.Acquire(ctx, who.Email, 1); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	defer h.turns.Release(who.Email, 1)
 	if allowed != nil {
 		if err := allowed(); err != nil {
 			return nil, err

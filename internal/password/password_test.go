@@ -5,18 +5,22 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"net/netip"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 func TestHashAndVerify(t *testing.T) {
 	ctx := context.Background()
 	h := New(rand.Reader)
-	hash, err := h.Hash(ctx, "correct horse")
+	hash, err := h.Hash(ctx, Asker{}, "correct horse")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := h.Hash(ctx, "correct horse")
+	again, err := h.Hash(ctx, Asker{}, "correct horse")
 	if err != nil || again == hash {
 		t.Errorf("two hashes of one password are alike: %v", err)
 	}
@@ -24,7 +28,7 @@ func TestHashAndVerify(t *testing.T) {
 		hash, password string
 		want           bool
 	}{{hash, "correct horse", true}, {again, "correct horse", true}, {hash, "wrong horse", false}, {hash, "", false}, {"", "", false}, {"", "anything", false}} {
-		got, err := h.Verify(ctx, c.hash, c.password, nil)
+		got, err := h.Verify(ctx, Asker{}, c.hash, c.password, nil)
 		if err != nil || got != c.want {
 			t.Errorf("Verify(%q, %q) = %v, %v", c.hash, c.password, got, err)
 		}
@@ -34,7 +38,7 @@ func TestHashAndVerify(t *testing.T) {
 // TestKnownParameters holds the hash's form, which other programs read, too.
 func TestKnownParameters(t *testing.T) {
 	h := New(bytes.NewReader(bytes.Repeat([]byte("salt"), 1<<10)))
-	hash, err := h.Hash(context.Background(), "password")
+	hash, err := h.Hash(context.Background(), Asker{}, "password")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$") {
 		t.Errorf("%s, %v", hash, err)
 	}
@@ -43,30 +47,98 @@ func TestKnownParameters(t *testing.T) {
 func TestDamagedHashes(t *testing.T) {
 	h := New(rand.Reader)
 	for _, hash := range []string{"plain", "$2b$10$abc", "$argon2id$v=16$m=1,t=1,p=1$YQ$YQ", "$argon2id$v=19$m=x$YQ$YQ", "$argon2id$v=19$m=8,t=1,p=1$?$YQ"} {
-		if ok, err := h.Verify(context.Background(), hash, "password", nil); ok || err == nil {
+		if ok, err := h.Verify(context.Background(), Asker{}, hash, "password", nil); ok || err == nil {
 			t.Errorf("%s: %v, %v", hash, ok, err)
 		}
 	}
 }
 
-// TestPatience: who cannot wait for a turn is told so.
+// TestPatience: who cannot wait for a turn is told so, whichever turn it is.
 func TestPatience(t *testing.T) {
 	h := New(rand.Reader)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := h.turns.Acquire(context.Background(), h.most); err != nil {
-		t.Fatal(err)
+	who := Asker{Caller: netip.MustParsePrefix("198.51.100.1/32"), Email: "ada@example.com"}
+	wantBusy := func() {
+		t.Helper()
+		ctx, cancel := context.WithCancel(context.Background())
+		hashed := make(chan error, 1)
+		go func() {
+			_, err := h.Hash(ctx, who, "password")
+			hashed <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-hashed; !errors.Is(err, ErrBusy) {
+			t.Errorf("%v, want ErrBusy", err)
+		}
 	}
-	defer h.turns.Release(h.most)
-	if _, err := h.Hash(ctx, "password"); !errors.Is(err, ErrBusy) {
-		t.Errorf("%v, want ErrBusy", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h.turns.TryAcquire("somebody", h.most)
+		wantBusy()
+		h.turns.Release("somebody", h.most)
+		h.callers.TryAcquire(who.Caller, h.most)
+		wantBusy()
+		h.callers.Release(who.Caller, h.most)
+		// All that they had is given back.
+		if !h.callers.TryAcquire(who.Caller, h.most) || !h.turns.TryAcquire(who.Email, h.most) {
+			t.Error("a place was not given back")
+		}
+	})
 }
 
 // TestNotAllowedAnyMore: who is refused when the turn comes is not hashed for.
 func TestNotAllowedAnyMore(t *testing.T) {
 	refusal := errors.New("refused")
-	if ok, err := New(rand.Reader).Verify(context.Background(), "", "password", func() error { return refusal }); ok || !errors.Is(err, refusal) {
+	if ok, err := New(rand.Reader).Verify(context.Background(), Asker{}, "", "password", func() error { return refusal }); ok || !errors.Is(err, refusal) {
 		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+// TestTurns: somebody who comes after a crowd has one of the next turns, whether the
+// crowd is one e-mail from many addresses or many e-mails from one.
+func TestTurns(t *testing.T) {
+	address := func(i int) netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32) }
+	for name, crowd := range map[string]func(i int) Asker{
+		"one e-mail":  func(i int) Asker { return Asker{address(i), "ada@example.com"} },
+		"one address": func(i int) Asker { return Asker{address(1), fmt.Sprint(i, "@example.com")} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := New(rand.Reader)
+				h.turns.TryAcquire("all", h.most)
+				turn := errors.New("it is your turn")
+				var mu sync.Mutex
+				before, seen := 0, false
+				var all sync.WaitGroup
+				ask := func(who Asker, noticed func()) {
+					all.Go(func() {
+						_, err := h.Verify(t.Context(), who, "", "password", func() error {
+							mu.Lock()
+							defer mu.Unlock()
+							noticed()
+							return turn
+						})
+						if !errors.Is(err, turn) {
+							t.Error(err)
+						}
+					})
+					synctest.Wait()
+				}
+				const many = 100
+				for i := range many {
+					ask(crowd(i), func() {
+						if !seen {
+							before++
+						}
+					})
+				}
+				ask(Asker{address(200), "bob@example.com"}, func() { seen = true })
+				h.turns.Release("all", 1) // so that turns come one after the other
+				all.Wait()
+				if !seen || int64(before) > h.most {
+					t.Errorf("%d of %d came before", before, many)
+				}
+				h.turns.Release("all", h.most-1)
+			})
+		})
 	}
 }

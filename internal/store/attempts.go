@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
 
@@ -15,10 +16,18 @@ import (
 // nobody can lock an owner out from elsewhere, and per address. The counts are in
 // the database, and a login's outcome is decided in the transaction that counts
 // it: the limits are exact however many tries and processes run at once.
+//
+// A network, of which one person can have all addresses, is never locked out, as
+// other people can be in it. Beyond a number of failures each of its logins is
+// delayed, by more with each further failure.
 const (
-	attemptWindow      = 15 * time.Minute // from the first failure
-	maxFailuresPerPair = 10
-	maxFailuresPerAddr = 100
+	attemptWindow         = 15 * time.Minute // from the first failure
+	maxFailuresPerPair    = 10
+	maxFailuresPerAddr    = 100
+	maxFailuresPerNetwork = 200 // without a delay
+	loginDelayStep        = 100 * time.Millisecond
+	// MaxLoginDelay is the longest delay of a login.
+	MaxLoginDelay = 5 * time.Second
 	// maxAhead is how far ahead a count's end may lie: one beyond it was set by a clock
 	// that was wrong, and would keep people out for as long as that was ahead.
 	maxAhead = 2 * attemptWindow
@@ -26,22 +35,24 @@ const (
 
 // LoginSubject is one of the things by which failed logins are limited.
 type LoginSubject struct {
-	hash  feedback.Hash
-	limit int64
+	hash   feedback.Hash
+	limit  int64
+	delays bool // rather than refuses
 }
 
-// LoginSubjects returns what limits a login with this e-mail from this address.
+// LoginSubjects returns what limits a login with this e-mail from this caller.
 // The order is the same for all, so that transactions do not deadlock.
 func LoginSubjects(email string, from netip.Prefix) []LoginSubject {
 	return []LoginSubject{
-		{sha256.Sum256([]byte(from.String())), maxFailuresPerAddr},
-		{sha256.Sum256([]byte(from.String() + "\x00" + feedback.FoldEmail(email))), maxFailuresPerPair},
+		{sha256.Sum256([]byte("network\x00" + fair.Network(from).String())), maxFailuresPerNetwork, true},
+		{sha256.Sum256([]byte(from.String())), maxFailuresPerAddr, false},
+		{sha256.Sum256([]byte(from.String() + "\x00" + feedback.FoldEmail(email))), maxFailuresPerPair, false},
 	}
 }
 
-// CheckLogin refuses with ErrTooManyAttempts when a limit is reached, before
-// anything costly is done.
-func (s *Store) CheckLogin(ctx context.Context, subjects []LoginSubject) error {
+// CheckLogin returns by how much a login must be delayed, or refuses with
+// ErrTooManyAttempts when a limit is reached, before anything costly is done.
+func (s *Store) CheckLogin(ctx context.Context, subjects []LoginSubject) (delay time.Duration, err error) {
 	return s.checkFailures(ctx, s.reader, subjects)
 }
 
@@ -64,7 +75,7 @@ func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 			if err != nil {
 				return err
 			}
-			if n > subject.limit {
+			if n > subject.limit && !subject.delays {
 				refusal = feedback.ErrTooManyAttempts.After(resets.Std().Sub(now))
 			}
 		}
@@ -76,7 +87,7 @@ func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 	return refusal
 }
 
-func (s *Store) checkFailures(ctx context.Context, q queryer, subjects []LoginSubject) error {
+func (s *Store) checkFailures(ctx context.Context, q queryer, subjects []LoginSubject) (delay time.Duration, err error) {
 	now := s.now()
 	for _, subject := range subjects {
 		var n int64
@@ -84,13 +95,17 @@ func (s *Store) checkFailures(ctx context.Context, q queryer, subjects []LoginSu
 		err := q.QueryRowContext(ctx, "SELECT n, resets_at FROM login_failures WHERE subject = $1 AND resets_at > $2 AND resets_at <= $3",
 			hashArg(subject.hash), feedback.At(now), feedback.At(now.Add(maxAhead))).Scan(&n, &resets)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
+			return 0, err
 		}
-		if n >= subject.limit {
-			return feedback.ErrTooManyAttempts.After(resets.Std().Sub(now))
+		switch {
+		case n < subject.limit:
+		case subject.delays:
+			delay = min(time.Duration(n-subject.limit+1)*loginDelayStep, MaxLoginDelay)
+		default:
+			return 0, feedback.ErrTooManyAttempts.After(resets.Std().Sub(now))
 		}
 	}
-	return nil
+	return delay, nil
 }
 
 // forgetFailures removes counts whose time is over.

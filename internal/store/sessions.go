@@ -18,6 +18,9 @@ const (
 	nonceBytes   = 16
 	maxSkew      = 2 * time.Hour // by which the clocks of replicas may differ
 
+	// MaxSessions is how many sessions a user can have.
+	MaxSessions = 50
+
 	// What the column kind holds.
 	kindAccess  = "access"
 	kindRefresh = "refresh"
@@ -68,12 +71,13 @@ func validAt(now time.Time, expires feedback.Time, life time.Duration) bool {
 
 // OpenSession opens a session for a user whose password was found right. It
 // refuses with ErrInvalidCredentials when the password was changed meanwhile, and
-// with ErrTooManyAttempts when the limit of failures was reached meanwhile.
+// with ErrTooManyAttempts when the limit of failures was reached meanwhile. A user
+// has at most MaxSessions: those that were used longest ago end.
 func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []LoginSubject, userAgent string) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.checkFailures(ctx, tx, subjects); err != nil {
+		if _, err := s.checkFailures(ctx, tx, subjects); err != nil {
 			return err
 		}
 		// Writing the user's row makes a change of the password wait for this login or
@@ -91,6 +95,9 @@ func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []Login
 			WHERE u.account_id = $1 AND u.id = $2`, c.AccountID, c.UserID).
 			Scan(&session.User.ID, &session.User.Email, &session.User.Name, (*string)(&session.Role), &session.Account.Name)
 		if err != nil {
+			return err
+		}
+		if err := s.endSurplus(ctx, tx, c.AccountID, c.UserID); err != nil {
 			return err
 		}
 		session.ID, tokens, err = s.addSession(ctx, tx, c.AccountID, c.UserID, userAgent)
@@ -256,4 +263,23 @@ func (s *Store) endSessions(ctx context.Context, tx *sql.Tx, accountID, userID, 
 	}
 	_, err = tx.ExecContext(ctx, "DELETE FROM"+ending, accountID, userID, except)
 	return err
+}
+
+// endSurplus makes room for one more session of a user, whose row must be locked. There
+// may be many more than MaxSessions, as earlier versions had no limit: each login ends
+// some of them.
+func (s *Store) endSurplus(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {
+	surplus, err := all(ctx, tx, func(r row) (id feedback.ID, err error) { return id, r.Scan(&id) },
+		`SELECT id FROM sessions WHERE account_id = $1 AND user_id = $2
+			ORDER BY COALESCE(used_at, created_at) DESC, id DESC LIMIT CAST($3 AS BIGINT) OFFSET CAST($4 AS BIGINT)`,
+		accountID, userID, MaxSessions, MaxSessions-1)
+	if err != nil {
+		return err
+	}
+	for _, id := range surplus {
+		if err := s.endSession(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }

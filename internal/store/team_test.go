@@ -291,6 +291,10 @@ func TestTeamPlans(t *testing.T) {
 				_, err := s.Sessions(ctx, b.account.ID, user, 100)
 				return err
 			}},
+			{"OFFSET", "sessions", []string{"sessions_user"}, func(s *store.Store) error {
+				_, _, err := s.OpenSession(ctx, store.Credentials{AccountID: b.account.ID, UserID: user, PasswordHash: "hash"}, nil, "")
+				return err
+			}},
 			{"DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_session"}, func(s *store.Store) error {
 				return s.SetPassword(ctx, store.Credentials{AccountID: b.account.ID, UserID: user, PasswordHash: "hash"}, "hash", feedback.Command(), feedback.ID{})
 			}},

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// loginFrom logs the owner in, with the right password or a wrong one.
+func (s *service) loginFrom(ctx context.Context, a *API, address, password string) answer {
+	r := s.request("auth-login", "", `{"email":"owner@example.com","password":"`+password+`"}`).WithContext(ctx)
+	r.RemoteAddr = "[" + address + "]:4711"
+	return serve(a, r)
+}
+
+// failIn counts failed logins of many addresses in the network 2001:db8:1::/48.
+func (s *service) failIn(n int) {
+	s.t.Helper()
+	for i := range n {
+		from := netip.MustParsePrefix(fmt.Sprintf("2001:db8:1:%x::/64", i))
+		if err := s.store.FailLogin(s.t.Context(), store.LoginSubjects("owner@example.com", from)); !errors.Is(err, feedback.ErrInvalidCredentials) {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// TestTenGuesses: ten wrong passwords are judged, and then a right one is refused.
+func TestTenGuesses(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	for i := range 10 {
+		if got := s.loginFrom(t.Context(), s.api, "198.51.100.1", "wrong"); got.code(t) != "auth.invalid_credentials" {
+			t.Fatalf("guess %d: %s", i+1, got.body)
+		}
+	}
+	if got := s.loginFrom(t.Context(), s.api, "198.51.100.1", testPassword); got.code(t) != "auth.too_many_attempts" {
+		t.Errorf("the right password after ten guesses: %s", got.body)
+	}
+}
+
+// TestPasswordChangesAtOnce: of changes with one password at the same time, one
+// succeeds; the others are refused as the password is a different one now.
+func TestPasswordChangesAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		second := newAPI(t, at.Open(t, s.clock.Now), s.clock)
+		var changed, refused atomic.Int32
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				body := fmt.Sprintf(`{"current_password":%q,"new_password":"another password %d"}`, testPassword, i)
+				switch got := serve([]*API{s.api, second}[i%2], s.request("auth-change-password", "owner", body)); got.code(t) {
+				case "ok":
+					changed.Add(1)
+				case "auth.invalid_credentials":
+					refused.Add(1)
+				default:
+					t.Errorf("%s", got.body)
+				}
+			})
+		}
+		all.Wait()
+		if changed.Load() != 1 || refused.Load() != 3 {
+			t.Errorf("%d changes and %d refusals", changed.Load(), refused.Load())
+		}
+	})
+}
+
+// TestSlowLane: where many logins have failed, those of the network are judged one at
+// a time, each after a delay that grows. Its callers take turns. Nobody is refused,
+// and other networks notice nothing.
+func TestSlowLane(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.failIn(199)
+	delays, done := make(chan time.Duration), make(chan struct{})
+	s.api.slow.pause = func(_ context.Context, d time.Duration) error {
+		delays <- d
+		<-done
+		return nil
+	}
+	if got := s.loginFrom(t.Context(), s.api, "2001:db8:1:ffff::1", "wrong"); got.code(t) != "auth.invalid_credentials" {
+		t.Fatalf("the last one without a delay: %s", got.body)
+	}
+	answers := make(chan answer, 3)
+	login := func(address, password string) { answers <- s.loginFrom(t.Context(), s.api, address, password) }
+	go login("2001:db8:1:fffe::1", "wrong")
+	if d := <-delays; d != 100*time.Millisecond {
+		t.Errorf("the first delay is %v", d)
+	}
+	go login("2001:db8:1:fffd::1", testPassword)
+	go login("2001:db8:1:fffd::2", "wrong") // the same caller
+	if got := s.loginFrom(t.Context(), s.api, "2001:db8:2::1", testPassword); got.status != 200 {
+		t.Errorf("another network: %s", got.body)
+	}
+	select {
+	case d := <-delays:
+		t.Errorf("a second login of the network is judged at the same time, after %v", d)
+	default:
+	}
+	done <- struct{}{}
+	if got := <-answers; got.code(t) != "auth.invalid_credentials" {
+		t.Errorf("a wrong password after the delay: %s", got.body)
+	}
+	codes := map[string]int{}
+	for range 2 {
+		if d := <-delays; d != 200*time.Millisecond && d != 300*time.Millisecond {
+			t.Errorf("a further delay is %v", d)
+		}
+		done <- struct{}{}
+		got := <-answers
+		codes[got.code(t)]++
+	}
+	if codes["ok"] != 1 || codes["auth.invalid_credentials"] != 1 {
+		t.Errorf("the answers after the delays: %v", codes)
+	}
+	s.api.slow.pause = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
+	got := s.loginFrom(t.Context(), s.api, "2001:db8:1:fffc::1", testPassword)
+	if got.code(t) != "auth.too_many_attempts" || got.header.Get("Retry-After") != "5" {
+		t.Errorf("a login whose time is over: %v %s", got.header, got.body)
+	}
+}
+
+// TestSlowLaneTurns: a caller with many logins in the slow lane waits for its own ones,
+// and somebody else in the network for one of them. Whoever leaves keeps no place.
+func TestSlowLaneTurns(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.failIn(200)
+	network, crowd := netip.MustParsePrefix("2001:db8:1::/48"), netip.MustParsePrefix("2001:db8:1:fffe::/64")
+	lane := s.api.slow
+	for name, take := range map[string]func() func(){
+		"network": func() func() {
+			lane.networks.TryAcquire(network, 1)
+			return func() { lane.networks.Release(network, 1) }
+		},
+		"caller": func() func() {
+			lane.callers.TryAcquire(crowd, 1)
+			return func() { lane.callers.Release(crowd, 1) }
+		},
+	} {
+		free := take()
+		ctx, leave := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		got := s.loginFrom(ctx, s.api, "2001:db8:1:fffe::1", testPassword)
+		leave()
+		if got.code(t) != "auth.too_many_attempts" {
+			t.Errorf("a login while the %s has one in the lane: %d %s", name, got.status, got.body)
+		}
+		free()
+		if !lane.networks.TryAcquire(network, 1) || !lane.callers.TryAcquire(crowd, 1) {
+			t.Fatalf("a login that waited for its %s has kept a place", name)
+		}
+		lane.networks.Release(network, 1)
+		lane.callers.Release(crowd, 1)
+	}
+}
+
+// TestSlowLaneForThoseInside: a login that began before the network had failed so
+// often uses the slow lane when its turn to be judged comes.
+func TestSlowLaneForThoseInside(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.failIn(199)
+		var looks atomic.Int32
+		late := newAPI(t, at.Open(t, func() time.Time {
+			if looks.Add(1) == 2 { // the second look at the counts, when the turn has come
+				from := netip.MustParsePrefix("2001:db8:1:eeee::/64")
+				if err := s.store.FailLogin(context.Background(), store.LoginSubjects("a@example.com", from)); !errors.Is(err, feedback.ErrInvalidCredentials) {
+					t.Error(err)
+				}
+			}
+			return s.clock.Now()
+		}), s.clock)
+		looks.Store(0)
+		var delays []time.Duration
+		late.slow.pause = func(_ context.Context, d time.Duration) error {
+			delays = append(delays, d)
+			return nil
+		}
+		if got := s.loginFrom(t.Context(), late, "2001:db8:1:fffe::1", testPassword); got.status != 200 {
+			t.Errorf("%s", got.body)
+		}
+		if len(delays) != 1 || delays[0] != 100*time.Millisecond {
+			t.Errorf("delays of %v, want one of 100ms", delays)
+		}
+	})
+}
+
+// TestPause ends with its time or with its context.
+func TestPause(t *testing.T) {
+	if err := pause(t.Context(), time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	if err := pause(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

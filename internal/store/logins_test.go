@@ -1,0 +1,254 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// fail counts a failed login and returns what it is answered.
+func (r *rig) fail(email, from string) error {
+	return r.FailLogin(ctx, store.LoginSubjects(email, netip.MustParsePrefix(from)))
+}
+
+func (r *rig) wantLogin(what, email, from string, delay time.Duration, want error) {
+	r.t.Helper()
+	got, err := r.CheckLogin(ctx, store.LoginSubjects(email, netip.MustParsePrefix(from)))
+	if got != delay || !errors.Is(err, want) {
+		r.t.Errorf("%s: a delay of %v, %v; want %v, %v", what, got, err, delay, want)
+	}
+}
+
+// ownerOf returns the credentials of the owner that an account of the rig has.
+func (r *rig) ownerOf(account feedback.Account) store.Credentials {
+	r.t.Helper()
+	c, err := r.Credentials(ctx, "acme@example.com")
+	if err != nil || c.AccountID != account.ID {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// TestLoginLimits: ten failures of an e-mail from one address and a hundred from one
+// address are judged, and no more; a right password is refused as well then.
+func TestLoginLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit int
+		email func(i int) string
+	}{
+		"pair":    {10, func(int) string { return "acme@example.com" }},
+		"address": {100, func(i int) string { return fmt.Sprint(i, "@example.com") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, at storetest.Place) {
+				r := newRig(t, at)
+				owner := r.ownerOf(r.account("Acme"))
+				const from = "198.51.100.1/32"
+				subjects := store.LoginSubjects("acme@example.com", netip.MustParsePrefix(from))
+				for i := range c.limit {
+					if i == c.limit-1 {
+						r.wantLogin("the last try", "acme@example.com", from, 0, nil)
+						if _, _, err := r.OpenSession(ctx, owner, subjects, ""); err != nil {
+							t.Fatalf("a right password at the last try: %v", err)
+						}
+					}
+					if err := r.fail(c.email(i), from); !errors.Is(err, feedback.ErrInvalidCredentials) {
+						t.Fatalf("failure %d: %v", i+1, err)
+					}
+				}
+				r.wantLogin("one more", "acme@example.com", from, 0, feedback.ErrTooManyAttempts)
+				if _, _, err := r.OpenSession(ctx, owner, subjects, ""); !errors.Is(err, feedback.ErrTooManyAttempts) {
+					t.Errorf("a right password beyond the limit: %v", err)
+				}
+				if err := r.fail(c.email(c.limit), from); name == "pair" && !errors.Is(err, feedback.ErrTooManyAttempts) {
+					t.Errorf("failure %d: %v", c.limit+1, err)
+				}
+				r.wantLogin("from elsewhere", "acme@example.com", "198.51.100.2/32", 0, nil)
+				r.clock.Move(15 * time.Minute)
+				r.wantLogin("a quarter of an hour later", "acme@example.com", from, 0, nil)
+			})
+		})
+	}
+}
+
+// TestNetworkDelay: a network, however many addresses it has, is delayed beyond 200
+// failures and never refused.
+func TestNetworkDelay(t *testing.T) {
+	for name, address := range map[string]func(i int) string{
+		"IPv6": func(i int) string { return fmt.Sprintf("2001:db8:1:%x::/64", i) },
+		"IPv4": func(i int) string { return fmt.Sprintf("198.51.100.%d/32", i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, at storetest.Place) {
+				r := newRig(t, at)
+				n := 0
+				failUntil := func(until int) {
+					t.Helper()
+					for ; n < until; n++ {
+						if err := r.fail("ada@example.com", address(n%100)); !errors.Is(err, feedback.ErrInvalidCredentials) {
+							t.Fatalf("failure %d: %v", n+1, err)
+						}
+					}
+				}
+				for _, c := range []struct {
+					failures int
+					delay    time.Duration
+				}{
+					{199, 0}, {200, 100 * time.Millisecond}, {201, 200 * time.Millisecond},
+					{248, 4900 * time.Millisecond}, {249, 5 * time.Second}, {260, 5 * time.Second},
+				} {
+					failUntil(c.failures)
+					r.wantLogin(fmt.Sprint(n, " failures"), "bob@example.com", address(100), c.delay, nil)
+				}
+				r.wantLogin("another network", "bob@example.com", "2001:db8:2::/64", 0, nil)
+				r.wantLogin("another network", "bob@example.com", "198.51.101.1/32", 0, nil)
+				owner := r.ownerOf(r.account("Acme"))
+				if _, _, err := r.OpenSession(ctx, owner, store.LoginSubjects("acme@example.com", netip.MustParsePrefix(address(100))), ""); err != nil {
+					t.Errorf("a right password: %v", err)
+				}
+				r.clock.Move(15 * time.Minute)
+				r.wantLogin("a quarter of an hour later", "bob@example.com", address(100), 0, nil)
+			})
+		})
+	}
+}
+
+// TestPasswordChangesRace: of two changes that have verified the same password, one is
+// refused.
+func TestPasswordChangesRace(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		owner := r.ownerOf(r.account("Acme"))
+		other := at.Open(t, r.clock.Now)
+		results := make(chan error, 2)
+		for i, s := range []*store.Store{r.Store, other} {
+			go func() { results <- s.SetPassword(ctx, owner, fmt.Sprint("hash ", i), feedback.Command(), feedback.ID{}) }()
+		}
+		first, second := <-results, <-results
+		if first != nil {
+			first, second = second, first
+		}
+		if first != nil || !errors.Is(second, feedback.ErrInvalidCredentials) {
+			t.Errorf("%v and %v, want one success", first, second)
+		}
+		if _, _, err := r.OpenSession(ctx, owner, nil, ""); !errors.Is(err, feedback.ErrInvalidCredentials) {
+			t.Errorf("a login with the old password: %v", err)
+		}
+	})
+}
+
+// TestSessionLife: a session ends 90 days after the login, however often it is
+// refreshed.
+func TestSessionLife(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		const day = 24 * time.Hour
+		r := newRig(t, at)
+		_, tokens, err := r.OpenSession(ctx, r.ownerOf(r.account("Acme")), nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, after := range []time.Duration{29 * day, 29 * day, 29 * day, 3*day - time.Millisecond} {
+			r.clock.Move(after)
+			if tokens, err = r.Refresh(ctx, tokens.Refresh); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.clock.Move(time.Millisecond)
+		if _, err := r.Refresh(ctx, tokens.Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
+			t.Errorf("after 90 days: %v", err)
+		}
+	})
+}
+
+// TestRefreshGrace: a spent refresh token yields its successor for 20 seconds, the
+// last moment included.
+func TestRefreshGrace(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		_, first, err := r.OpenSession(ctx, r.ownerOf(r.account("Acme")), nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := r.Refresh(ctx, first.Refresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.clock.Move(20 * time.Second)
+		if again, err := r.Refresh(ctx, first.Refresh); err != nil || again.Refresh != next.Refresh {
+			t.Errorf("after 20 seconds: %v", err)
+		}
+		r.clock.Move(time.Millisecond)
+		if _, err := r.Refresh(ctx, first.Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
+			t.Errorf("after more than 20 seconds: %v", err)
+		}
+		if _, err := r.Refresh(ctx, next.Refresh); err != nil {
+			t.Errorf("the successor, whose session goes on: %v", err)
+		}
+	})
+}
+
+// TestMostSessions: a user has 50 sessions; with one more, the one ends that was used
+// longest ago. Other users notice nothing.
+func TestMostSessions(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		account := r.account("Acme")
+		owner := r.ownerOf(account)
+		other := store.Credentials{AccountID: account.ID, UserID: r.joined(account, owner.UserID, "User", feedback.RoleMember), PasswordHash: "hash"}
+		open := func(c store.Credentials) store.Tokens {
+			t.Helper()
+			r.clock.Move(time.Second)
+			_, tokens, err := r.OpenSession(ctx, c, nil, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tokens
+		}
+		open(other)
+		var tokens []store.Tokens
+		for range store.MaxSessions {
+			tokens = append(tokens, open(owner))
+		}
+		used, err := r.Refresh(ctx, tokens[0].Refresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open(owner)
+		open(owner)
+		for i, want := range []error{nil, feedback.ErrInvalidToken, feedback.ErrInvalidToken, nil} {
+			if _, err := r.Session(ctx, tokens[i].Access); !errors.Is(err, want) {
+				t.Errorf("session %d: %v, want %v", i, err, want)
+			}
+		}
+		if _, err := r.Refresh(ctx, tokens[1].Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
+			t.Errorf("a session that has ended is refreshed: %v", err)
+		}
+		if _, err := r.Session(ctx, used.Access); err != nil {
+			t.Errorf("the session that was used last: %v", err)
+		}
+		second := at.Open(t, r.clock.Now)
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				if _, _, err := []*store.Store{r.Store, second}[i%2].OpenSession(ctx, owner, nil, ""); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		sessions, others := r.count("sessions WHERE user_id = $1", owner.UserID), r.count("sessions WHERE user_id = $1", other.UserID)
+		if sessions != store.MaxSessions || others != 2 { // one of them from joining
+			t.Errorf("the user has %d sessions, and another one %d", sessions, others)
+		}
+		if n := r.count("session_tokens WHERE session_id NOT IN (SELECT id FROM sessions)"); n != 0 {
+			t.Errorf("%d tokens of sessions that have ended are left", n)
+		}
+	})
+}
