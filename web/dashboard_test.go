@@ -29,6 +29,9 @@ func TestDashboardPages(t *testing.T) {
 		if page.Code != want || page.Header().Get("Content-Security-Policy") != dashboardPolicy {
 			t.Errorf("%s: %d, %v", address, page.Code, page.Header())
 		}
+		if page.Header().Get("Cross-Origin-Opener-Policy") != "same-origin" {
+			t.Errorf("%s shares its window with pages of other sites: %v", address, page.Header())
+		}
 		files := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page.Body.String(), -1)
 		if len(files) < 3 {
 			t.Fatalf("%s names %d files", address, len(files))

@@ -17,6 +17,12 @@ func TestPreview(t *testing.T) {
 			t.Errorf("the policy has no %s: %s", part, policy)
 		}
 	}
+	if opener := page.Header().Get("Cross-Origin-Opener-Policy"); opener != "" {
+		t.Errorf("browsers do not show the sandboxed page with Cross-Origin-Opener-Policy: %s", opener)
+	}
+	if opener := get(h, "/docs").Header().Get("Cross-Origin-Opener-Policy"); opener != "same-origin" {
+		t.Errorf("/docs has Cross-Origin-Opener-Policy: %q", opener)
+	}
 	body := readAll(t, page.Body)
 	for _, path := range []string{"preview/style.css", "preview/preview.js", "widget.js"} {
 		if !strings.Contains(body, `"`+path+`"`) || get(h, "/"+path).Code != http.StatusOK {

@@ -108,6 +108,9 @@ func setPageHeader(h http.Header, mediaType, policy string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", policy)
+	if !strings.Contains(policy, "sandbox") { // browsers show no sandboxed page with it
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	}
 }
 
 // heading is an entry of the page's table of contents.

@@ -90,6 +90,9 @@ func TestDemoPage(t *testing.T) {
 	}
 	page := get(serve(t, &Demo{AppName: `<script>alert(1)</script>`, Key: `"><script>`, Password: `" onload="alert(1)`}), "/demo")
 	body := readAll(t, page.Body)
+	if opener := page.Header().Get("Cross-Origin-Opener-Policy"); opener != "same-origin" {
+		t.Errorf("Cross-Origin-Opener-Policy: %q", opener)
+	}
 	if page.Code != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, `" onload="`) || !strings.Contains(page.Header().Get("Content-Security-Policy"), "require-trusted-types-for 'script'") {
 		t.Errorf("%d %s", page.Code, body)
 	}

@@ -68,7 +68,8 @@ func (p *program) freeAddress() (string, error) {
 }
 
 func (p *program) explain(base, secret string, demo demo) {
-	p.printf(`Gatherkit's example has %[4]d requests and is gone when you press Ctrl-C.
+	p.printf(`Gatherkit's example has %[4]d requests, answers on this machine alone, and is gone
+when you press Ctrl-C.
 
 Send ideas with the widget: %[1]s/demo
 Decide in the dashboard:    %[1]s, as %[2]s, password %[3]s

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -40,6 +41,26 @@ func TestBaseURL(t *testing.T) {
 		{config.Serve{PublicURL: public}, "[::]:8080", "https://feedback.example.com/x"},
 	} {
 		if got := baseURL(test.c, test.address); got != test.want {
+			t.Errorf("%s: %q, want %q", test.address, got, test.want)
+		}
+	}
+}
+
+func TestReachHint(t *testing.T) {
+	const hint = "only this machine can reach the service; --listen :8080 opens it to others"
+	public := config.PublicURL{URL: &url.URL{Scheme: "https", Host: "feedback.example.com"}}
+	for _, test := range []struct {
+		c             config.Serve
+		address, want string
+	}{
+		{config.Serve{}, "127.0.0.1:8080", hint},
+		{config.Serve{}, "[::1]:8080", hint},
+		{config.Serve{}, "[::]:8080", ""},
+		{config.Serve{}, "203.0.113.1:8080", ""},
+		{config.Serve{PublicURL: public}, "127.0.0.1:8080", ""},
+		{config.Serve{TrustedProxies: config.Networks{netip.MustParsePrefix("127.0.0.1/32")}}, "127.0.0.1:8080", ""},
+	} {
+		if got := reachHint(test.c, test.address); got != test.want {
 			t.Errorf("%s: %q, want %q", test.address, got, test.want)
 		}
 	}
@@ -124,7 +145,10 @@ func TestRunEndsWithItsContext(t *testing.T) {
 			if code := run(ctx, args, strings.NewReader(""), stdout, &stderr); code != 0 {
 				t.Errorf("exit %d\n%s", code, stderr.String())
 			}
-			if says := map[string]string{"serve": "/setup#gst_", "demo": "curl"}[args[0]]; !strings.Contains(stdout.text.String(), says) {
+			if hinted := strings.Contains(stderr.String(), "only this machine can reach the service"); hinted != (args[0] == "serve") {
+				t.Errorf("%s logs %s", args[0], stderr.String())
+			}
+			if says := map[string]string{"serve": "/setup#gst_", "demo": "answers on this machine alone"}[args[0]]; !strings.Contains(stdout.text.String(), says) {
 				t.Errorf("%s prints %q", args[0], stdout.text.String())
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -99,6 +100,9 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	}
 	debug.FreeOSMemory() // what was needed to start, and would be kept for the load to come
 	log.Info("serving", "address", listener.Addr().String(), "version", programVersion())
+	if hint := reachHint(c, listener.Addr().String()); hint != "" {
+		log.Info(hint)
+	}
 	select {
 	case err := <-served:
 		return fmt.Errorf("the server stopped: %w", err)
@@ -244,6 +248,16 @@ it works once, until there is a user:
 
 `, strings.TrimSuffix(baseURL(c, address), "/"), token)
 	return nil
+}
+
+// reachHint returns how to open a service to other machines that only this one can
+// reach, or "" when it is open or behind a proxy on this machine.
+func reachHint(c config.Serve, address string) string {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || !at.Addr().IsLoopback() || c.PublicURL.URL != nil || len(c.TrustedProxies) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("only this machine can reach the service; --listen :%d opens it to others", at.Port())
 }
 
 // baseURL is where the service can be reached from this machine, or from anywhere

@@ -1,7 +1,7 @@
 // What is seen before somebody is logged in.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Caller, email, logIn, look, openBrowser, password } from './harness.mjs'
+import { Caller, email, logIn, look, openBrowser, password, service } from './harness.mjs'
 
 const owner = await Caller.logIn()
 const narrow = { viewport: { width: 320, height: 640 } }
@@ -50,8 +50,18 @@ test('an invitation is a page away, also for somebody who is logged in as anothe
   const { link } = await owner.call('users-invite', { email: 'grace@example.com', name: 'Grace', role: 'member' })
   const { context, complaints } = await openBrowser(t, narrow)
   const page = await logIn(context)
+  // The token leaves the address, also that of a second link; the page can be reloaded.
+  await page.goto('/join#' + token(link) + 'x')
+  await page.getByRole('heading', { name: 'This link does not work any more' }).waitFor()
   await page.goto('/join#' + token(link))
-  await page.reload() // another fragment alone loads nothing
+  for (const again of [false, true]) {
+    if (again) await page.reload()
+    await page.getByRole('heading', { name: 'Join Acme' }).waitFor()
+    assert.equal(page.url(), `${service}/join`)
+  }
+  await page.goBack()
+  assert.equal(page.url().includes('#'), false)
+  await page.goForward()
   await page.getByRole('heading', { name: 'Join Acme' }).waitFor()
   assert.equal(await page.getByLabel('E-mail').inputValue(), 'grace@example.com')
   await page.getByLabel('Password').fill('short')
@@ -62,6 +72,7 @@ test('an invitation is a page away, also for somebody who is logged in as anothe
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Join' }).click()
   await page.getByRole('button', { name: 'Account: Grace Hopper' }).waitFor()
+  assert.equal(await page.evaluate(() => JSON.stringify({ ...sessionStorage }).includes('gjt_')), false)
 
   // Once.
   const other = await openBrowser(t)

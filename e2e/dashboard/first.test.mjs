@@ -15,8 +15,13 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
 
   const link = new RegExp(`${service}/setup#\\S+`).exec(process.env.PRINTED)
   assert.ok(link, process.env.PRINTED)
+  // The token leaves the address, and the page can be reloaded.
   await page.goto(link[0])
-  await page.reload() // another fragment alone loads nothing
+  for (const again of [false, true]) {
+    if (again) await page.reload()
+    await page.getByLabel('Your company or project').waitFor()
+    assert.equal(page.url(), `${service}/setup`)
+  }
   await page.getByLabel('Your company or project').fill('Acme')
   await page.getByLabel('Your name').fill('Ada Lovelace')
   await page.getByLabel('E-mail').fill(email)
@@ -27,6 +32,8 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Create the account' }).click()
 
+  await page.getByRole('button', { name: 'Create your first app' }).waitFor()
+  assert.equal(await page.evaluate(() => JSON.stringify({ ...sessionStorage }).includes('gst_')), false)
   await page.getByRole('button', { name: 'Create your first app' }).click()
   await page.getByRole('dialog').getByLabel('Name').fill('Shop')
   await page.getByRole('button', { name: 'Create app' }).click()

@@ -59,7 +59,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Serve{Store: config.Store{Data: "./data"}, Listen: ":8080", SubmitRate: 600}
+	want := config.Serve{Store: config.Store{Data: "./data"}, Listen: "127.0.0.1:8080", SubmitRate: 600}
 	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", c.Serve.Serve)); diff != "" {
 		t.Error(diff)
 	}

@@ -129,7 +129,9 @@ func TestPasswordChangesRace(t *testing.T) {
 		other := at.Open(t, r.clock.Now)
 		results := make(chan error, 2)
 		for i, s := range []*store.Store{r.Store, other} {
-			go func() { results <- s.SetPassword(ctx, owner, fmt.Sprint("hash ", i), feedback.Command(), feedback.ID{}) }()
+			go func() {
+				results <- s.SetPassword(ctx, owner, fmt.Sprint("hash ", i), feedback.Command(), feedback.ID{})
+			}()
 		}
 		first, second := <-results, <-results
 		if first != nil {

@@ -10,14 +10,15 @@ import { Field } from "../ui/Field";
 import { Failure, Skeleton } from "../ui/states";
 import { Narrow } from "./Narrow";
 import { useForm } from "./useForm";
+import { forgetLinkToken, useLinkToken } from "./useLinkToken";
 
 // JoinPage is where the links of invitations and of forgotten passwords lead. The token
 // stands behind #, which browsers send to nobody.
 export default function JoinPage() {
   usePageTitle("Join");
-  const [token] = useState(() => location.hash.slice(1));
+  const token = useLinkToken("join");
   const known = useQuery({ queryKey: ["invite", token], queryFn: () => send("auth-check-invite", { token }), staleTime: Infinity });
-  if (known.data) return <JoinForm token={token} known={known.data} />;
+  if (known.data) return <JoinForm key={token} token={token} known={known.data} />;
   if (known.error instanceof ApiError && !known.error.passing) {
     return (
       <Narrow title="This link does not work any more" lead="It was used before, or its time is over. Ask whoever sent it for a new one: an admin makes it on the page “Team”.">
@@ -39,6 +40,7 @@ function JoinForm({ token, known }: { token: string; known: Result<"auth-check-i
   const [password, setPassword] = useState("");
   const form = useForm(["name", "password"], async () => {
     await join({ token, password, ...(known.invited && { name }) });
+    forgetLinkToken("join");
     await navigate({ to: "/", replace: true });
   }, { password, ...(known.invited && { name }) });
   return (

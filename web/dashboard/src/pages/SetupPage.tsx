@@ -9,18 +9,20 @@ import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
 import { Narrow } from "./Narrow";
 import { useForm } from "./useForm";
+import { forgetLinkToken, useLinkToken } from "./useLinkToken";
 
 // SetupPage makes the first user. The token stands behind #, which browsers send to nobody.
 export function SetupPage() {
   usePageTitle("Welcome");
   const navigate = useNavigate();
-  const [token] = useState(() => location.hash.slice(1));
+  const token = useLinkToken("setup");
   const [account, setAccount] = useState("");
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const form = useForm(["account_name", "name", "email", "password"], async () => {
     await setUp({ token, account_name: account, name, email: email.trim(), password });
+    forgetLinkToken("setup");
     await navigate({ to: "/apps", replace: true });
   }, { account_name: account, name, email, password });
   const status = useQuery({ queryKey: ["setup-status"], queryFn: () => send("setup-status", {}) });
