@@ -45,7 +45,9 @@ func TestNginx(t *testing.T) {
 	}
 
 	// The client is a trusted proxy, too, so that addresses can be tried.
-	if a := submit(client, "203.0.113.7"); !a.OK || a.proto != "HTTP/2.0" || a.header.Get("X-Request-Id") == "" {
+	a := submit(client, "203.0.113.7")
+	wantHSTS(t, a)
+	if !a.OK || a.proto != "HTTP/2.0" || a.header.Get("X-Request-Id") == "" {
 		t.Errorf("the first submission got %+v", a)
 	}
 	if a := submit(client, "203.0.113.7"); a.status != http.StatusTooManyRequests || a.Error.Code != "api.rate_limited" || a.header.Get("Retry-After") == "" {
@@ -78,11 +80,14 @@ func TestNginx(t *testing.T) {
 		if (a.header.Get("X-Request-Id") != "") != fromGatherkit {
 			t.Errorf("a body of %d bytes is refused by gatherkit: %v; want %v", size, !fromGatherkit, fromGatherkit)
 		}
+		wantHSTS(t, a)
 	}
 	proxy.redirects(t)
+	proxy.limits(t)
 
 	p.Stop(t)
-	a := call(t, client, url+"/api/auth-me", "")
+	a = call(t, client, url+"/api/auth-me", "")
+	wantHSTS(t, a)
 	if a.status != http.StatusServiceUnavailable || a.Error.Code != feedback.ErrUnavailable.Code || a.Error.Message != feedback.ErrUnavailable.Message || a.header.Get("Retry-After") == "" {
 		t.Errorf("with gatherkit stopped a call got %+v", a)
 	}
@@ -112,6 +117,55 @@ func TestFilesThroughNginx(t *testing.T) {
 	p.Stop(t)
 	if status, text := put(t, client, target, content, nil); status != http.StatusServiceUnavailable || !strings.Contains(text, `"code":"`+feedback.ErrUnavailable.Code+`"`) {
 		t.Errorf("with gatherkit stopped: %d %s", status, text)
+	}
+}
+
+// limits checks that a caller has a limited number of calls under way, and that others
+// do not notice.
+func (p *proxy) limits(t *testing.T) {
+	t.Helper()
+	const from, limit = "127.0.0.3", 100
+	dialer := tls.Dialer{
+		NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}},
+		Config:    &tls.Config{RootCAs: p.roots, ServerName: host, MinVersion: tls.VersionTLS13},
+	}
+	var held []net.Conn
+	for range limit {
+		conn, err := dialer.DialContext(t.Context(), "tcp", p.secure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		// Its body never comes to its end.
+		if _, err := fmt.Fprintf(conn, "POST /api/auth-me HTTP/1.1\r\nHost: %s\r\nContent-Length: 10\r\n\r\n{", host); err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, conn)
+	}
+	client, url := p.client(t, from), "https://"+host+"/api/setup-status"
+	var a answer
+	program.Eventually(t, "the caller has as many calls under way as it may", func() bool {
+		a = call(t, client, url, "")
+		return !a.OK
+	})
+	if a.status != http.StatusServiceUnavailable || a.Error.Code != feedback.ErrUnavailable.Code || a.header.Get("Retry-After") == "" {
+		t.Errorf("a call beyond the limit got %+v", a)
+	}
+	wantHSTS(t, a)
+	if a := call(t, p.client(t, "127.0.0.4"), url, ""); !a.OK {
+		t.Errorf("another caller got %+v", a)
+	}
+	if err := held[0].Close(); err != nil {
+		t.Error(err)
+	}
+	program.Eventually(t, "the caller has room for one more", func() bool { return call(t, client, url, "").OK })
+}
+
+// wantHSTS checks that an answer tells browsers to use TLS alone.
+func wantHSTS(t *testing.T, a answer) {
+	t.Helper()
+	if got := a.header.Values("Strict-Transport-Security"); len(got) != 1 || got[0] != "max-age=31536000" {
+		t.Errorf("status %d with Strict-Transport-Security %q", a.status, got)
 	}
 }
 
