@@ -41,15 +41,15 @@ type Asker struct {
 }
 
 // Hasher hashes and verifies passwords, at most one for each processor at a time.
-// E-mails take turns, so a crowd of logins of one user does not keep others waiting,
-// wherever it comes from. Before that, a caller waits for its own earlier passwords:
-// one with many e-mails would have many turns otherwise.
+// Callers take turns, so a crowd from one address keeps nobody elsewhere waiting. Of
+// one e-mail no more stand in that line than can be hashed at once, so a crowd of one
+// user's logins keeps no other user waiting, from the same address neither.
 type Hasher struct {
-	rand    io.Reader
-	most    int64
-	callers *fair.Pool[netip.Prefix]
-	turns   *fair.Pool[string]
-	inside  atomic.Int64 // who hashes or waits for it
+	rand   io.Reader
+	most   int64
+	emails *fair.Pool[string]
+	turns  *fair.Pool[netip.Prefix]
+	inside atomic.Int64 // who hashes or waits for it
 }
 
 // dummy costs as much to verify as a real hash; no password is known for it.
@@ -58,7 +58,7 @@ const dummy = "$argon2id$v=19$m=19456,t=2,p=1$Z2F0aGVya2l0IGR1bW15IQ$AAAAAAAAAAA
 // New returns a Hasher that takes its salts from rand.
 func New(rand io.Reader) *Hasher {
 	most := int64(runtime.GOMAXPROCS(0))
-	return &Hasher{rand: rand, most: most, callers: fair.New[netip.Prefix](math.MaxInt64, most), turns: fair.New[string](most, most)}
+	return &Hasher{rand: rand, most: most, emails: fair.New[string](math.MaxInt64, most), turns: fair.New[netip.Prefix](most, most)}
 }
 
 // Hash returns the hash of a password in PHC string format. It fails with ErrBusy
@@ -116,14 +116,14 @@ func (h *Hasher) derive(
 			debug.FreeOSMemory()
 		}
 	}()
-	if err := h.callers.Acquire(ctx, who.Caller, 1); err != nil {
+	if err := h.emails.Acquire(ctx, who.Email, 1); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 	}
-	defer h.callers.Release(who.Caller, 1)
-	if err := h.turns.Acquire(ctx, who.Email, 1); err != nil {
+	defer h.emails.Release(who.Email, 1)
+	if err := h.turns.Acquire(ctx, who.Caller, 1); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 	}
-	defer h.turns.Release(who.Email, 1)
+	defer h.turns.Release(who.Caller, 1)
 	if allowed != nil {
 		if err := allowed(); err != nil {
 			return nil, err

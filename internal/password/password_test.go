@@ -72,14 +72,14 @@ func TestPatience(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		h.turns.TryAcquire("somebody", h.most)
+		h.turns.TryAcquire(netip.Prefix{}, h.most)
 		wantBusy()
-		h.turns.Release("somebody", h.most)
-		h.callers.TryAcquire(who.Caller, h.most)
+		h.turns.Release(netip.Prefix{}, h.most)
+		h.emails.TryAcquire(who.Email, h.most)
 		wantBusy()
-		h.callers.Release(who.Caller, h.most)
+		h.emails.Release(who.Email, h.most)
 		// All that they had is given back.
-		if !h.callers.TryAcquire(who.Caller, h.most) || !h.turns.TryAcquire(who.Email, h.most) {
+		if !h.emails.TryAcquire(who.Email, h.most) || !h.turns.TryAcquire(who.Caller, h.most) {
 			t.Error("a place was not given back")
 		}
 	})
@@ -94,17 +94,19 @@ func TestNotAllowedAnyMore(t *testing.T) {
 }
 
 // TestTurns: somebody who comes after a crowd has one of the next turns, whether the
-// crowd is one e-mail from many addresses or many e-mails from one.
+// crowd is one e-mail from many addresses, many e-mails from one, or another user at the
+// same address.
 func TestTurns(t *testing.T) {
 	address := func(i int) netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32) }
 	for name, crowd := range map[string]func(i int) Asker{
-		"one e-mail":  func(i int) Asker { return Asker{address(i), "ada@example.com"} },
-		"one address": func(i int) Asker { return Asker{address(1), fmt.Sprint(i, "@example.com")} },
+		"one e-mail":   func(i int) Asker { return Asker{address(i), "ada@example.com"} },
+		"one address":  func(i int) Asker { return Asker{address(1), fmt.Sprint(i, "@example.com")} },
+		"same address": func(int) Asker { return Asker{address(200), "ada@example.com"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := New(rand.Reader)
-				h.turns.TryAcquire("all", h.most)
+				h.turns.TryAcquire(netip.Prefix{}, h.most)
 				turn := errors.New("it is your turn")
 				var mu sync.Mutex
 				before, seen := 0, false
@@ -132,12 +134,12 @@ func TestTurns(t *testing.T) {
 					})
 				}
 				ask(Asker{address(200), "bob@example.com"}, func() { seen = true })
-				h.turns.Release("all", 1) // so that turns come one after the other
+				h.turns.Release(netip.Prefix{}, 1) // so that turns come one after the other
 				all.Wait()
 				if !seen || int64(before) > h.most {
 					t.Errorf("%d of %d came before", before, many)
 				}
-				h.turns.Release("all", h.most-1)
+				h.turns.Release(netip.Prefix{}, h.most-1)
 			})
 		})
 	}

@@ -1882,7 +1882,7 @@ export interface components {
             user_agent: string;
         };
         SessionsListResult: {
-            /** @description At most the 100 that were used last. */
+            /** @description At most the 50 that were used last. */
             sessions: components["schemas"]["SessionResult"][];
         };
         SessionsRevokeParams: {
