@@ -148,7 +148,11 @@ func (d *divided) busy(t *testing.T, from string, n int) (all []*caller) {
 		if _, err := io.WriteString(c, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		<-d.begun
+		select {
+		case <-d.begun:
+		case <-time.After(time.Minute):
+			t.Fatalf("the call %d from %s did not begin within a minute", len(all)+1, from)
+		}
 		all = append(all, c)
 	}
 	return all
