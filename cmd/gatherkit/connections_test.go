@@ -222,7 +222,13 @@ func TestFull(t *testing.T) {
 	few := append(d.held(t, "127.0.2.1", 1), d.held(t, "127.0.3.1", 1)...)
 	crowd := append(d.held(t, "127.0.1.1", 1), d.held(t, "127.0.1.2", 2)...)
 	exempt := d.held(t, "127.0.0.1", 3)
-	d.busy(t, "127.0.4.1", 2)
+	d.busy(t, "127.0.4.1", 1)
+	d.mu.Lock()
+	if n := d.crowds[netip.MustParsePrefix("127.0.1.2/32")].open; n != 1 {
+		t.Errorf("the caller with the most has %d connections, want 1", n)
+	}
+	d.mu.Unlock()
+	d.busy(t, "127.0.4.1", 1)
 	wantServed(t, "those of the largest crowd", crowd, "xxo")
 	wantServed(t, "those of exempt peers", exempt, "ooo")
 	wantServed(t, "others", few, "oo")
