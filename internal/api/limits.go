@@ -91,7 +91,7 @@ func (r *rate) allow(from netip.Prefix, now time.Time) error {
 // memory grow with the addresses of one network, nor is anybody's limit lifted.
 func (r *rate) counted(from netip.Prefix) netip.Prefix {
 	_, known := r.current[from]
-	if known || len(r.current) < maxCounted || !from.IsValid() {
+	if known || len(r.current) < maxCounted {
 		return from
 	}
 	bits := 32
