@@ -111,7 +111,7 @@ func TestSubmissionsAreCleaned(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
 	file := s.send("key", "a\u202e\tb.txt", "words")
-	s.must("widget-submit-request", "key", `{"title":" a\tb\u202e ","description":"c\td\u202e","name":"A\nB","email":"\u200eada@example.com","external_id":"\u20664\u00852","attachments":["`+file+`"]}`)
+	s.must("widget-submit-request", "key", `{"title":" a\tb \u202e ","description":"c\td\u202e","name":"A\nB","email":"\u200eada@example.com","external_id":"\u20664\u00852","attachments":["`+file+`"]}`)
 	r := s.must("requests-list", "owner", `{}`)["requests"].([]any)[0].(map[string]any)
 	want := map[string]any{"email": "ada@example.com", "name": "A B", "external_id": "4 2", "verified": false}
 	if r["title"] != "a b" || r["description"] != "c\td\u202e" || !reflect.DeepEqual(r["submitter"], any(want)) {

@@ -53,6 +53,8 @@ func TestEmails(t *testing.T) {
 		"ada@example.com\n":                     false,
 		"ada@example.com\r\nBcc: x@example.com": false,
 		"ada.@example.com":                      false,
+		"a\u202eda@example.com":                 false,
+		"ada\u200e@example.com":                 false,
 		strings.Repeat("a", 242) + "@example.com": true,
 		strings.Repeat("a", 243) + "@example.com": false,
 	} {

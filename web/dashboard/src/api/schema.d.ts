@@ -2104,7 +2104,7 @@ export interface components {
             user: components["schemas"]["Member"];
         };
         UsersInviteParams: {
-            /** @description To log in with; it is not sent anything. */
+            /** @description To log in with, once the invitation is accepted; it is not sent anything. */
             email: string;
             name: string;
             /**
@@ -2252,7 +2252,7 @@ export interface components {
              * @enum {string}
              */
             content_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf" | "text/plain";
-            /** @description A path before the name is left out. */
+            /** @description A path before the name and characters that do not print are left out. The file is shown and downloaded with an extension of the type that its content has: invoice.bat becomes invoice.bat.txt. */
             filename: string;
             /**
              * Format: int64
@@ -2299,7 +2299,7 @@ export interface components {
             external_id?: string;
             /** @description What the widget says of its form, by which spam is told: website, what stands in a field that people do not see, and seconds, for how long the form was open. See Spam. */
             form?: components["schemas"]["FormParams"];
-            /** @description Sent again within 30 days, it gives the first answer and stores nothing. */
+            /** @description Sent again within 30 days, it gives the first answer and stores nothing. Make it random, such as a UUID of version 4: see Sending again. */
             idempotency_key?: string;
             /** @description Says who the person is, signed by your backend: see Identity. It takes the place of email, name and external_id. */
             identity_token?: string;
