@@ -25,7 +25,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/cors"
-	"golang.org/x/sync/semaphore"
 
 	"gatherkit/internal/blob"
 	"gatherkit/internal/fair"
@@ -38,12 +37,15 @@ const (
 	maxBody     = 256 << 10
 	bodyChunk   = 16 << 10 // the first of a body is read without asking, each further one counts
 	maxBodies   = 32 << 20 // bytes of larger bodies that are held at once, a quarter of them for one address
-	maxPages    = 32 << 20 // bytes of pages of requests that are held at once
+	maxPages    = 48 << 20 // bytes of pages that are held at once; two thirds for an account, one for a session
 	rowBytes    = 40 << 10 // about the most that a request takes in a page
 	drain       = 4 << 20  // read beyond maxBody, so that a client that sends first gets to see the refusal
 	bodyTime    = 30 * time.Second
 	callTime    = 15 * time.Second
 	openAPIPath = "openapi.json"
+	// answerTime is how long a page may take to be sent, and answerStall how long its
+	// reader may stand still.
+	answerTime, answerStall = time.Minute, 20 * time.Second
 )
 
 func init() { huma.ValidateStrictCasing = true } // or {"Title": …} passes as title
@@ -80,10 +82,10 @@ type API struct {
 	metrics   metrics
 	bodies    *fair.Pool[netip.Prefix]
 	decoding  *fair.Pool[netip.Prefix] // a place for each body that is being decoded
-	pages     *semaphore.Weighted
+	pages     *shares                  // in bytes
 	doors     []door
-	exports   *semaphore.Weighted
-	uploads   *semaphore.Weighted
+	exports   *shares
+	uploads   *fair.Pool[netip.Prefix] // by the sender's address
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
 	warned    struct{ loopback, private, others sync.Once } // of proxies that nobody has named
@@ -97,7 +99,8 @@ func New(ctx context.Context, o Options) (*API, error) {
 		submits: &rate{perMinute: o.SubmitRate}, votes: &rate{perMinute: o.SubmitRate}, searches: &rate{perMinute: o.SubmitRate},
 		keyed: &rate{perMinute: keyedPerSubmit * o.SubmitRate}, slow: newSlowLane(), ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
-		pages: semaphore.NewWeighted(maxPages), exports: semaphore.NewWeighted(maxExports), uploads: semaphore.NewWeighted(maxUploads), sameSite: http.NewCrossOriginProtection(),
+		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
+		uploads: fair.New[netip.Prefix](maxUploads, maxUploads/4), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
 			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
 			AllowedMethods:  []string{http.MethodPost, http.MethodPut, http.MethodGet},
@@ -347,10 +350,14 @@ func (a *API) answer(c *call, result any, err error) {
 		fmt.Fprintf(&text, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
 	}
 	if c.client != nil {
-		// The caller may read slowly, and holds no more meanwhile than there is to send.
-		rest := min(c.client.held, int64(text.Len()))
-		a.pages.Release(c.client.held - rest)
-		defer a.pages.Release(rest)
+		// The caller holds no more than there is to send, and must not read too slowly.
+		c.client.room.shrink(int64(text.Len()))
+		defer c.client.room.shrink(0)
+		if c.client.room.bytes > 0 {
+			paced := newPacedWriter(c.w, answerStall)
+			paced.pace.until = time.Now().Add(answerTime)
+			c.w = paced
+		}
 	}
 	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	c.w.Header().Set("Content-Length", strconv.Itoa(text.Len()))

@@ -40,6 +40,9 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 		return appsListResult{}, err
 	}
 	cur.limit(in.Limit, math.MaxInt32)
+	if err := a.holdPage(ctx, c, min(cur.Limit, maxLimit), rowBytes); err != nil { // rarely is there a longer one
+		return appsListResult{}, err
+	}
 	apps, total, err := a.Store.Apps(ctx, c.Account.ID, cur.After, cur.Limit+1)
 	if err != nil {
 		return appsListResult{}, err

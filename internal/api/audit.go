@@ -23,7 +23,7 @@ func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (audi
 	}
 	cur.limit(in.Limit, defaultLimit)
 	// An entry can have an app's settings, with all allowed origins, as they were and became.
-	if err := a.holdPage(ctx, c, cur.Limit); err != nil {
+	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil {
 		return auditListResult{}, err
 	}
 	entries, total, err := a.Store.Audit(ctx, c.Account.ID, cur.Number, cur.Limit+1)

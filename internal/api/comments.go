@@ -24,7 +24,7 @@ func (a *API) commentsList(ctx context.Context, c caller, in commentsListParams)
 		return commentsListResult{}, err
 	}
 	cur.limit(in.Limit, defaultLimit)
-	if err := a.holdPage(ctx, c, cur.Limit); err != nil { // a comment is as long as a request
+	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil { // a comment is as long as a request
 		return commentsListResult{}, err
 	}
 	comments, total, err := a.Store.Comments(ctx, c.Account.ID, in.RequestID, cur.After, cur.Limit+1)

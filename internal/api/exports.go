@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxExports  = 4   // that are read at once
+	maxExports  = 6   // that are read at once: half of them for an account, a third for a session
 	exportPage  = 256 // requests that are read at once
 	exportChunk = 64  // requests that are read at once with what belongs to them
 	exportLimit = 512 // of the votes, comments or events of a chunk
@@ -39,7 +39,7 @@ func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportPar
 		return requestsExportResult{}, feedback.Invalid("requests", "bom", "bom is for csv only: JSON must not begin with one.")
 	}
 	filter.Box = cmp.Or(filter.Box, feedback.Live)
-	token, expires, err := a.Store.AddExport(ctx, store.Export{AccountID: c.Account.ID, Filter: filter.filter(), Format: in.Format, BOM: in.BOM}, c.ID)
+	token, expires, err := a.Store.AddExport(ctx, store.Export{AccountID: c.Account.ID, SessionID: c.ID, Filter: filter.filter(), Format: in.Format, BOM: in.BOM})
 	if err != nil {
 		return requestsExportResult{}, err
 	}

@@ -24,7 +24,7 @@ func (a *API) requestsHistory(ctx context.Context, c caller, in requestsHistoryP
 	}
 	cur.limit(in.Limit, defaultLimit)
 	// An entry can have a description as it was and as it became.
-	if err := a.holdPage(ctx, c, 2*cur.Limit); err != nil {
+	if err := a.holdPage(ctx, c, cur.Limit, 2*rowBytes); err != nil {
 		return requestsHistoryResult{}, err
 	}
 	events, total, err := a.Store.History(ctx, c.Account.ID, in.RequestID, cur.Number, cur.Limit+1)

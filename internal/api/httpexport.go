@@ -3,7 +3,6 @@ package api
 import (
 	"bufio"
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -11,12 +10,10 @@ import (
 	"gatherkit/internal/store"
 )
 
-// exportWriteTime is how long a reader may take for a piece of an export, which is no
-// longer than exportPiece as a rule.
-const (
-	exportWriteTime = time.Minute
-	exportPiece     = 32 << 10
-)
+// downloadStall is how long the reader of an export or a file may stand still. A proxy
+// that passes on 16 KiB a second and does not buffer takes nothing for up to 90 s, until
+// the system's buffers have room again.
+const downloadStall = 2 * time.Minute
 
 // download answers a link to an export. A refusal is the envelope, as long as nothing
 // has been sent; after that, the connection breaks off, so that nobody takes a part for
@@ -30,20 +27,27 @@ func (a *API) download(c *call, token string) {
 		a.answer(c, nil, feedback.ErrMethodNotAllowed.With("Links to exports are opened with GET."))
 		return
 	}
-	if !a.exports.TryAcquire(1) {
-		a.answer(c, nil, feedback.ErrUnavailable)
-		return
-	}
-	defer a.exports.Release(1)
 	// Whether the reader is still there shows when something is sent: the server also
 	// ends the request's context when a long download outlasts its time for reading.
 	ctx := context.WithoutCancel(c.r.Context())
-	x, err := inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.TakeExport(ctx, token) })
+	// A link that leads nowhere takes no place, and one that finds none stays good.
+	x, err := inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.FindExport(ctx, token) })
 	if err != nil {
 		a.answer(c, nil, err)
 		return
 	}
-	out := &exportWriter{w: c.w, control: http.NewResponseController(c.w), begin: func() {
+	who := holder{x.AccountID, x.SessionID}
+	if !a.exports.tryAcquire(who, 1) {
+		a.answer(c, nil, feedback.ErrUnavailable.With("Too many exports are being downloaded; open the link again when one of them has ended."))
+		return
+	}
+	defer a.exports.release(who, 1)
+	x, err = inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.TakeExport(ctx, token) })
+	if err != nil {
+		a.answer(c, nil, err)
+		return
+	}
+	out := &exportWriter{to: newPacedWriter(c.w, downloadStall), begin: func() {
 		name, media := "requests-"+a.Now().UTC().Format(time.DateOnly)+"."+x.Format, "text/csv; charset=utf-8; header=present"
 		if x.Format == feedback.JSONL {
 			media = "application/jsonl; charset=utf-8"
@@ -69,46 +73,30 @@ func (a *API) download(c *call, token string) {
 // export writes an export to its end.
 func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (err error) {
 	defer recovered(&err)
-	e := &exporter{API: a, Export: x, to: bufio.NewWriterSize(out, exportPiece), sent: out.flush}
+	e := &exporter{API: a, Export: x, to: bufio.NewWriterSize(out, sendPiece), sent: out.flush}
 	return e.write(ctx)
 }
 
-// exportWriter sends an export piece by piece. Each has a time of its own: the server's
-// is for a whole answer, and would cut long ones.
+// exportWriter sends an export piece by piece.
 type exportWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	begin   func() // before the first piece
-	begun   bool
+	to    *pacedWriter
+	begin func() // before the first piece
+	begun bool
 }
 
 func (o *exportWriter) Write(piece []byte) (int, error) {
-	if err := o.extend(); err != nil {
-		return 0, err
-	}
-	return o.w.Write(piece)
+	o.start()
+	return o.to.Write(piece)
 }
 
 func (o *exportWriter) flush() error {
-	if err := o.extend(); err != nil {
-		return err
-	}
-	return unlessUnsupported(o.control.Flush())
+	o.start()
+	return o.to.flush()
 }
 
-// extend gives the next piece its time.
-func (o *exportWriter) extend() error {
+func (o *exportWriter) start() {
 	if !o.begun {
 		o.begin()
 		o.begun = true
 	}
-	return unlessUnsupported(o.control.SetWriteDeadline(time.Now().Add(exportWriteTime)))
-}
-
-// unlessUnsupported drops what ResponseWriters of tests say that have no deadlines.
-func unlessUnsupported(err error) error {
-	if errors.Is(err, http.ErrNotSupported) {
-		return nil
-	}
-	return err
 }

@@ -194,24 +194,6 @@ func TestExportBreaksOff(t *testing.T) {
 	})
 }
 
-// TestExportsAtOnce: more exports than are read at once are put off, and their links
-// stay good.
-func TestExportsAtOnce(t *testing.T) {
-	s := newService(t, storetest.SQLite(t))
-	s.submit("Dark mode")
-	if !s.api.exports.TryAcquire(maxExports) {
-		t.Fatal("exports run")
-	}
-	link := s.link(`{"format":"csv"}`)
-	if got := s.open(http.MethodGet, link); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", got.status, got.body)
-	}
-	s.api.exports.Release(maxExports)
-	if got := s.open(http.MethodGet, link); got.status != http.StatusOK {
-		t.Errorf("%d %s", got.status, got.body)
-	}
-}
-
 // TestExportWhileItChanges: requests come, go and change while an export is read: what
 // was there and stays is in it once, and nothing is in it twice.
 func TestExportWhileItChanges(t *testing.T) {

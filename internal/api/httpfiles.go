@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	// maxUploads is how many files come in at once.
+	// maxUploads is how many files come in at once, a quarter of them from one address.
 	maxUploads = 64
-	// pieceTime is how long the next piece of a file may take, uploadTime the whole.
-	pieceTime  = 30 * time.Second
-	uploadTime = 10 * time.Minute
+	// uploadStall is how long the sender of a file may stand still.
+	uploadStall = 30 * time.Second
 )
 
 // upload takes a file's bytes to where it waits to be attached. Sent again, as the answer
@@ -42,11 +41,12 @@ func (a *API) receive(c *call, token string) (err error) {
 	if !ok || a.Files == nil {
 		return feedback.ErrUploadNotFound
 	}
-	if !a.uploads.TryAcquire(1) {
-		return feedback.ErrUnavailable
+	if err := a.awaitUpload(c); err != nil {
+		return err
 	}
-	defer a.uploads.Release(1)
-	ctx, cancel := context.WithTimeout(c.r.Context(), uploadTime)
+	defer a.uploads.Release(c.client.from, 1)
+	// By when the link says that the bytes can be sent, they have to be here.
+	ctx, cancel := context.WithTimeout(c.r.Context(), link.until.Std().Sub(a.Now()))
 	defer cancel()
 	u, err := inTime(ctx, func(ctx context.Context) (feedback.Upload, error) {
 		return a.Store.Upload(ctx, link.accountID, link.fileID)
@@ -54,8 +54,8 @@ func (a *API) receive(c *call, token string) (err error) {
 	if err != nil {
 		return err
 	}
-	body := &pieces{from: io.LimitReader(c.r.Body, u.Size+1), control: http.NewResponseController(c.w)}
-	body.until, _ = ctx.Deadline() // which a read of the body does not see
+	body := newPieces(io.LimitReader(c.r.Body, u.Size+1), c.w)
+	body.pace.until, _ = ctx.Deadline() // which a read of the body does not see
 	come := u.Ready || u.RequestID != nil
 	if come {
 		_, err = io.Copy(io.Discard, body)
@@ -73,23 +73,37 @@ func (a *API) receive(c *call, token string) (err error) {
 	return a.acceptFile(ctx, link.accountID, u)
 }
 
-// pieces reads a body for as long as it goes on coming.
+// awaitUpload waits for one of the places for files, in turns with the senders at other
+// addresses.
+func (a *API) awaitUpload(c *call) error {
+	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
+	defer cancel()
+	if a.uploads.Acquire(ctx, c.client.from, 1) != nil {
+		return feedback.ErrUnavailable.With("Too many files are being sent at once; send this one again shortly.")
+	}
+	return nil
+}
+
+// pieces reads a body that has to keep the pace.
 type pieces struct {
 	from    io.Reader
 	control *http.ResponseController
-	until   time.Time // by when it must have come
-	err     error     // that ended it before its end
+	pace    pace
+	err     error // that ended it before its end
+}
+
+func newPieces(from io.Reader, w http.ResponseWriter) *pieces {
+	return &pieces{from: from, control: http.NewResponseController(w), pace: newPace(uploadStall)}
 }
 
 func (p *pieces) Read(b []byte) (int, error) {
-	last := time.Now().Add(pieceTime)
-	if last.After(p.until) {
-		last = p.until
-	}
-	if err := unlessUnsupported(errors.Join(p.control.SetReadDeadline(last), p.control.SetWriteDeadline(last.Add(pieceTime)))); err != nil {
+	began := time.Now()
+	last := p.pace.deadline(began)
+	if err := unlessUnsupported(errors.Join(p.control.SetReadDeadline(last), p.control.SetWriteDeadline(last.Add(uploadStall)))); err != nil {
 		return 0, err
 	}
 	n, err := p.from.Read(b)
+	p.pace.passed(n, time.Since(began))
 	if err != nil && !errors.Is(err, io.EOF) {
 		p.err = err
 	}
@@ -113,10 +127,7 @@ func (a *API) attachment(c *call, token string) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Set("ETag", `"`+u.ID.String()+`"`)
-	if err := unlessUnsupported(http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(uploadTime))); err != nil {
-		a.answer(c, nil, err)
-		return
-	}
+	c.w = newPacedWriter(c.w, downloadStall)
 	a.serveWhole(c, file)
 }
 

@@ -86,7 +86,7 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 	if err != nil {
 		return requestsListResult{}, err
 	}
-	if err := a.holdPage(ctx, c, cur.Limit); err != nil {
+	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil {
 		return requestsListResult{}, err
 	}
 	at := store.Page{Sort: cur.Filter.Sort, Limit: cur.Limit + 1}
@@ -109,18 +109,6 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 		}
 	})
 	return requestsListResult{a.linked(c.Account.ID, requests...), result, total.Exact}, err
-}
-
-// holdPage takes room for a page until it is sent. How long it is shows only when it has
-// been read, so room for the longest is taken first: memory stays bounded, and long pages
-// do not keep others from the store.
-func (a *API) holdPage(ctx context.Context, c caller, rows int) error {
-	room := int64(rows) * rowBytes
-	if err := a.pages.Acquire(ctx, room); err != nil {
-		return err
-	}
-	c.held = room
-	return nil
 }
 
 // requestsFilter is what a cursor of requests carries of the call.

@@ -103,8 +103,8 @@ type client struct {
 	// the one to set, and "" clears it.
 	cookie    bool
 	setCookie *string
-	// held is how many bytes of API.pages the call holds until it is answered.
-	held int64
+	// room is what the call holds of API.pages until it is answered.
+	room room
 }
 
 // caller is a user with a valid access token.

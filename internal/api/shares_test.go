@@ -2,131 +2,242 @@ package api
 
 import (
 	"context"
-	"io"
 	"net/http"
-	"net/netip"
-	"runtime"
+	"net/http/httptest"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
 
-// from is a call from an address.
-func (s *service) from(address, operation, who, body string) *http.Request {
-	r := s.request(operation, who, body)
-	r.RemoteAddr = address + ":4711"
-	return r
+// stuck is a reader that takes nothing until it is let go.
+type stuck struct {
+	*httptest.ResponseRecorder
+	reading chan struct{} // closed when there is something to read
+	first   sync.Once
+	gone    context.Context
 }
 
-// announced tells when a body has been read to its end.
-type announced struct {
-	io.Reader
-	end chan<- struct{}
+func (s *stuck) Write(b []byte) (int, error) {
+	s.first.Do(func() { close(s.reading) })
+	<-s.gone.Done()
+	return 0, context.Cause(s.gone)
 }
 
-func (a announced) Read(b []byte) (int, error) {
-	n, err := a.Reader.Read(b)
-	if err == io.EOF { //nolint:errorlint // Read returns it bare
-		a.end <- struct{}{}
+// crowd is callers that read nothing, until the test ends.
+type crowd struct {
+	*service
+	ctx   context.Context
+	leave context.CancelFunc
+	all   sync.WaitGroup
+}
+
+func newCrowd(t *testing.T, s *service) *crowd {
+	c := &crowd{service: s}
+	c.ctx, c.leave = context.WithCancel(t.Context())
+	t.Cleanup(c.all.Wait)
+	t.Cleanup(c.leave)
+	return c
+}
+
+// call makes a call whose answer is not read; the channel is closed once there is one.
+func (c *crowd) call(r *http.Request) (reading chan struct{}) {
+	w := &stuck{ResponseRecorder: httptest.NewRecorder(), reading: make(chan struct{}), gone: c.ctx}
+	c.all.Go(func() {
+		defer func() {
+			if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+				panic(cause)
+			}
+		}()
+		c.api.ServeHTTP(w, r.WithContext(c.ctx))
+	})
+	return w.reading
+}
+
+// holder is the session of somebody's access token.
+func (s *service) holder(who string) holder {
+	s.t.Helper()
+	session, err := s.store.Session(s.t.Context(), s.names[who])
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	return n, err
+	return holder{session.Account.ID, session.ID}
 }
 
-// TestDecodingPlaces: whatever one address has decoded, another one has a place left.
-// Calls that wait and are hung up leave the queue, and the next one is decoded.
-func TestDecodingPlaces(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+// full reports whether there is no room for n more.
+func (s *shares) full(who holder, n int64) bool {
+	if s.tryAcquire(who, n) {
+		s.release(who, n)
+		return false
+	}
+	return true
+}
+
+// longPages gives both accounts requests whose pages are as long as pages can be.
+func longPages(t *testing.T) *service {
+	t.Helper()
+	at := storetest.SQLite(t)
+	s := newService(t, at)
+	app := s.must("apps-create", "stranger", `{"name":"Other"}`)["app"].(map[string]any)
+	s.names["other"] = app["api_key"].(string)
+	long := `{"title":"T","description":"` + strings.Repeat("界", 10_000) + `"}`
+	for _, key := range []string{"other", "key"} {
+		s.names["request"] = s.must("widget-submit-request", key, long)["request"].(map[string]any)["id"].(string)
+	}
+	s.copies(at, at.Raw(t), maxLimit)
+	return s
+}
+
+// TestSlowReadersOfPages: whoever does not read long pages keeps neither colleagues nor
+// other accounts from theirs.
+func TestSlowReadersOfPages(t *testing.T) {
+	s := longPages(t)
+	slow := newCrowd(t, s)
+	const list = `{"limit":200}`
+	history := `{"request_id":"` + s.names["request"] + `","limit":200}`
+	for _, who := range []string{"owner", "member", "viewer"} {
+		for range 8 {
+			slow.call(s.request("requests-list", who, list))
+		}
+		for !s.api.pages.full(s.holder(who), maxLimit*rowBytes) {
+			<-slow.call(s.request("auth-me", who, "")) // as long as a call takes
+		}
+		if who == "owner" {
+			s.must("requests-list", "admin", list)
+			s.must("requests-history", "admin", history)
+		}
+	}
+	s.must("requests-list", "stranger", list)
+	s.must("audit-list", "stranger", list)
+	slow.leave()
+	slow.all.Wait()
+	s.must("requests-history", "owner", history)
+	if everyone := (holder{}); !s.api.pages.accounts.TryAcquire(everyone.account, maxPages/3*2) {
+		t.Error("pages that were given up hold room")
+	}
+}
+
+// TestListsTakeRoom: every list takes room before it reads, and gives it back.
+func TestListsTakeRoom(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
-	const body, share = `{"title":"T","description":""}`, 2
-	crowd := netip.MustParsePrefix("198.51.100.1/32")
-	if !s.api.decoding.TryAcquire(crowd, share) || s.api.decoding.TryAcquire(crowd, 1) {
-		t.Fatal("an address gets half of the places")
-	}
-	ctx, hangUp := context.WithCancel(t.Context())
-	read, answers := make(chan struct{}, 2), make(chan answer, 2)
-	for range 2 {
-		r := s.from("198.51.100.1", "widget-submit-request", "key", "").WithContext(ctx)
-		r.Body = io.NopCloser(announced{strings.NewReader(body), read})
-		go func() { answers <- serve(s.api, r) }()
-	}
-	<-read
-	<-read
-	if got := serve(s.api, s.from("198.51.100.2", "widget-submit-request", "key", body)); got.status != http.StatusOK {
-		t.Errorf("another address: %d %s", got.status, got.body)
-	}
-	select {
-	case got := <-answers:
-		t.Fatalf("an answer without a place: %d %s", got.status, got.body)
-	default:
-	}
-	hangUp()
-	for range 2 {
-		if got := <-answers; got.code(t) != "api.unavailable" {
-			t.Errorf("a call that was hung up: %d %s", got.status, got.body)
+	s.names["request"] = s.submit("T")
+	who, lists := s.holder("owner"), 0
+	for _, o := range s.api.order {
+		if _, isList := o.returns.FieldByName("PageResult"); !isList {
+			continue
 		}
-	}
-	s.api.decoding.Release(crowd, 1)
-	if got := serve(s.api, s.from("198.51.100.1", "widget-submit-request", "key", body)); got.status != http.StatusOK {
-		t.Errorf("the next one: %d %s", got.status, got.body)
-	}
-	s.api.decoding.Release(crowd, 1)
-	for _, from := range []string{"198.51.100.1/32", "198.51.100.2/32"} {
-		if !s.api.decoding.TryAcquire(netip.MustParsePrefix(from), share) {
-			t.Errorf("places of %s were not given back", from)
+		lists++
+		body := "{}"
+		if _, ofRequest := o.takes.FieldByName("RequestID"); ofRequest {
+			body = s.filled(`{"request_id":"{request}"}`)
 		}
+		room := int64(maxPages / 3)
+		if !s.api.pages.tryAcquire(who, room) {
+			t.Fatalf("a call before %s holds room", o.name)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		waits := make(chan answer)
+		go func() { waits <- serve(s.api, s.request(o.name, "owner", body).WithContext(ctx)) }()
+		s.must(o.name, "admin", body)
+		leave()
+		if got := <-waits; got.code(t) != "api.unavailable" {
+			t.Errorf("%s without room: %d %s", o.name, got.status, got.body)
+		}
+		s.api.pages.release(who, room)
+		s.must(o.name, "owner", body)
+	}
+	if lists < 8 {
+		t.Errorf("%d lists", lists)
 	}
 }
 
-// TestBodyMemory: one address holds a quarter of the memory for bodies at most, small
-// bodies need none of it, and all is given back, however the call ends.
-func TestBodyMemory(t *testing.T) {
+// exportOf makes a link to an export and returns its path.
+func (s *service) exportOf(who string) string {
+	s.t.Helper()
+	url := s.must("requests-export", who, `{"format":"csv"}`)["url"].(string)
+	return strings.TrimPrefix(url, serviceURL)
+}
+
+// TestSlowReadersOfExports: whoever does not read exports keeps neither colleagues nor
+// other accounts from theirs. A refused link stays good, and one that leads nowhere is
+// refused as such, however many exports there are.
+func TestSlowReadersOfExports(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
-	const address = "198.51.100.1"
-	long := `{"title":"` + strings.Repeat("a", 250<<10) + `"}`
-	large := func(from string) answer { return serve(s.api, s.from(from, "widget-submit-request", "key", long)) }
-	const perBody = 17 * bodyChunk // at most
-	for range maxBodies / 4 / perBody * 2 {
-		if got := large(address); got.code(t) != "widget.invalid_title" {
-			t.Fatalf("%d %s", got.status, got.body)
-		}
-		if got := serve(s.api, s.from(address, "widget-submit-request", "key", long+long)); got.code(t) != "api.body_too_large" {
-			t.Fatalf("%d %s", got.status, got.body)
-		}
-		r := s.from(address, "widget-submit-request", "key", long)
-		r.Header.Set("Content-Type", "text/plain")
-		if got := serve(s.api, r); got.code(t) != "api.unsupported_media_type" {
-			t.Fatalf("%d %s", got.status, got.body)
-		}
-		r = s.from(address, "widget-submit-request", "key", "")
-		r.Body = io.NopCloser(io.MultiReader(strings.NewReader(long), brokenReader{}))
-		if got := serve(s.api, r); got.code(t) != "api.invalid_json" {
-			t.Fatalf("%d %s", got.status, got.body)
+	slow := newCrowd(t, s)
+	open := func(link string) *http.Request { return httptest.NewRequest(http.MethodGet, link, http.NoBody) }
+	wait := func(link string) {
+		t.Helper()
+		if got := s.open(http.MethodGet, link); got.status != http.StatusServiceUnavailable || got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
+			t.Errorf("%d %s", got.status, got.body)
 		}
 	}
-	crowd := netip.MustParsePrefix(address + "/32")
-	if !s.api.bodies.TryAcquire(crowd, maxBodies/4) {
-		t.Fatal("bodies that were answered hold memory")
+	for range maxExports / 3 {
+		<-slow.call(open(s.exportOf("owner")))
 	}
-	if s.api.bodies.TryAcquire(crowd, 1) {
-		t.Fatal("an address holds more than its share")
+	refused := s.exportOf("owner")
+	wait(refused)
+	if got := s.open(http.MethodGet, s.exportOf("admin")); got.status != http.StatusOK {
+		t.Errorf("a colleague: %d %s", got.status, got.body)
 	}
-	if got := large(address); got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
-		t.Errorf("a large body beyond the share: %d %s", got.status, got.body)
+	<-slow.call(open(s.exportOf("member")))
+	wait(s.exportOf("admin"))
+	if got := s.open(http.MethodGet, s.exportOf("stranger")); got.status != http.StatusOK {
+		t.Errorf("another account: %d %s", got.status, got.body)
 	}
-	if got := serve(s.api, s.from(address, "widget-submit-request", "key", `{"title":"T","description":""}`)); got.status != http.StatusOK {
-		t.Errorf("a small body beyond the share: %d %s", got.status, got.body)
+
+	for i := range byte(maxExports / 2) {
+		if !s.api.exports.tryAcquire(holder{feedback.ID{1}, feedback.ID{i}}, 1) {
+			t.Fatal("there is room for three more")
+		}
 	}
-	if got := large("198.51.100.2"); got.code(t) != "widget.invalid_title" {
-		t.Errorf("another address: %d %s", got.status, got.body)
+	wait(s.exportOf("stranger"))
+	unknown := feedback.NewExportToken(strings.NewReader(strings.Repeat("seven-eleven", 99)))
+	for _, token := range []string{"x", unknown} {
+		if got := s.open(http.MethodGet, exportPath+token); got.code(t) != "exports.not_found" {
+			t.Errorf("%s: %d %s", token, got.status, got.body)
+		}
 	}
-	s.api.bodies.Release(crowd, maxBodies/4)
-	if got := large(address); got.code(t) != "widget.invalid_title" {
-		t.Errorf("after the release: %d %s", got.status, got.body)
+	slow.leave()
+	slow.all.Wait()
+	if got := s.open(http.MethodGet, refused); got.status != http.StatusOK {
+		t.Errorf("the link that was refused: %d %s", got.status, got.body)
+	}
+	if who := s.holder("owner"); !s.api.exports.tryAcquire(who, maxExports/3) {
+		t.Error("exports that have ended hold places")
 	}
 }
 
-// brokenReader is a connection that is lost.
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+// TestSharesAreTakenOnce: what is refused by an account's share is given back to the
+// session's.
+func TestSharesAreTakenOnce(t *testing.T) {
+	s := newShares(6, 4, 3)
+	one, colleague, other := holder{feedback.ID{1}, feedback.ID{1}}, holder{feedback.ID{1}, feedback.ID{2}}, holder{feedback.ID{2}, feedback.ID{3}}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if !s.tryAcquire(one, 3) || s.tryAcquire(one, 1) || s.tryAcquire(colleague, 2) || !s.tryAcquire(colleague, 1) {
+		t.Error("a session gets 3, and its account 4")
+	}
+	if s.acquire(gone, colleague, 2) == nil || s.acquire(gone, one, 1) == nil {
+		t.Error("a caller who has left got a place")
+	}
+	if !s.tryAcquire(other, 2) || s.tryAcquire(other, 1) {
+		t.Error("there are 6")
+	}
+	s.release(one, 3)
+	s.release(colleague, 1)
+	if !s.tryAcquire(colleague, 3) || !s.tryAcquire(one, 1) {
+		t.Error("places that were refused are not free")
+	}
+	if r := (room{s, other, 2}); true {
+		r.shrink(5)
+		if r.shrink(1); r.bytes != 1 || !s.tryAcquire(other, 1) || s.tryAcquire(other, 1) {
+			t.Errorf("%d are held of 1", r.bytes)
+		}
+	}
+	if !reflect.DeepEqual(room{}, func() (r room) { r.shrink(0); return r }()) {
+		t.Error("the zero room is none")
+	}
+}

@@ -22,6 +22,9 @@ func (a *API) tagsList(ctx context.Context, c caller, in tagsListParams) (tagsLi
 		return tagsListResult{}, err
 	}
 	cur.limit(in.Limit, defaultLimit)
+	if err := a.holdPage(ctx, c, cur.Limit, personBytes); err != nil {
+		return tagsListResult{}, err
+	}
 	tags, total, err := a.Store.Tags(ctx, c.Account.ID, cur.Text, cur.Limit+1)
 	if err != nil {
 		return tagsListResult{}, err

@@ -66,6 +66,9 @@ func (a *API) votesList(ctx context.Context, c caller, in votesListParams) (vote
 		return votesListResult{}, err
 	}
 	cur.limit(in.Limit, defaultLimit)
+	if err := a.holdPage(ctx, c, cur.Limit, personBytes); err != nil {
+		return votesListResult{}, err
+	}
 	voters, total, err := a.Store.Votes(ctx, c.Account.ID, in.RequestID, cur.Text, cur.Limit+1)
 	if err != nil {
 		return votesListResult{}, err

@@ -18,15 +18,16 @@ const exportLife = 10 * time.Minute
 // Export is what a link leads to.
 type Export struct {
 	AccountID feedback.ID `json:"-"`
+	SessionID feedback.ID `json:"-"` // which made the link
 	Filter    Filter      `json:",omitzero"`
 	Format    string      `json:",omitempty"` // feedback.CSV or feedback.JSONL
 	BOM       bool        `json:",omitempty"` // whether a CSV begins with a byte order mark
 }
 
-// AddExport makes a link to an export for a session, with which it dies, and returns its
+// AddExport makes a link to an export for its session, with which it dies, and returns its
 // token and when it expires. It refuses with ErrAppNotFound when the filter names an app
 // that the account does not have.
-func (s *Store) AddExport(ctx context.Context, x Export, sessionID feedback.ID) (token string, expires feedback.Time, err error) {
+func (s *Store) AddExport(ctx context.Context, x Export) (token string, expires feedback.Time, err error) {
 	if x.Filter.AppID != nil {
 		if _, err := s.App(ctx, x.AccountID, *x.Filter.AppID); err != nil {
 			return "", 0, err
@@ -39,66 +40,77 @@ func (s *Store) AddExport(ctx context.Context, x Export, sessionID feedback.ID) 
 	token, expires = feedback.NewExportToken(s.rand), feedback.At(s.now().Add(exportLife))
 	return token, expires, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at) VALUES ($1, $2, $3, $4, $5)",
-			hashArg(feedback.HashSecret(token)), x.AccountID, sessionID, string(wanted), expires)
+			hashArg(feedback.HashSecret(token)), x.AccountID, x.SessionID, string(wanted), expires)
 		return err
 	})
 }
 
-// errNewerExport brings the link back, for a replica of the version that made it.
+// errNewerExport leaves the link as it is, for a replica of the version that made it.
 var errNewerExport = feedback.ErrUnavailable.With("The link needs a newer version of the service, which is being installed; open it again shortly.")
 
-// TakeExport returns what a link leads to, and ends the link: of all who open it at
-// once, one gets there. It refuses the others, and expired links and those of sessions
-// that have ended, with ErrExportNotFound. A link that asks for what only a newer version
-// of the service knows stays, and is refused with ErrUnavailable.
+// FindExport returns what a link leads to, and leaves the link as it is. It refuses links
+// that were used or have expired, and those of sessions that have ended, with
+// ErrExportNotFound, and those that only a newer version of the service understands with
+// ErrUnavailable.
+func (s *Store) FindExport(ctx context.Context, token string) (Export, error) {
+	if !feedback.ValidExportToken(token) {
+		return Export{}, feedback.ErrExportNotFound
+	}
+	x, found, err := s.linkedExport(ctx, s.reader, "SELECT "+exportColumns+" FROM exports WHERE token_hash = $1", token)
+	if err == nil && !found {
+		err = feedback.ErrExportNotFound
+	}
+	return x, err
+}
+
+// TakeExport is FindExport that ends the link: of all who open it at once, one gets there,
+// and the others are refused.
 func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
 	if !feedback.ValidExportToken(token) {
 		return Export{}, feedback.ErrExportNotFound
 	}
 	var x Export
-	var refused bool // a value, as an error would bring the link back
-	var unknown error
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		x, refused, unknown = Export{}, false, nil
-		var sessionID feedback.ID
-		var wanted []byte
-		var expires feedback.Time
-		err := tx.QueryRowContext(ctx, "DELETE FROM exports WHERE token_hash = $1 RETURNING account_id, session_id, wanted, expires_at",
-			hashArg(feedback.HashSecret(token))).Scan(&x.AccountID, &sessionID, &wanted, &expires)
-		if errors.Is(err, sql.ErrNoRows) || err == nil && !validAt(s.now(), expires, exportLife) {
-			refused = true
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		var n int
-		err = tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM sessions s JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
-			WHERE s.account_id = $1 AND s.id = $2`, x.AccountID, sessionID).Scan(&n)
-		if err != nil {
-			return err
-		}
-		if refused = n == 0; refused {
-			return nil
-		}
-		// To pass over what this version does not know would let out more than was asked for.
-		decoder := json.NewDecoder(bytes.NewReader(wanted))
-		decoder.DisallowUnknownFields()
-		if unknown = decoder.Decode(&x); unknown != nil {
-			return errNewerExport
-		}
-		return nil
+	var found bool // a value, as an error would bring the link back
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		x, found, err = s.linkedExport(ctx, tx, "DELETE FROM exports WHERE token_hash = $1 RETURNING "+exportColumns, token)
+		return err
 	})
-	if unknown != nil {
-		s.log.Warn("a link to an export asks for what this version does not know; a newer replica can open it", "error", unknown)
-	}
-	if err == nil && refused {
+	if err == nil && !found {
 		err = feedback.ErrExportNotFound
 	}
-	if err != nil {
-		return Export{}, err
+	return x, err
+}
+
+const exportColumns = "account_id, session_id, wanted, expires_at"
+
+// linkedExport reads what the statement returns of a link, and whether the link is good.
+func (s *Store) linkedExport(ctx context.Context, q queryer, statement, token string) (x Export, found bool, err error) {
+	var wanted []byte
+	var expires feedback.Time
+	err = q.QueryRowContext(ctx, statement, hashArg(feedback.HashSecret(token))).Scan(&x.AccountID, &x.SessionID, &wanted, &expires)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !validAt(s.now(), expires, exportLife) {
+		return Export{}, false, nil
 	}
-	return x, nil
+	if err != nil {
+		return Export{}, false, err
+	}
+	var n int
+	err = q.QueryRowContext(ctx, `SELECT COUNT(*) FROM sessions s JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
+		WHERE s.account_id = $1 AND s.id = $2`, x.AccountID, x.SessionID).Scan(&n)
+	if err != nil {
+		return Export{}, false, err
+	}
+	if n == 0 {
+		return Export{}, false, nil
+	}
+	// Ignoring a filter that this version does not know would export more than was asked for.
+	decoder := json.NewDecoder(bytes.NewReader(wanted))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&x); err != nil {
+		s.log.Warn("a link to an export asks for what this version does not know; a newer replica can open it", "error", err)
+		return Export{}, false, errNewerExport
+	}
+	return x, true, nil
 }
 
 // forgetExports removes the links that nobody has opened in time.

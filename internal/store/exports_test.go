@@ -182,8 +182,8 @@ func TestStoredExports(t *testing.T) {
 		}
 		text := func(format string) string { return strings.ReplaceAll(format, "{app}", app.ID.String()) }
 		after, before := feedback.At(r.clock.Now()), feedback.At(r.clock.Now().Add(time.Hour))
-		plain := store.Export{AccountID: account.ID, Filter: store.Filter{Box: feedback.Live}, Format: feedback.CSV}
-		full := store.Export{AccountID: account.ID, Format: feedback.JSONL, BOM: true, Filter: store.Filter{
+		plain := store.Export{AccountID: account.ID, SessionID: session.ID, Filter: store.Filter{Box: feedback.Live}, Format: feedback.CSV}
+		full := store.Export{AccountID: account.ID, SessionID: session.ID, Format: feedback.JSONL, BOM: true, Filter: store.Filter{
 			AppID: &app.ID, Statuses: []feedback.Status{"opened"}, Box: feedback.Bin, Tag: "a", AssigneeID: &app.ID, Unassigned: true,
 			Source: "api", CreatedAfter: &after, CreatedBefore: &before, Query: "dark",
 		}}
@@ -199,7 +199,7 @@ func TestStoredExports(t *testing.T) {
 			{plain, `{"Filter":{"Box":"live"},"Format":"csv"}`, plainText},
 			{full, text(fullText), ""},
 		} {
-			token, _, err := r.AddExport(ctx, c.x, session.ID)
+			token, _, err := r.AddExport(ctx, c.x)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +215,7 @@ func TestStoredExports(t *testing.T) {
 			`{"Filter":{"Box":"live","Later":"x"},"Format":"csv"}`, `{"Filter":{"Box":"live"},"Format":"csv","Columns":["id"]}`,
 			`{"Filter":{"Box":["live","bin"]},"Format":"csv"}`,
 		} {
-			token, _, err := r.AddExport(ctx, plain, session.ID)
+			token, _, err := r.AddExport(ctx, plain)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +233,7 @@ func TestStoredExports(t *testing.T) {
 				t.Errorf("%+v, %v", x, err)
 			}
 		}
-		token, _, err := r.AddExport(ctx, plain, session.ID)
+		token, _, err := r.AddExport(ctx, plain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,6 +290,10 @@ func TestExportPlans(t *testing.T) {
 			_, err := s.TakeExport(ctx, feedback.NewExportToken(strings.NewReader(strings.Repeat("seven-eleven", 99))))
 			return only(err, feedback.ErrExportNotFound)
 		}
+		find := func(s *store.Store) error {
+			_, err := s.FindExport(ctx, feedback.NewExportToken(strings.NewReader(strings.Repeat("seven-eleven", 99))))
+			return only(err, feedback.ErrExportNotFound)
+		}
 		primary := func(table string) string {
 			if at.Name == "postgres" {
 				return table + "_pkey"
@@ -307,6 +311,7 @@ func TestExportPlans(t *testing.T) {
 			{"events", "FROM changes", "changes", "changes_request", export},
 			{"more events", "FROM changes", "changes", "changes_request", rest},
 			{"names of users", "UNION ALL SELECT id, name FROM users", "users", primary("users"), names},
+			{"looking at a link", "FROM exports", "exports", primary("exports"), find},
 			{"a link", "DELETE FROM exports", "exports", primary("exports"), take},
 			{"old links", "DELETE FROM exports", "exports", "exports_expiry", sweep},
 		} {

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"math"
+
+	"gatherkit/internal/fair"
+	"gatherkit/internal/feedback"
+)
+
+// holder is a session that takes places, and its account.
+type holder struct{ account, session feedback.ID }
+
+// shares divides places among accounts, and those of an account among its sessions. A
+// caller that keeps its places keeps none from other accounts or from its colleagues.
+type shares struct {
+	sessions, accounts *fair.Pool[feedback.ID]
+}
+
+// newShares returns total places, of which an account gets at most perAccount, and each of
+// its sessions at most perSession.
+func newShares(total, perAccount, perSession int64) *shares {
+	return &shares{sessions: fair.New[feedback.ID](math.MaxInt64, perSession), accounts: fair.New[feedback.ID](total, perAccount)}
+}
+
+// acquire waits for n places until ctx ends. A session that waits for its own share takes
+// nothing from its account's meanwhile.
+func (s *shares) acquire(ctx context.Context, who holder, n int64) error {
+	if err := s.sessions.Acquire(ctx, who.session, n); err != nil {
+		return err
+	}
+	err := s.accounts.Acquire(ctx, who.account, n)
+	if err != nil {
+		s.sessions.Release(who.session, n)
+	}
+	return err
+}
+
+// tryAcquire takes n places if they are free, and reports whether it did.
+func (s *shares) tryAcquire(who holder, n int64) bool {
+	if !s.sessions.TryAcquire(who.session, n) {
+		return false
+	}
+	if !s.accounts.TryAcquire(who.account, n) {
+		s.sessions.Release(who.session, n)
+		return false
+	}
+	return true
+}
+
+// release gives n places back.
+func (s *shares) release(who holder, n int64) {
+	s.accounts.Release(who.account, n)
+	s.sessions.Release(who.session, n)
+}
+
+// room is the bytes of a page that a call holds until its answer is sent. The zero room
+// is none.
+type room struct {
+	of    *shares
+	who   holder
+	bytes int64
+}
+
+// shrink gives back what is held beyond n bytes.
+func (r *room) shrink(n int64) {
+	if r.bytes > n {
+		r.of.release(r.who, r.bytes-n)
+		r.bytes = n
+	}
+}
+
+// personBytes is the most that a voter, a user or a tag takes in a page.
+const personBytes = 4 << 10
+
+// holdPage takes room for a page of so many rows until it is sent. Its length is known
+// only when it has been read, so it takes room for the longest rows: memory stays bounded,
+// and calls that wait hold no connection to the database.
+func (a *API) holdPage(ctx context.Context, c caller, rows int, longest int64) error {
+	r := room{a.pages, holder{c.Account.ID, c.ID}, int64(rows) * longest}
+	if err := r.of.acquire(ctx, r.who, r.bytes); err != nil {
+		return err
+	}
+	c.room = r
+	return nil
+}
