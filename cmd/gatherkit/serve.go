@@ -198,7 +198,7 @@ func (p *program) openServed(c config.Serve, metrics *registry, log *slog.Logger
 	s, err = p.open(c.Store, log, func(o *store.Options) {
 		o.ObserveGroup = metrics.observeGroup
 		if files != nil {
-			o.RemoveFile = files.Remove
+			o.RemoveFile, o.FilesSentPast = files.Remove, files.SentPast()
 		}
 	})
 	if err != nil {

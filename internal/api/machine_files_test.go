@@ -81,10 +81,15 @@ func someFiles(v any) (any, bool) {
 }
 
 func (m *model) createUpload(w who, in, got object) (string, object) {
-	size, waiting := in["size"].(int), 0
+	const all, ofAddress = 1 << 30, 128 << 20 // of the app; all calls come from one address
+	size := in["size"].(int)
+	waiting, ofItsApp := max(size, 64<<10), max(size, 64<<10)
 	for _, u := range m.uploads {
-		if u.account == w.app.account && u.request == nil && !u.gone && u.within(25*time.Hour) {
-			waiting += u.size
+		if u.account == w.app.account && u.request == nil && !u.gone && (u.ready && u.within(25*time.Hour) || u.within(15*time.Minute)) {
+			waiting += max(u.size, 64<<10)
+			if u.app == w.app {
+				ofItsApp += max(u.size, 64<<10)
+			}
 		}
 	}
 	switch {
@@ -92,7 +97,7 @@ func (m *model) createUpload(w who, in, got object) (string, object) {
 		return "widget.origin_not_allowed", nil
 	case !w.app.takesFiles():
 		return "widget.uploads_not_allowed", nil
-	case waiting+size > 1<<30:
+	case waiting > all || ofItsApp > ofAddress:
 		return "api.rate_limited", nil
 	}
 	u := &upload{
@@ -222,9 +227,10 @@ func (m *model) release(gone func(*request) bool) (released []*upload) {
 	return released
 }
 
-// forgetFiles is the worker having removed those that nobody holds any more.
+// forgetFiles is the worker having removed those that nobody holds any more, and those
+// that have not come.
 func (m *model) forgetFiles() {
 	for _, u := range m.uploads {
-		u.gone = u.gone || u.request == nil && !u.within(25*time.Hour)
+		u.gone = u.gone || u.request == nil && (!u.within(25*time.Hour) || !u.ready && !u.within(75*time.Minute))
 	}
 }

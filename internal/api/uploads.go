@@ -2,15 +2,12 @@ package api
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
-	"time"
 
 	"gatherkit/internal/blob"
 	"gatherkit/internal/feedback"
 )
-
-// uploadLife is how long a file may be sent after it was announced.
-const uploadLife = 15 * time.Minute
 
 type widgetCreateUploadParams struct {
 	Filename    string `json:"filename" lines:"clean" minLength:"1" maxLength:"200" doc:"A path before the name and characters that do not print are left out. The file is shown and downloaded with an extension of the type that its content has: invoice.bat becomes invoice.bat.txt."`
@@ -42,20 +39,27 @@ func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreate
 	if err := a.filesAllowed(v.app); err != nil {
 		return result, err
 	}
-	u := feedback.Upload{AppID: v.app.ID, Attachment: feedback.Attachment{
+	u := feedback.Upload{AppID: v.app.ID, Sender: a.senderOf(v), Attachment: feedback.Attachment{
 		Filename: feedback.CleanFilename(in.Filename), ContentType: in.ContentType, Size: in.Size,
 	}}
 	u, err := a.Store.AddUpload(ctx, v.app.AccountID, u)
 	if err != nil {
 		return result, err
 	}
-	until := feedback.At(a.Now().Add(uploadLife))
-	url, err := a.Files.Target(ctx, u.ID, u.Size, uploadLife)
+	until := feedback.At(a.Now().Add(feedback.SendLife))
+	url, err := a.Files.Target(ctx, u.ID, u.Size, feedback.SendLife)
 	if url == "" {
 		url = a.link(uploadPath + fileLink{toSend, v.app.AccountID, u.ID, until}.sign(a.linkKey))
 	}
 	result.Upload = uploadTarget{u.ID, url, "PUT", map[string]string{"Content-Type": u.ContentType}, until}
 	return result, err
+}
+
+// senderOf is a number by which the files of an address at an app are counted. The address
+// does not follow from it, nor whether it has sent files to other apps.
+func (a *API) senderOf(v visitor) int64 {
+	sum := mac(a.linkKey, append([]byte("sender"), v.app.ID.String()+v.from.String()...))
+	return int64(binary.BigEndian.Uint64(sum)) //nolint:gosec // any number will do
 }
 
 func (a *API) filesAllowed(app feedback.App) error {

@@ -292,23 +292,6 @@ func TestFilesGo(t *testing.T) {
 	})
 }
 
-// TestFilesHaveBounds fills what may wait to be attached.
-func TestFilesHaveBounds(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		s := newService(t, at)
-		s.allowFiles(true)
-		for range 102 {
-			s.announce("key", "a", 10<<20)
-		}
-		got := s.call("widget-create-upload", "key", `{"filename":"a","content_type":"text/plain","size":10485760}`)
-		if got.code(t) != "api.rate_limited" || got.header.Get("Retry-After") == "" {
-			t.Errorf("%s", got.body)
-		}
-		s.clock.Move(26 * time.Hour)
-		s.announce("key", "a", 10<<20)
-	})
-}
-
 func TestWidgetConfig(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	open := func(path, origin, etag string) answer {

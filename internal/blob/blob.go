@@ -69,7 +69,7 @@ const acceptedRoom = "files/"
 // Target is where a file of so many bytes, and no other length, is to be sent straight,
 // with PUT; "" where files come by way of Receive.
 func (s *Store) Target(ctx context.Context, id feedback.ID, size int64, life time.Duration) (string, error) {
-	if s.folder != "" {
+	if !s.SentPast() {
 		return "", nil
 	}
 	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", Expiry: life, BeforeSign: func(as func(any) bool) error {
@@ -80,6 +80,9 @@ func (s *Store) Target(ctx context.Context, id feedback.ID, size int64, life tim
 		return nil
 	}})
 }
+
+// SentPast reports whether files are sent straight to a Target.
+func (s *Store) SentPast() bool { return s.folder == "" }
 
 // Receive stores what was sent as a file, for Accept to look into.
 func (s *Store) Receive(ctx context.Context, id feedback.ID, from io.Reader) error {

@@ -22,8 +22,9 @@ type Attachment struct {
 type Upload struct {
 	Attachment
 	AppID     ID
-	Ready     bool // whether it has come, and passed
-	RequestID *ID  // to which it is attached
+	Sender    int64 // stands for the address that announced it, while it waits
+	Ready     bool  // whether it has come, and passed
+	RequestID *ID   // to which it is attached
 }
 
 const (
@@ -31,6 +32,8 @@ const (
 	MaxUpload = 10 << 20
 	// MaxAttachments is how many files a request may have.
 	MaxAttachments = 5
+	// SendLife is how long a file may be sent after it was announced.
+	SendLife = 15 * time.Minute
 	// UploadLife is how long a file waits to be attached.
 	UploadLife = 24 * time.Hour
 )

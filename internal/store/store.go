@@ -38,6 +38,9 @@ type Options struct {
 	// RemoveFile removes the bytes of a file that nobody needs any more, if there are
 	// any; nil where there is no place for files.
 	RemoveFile func(context.Context, feedback.ID) error
+	// FilesSentPast says that files are sent straight to where they are kept, past the
+	// service, which learns that one has come when it is attached.
+	FilesSentPast bool
 }
 
 // Store is the service's memory. Its methods are safe for concurrent use and may
@@ -65,6 +68,7 @@ type Store struct {
 	broken, closed atomic.Bool
 	fatal          func(error)
 	removeFile     func(context.Context, feedback.ID) error
+	unsentLife     time.Duration // of files that have not come, as far as the store knows
 }
 
 var (
@@ -90,7 +94,10 @@ const (
 // Open opens the store, creating the SQLite file when there is none, and brings
 // its schema up to date.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{folder: o.Folder, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal, removeFile: o.RemoveFile}
+	s := &Store{folder: o.Folder, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal, removeFile: o.RemoveFile, unsentLife: feedback.SendLife}
+	if o.FilesSentPast {
+		s.unsentLife = feedback.UploadLife
+	}
 	var err error
 	submitLanes := 1
 	if o.Database != "" {

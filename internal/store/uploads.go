@@ -11,11 +11,17 @@ import (
 
 const (
 	// maxWaiting is how many bytes of files of an account wait to be attached: anybody
-	// who has an API key can send some, and the disk is for requests.
-	maxWaiting = 1 << 30
-	// forgottenAfter is when a file goes that was not attached. What is attached at the
-	// last moment must not go with it.
-	forgottenAfter = feedback.UploadLife + time.Hour
+	// who has an API key can send some, and the disk is for requests. One app's may be
+	// half of them, and those of one address a quarter of the app's.
+	maxWaiting       = 1 << 30
+	maxWaitingOfApp  = maxWaiting / 2
+	maxWaitingOfFrom = maxWaitingOfApp / 4
+	// minWaiting is what the smallest file counts as: adding up stays cheap.
+	minWaiting = 64 << 10
+	// forgottenLate is how long after its time a file goes that was not attached, or has
+	// not come: one that is attached or comes at the last moment must not go with it.
+	forgottenLate  = time.Hour
+	forgottenAfter = feedback.UploadLife + forgottenLate
 	// uploadChunk is how many files are removed between two looks at what there is.
 	uploadChunk = 100
 )
@@ -23,24 +29,41 @@ const (
 const uploadColumns = "id, app_id, request_id, filename, content_type, size, ready"
 
 // AddUpload notes that a file is going to be sent, and gives it its id. It refuses with
-// ErrRateLimited when too many bytes of the account wait to be attached.
+// ErrRateLimited when too many bytes of the account, the app or the sender wait to be
+// attached. One that has not come counts for as long as it can be sent.
 func (s *Store) AddUpload(ctx context.Context, accountID feedback.ID, u feedback.Upload) (feedback.Upload, error) {
 	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		u.ID = s.ids.New()
-		var waiting int64
-		err := tx.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM uploads WHERE account_id = $1 AND request_id IS NULL AND id >= $2",
-			accountID, feedback.FirstIDAt(s.now().Add(-forgottenAfter))).Scan(&waiting)
-		if err != nil {
+		if err := s.checkWaiting(ctx, tx, accountID, u); err != nil {
 			return err
 		}
-		if waiting+u.Size > maxWaiting {
-			return feedback.ErrRateLimited.With("Too many files were sent and not attached; try again later.").After(time.Hour)
-		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+uploadColumns+") VALUES "+s.dialect.placeholders(1, 8),
-			accountID, u.ID, u.AppID, nil, u.Filename, u.ContentType, u.Size, false)
+		_, err := tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+uploadColumns+", sender) VALUES "+s.dialect.placeholders(1, 9),
+			accountID, u.ID, u.AppID, nil, u.Filename, u.ContentType, u.Size, false, u.Sender)
 		return err
 	})
 	return u, err
+}
+
+// checkWaiting refuses a file for which there is no room among those that wait.
+func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u feedback.Upload) error {
+	var all, ofApp, ofFrom int64
+	now := s.now()
+	err := tx.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT), CAST(COALESCE(SUM(CASE WHEN app_id = $5 THEN bytes ELSE 0 END), 0) AS BIGINT),
+			CAST(COALESCE(SUM(CASE WHEN app_id = $5 AND sender = $6 THEN bytes ELSE 0 END), 0) AS BIGINT)
+		FROM (SELECT app_id, sender, CASE WHEN size < $7 THEN $7 ELSE size END AS bytes FROM uploads
+			WHERE account_id = $1 AND request_id IS NULL AND id >= $2 AND (ready = $3 OR id >= $4)) AS waiting`,
+		accountID, feedback.FirstIDAt(now.Add(-forgottenAfter)), true, feedback.FirstIDAt(now.Add(-s.unsentLife)), u.AppID, u.Sender, int64(minWaiting),
+	).Scan(&all, &ofApp, &ofFrom)
+	size := max(u.Size, minWaiting)
+	switch {
+	case err != nil:
+		return err
+	case ofFrom+size > maxWaitingOfFrom:
+		return feedback.ErrRateLimited.With("Too many files from your address wait to be attached; submit the requests that they belong to, or try again later.").After(feedback.SendLife)
+	case ofApp+size > maxWaitingOfApp || all+size > maxWaiting:
+		return feedback.ErrRateLimited.With("Too many files wait to be attached; submit your request without this one, or try again later.").After(feedback.SendLife)
+	}
+	return nil
 }
 
 // Upload returns the record of a file, or ErrUploadNotFound.
@@ -76,7 +99,7 @@ func (s *Store) attachFiles(ctx context.Context, tx *sql.Tx, subs []Submission, 
 			continue
 		}
 		p := parameters{subs[i].App.AccountID, r.AppID, r.ID, true, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
-		attached, err := all(ctx, tx, scanUpload, `UPDATE uploads SET request_id = $3 WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL
+		attached, err := all(ctx, tx, scanUpload, `UPDATE uploads SET request_id = $3, sender = NULL WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL
 			AND ready = $4 AND id >= $5 AND id IN (`+list(&p, files)+") RETURNING "+uploadColumns, p...)
 		if err != nil {
 			return nil, err
@@ -124,8 +147,9 @@ func (s *Store) forgetUploads(ctx context.Context, accountID feedback.ID) error 
 		return nil
 	}
 	for n := uploadChunk; n == uploadChunk; {
-		old, err := all(ctx, s.reader, scanID, "SELECT id FROM uploads WHERE account_id = $1 AND request_id IS NULL AND id < $2 ORDER BY id LIMIT CAST($3 AS BIGINT)",
-			accountID, feedback.FirstIDAt(s.now().Add(-forgottenAfter)), uploadChunk)
+		old, err := all(ctx, s.reader, scanID, `SELECT id FROM uploads WHERE account_id = $1 AND request_id IS NULL AND id < $2 AND (id < $3 OR ready = $4)
+			ORDER BY id LIMIT CAST($5 AS BIGINT)`,
+			accountID, feedback.FirstIDAt(s.now().Add(-s.unsentLife-forgottenLate)), feedback.FirstIDAt(s.now().Add(-forgottenAfter)), false, uploadChunk)
 		if n = len(old); err != nil || n == 0 {
 			return err
 		}

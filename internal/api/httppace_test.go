@@ -1,0 +1,177 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// wire is a ResponseWriter on a connection, as the server's is.
+type wire struct {
+	net.Conn
+	*httptest.ResponseRecorder
+}
+
+func (w wire) Write(b []byte) (int, error) { return w.Conn.Write(b) }
+
+// linked connects a peer with a wire, in a bubble of synctest.
+func linked(t *testing.T) (w wire, peer net.Conn) {
+	ours, peer := net.Pipe()
+	t.Cleanup(func() { _ = ours.Close(); _ = peer.Close() })
+	return wire{ours, httptest.NewRecorder()}, peer
+}
+
+// trickle takes or gives a piece at a time, with a pause before each, until it fails.
+func trickle(t *testing.T, pause time.Duration, piece func() error) {
+	for {
+		select {
+		case <-t.Context().Done():
+			return
+		case <-time.After(pause):
+		}
+		if piece() != nil {
+			return
+		}
+	}
+}
+
+// TestPaceOfSenders sends files of 10 MiB at several speeds.
+func TestPaceOfSenders(t *testing.T) {
+	for name, test := range map[string]struct {
+		piece  int
+		pause  time.Duration
+		within time.Duration // in which they end
+		whole  bool
+	}{
+		"nothing":             {0, time.Hour, 30 * time.Second, false},
+		"a byte in 29 s":      {1, 29 * time.Second, 31 * time.Second, false},
+		"a byte a second":     {1, time.Second, 31 * time.Second, false},
+		"4 KiB/s":             {4 << 10, time.Second, 61 * time.Second, false},
+		"16 KiB/s":            {16 << 10, time.Second, 641 * time.Second, true},
+		"16 KiB/s, in bursts": {400 << 10, 25 * time.Second, 651 * time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, peer := linked(t)
+				const size = 10 << 20
+				body, began := newPieces(io.LimitReader(w.Conn, size), w), time.Now()
+				body.pace.until = began.Add(15 * time.Minute)
+				go trickle(t, test.pause, func() error { _, err := peer.Write(make([]byte, test.piece)); return err })
+				n, err := io.Copy(io.Discard, body)
+				if whole := err == nil && n == size; whole != test.whole || !whole && (!errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(body.err, os.ErrDeadlineExceeded)) {
+					t.Errorf("%d bytes, %v", n, err)
+				}
+				if took := time.Since(began); took > test.within {
+					t.Errorf("it took %v, want %v at the most", took, test.within)
+				}
+				_ = w.Conn.Close()
+			})
+		})
+	}
+}
+
+// TestPaceEnds: however fast bytes come, there is an end.
+func TestPaceEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, peer := linked(t)
+		body, began := newPieces(w.Conn, w), time.Now()
+		body.pace.until = began.Add(time.Minute)
+		go trickle(t, time.Second, func() error { _, err := peer.Write(make([]byte, 64<<10)); return err })
+		n, err := io.Copy(io.Discard, body)
+		if took := time.Since(began); took != time.Minute || n < 59*64<<10 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%d bytes in %v, %v", n, took, err)
+		}
+		_ = w.Conn.Close()
+	})
+}
+
+// TestPaceOfReaders sends 10 MiB to readers of several speeds. The service needs a while
+// for each part, which is not the reader's fault.
+func TestPaceOfReaders(t *testing.T) {
+	for name, test := range map[string]struct {
+		piece  int
+		pause  time.Duration
+		within time.Duration
+		whole  bool
+	}{
+		"nothing":             {1, time.Hour, 2 * time.Minute, false},
+		"a byte a second":     {1, time.Second, 2*time.Minute + time.Second, false},
+		"4 KiB/s":             {4 << 10, time.Second, 4 * time.Minute, false},
+		"16 KiB/s":            {16 << 10, time.Second, 641 * time.Second, true},
+		"1.4 MiB in each 90s": {1400 << 10, 90 * time.Second, 721 * time.Second, true}, // as behind a proxy
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, peer := linked(t)
+				const parts, part, work = 10, 1 << 20, 20 * time.Second
+				out, began := newPacedWriter(w, downloadStall), time.Now()
+				go trickle(t, test.pause, func() error { _, err := io.CopyN(io.Discard, peer, int64(test.piece)); return err })
+				var err error
+				worked := time.Duration(0)
+				for i := 0; i < parts && err == nil; i++ {
+					<-time.After(work)
+					worked += work
+					_, err = out.Write(make([]byte, part))
+				}
+				if whole := err == nil; whole != test.whole || !whole && !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Error(err)
+				}
+				if took := time.Since(began) - worked; took > test.within {
+					t.Errorf("it took %v, want %v at the most", took, test.within)
+				}
+				_ = w.Conn.Close()
+			})
+		})
+	}
+}
+
+// timed is a ResponseWriter that remembers its deadlines.
+type timed struct {
+	*httptest.ResponseRecorder
+	reads, writes []time.Duration // from the moments in which they were set
+}
+
+func (w *timed) SetReadDeadline(at time.Time) error {
+	w.reads = append(w.reads, time.Until(at).Round(time.Second))
+	return nil
+}
+
+func (w *timed) SetWriteDeadline(at time.Time) error {
+	w.writes = append(w.writes, time.Until(at).Round(time.Second))
+	return nil
+}
+
+// between reports whether there were deadlines, all of them in a range.
+func between(deadlines []time.Duration, least, most time.Duration) bool {
+	return len(deadlines) > 0 && slices.Min(deadlines) >= least && slices.Max(deadlines) <= most
+}
+
+// TestWhoHasToKeepPace: pages, files and exports are sent with deadlines.
+func TestWhoHasToKeepPace(t *testing.T) {
+	s := longPages(t)
+	s.allowFiles(true)
+	file := s.file(requestID(t, s.submitWith(`"`+s.send("key", "a.txt", "words")+`"`)))
+	open := func(path string) *http.Request { return httptest.NewRequest(http.MethodGet, path, http.NoBody) }
+	for name, test := range map[string]struct {
+		call *http.Request
+		most time.Duration
+	}{
+		"a page":    {s.request("requests-list", "owner", `{"limit":200}`), answerStall},
+		"a file":    {open(strings.TrimPrefix(file, serviceURL)), downloadStall},
+		"an export": {open(s.exportOf("owner")), downloadStall},
+	} {
+		w := &timed{ResponseRecorder: httptest.NewRecorder()}
+		s.api.ServeHTTP(w, test.call)
+		if w.Code != http.StatusOK || !between(w.writes, test.most/2, test.most) {
+			t.Errorf("%s: %d, %v", name, w.Code, w.writes)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// cameFrom is a request from somebody at an address.
+func cameFrom(address string, r *http.Request) *http.Request {
+	r.RemoteAddr = address + ":4711"
+	return r
+}
+
+// still is a body that does not come.
+type still struct {
+	begun chan<- struct{}
+	gone  context.Context
+}
+
+func (b still) Read([]byte) (int, error) {
+	b.begun <- struct{}{}
+	<-b.gone.Done()
+	return 0, context.Cause(b.gone)
+}
+
+// TestSlowSenders: files that do not come keep nobody at other addresses from sending
+// theirs.
+func TestSlowSenders(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.allowFiles(true)
+	begun := make(chan struct{}, maxUploads+1)
+	slow := newCrowd(t, s)
+	send := func(address string) {
+		_, url := s.announce("key", "a", 5)
+		slow.call(cameFrom(address, httptest.NewRequest(http.MethodPut, url, still{begun, slow.ctx})))
+	}
+	put := func(ctx context.Context, address string) answer {
+		_, url := s.announce("key", "a", 5)
+		return serve(s.api, cameFrom(address, httptest.NewRequestWithContext(ctx, http.MethodPut, url, strings.NewReader("words"))))
+	}
+	for range 2 * maxUploads {
+		send("198.51.100.1")
+	}
+	for range maxUploads / 4 {
+		<-begun
+	}
+	for _, other := range []string{"198.51.100.2", "2001:db8::1"} {
+		if got := put(t.Context(), other); got.code(t) != "ok" {
+			t.Errorf("at %s: %s", other, got.body)
+		}
+	}
+	if len(begun) > 0 {
+		t.Error("an address has more than its share")
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if got := put(gone, "198.51.100.1"); got.status != http.StatusServiceUnavailable || got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
+		t.Errorf("one more from there: %d %s", got.status, got.body)
+	}
+	for i := range 3 * maxUploads / 4 {
+		send(fmt.Sprint("203.0.113.", i/(maxUploads/4)))
+		<-begun
+	}
+	// All places are held. The next one that is free is given in turns, so a crowd that
+	// has waited for longer goes not before everybody else.
+	waits := make(chan answer, 1)
+	go func() { waits <- put(t.Context(), "198.51.100.3") }()
+	slow.leave()
+	slow.all.Wait()
+	if got := <-waits; got.code(t) != "ok" {
+		t.Errorf("one that waited: %s", got.body)
+	}
+	if got := put(t.Context(), "198.51.100.1"); got.code(t) != "ok" {
+		t.Errorf("afterwards: %s", got.body)
+	}
+}
+
+// TestSendersDeadline: a body has to come in pieces, and to be here when its link ends.
+func TestSendersDeadline(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.allowFiles(true)
+	for left, want := range map[time.Duration]time.Duration{15 * time.Minute: uploadStall, 10 * time.Second: 10 * time.Second} {
+		_, url := s.announce("key", "a", 5)
+		s.clock.Move(15*time.Minute - left)
+		w := &timed{ResponseRecorder: httptest.NewRecorder()}
+		s.api.ServeHTTP(w, httptest.NewRequest(http.MethodPut, url, strings.NewReader("words")))
+		if w.Code != http.StatusOK || !between(w.reads, want/2, want) {
+			t.Errorf("%v before the end: %d %v, want %v", left, w.Code, w.reads, want)
+		}
+	}
+}
+
+// TestFilesHaveBounds fills what may wait to be attached, without sending a byte: an
+// address has a share of an app's, and an app one of its account's.
+func TestFilesHaveBounds(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		s := newService(t, place)
+		s.allowFiles(true)
+		for _, name := range []string{"second", "third"} {
+			app := s.must("apps-create", "owner", `{"name":"App"}`)["app"].(map[string]any)
+			s.names[name] = app["api_key"].(string)
+			s.must("apps-update-settings", "owner", fmt.Sprintf(`{"id":%q,"settings":{"widget":{"allow_file_uploads":true}}}`, app["id"]))
+		}
+		announce := func(key, address string, size int) (target string, got answer) {
+			got = serve(s.api, cameFrom(address, s.request("widget-create-upload", key, fmt.Sprintf(`{"filename":"a","content_type":"text/plain","size":%d}`, size))))
+			if got.status == http.StatusOK {
+				return lookUp(t, got, "result.upload.url"), got
+			}
+			if got.code(t) != "api.rate_limited" || got.header.Get("Retry-After") != "900" {
+				t.Errorf("%v %s", got.header, got.body)
+			}
+			return "", got
+		}
+		fill := func(key, address string, size int) (n int) {
+			for ; ; n++ {
+				if _, got := announce(key, address, size); got.status != http.StatusOK {
+					return n
+				}
+			}
+		}
+		const large, share, most = 10 << 20, 12, 51 // 128 of 512 MiB
+		if n := fill("key", "198.51.100.1", large); n != share {
+			t.Errorf("an address announced %d files", n)
+		}
+		if n := fill("second", "198.51.100.1", large); n != share {
+			t.Errorf("at another app it announced %d files", n)
+		}
+		n := share
+		for i := 2; n < most; i++ {
+			n += fill("key", fmt.Sprint("198.51.100.", i), large)
+		}
+		if more := fill("key", "198.51.100.9", large); n != most || more != 0 {
+			t.Errorf("the app has %d files and %d", n, more)
+		}
+		target, got := announce("second", "198.51.100.2", 5)
+		if got.status != http.StatusOK || s.put(target, strings.NewReader("words")).code(t) != "ok" {
+			t.Errorf("another app: %s", got.body)
+		}
+		for i := range 8 {
+			n += fill("second", fmt.Sprint("198.51.100.", i), large) + fill("third", fmt.Sprint("198.51.100.", i), large)
+		}
+		if n += share; n != 102 { // 1 GiB
+			t.Errorf("the account has %d files", n)
+		}
+		// What has not come in its time does not count; what has come does, for a day.
+		s.clock.Move(15*time.Minute + time.Second)
+		if _, got := announce("key", "198.51.100.1", large); got.status != http.StatusOK {
+			t.Errorf("a quarter of an hour later: %s", got.body)
+		}
+	})
+}
+
+// TestFilesThatHaveComeCount: what was sent counts until it is attached, and the smallest
+// file for 64 KiB.
+func TestFilesThatHaveComeCount(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		s := newService(t, place)
+		s.allowFiles(true)
+		const most = 128 << 20 / (64 << 10)
+		var ids []string
+		for range 5 {
+			ids = append(ids, `"`+s.send("key", "a", "words")+`"`)
+		}
+		for range most - 5 {
+			s.announce("key", "a", 1)
+		}
+		refused := func() bool {
+			return s.call("widget-create-upload", "key", `{"filename":"a","content_type":"text/plain","size":1}`).code(t) == "api.rate_limited"
+		}
+		if !refused() {
+			t.Error("one more than the share was let in")
+		}
+		s.clock.Move(15*time.Minute + time.Second)
+		for range most - 5 {
+			s.announce("key", "a", 1)
+		}
+		if !refused() {
+			t.Error("files that have come do not count any more")
+		}
+		requestID(t, s.submitWith(strings.Join(ids, ",")))
+		for range 5 {
+			s.announce("key", "a", 1)
+		}
+		if !refused() {
+			t.Error("more than the attached ones were let in")
+		}
+		if err := place.Raw(t).QueryRowContext(t.Context(), "SELECT id FROM uploads WHERE request_id IS NOT NULL AND sender IS NOT NULL").Scan(new(any)); err == nil {
+			t.Error("who sent an attached file is kept")
+		}
+	})
+}
+
+// TestFilesThatDoNotCome count for as long as they can be sent, and are removed an hour
+// later. Where they are sent past the service, it takes them for sent.
+func TestFilesThatDoNotCome(t *testing.T) {
+	for name, counts := range map[string]time.Duration{"by": 15 * time.Minute, "past": 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, place storetest.Place) {
+				s := newService(t, place)
+				s.store = place.Open(t, s.clock.Now, func(o *store.Options) { o.RemoveFile, o.FilesSentPast = s.api.Files.Remove, name == "past" })
+				s.api.Store = s.store
+				s.doNotCome(place, counts)
+			})
+		})
+	}
+}
+
+func (s *service) doNotCome(place storetest.Place, counts time.Duration) {
+	t := s.t
+	s.allowFiles(true)
+	for range 12 {
+		s.announce("key", "a", 10<<20)
+	}
+	full := func() bool {
+		return s.call("widget-create-upload", "key", `{"filename":"a","content_type":"text/plain","size":10485760}`).code(t) == "api.rate_limited"
+	}
+	left := func() (n int) {
+		if err := s.store.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := place.Raw(t).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM uploads").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	s.clock.Move(counts - time.Second)
+	if !full() {
+		t.Error("they do not count any more")
+	}
+	s.clock.Move(time.Hour - time.Second)
+	if n := left(); n != 12 {
+		t.Errorf("%d are left", n)
+	}
+	if full() {
+		t.Error("they still count")
+	}
+	s.clock.Move(3 * time.Second)
+	if n := left(); n != 1 { // which full has announced
+		t.Errorf("%d are left after their time", n)
+	}
+}
