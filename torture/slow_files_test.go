@@ -17,18 +17,41 @@ import (
 
 const (
 	filesAtOnce = 64      // that the service takes
-	fileSize    = 8 << 20 // of a slow one
+	filesOfOne  = 16      // of which one address has a place for
+	fileSize    = 4 << 20 // of a slow one
 	fileSent    = 2 << 20 // of it, before it becomes slow
 )
 
-// TestSlowFiles sends as many files at once as the service takes, all of which stop
-// half-way. Submissions go on as before, and so does what else there is; another file is
-// put off, and goes through when one of the slow ones is gone.
+// address is one of the addresses of a test, which a proxy names that the service trusts.
+func address(i int) string { return fmt.Sprint("198.51.100.", i+1) }
+
+// at is the client as it calls from an address.
+func at(c program.Client, address string) program.Client {
+	return program.Client{URL: c.URL, HTTP: &http.Client{Transport: forwarded{c.HTTP.Transport, address}, Timeout: c.HTTP.Timeout}}
+}
+
+// forwarded makes calls as a proxy does.
+type forwarded struct {
+	http.RoundTripper
+	from string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-Forwarded-For", f.from)
+	return f.RoundTripper.RoundTrip(r)
+}
+
+// TestSlowFiles sends files that become as slow as they may be. As many as one address may
+// send at once keep nobody elsewhere from sending one. Then others send as many as the
+// service takes: submissions go on as before, and so does what else there is; another
+// file is put off, and goes through when the slow ones are gone. One that stops is ended.
 func TestSlowFiles(t *testing.T) {
 	t.Parallel() // in the long form, it waits for most of its time
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
-	p := program.Start(t, program.At(place)...)
+	p := program.Start(t, append(program.At(place), "--trusted-proxies=127.0.0.1")...)
 	c := program.NewClient(t, p)
 	token := c.Login(t)
 	app := filesApp(t, c, token)
@@ -36,9 +59,23 @@ func TestSlowFiles(t *testing.T) {
 	l.AwaitMore(t, 100)
 	quiet, began := memory(t, p, "VmRSS"), time.Now()
 
+	if *full {
+		stops := slowFile(t, c, app.APIKey, address(filesAtOnce))
+		stops.more, stops.within = "", 30*time.Second
+		conn, err := stops.open(t, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stops.wantClosed(t, conn)
+	}
 	var all crowd
-	for range filesAtOnce {
-		all.add(t, p, slowFile(t, c, app.APIKey), 1)
+	for i := range filesAtOnce {
+		all.add(t, p, slowFile(t, c, app.APIKey, address(i/filesOfOne)), 1)
+		if i == filesOfOne-1 {
+			if status, code := sendFile(t, c, app.APIKey); status != http.StatusOK {
+				t.Errorf("a file from elsewhere: %d %s", status, code)
+			}
+		}
 	}
 	await(t, time.Minute, "the service holds as many files as it takes", func() bool {
 		status, _ := sendFile(t, c, app.APIKey)
@@ -47,9 +84,6 @@ func TestSlowFiles(t *testing.T) {
 	l.AwaitMore(t, times(500, 5000))
 	if status, code := sendFile(t, c, app.APIKey); status != http.StatusServiceUnavailable || code != "api.unavailable" {
 		t.Errorf("one more file: %d %s", status, code)
-	}
-	if *full { // the service ends them by itself
-		await(t, time.Minute, "a good file goes through", func() bool { status, _ := sendFile(t, c, app.APIKey); return status == http.StatusOK })
 	}
 	others, peak := l.between(began, time.Now()), memory(t, p, "VmHWM")
 	all.close()
@@ -75,11 +109,12 @@ func filesApp(t *testing.T, c program.Client, token string) program.App {
 	return app
 }
 
-// slowFile is the sending of a file that stops.
-func slowFile(t *testing.T, c program.Client, key string) slowness {
+// slowFile is the sending of a file that goes on at little more than the 8 KiB a second
+// that the service demands.
+func slowFile(t *testing.T, c program.Client, key, from string) slowness {
 	t.Helper()
-	u := c.Want(t, "ok", "widget-create-upload", key, program.Params{"filename": "slow.txt", "content_type": "text/plain", "size": fileSize}).Upload
-	return slowness{name: "file", begin: fmt.Sprintf("PUT %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", u.URL, fileSize, strings.Repeat("slow", fileSent/4))}
+	u := at(c, from).Want(t, "ok", "widget-create-upload", key, program.Params{"filename": "slow.txt", "content_type": "text/plain", "size": fileSize}).Upload
+	return slowness{name: "file", more: strings.Repeat("slow", 7<<10), begin: fmt.Sprintf("PUT %s HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", u.URL, from, fileSize, strings.Repeat("slow", fileSent/4))}
 }
 
 // sendFile sends a good file, and returns the status and the code.
@@ -113,21 +148,22 @@ func put(c program.Client, u program.Upload, content string) (status int, code s
 	return got.Status, got.Code, err
 }
 
-// TestLargeFiles sends large pictures, as many at once as the service takes, and attaches
-// them.
+// TestLargeFiles sends large pictures from several addresses to two apps, as many at once
+// as the service takes, and attaches them.
 func TestLargeFiles(t *testing.T) {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
-	p := program.Start(t, program.At(place)...)
+	p := program.Start(t, append(program.At(place), "--trusted-proxies=127.0.0.1")...)
 	c := program.NewClient(t, p)
 	token := c.Login(t)
-	app := filesApp(t, c, token)
-	l := startLoad(t, 4, app.APIKey, c)
+	apps := []program.App{filesApp(t, c, token), filesApp(t, c, token)}
+	l := startLoad(t, 4, apps[0].APIKey, c)
 	l.AwaitMore(t, 100)
 	began, picture, rounds := time.Now(), noise(t, 3200), times(2, 20)
 	for round := range rounds {
 		var all sync.WaitGroup
 		for i := range filesAtOnce {
+			c, app := at(c, address(i%8)), apps[i%2]
 			u := announced(t, c, app.APIKey, picture)
 			all.Go(func() {
 				status, code, err := put(c, u, picture)
