@@ -88,7 +88,7 @@ func TestUploadPlans(t *testing.T) {
 			indexes    []string
 			call       func(s *store.Store) error
 		}{
-			{"what waits", "SUM(size)", []string{"uploads_waiting"}, add},
+			{"what waits", "SUM(bytes)", []string{"uploads_waiting"}, add},
 			{"one file", "FROM uploads", []string{primary}, func(s *store.Store) error {
 				_, err := s.Upload(ctx, f.account.ID, f.waiting[30])
 				return err
