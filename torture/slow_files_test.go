@@ -113,8 +113,10 @@ func filesApp(t *testing.T, c program.Client, token string) program.App {
 // that the service demands.
 func slowFile(t *testing.T, c program.Client, key, from string) slowness {
 	t.Helper()
-	u := at(c, from).Want(t, "ok", "widget-create-upload", key, program.Params{"filename": "slow.txt", "content_type": "text/plain", "size": fileSize}).Upload
-	return slowness{name: "file", more: strings.Repeat("slow", 7<<10), begin: fmt.Sprintf("PUT %s HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", u.URL, from, fileSize, strings.Repeat("slow", fileSent/4))}
+	file := program.Params{"filename": "slow.txt", "content_type": "text/plain", "size": fileSize}
+	u := at(c, from).Want(t, "ok", "widget-create-upload", key, file).Upload
+	head := fmt.Sprintf("PUT %s HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n", u.URL, from, fileSize)
+	return slowness{name: "file", begin: head + strings.Repeat("slow", fileSent/4), more: strings.Repeat("slow", 7<<10)}
 }
 
 // sendFile sends a good file, and returns the status and the code.

@@ -39,7 +39,9 @@ func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportPar
 		return requestsExportResult{}, feedback.Invalid("requests", "bom", "bom is for csv only: JSON must not begin with one.")
 	}
 	filter.Box = cmp.Or(filter.Box, feedback.Live)
-	token, expires, err := a.Store.AddExport(ctx, store.Export{AccountID: c.Account.ID, SessionID: c.ID, Filter: filter.filter(), Format: in.Format, BOM: in.BOM})
+	token, expires, err := a.Store.AddExport(ctx, store.Export{
+		AccountID: c.Account.ID, SessionID: c.ID, Filter: filter.filter(), Format: in.Format, BOM: in.BOM,
+	})
 	if err != nil {
 		return requestsExportResult{}, err
 	}

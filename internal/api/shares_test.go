@@ -170,7 +170,8 @@ func TestSlowReadersOfExports(t *testing.T) {
 	open := func(link string) *http.Request { return httptest.NewRequest(http.MethodGet, link, http.NoBody) }
 	wait := func(link string) {
 		t.Helper()
-		if got := s.open(http.MethodGet, link); got.status != http.StatusServiceUnavailable || got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
+		got := s.open(http.MethodGet, link)
+		if got.status != http.StatusServiceUnavailable || got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	}
@@ -214,7 +215,8 @@ func TestSlowReadersOfExports(t *testing.T) {
 // session's.
 func TestSharesAreTakenOnce(t *testing.T) {
 	s := newShares(6, 4, 3)
-	one, colleague, other := holder{feedback.ID{1}, feedback.ID{1}}, holder{feedback.ID{1}, feedback.ID{2}}, holder{feedback.ID{2}, feedback.ID{3}}
+	one, colleague := holder{feedback.ID{1}, feedback.ID{1}}, holder{feedback.ID{1}, feedback.ID{2}}
+	other := holder{feedback.ID{2}, feedback.ID{3}}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if !s.tryAcquire(one, 3) || s.tryAcquire(one, 1) || s.tryAcquire(colleague, 2) || !s.tryAcquire(colleague, 1) {

@@ -94,7 +94,10 @@ const (
 // Open opens the store, creating the SQLite file when there is none, and brings
 // its schema up to date.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{folder: o.Folder, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal, removeFile: o.RemoveFile, unsentLife: feedback.SendLife}
+	s := &Store{
+		folder: o.Folder, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal,
+		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
+	}
 	if o.FilesSentPast {
 		s.unsentLife = feedback.UploadLife
 	}

@@ -48,20 +48,22 @@ func (s *Store) AddUpload(ctx context.Context, accountID feedback.ID, u feedback
 func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u feedback.Upload) error {
 	var all, ofApp, ofFrom int64
 	now := s.now()
-	err := tx.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT), CAST(COALESCE(SUM(CASE WHEN app_id = $5 THEN bytes ELSE 0 END), 0) AS BIGINT),
+	err := tx.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT),
+			CAST(COALESCE(SUM(CASE WHEN app_id = $5 THEN bytes ELSE 0 END), 0) AS BIGINT),
 			CAST(COALESCE(SUM(CASE WHEN app_id = $5 AND sender = $6 THEN bytes ELSE 0 END), 0) AS BIGINT)
 		FROM (SELECT app_id, sender, CASE WHEN size < $7 THEN $7 ELSE size END AS bytes FROM uploads
 			WHERE account_id = $1 AND request_id IS NULL AND id >= $2 AND (ready = $3 OR id >= $4)) AS waiting`,
-		accountID, feedback.FirstIDAt(now.Add(-forgottenAfter)), true, feedback.FirstIDAt(now.Add(-s.unsentLife)), u.AppID, u.Sender, int64(minWaiting),
-	).Scan(&all, &ofApp, &ofFrom)
+		accountID, feedback.FirstIDAt(now.Add(-forgottenAfter)), true, feedback.FirstIDAt(now.Add(-s.unsentLife)),
+		u.AppID, u.Sender, int64(minWaiting)).Scan(&all, &ofApp, &ofFrom)
 	size := max(u.Size, minWaiting)
+	tooMany := func(text string) error { return feedback.ErrRateLimited.With("%s", text).After(feedback.SendLife) }
 	switch {
 	case err != nil:
 		return err
 	case ofFrom+size > maxWaitingOfFrom:
-		return feedback.ErrRateLimited.With("Too many files from your address wait to be attached; submit the requests that they belong to, or try again later.").After(feedback.SendLife)
+		return tooMany("Too many files from your address wait to be attached; submit the requests that they belong to, or try again later.")
 	case ofApp+size > maxWaitingOfApp || all+size > maxWaiting:
-		return feedback.ErrRateLimited.With("Too many files wait to be attached; submit your request without this one, or try again later.").After(feedback.SendLife)
+		return tooMany("Too many files wait to be attached; submit your request without this one, or try again later.")
 	}
 	return nil
 }
@@ -99,8 +101,8 @@ func (s *Store) attachFiles(ctx context.Context, tx *sql.Tx, subs []Submission, 
 			continue
 		}
 		p := parameters{subs[i].App.AccountID, r.AppID, r.ID, true, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
-		attached, err := all(ctx, tx, scanUpload, `UPDATE uploads SET request_id = $3, sender = NULL WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL
-			AND ready = $4 AND id >= $5 AND id IN (`+list(&p, files)+") RETURNING "+uploadColumns, p...)
+		attached, err := all(ctx, tx, scanUpload, `UPDATE uploads SET request_id = $3, sender = NULL
+			WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND ready = $4 AND id >= $5 AND id IN (`+list(&p, files)+") RETURNING "+uploadColumns, p...)
 		if err != nil {
 			return nil, err
 		}
@@ -147,9 +149,10 @@ func (s *Store) forgetUploads(ctx context.Context, accountID feedback.ID) error 
 		return nil
 	}
 	for n := uploadChunk; n == uploadChunk; {
-		old, err := all(ctx, s.reader, scanID, `SELECT id FROM uploads WHERE account_id = $1 AND request_id IS NULL AND id < $2 AND (id < $3 OR ready = $4)
-			ORDER BY id LIMIT CAST($5 AS BIGINT)`,
-			accountID, feedback.FirstIDAt(s.now().Add(-s.unsentLife-forgottenLate)), feedback.FirstIDAt(s.now().Add(-forgottenAfter)), false, uploadChunk)
+		unsent, now := s.unsentLife+forgottenLate, s.now()
+		old, err := all(ctx, s.reader, scanID, `SELECT id FROM uploads
+			WHERE account_id = $1 AND request_id IS NULL AND id < $2 AND (id < $3 OR ready = $4) ORDER BY id LIMIT CAST($5 AS BIGINT)`,
+			accountID, feedback.FirstIDAt(now.Add(-unsent)), feedback.FirstIDAt(now.Add(-forgottenAfter)), false, uploadChunk)
 		if n = len(old); err != nil || n == 0 {
 			return err
 		}
