@@ -43,22 +43,42 @@ type statement struct {
 	args  []any
 }
 
-// newBig fills a database behind the store's back, as 300,000 submissions would take
-// minutes. Of its five apps the last two have one request in a hundred each. As it is
-// in life, the older requests are settled and the newer are not; and the newest are in
+// newBig is an installation with 300,000 requests, which takes a while to fill: tests get
+// copies of one. Of its five apps the last two have one request in a hundred each. As it
+// is in life, the older requests are settled and the newer are not; and the newest are in
 // the bin, as after a wave of spam.
 func newBig(t *testing.T, at storetest.Place) *big {
 	t.Helper()
-	return newBigOf(t, at, 300_000, 2000)
+	const size, others = 300_000, 2000
+	bigTemplate.Copy(t, at, func(t *testing.T, at storetest.Place) { newBigOf(t, at, size, others) })
+	b := unfilled(t, at, size, others)
+	owner, err := b.Credentials(ctx, "acme@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.account = feedback.Account{ID: owner.AccountID, Name: "Acme"}
+	if b.apps, _, err = b.Apps(ctx, b.account.ID, feedback.ID{}, 10); err != nil {
+		t.Fatal(err)
+	}
+	b.watched = b.rig.watched(b.note)
+	return b
 }
 
-func newBigOf(t *testing.T, at storetest.Place, size, others int) *big {
+var bigTemplate storetest.Template
+
+func unfilled(t *testing.T, at storetest.Place, size, others int) *big {
 	t.Helper()
-	b := &big{rig: newRig(t, at), size: size, others: others}
 	if raceDetector && at.Name == "sqlite" {
 		// It takes SQLite minutes to fill the tables, and the plans are the same.
-		b.size, b.others = b.size/20, b.others/20
+		size, others = size/20, others/20
 	}
+	return &big{rig: newRig(t, at), size: size, others: others}
+}
+
+// newBigOf is an installation of any size, filled behind the store's back.
+func newBigOf(t *testing.T, at storetest.Place, size, others int) *big {
+	t.Helper()
+	b := unfilled(t, at, size, others)
 	b.account = b.rig.account("Acme")
 	for range 5 {
 		b.apps = append(b.apps, b.app(b.account))

@@ -383,7 +383,7 @@ func TestWorkIndexes(t *testing.T) {
 		}()
 		select {
 		case <-indexed:
-		case <-time.After(20 * time.Second):
+		case <-time.After(storetest.Patience):
 			t.Error("nothing is indexed")
 		}
 		stop()

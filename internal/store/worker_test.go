@@ -87,7 +87,7 @@ func TestWorkEnds(t *testing.T) {
 		for _, event := range []chan struct{}{purged, ended} {
 			select {
 			case <-event:
-			case <-time.After(20 * time.Second):
+			case <-time.After(storetest.Patience):
 				t.Fatal("the worker hangs")
 			}
 			stop()
@@ -274,8 +274,15 @@ func (r *rig) untilBlocked() {
 	r.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for r.count("pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 0 {
-		<-tick.C
+	for deadline := time.After(storetest.Patience); ; {
+		if r.count("pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			r.t.Fatal("nobody waits for a lock")
+		}
 	}
 }
 

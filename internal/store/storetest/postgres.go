@@ -17,7 +17,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -41,6 +40,14 @@ func Missing(t testing.TB, what, how string) {
 // it does what Missing does for "postgres".
 func Postgres(t testing.TB) string {
 	t.Helper()
+	server, name := newDatabase(t)
+	t.Cleanup(func() { server.exec(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return server.url(name)
+}
+
+// newDatabase makes an empty database on the throw-away server.
+func newDatabase(t testing.TB) (server *cluster, name string) {
+	t.Helper()
 	server, err := sharedCluster()
 	if errors.Is(err, errNoPostgres) {
 		Missing(t, "postgres", "install it with `apt-get install postgresql`")
@@ -48,10 +55,9 @@ func Postgres(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("start PostgreSQL: %v", err)
 	}
-	name := "test_" + strings.ToLower(rand.Text())
+	name = "test_" + strings.ToLower(rand.Text())
 	server.exec(t, "CREATE DATABASE "+name)
-	t.Cleanup(func() { server.exec(t, "DROP DATABASE "+name+" WITH (FORCE)") })
-	return server.url(name)
+	return server, name
 }
 
 // DurablePostgres starts a server of its own for the life of the process, which
@@ -182,16 +188,21 @@ func (c *cluster) url(database string) string {
 
 func (c *cluster) exec(t testing.TB, statement string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, c.url("postgres"))
-	if err != nil {
-		t.Fatalf("connect to PostgreSQL: %v", err)
-	}
-	_, err = conn.Exec(ctx, statement)
-	if err := errors.Join(err, conn.Close(ctx)); err != nil {
+	if err := c.try(ctx, statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
+}
+
+// try runs a statement on a connection of its own.
+func (c *cluster) try(ctx context.Context, statement string) error {
+	conn, err := pgx.Connect(ctx, c.url("postgres"))
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, statement)
+	return errors.Join(err, conn.Close(ctx))
 }
 
 // findPostgres returns the folder of the server's programs.

@@ -243,12 +243,12 @@ func await(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(time.Minute)
+	deadline := time.After(Patience)
 	for !happened() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("waited a minute for %s", what)
+			t.Fatalf("waited %v for %s", Patience, what)
 		}
 	}
 }

@@ -8,13 +8,16 @@ import (
 	"database/sql"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"gatherkit/internal/store"
 )
+
+// Patience is how long a test waits for what has to happen. It is far longer than a busy
+// machine takes, so that a test fails when something does not happen, not when it is late.
+const Patience = 10 * time.Minute
 
 // Place is an empty database.
 type Place struct {
@@ -23,9 +26,26 @@ type Place struct {
 	Folder   string // as store.Options.Folder
 }
 
-// Each runs a test on an empty database of each kind.
+// Each runs a test on an empty database of each kind, on both at once.
 func Each(t *testing.T, test func(t *testing.T, at Place)) {
+	var both sync.WaitGroup
+	both.Go(func() { onSQLite(t, test) })
+	both.Go(func() { onPostgres(t, test) })
+	both.Wait()
+}
+
+// EachInTurn is Each for tests that measure or that need the machine for themselves: it
+// runs them on SQLite first and on PostgreSQL afterwards.
+func EachInTurn(t *testing.T, test func(t *testing.T, at Place)) {
+	onSQLite(t, test)
+	onPostgres(t, test)
+}
+
+func onSQLite(t *testing.T, test func(t *testing.T, at Place)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
+}
+
+func onPostgres(t *testing.T, test func(t *testing.T, at Place)) {
 	t.Run("postgres", func(t *testing.T) { test(t, Place{Name: "postgres", Database: Postgres(t)}) })
 }
 
@@ -65,7 +85,7 @@ func (p Place) Raw(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, source := "pgx", p.Database
 	if p.Name == "sqlite" {
-		driver, source = "sqlite", "file:"+filepath.Join(p.Folder, "gatherkit.db")+"?_pragma=busy_timeout(10000)"
+		driver, source = "sqlite", "file:"+p.file()+"?_pragma=busy_timeout(600000)"
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {
