@@ -208,7 +208,7 @@ func trace(t *testing.T, p *program.Process, output string, args ...string) {
 			select {
 			case <-p.Exited: // and strace with it
 				return true
-			case <-time.After(bound(5 * time.Second)):
+			case <-time.After(storetest.Patience):
 				t.Fatalf("strace has ended, and the service has not:\n%s", stderr.String())
 			}
 		default:
@@ -237,7 +237,7 @@ func breakDisk(t *testing.T, v *volume, fail func(*testing.T, *program.Process),
 			t.Errorf("exit %d, want 1", code)
 		}
 		took := time.Since(failed)
-		if slowest = max(slowest, took); took > bound(5*time.Second) {
+		if slowest = max(slowest, took); late(took, 5*time.Second) {
 			t.Errorf("it ended after %v", took)
 		}
 		if n := strings.Count(p.Stderr.String(), "the disk has failed"); n != 1 {

@@ -62,7 +62,7 @@ func (p *pair) mend(t *testing.T) {
 // TestFailover kills the primary again and again and promotes its synchronous standby,
 // while clients submit to three replicas, which are never restarted.
 func TestFailover(t *testing.T) {
-	most := bound(3 * time.Second)
+	const most = 3 * time.Second
 	p := newPair(t, "*")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
 	failovers := times(1, 10)
@@ -76,7 +76,7 @@ func TestFailover(t *testing.T) {
 	}
 	p.awaitReady(t)
 	settled := l.settle(t, p.replicas[1], p.token)
-	if gap := l.gap(); gap > most {
+	if gap := l.gap(); late(gap, most) {
 		t.Errorf("nothing was acknowledged for %v, want at most %v", gap, most)
 	}
 	if got := program.Succeed(t, append([]string{"recount"}, program.At(p.place)...)...); got != "All counters are right.\n" {
@@ -89,7 +89,7 @@ func TestFailover(t *testing.T) {
 // lost, and promotes the standby: no connection is closed or refused, so the replicas
 // must find out by themselves.
 func TestFailoverOfSilentPrimary(t *testing.T) {
-	most := bound(5 * time.Second) // until it counts as away, and twice connect_timeout
+	const most = 5 * time.Second // until it counts as away, and twice connect_timeout
 	p := newPair(t, "*")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
 	failovers := times(1, 5)
@@ -105,7 +105,7 @@ func TestFailoverOfSilentPrimary(t *testing.T) {
 	}
 	p.awaitReady(t)
 	settled := l.settle(t, p.replicas[1], p.token)
-	if gap := l.gap(); gap > most {
+	if gap := l.gap(); late(gap, most) {
 		t.Errorf("nothing was acknowledged for %v, want at most %v", gap, most)
 	}
 	measured(t, "%d times the primary silent and its standby promoted: %s, longest gap %v", failovers, settled, l.gap().Round(time.Millisecond))

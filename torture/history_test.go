@@ -11,6 +11,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
 )
 
 // appState is what the model knows of an app: its key, how many requests it has, and
@@ -229,12 +230,12 @@ func TestHistoriesOverFailover(t *testing.T) {
 				}
 			}
 			histories++
-			switch porcupine.CheckOperationsTimeout(appModel(apps[j].APIKey), h.calls, time.Minute) {
+			switch porcupine.CheckOperationsTimeout(appModel(apps[j].APIKey), h.calls, storetest.Patience) {
 			case porcupine.Illegal:
 				failed++
 				t.Errorf("history %d of failover %d cannot be explained: %+v", j, i, h.calls)
 			case porcupine.Unknown:
-				t.Errorf("history %d of failover %d was not explained within a minute", j, i)
+				t.Errorf("history %d of failover %d was not explained within %v", j, i, storetest.Patience)
 			}
 		}
 		if i < failovers-1 {

@@ -19,7 +19,7 @@ import (
 )
 
 func TestEverySubmissionOfManyClientsIsStored(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		c := program.NewClient(t, program.Start(t, program.At(place)...))
 		token := c.Login(t)
@@ -45,7 +45,7 @@ func TestEverySubmissionOfManyClientsIsStored(t *testing.T) {
 
 // TestKill ends the service again and again as kill -9 does, while clients submit.
 func TestKill(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.Start(t, program.At(place)...)
 		c := program.NewClient(t, p)
@@ -70,7 +70,7 @@ func TestKill(t *testing.T) {
 // TestReadyAfterKill kills a service that has many requests while clients submit, and
 // takes the time that it needs to be ready again: with SQLite, to recover the log.
 func TestReadyAfterKill(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.Start(t, program.At(place)...)
 		c := program.NewClient(t, p)
@@ -87,7 +87,7 @@ func TestReadyAfterKill(t *testing.T) {
 		}
 		settled := l.settle(t, c, token)
 		slices.Sort(ready)
-		if longest := ready[len(ready)-1]; longest > bound(time.Second) {
+		if longest := ready[len(ready)-1]; late(longest, time.Second) {
 			t.Errorf("ready again after %v, want within a second", longest)
 		}
 		measured(t, "ready after kill -9 within %v (median %v of %d): %s", ready[len(ready)-1].Round(time.Millisecond),
@@ -98,7 +98,7 @@ func TestReadyAfterKill(t *testing.T) {
 // TestTerminate asks the service to end while clients submit. Each call ends with a
 // whole answer, or with a connection that was refused: then nothing is stored.
 func TestTerminate(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.Start(t, program.At(place)...)
 		c := program.NewClient(t, p)
@@ -106,7 +106,7 @@ func TestTerminate(t *testing.T) {
 		key := c.AddApp(t, token).APIKey
 		// A connection for each call: on an idle one that the service closes, a call can
 		// be lost without a trace.
-		once := program.Client{URL: c.URL, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}}
+		once := program.Client{URL: c.URL, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: storetest.Patience}}
 		l := &program.Ledger{}
 		var refused atomic.Int64
 		stop := program.SubmitWith(16, func(title string) {
@@ -197,7 +197,7 @@ func dial(t *testing.T, address string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(storetest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return conn

@@ -23,7 +23,7 @@ const enoughMemory = 256
 // it lives, and answers. In the long form the limit is lowered until the service is
 // killed, and then nothing acknowledged is lost.
 func TestMemoryLimit(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		for _, limit := range []int{enoughMemory, 192, 160, 128, 112, 96, 80, 64}[:times(1, 8)] {
 			lived := false

@@ -83,14 +83,17 @@ func TestDatabaseAway(t *testing.T) {
 			var first, back time.Duration // the longest
 			rounds := times(1, 10)
 			for range rounds {
-				f, b := outage(t, n, p, l, take, func() { most = max(most, goroutines()) })
+				f, b := outage(t, n, p, l, take, func() (noticed bool) {
+					most = max(most, goroutines())
+					return others.allRefused() && l.count("api.unavailable") > 0
+				})
 				first, back = max(first, f), max(back, b)
 			}
 			others.stop()
 			settled := l.settle(t, c, token)
-			slowest := max(l.slowest("api.unavailable", ""), others.check(t))
-			if slowest > bound(patience) || l.count("api.unavailable") == 0 {
-				t.Errorf("%d submissions were answered 503; the slowest call after %v, want at most %v", l.count("api.unavailable"), slowest, patience)
+			slowest := max(l.slowest("api.unavailable", ""), others.slowest)
+			if late(slowest, patience) {
+				t.Errorf("the slowest call was answered 503 after %v, want at most %v", slowest, patience)
 			}
 			if silent := l.count(""); silent > 0 {
 				t.Errorf("%d submissions got no answer", silent)
@@ -101,42 +104,49 @@ func TestDatabaseAway(t *testing.T) {
 			}
 			program.Eventually(t, "the goroutines of the outage end", func() bool { return goroutines() <= before })
 			checkMemory(t, p)
-			measured(t, "%d times for %v: %s, %d submissions and %d other calls answered 503, the slowest after %v, acknowledged again within %v, full rate within %v, goroutines %d before, at most %d meanwhile",
-				rounds, away(), settled, l.count("api.unavailable"), others.refused, slowest.Round(time.Millisecond),
+			measured(t, "%d times for %v or more: %s, %d submissions and %d other calls answered 503, the slowest after %v, acknowledged again within %v, full rate within %v, goroutines %d before, at most %d meanwhile",
+				rounds, away, settled, l.count("api.unavailable"), others.refused, slowest.Round(time.Millisecond),
 				first.Round(time.Millisecond), back.Round(time.Millisecond), before, most)
 		})
 	}
 }
 
-// patience is for a 503, and for the full rate after the return.
-const patience = 2 * time.Second
-
-// away is how long an outage lasts.
-func away() time.Duration { return bound(patience) + 2*time.Second }
+const (
+	// patience is for a 503, and for the full rate after the return.
+	patience = 2 * time.Second
+	// away is how long an outage lasts at least.
+	away = patience + 2*time.Second
+)
 
 // outage takes the database away once. It returns how long it has taken after the return
-// until something was acknowledged, and until the full rate was back. observe is called
-// while the database is away.
-func outage(t *testing.T, n *network, p *program.Process, l *load, take func(*network) (giveBack func()), observe func()) (first, back time.Duration) {
+// until something was acknowledged, and until the full rate was back. The database stays
+// away until everybody has noticed, which is asked again and again.
+func outage(t *testing.T, n *network, p *program.Process, l *load, take func(*network) (giveBack func()), noticed func() bool) (first, back time.Duration) {
 	t.Helper()
 	began := l.last()
 	program.Eventually(t, "a second of load", func() bool { return time.Since(began) > time.Second })
 	before := l.rate(began, time.Now())
 	taken := time.Now()
 	giveBack := take(n)
-	program.Eventually(t, "the outage is over", func() bool {
-		for path, want := range map[string]int{"/livez": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
+	unready := false
+	program.Eventually(t, "the outage is noticed by all", func() bool {
+		status := map[string]int{}
+		for _, path := range []string{"/livez", "/readyz"} {
 			asked := time.Now()
-			status := statusOf(t, p.URL+path)
-			if took := time.Since(asked); took > bound(patience)+100*time.Millisecond { // its own deadline is two seconds
+			status[path] = statusOf(t, p.URL+path)
+			if took := time.Since(asked); late(took, patience+100*time.Millisecond) { // its own deadline is two seconds
 				t.Errorf("%s answered after %v", path, took)
 			}
-			if status != want && time.Since(taken) > bound(patience) {
-				t.Errorf("%s answers %d while the database is away", path, status)
-			}
 		}
-		observe()
-		return time.Since(taken) > away()
+		if status["/livez"] != http.StatusOK {
+			t.Errorf("/livez answers %d while the database is away", status["/livez"])
+		}
+		if status["/readyz"] == http.StatusServiceUnavailable {
+			unready = true
+		} else if unready || late(time.Since(taken), patience) {
+			t.Errorf("/readyz answers %d while the database is away", status["/readyz"])
+		}
+		return noticed() && unready && time.Since(taken) > away
 	})
 	giveBack()
 	given := time.Now()
@@ -147,7 +157,7 @@ func outage(t *testing.T, n *network, p *program.Process, l *load, take func(*ne
 		return back > window && l.rate(now.Add(-window), now) > 0.8*before
 	})
 	first = l.firstAfter(given).Sub(given)
-	if first > bound(patience) || back > bound(patience)+window {
+	if late(first, patience) || late(back, patience+window) {
 		t.Errorf("something was acknowledged after %v, the full rate was back after %v", first, back)
 	}
 	return first, back
@@ -215,14 +225,11 @@ func (o *others) call(t *testing.T, c program.Client, operation, token string, i
 	}
 }
 
-// check fails the test when an operation was not refused, and returns how long the
-// slowest refusal took.
-func (o *others) check(t *testing.T) time.Duration {
-	t.Helper()
-	for operation := range o.silent {
-		t.Errorf("%s was never answered 503", operation)
-	}
-	return o.slowest
+// allRefused reports whether every operation was answered 503 at some time.
+func (o *others) allRefused() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.silent) == 0
 }
 
 // TestDatabaseSlow puts PostgreSQL, which asks for a password, 100 ms away in each

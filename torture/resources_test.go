@@ -87,7 +87,7 @@ func behind(t *testing.T, commands string) string {
 // have. Those who have a connection go on, also where the store needs more files, and
 // a caller without one gets one.
 func TestDescriptors(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.StartBinary(t, behind(t, "ulimit -n 200"), program.FreeAddress(t), nil, program.At(place)...)
 		c := program.NewClient(t, p)

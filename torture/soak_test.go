@@ -41,7 +41,7 @@ var used = []struct {
 // service uses in the last third of that time with what it used in the third before:
 // nothing grows. What the callers create they also delete.
 func TestSoak(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		t.Parallel()
 		program.AddOwner(t, place)
 		figures := program.FreeAddress(t)
@@ -89,14 +89,11 @@ func sample(t *testing.T, figures string, long time.Duration) (samples []map[str
 	t.Helper()
 	tick := time.NewTicker(long / 600)
 	defer tick.Stop()
-	for end := time.After(long); ; {
-		select {
-		case <-tick.C:
-			samples = append(samples, metrics(t, figures))
-		case <-end:
-			return samples
-		}
+	for end := time.Now().Add(long); time.Now().Before(end) || len(samples) < 30; {
+		<-tick.C
+		samples = append(samples, metrics(t, figures))
 	}
+	return samples
 }
 
 // low is a value of a metric below which it seldom goes.
@@ -229,7 +226,7 @@ func (s *soak) breakOff(t *testing.T, key string) {
 // TestNothingIsLeft opens the service in this process, uses and closes it: no
 // goroutine is left.
 func TestNothingIsLeft(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		others := goleak.IgnoreCurrent()
 		t.Run("used", func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 // TestLoginStorm logs 64 people in at once, of whom half have mistyped the password.
 func TestLoginStorm(t *testing.T) {
 	const logins = 64
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.Start(t, program.At(place)...)
 		c := program.NewClient(t, p)
@@ -124,7 +124,7 @@ func (b hostileBody) send(t *testing.T, p *program.Process, operation, credentia
 		return
 	}
 	defer conn.Close() //nolint:errcheck // it has done its part
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(storetest.Patience)); err != nil {
 		t.Error(err)
 		return
 	}
