@@ -32,10 +32,11 @@ type service struct {
 
 const secret = "correct horse battery staple"
 
-// buildProgram builds the binary as a release is built.
+// buildProgram builds the binary as a release is built, except for -trimpath: it changes
+// no code, and everything would be compiled once more for it.
 func buildProgram(ctx context.Context, folder string) (string, error) {
 	path := filepath.Join(folder, "gatherkit")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "gatherkit/cmd/gatherkit")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "gatherkit/cmd/gatherkit")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build gatherkit: %w\n%s", err, out)
 	}
