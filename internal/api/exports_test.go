@@ -256,6 +256,7 @@ func readLines(t interface{ Fatalf(string, ...any) }, text string) map[string]ex
 // again, whatever has happened to them: themselves, who is behind them, what was said,
 // their history, and what they were before they were merged.
 func TestJSONLines(t *testing.T) {
+	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		rapid.Check(t, func(rt *rapid.T) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -253,26 +252,6 @@ func (c tally) String() string {
 	return fmt.Sprintf("%d calls, %d %% ok\n%s", all, 100*ok/max(1, all), &b)
 }
 
-// fewer makes rapid check less than usual, unless it is told how much: a sequence is
-// many calls, and the tests of every day must not take long.
-func fewer(t *testing.T) {
-	const name, few = "rapid.checks", "30"
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
-	if given {
-		return
-	}
-	usual := flag.Lookup(name).Value.String()
-	if err := flag.Set(name, few); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := flag.Set(name, usual); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestStateMachine: whatever is called in whatever order, good or bad, while time
 // passes and the worker works, both databases and the model give the same answers.
 // -rapid.checks=5000 makes it thorough, -v shows what was called.
@@ -287,7 +266,7 @@ func TestStateMachine(t *testing.T) {
 			t.Errorf("%s is unknown to the model or never drawn", operation)
 		}
 	}
-	fewer(t)
+	storetest.FewerChecks(t)
 	answers := tally{}
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{model: newModel(clock.Now), t: t, clock: clock, sides: sides, tally: answers}

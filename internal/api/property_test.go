@@ -21,6 +21,7 @@ import (
 // request twice and leaves out none that belonged to the list all the time; each page
 // is the next part of the list as it is then, and the total is exact.
 func TestPaging(t *testing.T) {
+	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		rapid.Check(t, func(t *rapid.T) {

@@ -29,6 +29,7 @@ type talk struct {
 // its length, each change shows in the request and in its history, and no other request
 // is touched.
 func TestComments(t *testing.T) {
+	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		account := r.account("Acme")

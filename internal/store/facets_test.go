@@ -16,6 +16,7 @@ import (
 // of the list with that value in the place of its own facet's, and nothing that has
 // requests is left out.
 func TestFacetsAreTotals(t *testing.T) {
+	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		rapid.Check(t, func(t *rapid.T) {

@@ -106,6 +106,7 @@ func (r *rig) checkIndex(t fataler) {
 // TestIndexFollows: whatever happens to requests, in whatever pieces the index follows
 // it, at the end it has the words of the live ones and nothing else.
 func TestIndexFollows(t *testing.T) {
+	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		account := r.account("Acme")

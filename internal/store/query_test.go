@@ -57,7 +57,8 @@ func found(r feedback.Request, query string) bool {
 // TestQueries: however rare its words are and whatever else is filtered, a query finds
 // the requests that have them, on whatever pages and in whatever order.
 func TestQueries(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+	storetest.FewerChecks(t)
+	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		account := r.account("Acme")
 		apps := []feedback.App{r.app(account), r.app(account), r.app(account)}
@@ -123,7 +124,7 @@ func TestQueries(t *testing.T) {
 // TestQueryPlans: a rare word leads to its requests, and a list of a frequent one is read
 // in its order; neither reads the words of all.
 func TestQueryPlans(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		defer store.LeadTo(int64(b.size / 15))()
 		b.exec(`INSERT INTO indexed_requests (account_id, request_id, app_id, words)

@@ -16,6 +16,7 @@ import (
 // TestStatsAreTotals: whatever there is, each number is the total of the list with the
 // same filter, and they add up.
 func TestStatsAreTotals(t *testing.T) {
+	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		counted := 0

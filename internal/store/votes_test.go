@@ -240,6 +240,7 @@ func (w *wishes) empty() {
 // each request has the votes of the people who are behind it and of what is merged into
 // it, and gets its own back when it is taken out.
 func TestVotesAndMerges(t *testing.T) {
+	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		account := r.account("Acme")

@@ -34,8 +34,8 @@ func Each(t *testing.T, test func(t *testing.T, at Place)) {
 	both.Wait()
 }
 
-// EachInTurn is Each for tests that measure or that need the machine for themselves: it
-// runs them on SQLite first and on PostgreSQL afterwards.
+// EachInTurn is Each for tests that measure, or that change what all stores of a process
+// share: it runs them on SQLite first and on PostgreSQL afterwards.
 func EachInTurn(t *testing.T, test func(t *testing.T, at Place)) {
 	onSQLite(t, test)
 	onPostgres(t, test)
