@@ -8,6 +8,9 @@ FUZZTIME      ?= 20s
 # What the tests may not leave out; power cuts need root and loop devices as well.
 REQUIRE       ?= postgres,browser,nginx,systemd,s3
 
+# Packages whose tests need the whole machine: each runs by itself, with a time of its own.
+HEAVY := internal/store internal/api bench e2e torture
+
 # Where Debian keeps nginx, and where only root looks by itself.
 export PATH := $(PATH):/usr/sbin:/sbin
 
@@ -19,8 +22,11 @@ help: ## Show what there is to make.
 test: ## Install what is missing and run all tests.
 	@.ci/install
 	go vet ./...
-	REQUIRE=$(REQUIRE) go test -race -count 1 -timeout 30m $$(go list ./... | grep -v /torture)
-	REQUIRE=$(REQUIRE) go test -race -count 1 -timeout 30m ./torture
+	@export REQUIRE=$(REQUIRE); failed=; \
+	run() { go test -race -count 1 -timeout 60m "$${@:2}" || failed+=" $$1"; }; \
+	run 'a light package' $$(go list ./... | grep -vE '/($(subst $() ,|,$(HEAVY)))$$'); \
+	for package in $(HEAVY); do run $$package ./$$package; done; \
+	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 
 .PHONY: test-go
 test-go: ## Run the tests for which everything is here, quickly.
@@ -69,6 +75,8 @@ torture: ## Do to the program all that it must bear; needs root. TORTURE='-run P
 	@.ci/install
 	REQUIRE=$(REQUIRE),root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
 	go test -count 1 -timeout 1h -v ./internal/api -run StateMachine -rapid.checks=5000
+	go test -count 1 -timeout 1h -v ./internal/api -run 'Paging|JSONLines' -rapid.checks=1000
+	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|Facets|IndexFollows|Queries|Stats|VotesAndMerges' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/api -run Linearizable -histories=200
 
 .PHONY: build

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 
 	"gatherkit/internal/store/storetest"
@@ -21,6 +22,7 @@ func newBrowserTest(t *testing.T) browserTest {
 func (b browserTest) run(t *testing.T, env []string, arguments ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), b.node, append([]string{"--test"}, arguments...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the browser ends with it
 	cmd.Env = append(append(os.Environ(), "CHROMIUM="+b.chromium), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { launch } from './chromium.mjs'
+import { launch, patience } from './chromium.mjs'
 
 const { URL: service, KEY: key, TOKEN: token, CONTROL: control } = process.env
 const count = Number(process.env.IDEAS)
@@ -84,13 +84,13 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
 
   const open = async () => {
     const page = await context.newPage()
-    for (let tries = 0; ; tries++) {
+    for (let wait = 3000; ; wait *= 2) { // the script may have met a dead service
       try {
         await page.goto(`http://127.0.0.1:${site.address().port}/`)
-        await page.getByRole('button', { name: 'Feedback' }).waitFor({ timeout: 3000 })
+        await page.getByRole('button', { name: 'Feedback' }).waitFor({ timeout: wait })
         return page
       } catch (error) {
-        if (tries > 20) throw error
+        if (wait > patience) throw error
       }
     }
   }
@@ -107,7 +107,7 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
     const field = page.getByLabel('Your idea')
     await page.locator('form[aria-busy="true"]').waitFor({ state: 'detached' })
     // What became of the one before may still change what the panel shows.
-    while (!(await field.isVisible())) await again.click({ timeout: 1000 }).catch(() => {})
+    for (let wait = 1000; !(await field.isVisible()); wait *= 2) await again.click({ timeout: wait }).catch(() => {})
     await field.fill(title)
     await page.getByRole('button', { name: 'Send idea' }).click()
     await page.waitForFunction(() => window.queuedLast)
@@ -138,7 +138,7 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
   // The next visit sends what is left.
   await Promise.all(pages.map((page) => page.close()))
   const last = await open()
-  for (let tries = 0; tries < 120; tries++) {
+  for (let wait = 500; wait < patience; wait *= 1.2) {
     const left = await last.evaluate(() => new Promise((resolve, reject) => {
       const opening = indexedDB.open('gatherkit')
       opening.onerror = () => reject(opening.error)
@@ -152,7 +152,7 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
     }))
     if (left === 0) break
     await last.reload()
-    await last.waitForTimeout(500)
+    await last.waitForTimeout(wait)
   }
   const titles = await stored()
   t.diagnostic(JSON.stringify(happened))

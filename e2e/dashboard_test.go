@@ -13,7 +13,6 @@ import (
 // with a service of its own; they say how. With the variable SCREENSHOTS it leaves pictures
 // in the folder that this names. What the tests measure is logged.
 func TestDashboard(t *testing.T) {
-	t.Parallel()
 	inBrowser := newBrowserTest(t)
 	tests, err := filepath.Glob(filepath.Join("dashboard", "*.test.mjs"))
 	if err != nil || len(tests) == 0 {
@@ -22,15 +21,20 @@ func TestDashboard(t *testing.T) {
 	for _, file := range tests {
 		name := strings.TrimSuffix(filepath.Base(file), ".test.mjs")
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			place := storetest.SQLite(t)
 			if name != "first" { // which makes the owner itself
 				program.AddOwner(t, place)
+			}
+			var many string
+			if name == "many" {
+				many = fillInbox(t, place, 100_000)
 			}
 			p := program.Start(t, program.At(place)...)
 			if name == "first" {
 				program.Eventually(t, "the service prints its link", func() bool { return strings.Contains(p.Stdout.String(), "/setup#") })
 			}
-			inBrowser.run(t, []string{"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password, "PRINTED=" + p.Stdout.String()}, "--test-reporter=spec", file)
+			inBrowser.run(t, []string{"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password, "PRINTED=" + p.Stdout.String(), "MANY=" + many}, "--test-reporter=spec", file)
 		})
 	}
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
-import { launch } from './chromium.mjs'
+import { launch, linger } from './chromium.mjs'
 
 const { URL: service, SCREENSHOTS: screenshots } = process.env
 let browser
@@ -50,7 +50,7 @@ test('an idea with a file arrives', async (t) => {
   await page.getByLabel('Your idea').fill('A map of all shops')
   await page.locator('input[type=file]').setInputFiles({ name: 'map.txt', mimeType: 'text/plain', buffer: Buffer.from('shops here') })
   await page.getByText('map.txt').first().waitFor()
-  await page.waitForTimeout(2500) // people are slower than machines
+  await linger(page)
   await page.getByRole('button', { name: 'Send idea' }).click()
   await page.getByRole('heading', { name: 'Thank you!' }).waitFor()
   const arrived = page.locator('#arrived li').first()
@@ -75,7 +75,7 @@ test('the settings are those of the app', async (t) => {
   await page.waitForLoadState('networkidle')
   await button.click()
   await page.getByLabel('Deine Idee').or(page.getByLabel('Ihre Idee')).fill('Rechnungen auf Deutsch')
-  await page.waitForTimeout(2500)
+  await linger(page)
   await page.locator('dialog form button.primary').click()
   await page.locator('#arrived').getByText('by Ada Lovelace, verified').first().waitFor()
   // What was changed stays after a reload: it is the service that keeps it.

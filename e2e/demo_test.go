@@ -10,6 +10,7 @@ import (
 
 // TestDemo tries the example's page in a browser; demo.test.mjs says how.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	inBrowser := newBrowserTest(t)
 	cmd := exec.CommandContext(t.Context(), program.Build(t), "demo")
 	cmd.Env = program.CleanEnvironment()

@@ -16,6 +16,7 @@ const ideas = 300
 // TestWidgetChaos sends ideas with a real browser while the network, the tabs and the
 // service fail; chaos.test.mjs says how, and counts in the end.
 func TestWidgetChaos(t *testing.T) {
+	t.Parallel()
 	inBrowser := newBrowserTest(t)
 	address, data := program.FreeAddress(t), t.TempDir()
 	start := func() *program.Process { return program.StartOn(t, address, nil, "--data", data) }

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gatherkit/e2e/program"
@@ -12,7 +13,6 @@ import (
 // TestWidget uses the widget on customers' pages in a browser; the files in widget say
 // how. With the variable SCREENSHOTS it leaves pictures in the folder that this names.
 func TestWidget(t *testing.T) {
-	t.Parallel()
 	inBrowser := newBrowserTest(t)
 	if _, err := os.Stat(filepath.Join("..", "web", "widget", "node_modules")); err != nil {
 		storetest.Missing(t, "browser", "run `npm ci` in the folder web/widget")
@@ -24,5 +24,10 @@ func TestWidget(t *testing.T) {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
 	p := program.Start(t, program.At(place)...)
-	inBrowser.run(t, []string{"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password}, append([]string{"--test-concurrency=2"}, tests...)...)
+	for _, file := range tests {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".test.mjs"), func(t *testing.T) {
+			t.Parallel()
+			inBrowser.run(t, []string{"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password}, file)
+		})
+	}
 }

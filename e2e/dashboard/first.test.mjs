@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
+import { linger } from '../chromium.mjs'
 import { email, look, openBrowser, password, service } from './harness.mjs'
 
 test('the link leads to an owner, an app, its snippet, and a request that arrives', async (t) => {
@@ -50,7 +51,7 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
   await shop.goto(`http://localhost:${site.address().port}/`)
   await shop.getByRole('button', { name: 'Feedback' }).click()
   await shop.getByLabel('Your idea').fill('Pay by invoice')
-  await shop.waitForTimeout(2500) // people are slower than machines
+  await linger(shop)
   await shop.getByRole('button', { name: 'Send idea' }).click()
   await shop.getByRole('heading', { name: 'Thank you!' }).waitFor()
 

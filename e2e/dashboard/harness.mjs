@@ -5,7 +5,7 @@ import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
-import { launch } from '../chromium.mjs'
+import { launch, soon } from '../chromium.mjs'
 
 export const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
@@ -62,7 +62,6 @@ export async function submit(app, params) {
 // collects what must not happen in any of them.
 export async function openBrowser(t, { at = service, ...options } = {}) {
   const context = await browser.newContext({ baseURL: at, reducedMotion: 'reduce', viewport: { width: 1280, height: 800 }, ...options })
-  context.setDefaultTimeout(10_000)
   t.after(() => context.close())
   const complaints = []
   context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`))
@@ -117,10 +116,5 @@ export async function openRelay(t) {
   return relay
 }
 
-// until waits until something holds, for ten seconds without another limit.
-export async function until(holds, seconds = 10) {
-  for (const end = Date.now() + seconds * 1000; !(await holds());) {
-    assert.ok(Date.now() < end, `not within ${seconds} seconds: ${holds}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
+// until waits until something holds.
+export const until = (holds) => soon(String(holds), holds)

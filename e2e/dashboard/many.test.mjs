@@ -1,41 +1,25 @@
-// A hundred thousand requests: scrolling, filtering, choosing and changing all of them. What
-// it takes is printed; limits are such as nobody would wait for, whatever the machine.
+// A hundred thousand requests: scrolling, filtering, choosing and changing all of them. MANY is
+// the app that has them, numbered in their titles from 0 on. What it takes is printed. It is
+// held against what the same takes in an app with a few requests, as machines differ.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { Caller, logIn, openBrowser, submit, until } from './harness.mjs'
+import { Caller, logIn, openBrowser, until } from './harness.mjs'
 
-const many = 100_000
+const many = { id: process.env.MANY, total: '100,000 requests', words: 'number 77777' }
+const few = { total: '20 requests', words: 'number 7' }
 const owner = await Caller.logIn()
-let app
 
 before(async () => {
-  app = await owner.addApp('Shop')
-  let next = 0
-  await Promise.all(Array.from({ length: 64 }, async () => {
-    while (next < many) await submit(app, { title: `Idea number ${next++}`, email: 'a@example.com' })
-  }))
+  few.id = (await owner.addApp('Kiosk')).id
+  for (let n = 0; n < 20; n++) await owner.call('requests-create', { app_id: few.id, title: `Wish number ${n}`, description: '', status: 'planned' })
+  for (const { id, words } of [few, many]) await until(async () => (await owner.call('requests-list', { app_id: id, query: words, limit: 1 })).total_count === 1)
 })
 
 test('a hundred thousand requests', async (t) => {
   const { context, complaints } = await openBrowser(t)
-  context.setDefaultTimeout(120_000)
-  const page = await logIn(context)
-  const timed = async (what, run, most) => {
-    const began = performance.now()
-    await run()
-    const took = performance.now() - began
-    t.diagnostic(`${what}: ${Math.round(took)} ms`)
-    assert.ok(took < most, `${what} took ${took} ms`)
-  }
-  const head = page.locator('.list-head')
-  const says = (text) => until(async () => (await head.innerText()).includes(text), 120)
-  await says('100,000 requests')
-
-  await timed('the list after a reload', async () => {
-    await page.reload()
-    await page.getByRole('option').first().waitFor()
-    await says('100,000 requests')
-  }, 10_000)
+  const page = await logIn(context, `/?app=${many.id}`)
+  const says = (text) => until(async () => (await page.locator('.list-head').innerText()).includes(text))
+  await says(many.total)
 
   // Scrolled as by a wheel that does not stop: frames come, and there is never a hole for long.
   const { frames, slowest, rows, seconds } = await page.evaluate(async () => {
@@ -52,33 +36,51 @@ test('a hundred thousand requests', async (t) => {
   t.diagnostic(`scrolling: ${Math.round(frames / seconds)} frames a second, the slowest after ${Math.round(slowest)} ms, ${rows} rows in the page`)
   assert.ok(rows < 200, `${rows} rows are in the page`)
 
-  await timed('a key', async () => {
-    await page.getByRole('listbox').focus()
-    const before = await page.getByRole('listbox').getAttribute('aria-activedescendant')
-    await page.keyboard.press('j')
-    await page.waitForFunction((old) => document.querySelector('[role=listbox]').getAttribute('aria-activedescendant') !== old, before)
-  }, 2_000)
+  const began = performance.now()
+  await page.getByLabel('Select all that are loaded').or(page.getByLabel('Choose all that are loaded')).first().click({ force: true })
+  await page.getByRole('button', { name: /Select all 100,000/ }).click()
+  await page.getByText('100,000 selected').waitFor()
+  await page.keyboard.press('s')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('3')
+  await page.getByRole('region', { name: 'Notices' }).getByText('100,000 requests are now Planned').waitFor()
+  t.diagnostic(`all that match, to a status: ${Math.round(performance.now() - began)} ms`)
+  assert.equal((await owner.call('requests-list', { app_id: many.id, status: 'planned', limit: 1 })).total_count, 100_000)
 
-  await timed('all that match, to a status', async () => {
-    await page.getByLabel('Select all that are loaded').or(page.getByLabel('Choose all that are loaded')).first().click({ force: true })
-    await page.getByRole('button', { name: /Select all 100,000/ }).click()
-    await page.getByText('100,000 selected').waitFor()
-    await page.keyboard.press('s')
-    await page.getByRole('dialog').waitFor()
-    await page.keyboard.press('3')
-    await page.getByRole('region', { name: 'Notices' }).getByText('100,000 requests are now Planned').waitFor()
-  }, 110_000)
-  assert.equal((await owner.call('requests-list', { status: 'planned', limit: 1 })).total_count, many)
-
-  await timed('a filter', async () => {
-    await page.getByRole('complementary', { name: 'Filters' }).getByText('Planned').click()
-    await page.waitForURL(/status=/)
-    await says('100,000 requests')
-  }, 10_000)
-
-  await timed('words that one has', async () => {
-    await page.getByRole('searchbox', { name: 'Search' }).fill('number 77777')
-    await says('1 request')
-  }, 10_000)
+  // What is done in an inbox, and how long it takes at best.
+  const use = async (app) => {
+    const timed = async (what, run) => {
+      const began = performance.now()
+      await run()
+      app[what] = Math.min(app[what] ?? Infinity, performance.now() - began)
+    }
+    await page.goto(`/?app=${app.id}`)
+    await timed('the list after a reload', async () => {
+      await page.reload()
+      await page.getByRole('option').first().waitFor()
+      await says(app.total)
+    })
+    await timed('a key', async () => {
+      await page.getByRole('listbox').focus()
+      const before = await page.getByRole('listbox').getAttribute('aria-activedescendant')
+      await page.keyboard.press('j')
+      await page.waitForFunction((old) => document.querySelector('[role=listbox]').getAttribute('aria-activedescendant') !== old, before)
+    })
+    await timed('a filter', async () => {
+      await page.getByRole('complementary', { name: 'Filters' }).getByText('Planned').click()
+      await page.waitForURL(/status=/)
+      await says(app.total)
+    })
+    await timed('words that one has', async () => {
+      await page.getByRole('searchbox', { name: 'Search' }).fill(app.words)
+      await says('1 request')
+    })
+  }
+  for (let round = 0; round < 3; round++) for (const app of [few, many]) await use(app)
+  for (const what of ['the list after a reload', 'a key', 'a filter', 'words that one has']) {
+    const told = `${what}: ${Math.round(many[what])} ms, and ${Math.round(few[what])} ms with a few requests`
+    t.diagnostic(told)
+    assert.ok(many[what] < 10 * few[what], told)
+  }
   assert.deepEqual(complaints, [])
 })

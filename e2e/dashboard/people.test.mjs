@@ -34,7 +34,7 @@ test('two people at once: each sees what the other did, and neither overwrites i
   // What arrives moves nothing until it is asked for.
   const first = await ada.getByRole('option').first().innerText()
   await submit(app, { title: 'A new one', email: 'b@example.com' })
-  await ada.getByRole('button', { name: '1 new request' }).click({ timeout: 15_000 })
+  await ada.getByRole('button', { name: '1 new request' }).click()
   await row(ada, 'A new one').waitFor()
   assert.notEqual(await ada.getByRole('option').first().innerText(), first)
 })
@@ -111,9 +111,9 @@ test('the service goes away and comes back', async (t) => {
   // Shown at once, and taken back with a word when it was not stored.
   await page.getByRole('region', { name: 'Notices' }).getByText('cannot be reached').waitFor()
   await until(async () => !/Completed/.test(await row(page, 'Colours').innerText()))
-  await page.getByText('It goes on by itself.').waitFor({ timeout: 15_000 })
+  await page.getByText('It goes on by itself.').waitFor()
   relay.cut = false
-  await page.getByText('It goes on by itself.').waitFor({ state: 'detached', timeout: 30_000 })
+  await page.getByText('It goes on by itself.').waitFor({ state: 'detached' })
   await page.keyboard.press('s')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('5')

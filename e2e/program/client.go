@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"gatherkit/internal/store/storetest"
 )
@@ -79,7 +78,7 @@ type Client struct {
 // NewClient returns a client with connections of its own.
 func NewClient(t *testing.T, p *Process) Client {
 	t.Helper()
-	c := Client{p.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: time.Minute}}
+	c := Client{p.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: storetest.Patience}}
 	t.Cleanup(c.HTTP.CloseIdleConnections)
 	return c
 }

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gatherkit/internal/store/storetest"
 )
 
 // Main runs the tests of a package that builds the program, and removes what was
@@ -163,8 +165,8 @@ func (p *Process) ExitCode(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-p.Exited:
-	case <-time.After(time.Minute):
-		t.Fatalf("gatherkit did not end within a minute:\n%s", p.Stderr.Tail())
+	case <-time.After(storetest.Patience):
+		t.Fatalf("gatherkit did not end within %v:\n%s", storetest.Patience, p.Stderr.Tail())
 	}
 	return p.Cmd.ProcessState.ExitCode()
 }
@@ -222,10 +224,10 @@ func (o *Output) Tail() string {
 	return all[max(0, len(all)-2000):]
 }
 
-// Answers reports whether a GET succeeds.
+// Answers reports whether a GET succeeds, within a minute.
 func Answers(t *testing.T, url string) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -239,17 +241,17 @@ func Answers(t *testing.T, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// Eventually waits for another process, and fails after a minute.
+// Eventually waits until something has happened, and fails after storetest.Patience.
 func Eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(time.Minute)
+	deadline := time.After(storetest.Patience)
 	for !happened() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within %v: %s", storetest.Patience, what)
 		}
 	}
 }

@@ -7,7 +7,9 @@ import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
-import { launch } from '../chromium.mjs'
+import { launch, soon } from '../chromium.mjs'
+
+export { soon }
 
 const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
@@ -41,6 +43,9 @@ export async function addApp({ widget = {}, ...settings } = {}) {
 export async function stored(app, filter = {}) {
   return (await call('requests-list', { app_id: app.id, sort: 'oldest', limit: 200, ...filter })).requests
 }
+
+// findable waits until as many requests of an app are found by words.
+export const findable = (app, query, count) => soon(`${query} is found`, async () => (await stored(app, { query })).length === count)
 
 // identityToken is what a customer's backend would sign.
 export async function identityToken(app, claims) {
@@ -155,15 +160,6 @@ export const document = (body, { lang = 'en', head = '' } = {}) =>
 
 // recorded returns the events that the page has seen, with their details.
 export const recorded = (tab, ...names) => tab.evaluate((names) => window.recorded.filter(([name]) => !names.length || names.includes(name)), names)
-
-// soon waits until something holds.
-export async function soon(what, holds) {
-  const end = Date.now() + 15_000
-  while (!(await holds())) {
-    assert.ok(Date.now() < end, `not within 15 seconds: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
 
 // widget has the parts of a widget that tests use.
 export function widget(tab, number = 0) {
