@@ -91,11 +91,11 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestExportMemory: two hundred thousand requests, one of which has thousands of votes
+// TestExportMemory: fifty thousand requests, one of which has thousands of votes
 // and comments, take no more memory than a few do.
 func TestExportMemory(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
-		const most, size, hot = 8 << 20, 200_000, 3000
+		const most, size, hot = 8 << 20, 50_000, 3000
 		s, db := newService(t, at), at.Raw(t)
 		s.names["request"] = s.submit(strings.Repeat("Dark mode ", 20))
 		s.copies(at, db, size)
