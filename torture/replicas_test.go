@@ -1,6 +1,7 @@
 package torture_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -86,6 +87,38 @@ func sessionModel(first string) porcupine.Model {
 			}
 			return refused, sessionState{tokens: session.tokens, dead: true}
 		},
+	}
+}
+
+// TestSessionModel: the model takes what the service may answer, and nothing else.
+func TestSessionModel(t *testing.T) {
+	const first, second, invalid = "grt_1", "grt_2", "auth.invalid_refresh_token"
+	// Each call lasts a second from its moment on.
+	call := func(at int, token, answer string) porcupine.Operation {
+		o := porcupine.Operation{Input: refreshWith(token), Output: answer, Call: int64(at) * int64(time.Second), Return: int64(at+1) * int64(time.Second)}
+		if answer == unknown {
+			o.Return = math.MaxInt64
+		}
+		return o
+	}
+	for name, c := range map[string]struct {
+		calls []porcupine.Operation
+		want  porcupine.CheckResult
+	}{
+		"the same successor":                     {[]porcupine.Operation{call(0, first, second), call(5, first, second)}, porcupine.Ok},
+		"another successor":                      {[]porcupine.Operation{call(0, first, second), call(5, first, "grt_3")}, porcupine.Illegal},
+		"refused too early":                      {[]porcupine.Operation{call(0, first, second), call(16, first, invalid)}, porcupine.Illegal},
+		"refused in time":                        {[]porcupine.Operation{call(0, first, second), call(30, first, invalid)}, porcupine.Ok},
+		"exchanged too late":                     {[]porcupine.Operation{call(0, first, second), call(30, first, second)}, porcupine.Illegal},
+		"told later":                             {[]porcupine.Operation{call(0, first, unknown), call(5, first, second)}, porcupine.Ok},
+		"told later, and then something else":    {[]porcupine.Operation{call(0, first, unknown), call(5, first, second), call(7, first, "grt_3")}, porcupine.Illegal},
+		"refused in time, and the session lives": {[]porcupine.Operation{call(0, first, second), call(30, first, invalid), call(40, second, "grt_3")}, porcupine.Ok},
+		"spent twice, and the session lives":     {[]porcupine.Operation{call(0, first, second), call(2, second, "grt_3"), call(4, first, invalid), call(6, "grt_3", "grt_4")}, porcupine.Illegal},
+	} {
+		v := &visit{history: history{calls: c.calls}}
+		if got := porcupine.CheckOperationsTimeout(sessionModel(first), v.timed(), storetest.Patience); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
 

@@ -1,7 +1,7 @@
 // Files of an idea: chosen, pasted, dropped; what is refused here, and what on the way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addApp, document, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, document, gate, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const settings = { widget: { allow_file_uploads: true } }
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64')
@@ -83,9 +83,11 @@ test('wrong kinds, too large and too many are refused at once', async (t) => {
 test('progress is shown, and uploads that are done are not done again', async (t) => {
   const { app, relay, tab, w } = await shop(t)
   let uploads = 0
+  const seen = gate()
   relay.fault = ({ operation, method }) => {
     if (operation || method === 'GET') return
     uploads++
+    if (uploads === 3) return seen.opened
     return uploads === 2 ? 403 : undefined // as S3 refuses a link that has run out, without an envelope
   }
   await w.file.setInputFiles([text('one.txt', 'x'.repeat(3e6)), text('two.txt')])
@@ -97,6 +99,7 @@ test('progress is shown, and uploads that are done are not done again', async (t
   })
   await w.submit('Slowly')
   await w.waiting.waitFor()
+  seen.open()
   assert.equal((await recorded(tab, 'error'))[0][1].kind, 'server')
   await w.sent.waitFor()
   assert.equal(uploads, 3)
@@ -119,12 +122,14 @@ test('a file that the service does not take comes back with the text', async (t)
 
 test('uploads that were removed meanwhile are done again', async (t) => {
   const { app, relay, w } = await shop(t)
-  const faults = [503, { status: 400, code: 'widget.invalid_attachments', message: 'The upload was not found.' }]
+  const seen = gate()
+  const faults = [503, seen.opened.then(() => ({ status: 400, code: 'widget.invalid_attachments', message: 'The upload was not found.' }))]
   relay.fault = ({ operation }) => (operation === 'widget-submit-request' ? faults.shift() : undefined)
   await w.file.setInputFiles([text('notes.txt')])
   await w.files.first().waitFor()
   await w.submit('After a day')
   await w.waiting.waitFor()
+  seen.open()
   await w.sent.waitFor()
   assert.equal(relay.count('widget-create-upload'), 2)
   assert.equal((await stored(app))[0].attachments.length, 1)

@@ -113,6 +113,13 @@ async function startRelay(t) {
   return relay
 }
 
+// gate holds back whoever waits for it until it is opened.
+export function gate() {
+  let open
+  const opened = new Promise((resolve) => (open = resolve))
+  return { open, opened }
+}
+
 // policy is the strictest under which a page can embed the widget.
 export const policy = (relay) => `default-src 'none'; script-src ${relay.url}; connect-src ${relay.url}; require-trusted-types-for 'script'; trusted-types 'none'`
 

@@ -1,7 +1,7 @@
 // No idea is lost, none is stored twice, and "sent" is said after the receipt only.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addApp, call, document, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, call, document, gate, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const submission = 'widget-submit-request'
 const onSubmit = (fault) => ({ operation, params }) => (operation === submission ? fault(params) : undefined)
@@ -73,11 +73,13 @@ test('a lost answer does not store it twice', async (t) => {
   const tab = await visit('/')
   const w = widget(tab)
   let lost = 0
-  relay.fault = onSubmit(() => (lost++ < 2 ? 'lose' : undefined))
+  const seen = gate()
+  relay.fault = onSubmit(() => (lost++ < 2 ? 'lose' : seen.opened))
   await w.open()
   await w.submit('Once')
   await w.waiting.waitFor()
   assert.match(await w.result.textContent(), /We cannot be reached right now/)
+  seen.open()
   await w.sent.waitFor()
   assert.equal(relay.count(submission), 3)
   assert.deepEqual(await titles(app), ['Once'])
@@ -183,10 +185,12 @@ for (const [name, fault] of Object.entries({
     const tab = await visit('/')
     const w = widget(tab)
     let times = 0
-    relay.fault = onSubmit(() => (times++ ? undefined : fault))
+    const seen = gate()
+    relay.fault = onSubmit(() => (times++ ? seen.opened : fault))
     await w.open()
     await w.submit('Go on')
     await w.waiting.waitFor()
+    seen.open()
     assert.equal((await recorded(tab, 'error'))[0][1].kind, 'server')
     await w.sent.waitFor()
     assert.deepEqual(await titles(app), ['Go on'])
