@@ -77,7 +77,7 @@ func (r *reader) Write(b []byte) (int, error) {
 	for part := range r.parts {
 		r.parts[part] += strings.Count(string(b), part)
 	}
-	if r.sent += len(b); r.sent-r.looked > 1<<20 {
+	if r.sent += len(b); r.sent-r.looked > 4<<20 {
 		r.looked = r.sent
 		r.peak = max(r.peak, heap())
 	}
@@ -95,9 +95,9 @@ func heap() uint64 {
 // and comments, take no more memory than a few do.
 func TestExportMemory(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
-		const most, size, hot = 8 << 20, 12_000, 3000
+		const most, size, hot = 8 << 20, 6000, 3000
 		s, db := newService(t, at), at.Raw(t)
-		long := strings.Repeat("My eyes hurt at night. ", 80)
+		long := strings.Repeat("My eyes hurt at night. ", 160)
 		sent := s.must("widget-submit-request", "key", `{"title":"Dark mode","description":"`+long+`"}`)
 		s.names["request"] = sent["request"].(map[string]any)["id"].(string)
 		s.copies(at, db, size)
