@@ -2,48 +2,63 @@ package search
 
 import (
 	"cmp"
-	"math/bits"
+	"context"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
-const (
-	// asTyped is the least length of words that may be slips of each other, and
-	// asStem that of what related words have in common.
-	asTyped = 4
-	asStem  = 4
-	// asPart is the least length of a word that counts inside another.
-	asPart = 5
-	// leastLike is the least likeness that counts.
-	leastLike = 0.5
-)
+// maxCompared is how many words of a vocabulary are compared letter by letter for one
+// question. Its terms share them. Only a vocabulary that was made to be expensive has more
+// words that come into question.
+const maxCompared = 16_000
 
 // Vocabulary is the words of an app, among which those near another are found. Its
 // words must be given in the order of their bytes.
-type Vocabulary struct{ words []known }
-
-type known struct {
-	text    string
-	letters uint64 // a bit for each letter that it has
-	length  int
+type Vocabulary struct {
+	lanes [maxWord + 1]lane // by length
+	n     int
 }
 
-// Add adds a word, unless it is one for which Near has no use.
+// lane has the words of one length. Of what they are made is apart from the texts: a
+// search looks at all of that, and at few texts.
+type lane struct {
+	texts []string
+	made  []makeup
+}
+
+// Add adds a word, unless it is one for which Variants has no use.
 func (v *Vocabulary) Add(text string) {
-	if widens(text) {
-		v.words = append(v.words, known{text, lettersOf(text), utf8.RuneCountInString(text)})
+	if length := utf8.RuneCountInString(text); length <= maxWord && widens(text) {
+		l := &v.lanes[length]
+		l.texts, l.made = append(l.texts, text), append(l.made, makeupOf(text))
+		v.n++
 	}
 }
 
 // Len is how many words it holds.
-func (v *Vocabulary) Len() int { return len(v.words) }
+func (v *Vocabulary) Len() int { return v.n }
 
 // Has reports whether a word was added.
 func (v *Vocabulary) Has(text string) bool {
-	_, found := slices.BinarySearchFunc(v.words, text, func(k known, text string) int { return strings.Compare(k.text, text) })
+	length := utf8.RuneCountInString(text)
+	if length > maxWord {
+		return false
+	}
+	_, found := slices.BinarySearch(v.lanes[length].texts, text)
 	return found
+}
+
+// starting returns the range of the words that start with a stem.
+func (l *lane) starting(stem string) (from, until int) {
+	from, _ = slices.BinarySearch(l.texts, stem)
+	n, _ := slices.BinarySearchFunc(l.texts[from:], stem, func(text, stem string) int {
+		if strings.HasPrefix(text, stem) {
+			return -1
+		}
+		return 1
+	})
+	return from, from + n
 }
 
 // Variant is a word that may be meant by another; Likeness is 1 for the word itself.
@@ -52,144 +67,164 @@ type Variant struct {
 	Likeness float64
 }
 
-// Near returns the words most like a term, at most so many: slips of the hand, other
-// forms of the same word, and words made of it.
-func (v *Vocabulary) Near(term string, most int) []Variant {
-	if !widens(term) {
-		return nil
+// compare puts what is more like first.
+func (v Variant) compare(other Variant) int {
+	return cmp.Or(cmp.Compare(other.Likeness, v.Likeness), strings.Compare(v.Word, other.Word))
+}
+
+// nearest holds the best variants, in order.
+type nearest struct {
+	variants []Variant
+	most     int
+}
+
+// wants reports whether a variant is one of the best so far.
+func (n *nearest) wants(v Variant) bool {
+	return v.Likeness >= leastLike && (len(n.variants) < n.most || v.compare(n.variants[n.most-1]) < 0)
+}
+
+func (n *nearest) add(v Variant) {
+	at, _ := slices.BinarySearchFunc(n.variants, v, Variant.compare)
+	n.variants = slices.Insert(n.variants[:min(len(n.variants), n.most-1)], at, v)
+}
+
+// prospect says how like a term the words of one length can be.
+type prospect struct {
+	length          int
+	shorter, longer int     // the lengths of the term and of the words, in order
+	slips           int     // how many slips they may have, or -1 where their lengths tell that there are more
+	stem            int     // how many letters they have in common when they are related, or 0 where they cannot be
+	part            bool    // whether one may be part of the other
+	best            float64 // the most that their likeness can be
+}
+
+func newProspect(term *spelling, length int) prospect {
+	n := len(term.runes)
+	p := prospect{length: length, shorter: min(n, length), longer: max(n, length), slips: -1}
+	if most := slips(p.longer); p.longer-p.shorter <= most {
+		p.slips = most
 	}
-	var near []Variant
-	letters, length := lettersOf(term), utf8.RuneCountInString(term)
-	for i := range v.words {
-		k := &v.words[i]
-		// The letters rule nearly all of them out without a look at the text.
-		slip := bits.OnesCount64(letters^k.letters) <= 2*slips(max(length, k.length))
-		part := letters&^k.letters == 0 || k.letters&^letters == 0
-		if !slip && !part && !sharesStem(term, k.text) {
+	if stem := leastStem(p.shorter, p.longer); stem <= p.shorter {
+		p.stem = stem
+	}
+	p.part = p.shorter >= asPart && p.shorter < p.longer
+	p.best = p.bound(0, p.stem > 0, p.part)
+	return p
+}
+
+// bound is the most that the likeness of a word can be that may be a slip, is related or
+// may be a part, with at least so many slips.
+func (p *prospect) bound(slips int, related, part bool) (most float64) {
+	if slips = max(1, p.longer-p.shorter, slips); slips <= p.slips {
+		most = byDistance(slips, p.longer)
+	}
+	if related {
+		most = max(most, byStem(p.shorter, p.longer))
+	}
+	if part {
+		most = max(most, byPart(p.shorter, p.longer))
+	}
+	return most
+}
+
+// near returns the words most like a term, at most so many: slips of the hand, other
+// forms of the same word, and words made of it. It compares no more words letter by
+// letter than the budget allows, those of the most promising lengths first, and returns
+// what it leaves of that.
+func (v *Vocabulary) near(term *spelling, most, budget int) ([]Variant, int) {
+	if !term.widens || most < 1 {
+		return nil, budget
+	}
+	prospects := make([]prospect, 0, len(v.lanes))
+	for length := range v.lanes {
+		if len(v.lanes[length].texts) > 0 {
+			prospects = append(prospects, newProspect(term, length))
+		}
+	}
+	slices.SortStableFunc(prospects, func(a, b prospect) int { return cmp.Compare(b.best, a.best) })
+	found := &nearest{most: most}
+	for i := range prospects {
+		p := &prospects[i]
+		if budget == 0 || !found.wants(Variant{"", p.best}) { // no word comes before the empty one
+			break
+		}
+		budget = v.lanes[p.length].near(term, p, found, budget)
+	}
+	return found.variants, budget
+}
+
+// near adds the words of the lane that are among the nearest, and returns what is left of
+// the budget.
+func (l *lane) near(term *spelling, p *prospect, found *nearest, budget int) int {
+	from, until := 0, 0
+	if p.stem > 0 {
+		from, until = l.starting(string(term.runes[:p.stem]))
+	}
+	first, last := 0, len(l.texts)
+	if p.slips <= 0 && !p.part {
+		first, last = from, until
+	}
+	var word spelling
+	for i := first; i < last; i++ {
+		made, related := l.made[i], i >= from && i < until
+		// The letters alone rule most words out.
+		outside := term.made.letters&^made.letters != 0 && made.letters&^term.made.letters != 0
+		if !related && term.made.letterSlips(made) > p.slips && (outside || !p.part) {
 			continue
 		}
-		if like := likeness(term, k.text); like >= leastLike && like < 1 {
-			near = append(near, Variant{k.text, like})
+		slips := term.made.slips(made)
+		part := p.part && (term.made.within(made) || made.within(term.made))
+		if !related && slips > p.slips && !part {
+			continue
+		}
+		text := l.texts[i]
+		if text == term.text || !found.wants(Variant{text, p.bound(slips, related, part)}) {
+			continue
+		}
+		if budget == 0 {
+			return 0
+		}
+		budget--
+		word = spelling{text, word.runes[:0], made, true}
+		for _, r := range text {
+			word.runes = append(word.runes, r)
+		}
+		if one := (Variant{text, term.like(&word)}); found.wants(one) {
+			found.add(one)
 		}
 	}
-	slices.SortFunc(near, func(a, b Variant) int {
-		return cmp.Or(cmp.Compare(b.Likeness, a.Likeness), strings.Compare(a.Word, b.Word))
-	})
-	return near[:min(len(near), most)]
-}
-
-// widens reports whether other words may be meant by one. Numbers are exact, and of
-// scripts without spaces the neighbours are found by what they have in common.
-func widens(text string) bool {
-	return utf8.RuneCountInString(text) >= asTyped-1 && !isGram(text) && !strings.ContainsFunc(text, unicode.IsNumber)
-}
-
-// slips is how many slips of the hand a word of so many letters may have.
-func slips(length int) int {
-	switch {
-	case length < asTyped:
-		return 0
-	case length < 2*asTyped:
-		return 1
-	}
-	return 2
-}
-
-func lettersOf(text string) (set uint64) {
-	for _, r := range text {
-		set |= 1 << (uint64(r) * 0x9e3779b97f4a7c15 >> 58) //nolint:gosec // letters are not negative
-	}
-	return set
-}
-
-// sharesStem is whether two words begin alike.
-func sharesStem(a, b string) bool {
-	return len(a) >= asStem && len(b) >= asStem && a[:asStem] == b[:asStem]
-}
-
-// likeness says how probable it is that one word stands for the other, from 0 to 1.
-func likeness(a, b string) float64 {
-	if a == b {
-		return 1
-	}
-	if !widens(a) || !widens(b) {
-		return 0
-	}
-	x, y := []rune(a), []rune(b)
-	if len(x) > len(y) {
-		a, b, x, y = b, a, y, x
-	}
-	best := 0.0
-	if most := slips(len(y)); len(x) >= asTyped-1 && len(y)-len(x) <= most {
-		if d := distance(x, y, most); d <= most {
-			best = 1 - float64(d)/float64(len(y))
-		}
-	}
-	same := 0
-	for same < len(x) && x[same] == y[same] {
-		same++
-	}
-	whole := float64(len(y))
-	if same >= asStem && 4*same >= 3*len(x) && 3*same >= len(y) {
-		best = max(best, 0.5+0.4*float64(same)/whole)
-	}
-	if len(x) >= asPart && strings.Contains(b, a) {
-		best = max(best, 0.4+0.5*float64(len(x))/whole)
-	}
-	return best
-}
-
-// distance is how many letters must be added, removed, replaced or swapped with their
-// neighbour to make a into b (optimal string alignment), or more than most. Words have
-// at most maxWord letters.
-func distance(a, b []rune, most int) int {
-	var rows [3][maxWord + 1]int
-	before, above, row := &rows[0], &rows[1], &rows[2]
-	for j := range b {
-		row[j+1] = j + 1
-	}
-	for i := range a {
-		before, above, row = above, row, before
-		row[0] = i + 1
-		least := row[0]
-		for j := range b {
-			if a[i] == b[j] {
-				row[j+1] = above[j]
-			} else {
-				row[j+1] = 1 + min(above[j+1], row[j], above[j])
-				if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-					row[j+1] = min(row[j+1], 1+before[j-1])
-				}
-			}
-			least = min(least, row[j+1])
-		}
-		// A swap reaches two rows back.
-		if least > most+1 {
-			return least
-		}
-	}
-	return row[len(b)]
+	return budget
 }
 
 // joined is how like a word is to the two it is made of.
 const joined = 0.9
 
-// Variants returns the words for which a term of a question may stand: those near it,
-// it and the next one written as one, and two into which it falls.
-func (v *Vocabulary) Variants(terms []string, at, most int) []Variant {
-	term := terms[at]
-	variants := v.Near(term, most)
-	for _, first := range []int{at - 1, at} {
-		if first >= 0 && first+1 < len(terms) {
-			if both := terms[first] + terms[first+1]; v.Has(both) {
-				variants = append(variants, Variant{both, joined})
+// Variants returns the words for which each term of a question may stand: those near it,
+// at most so many, it and the next one written as one, and two into which it falls. It
+// fails when the context ends.
+func (v *Vocabulary) Variants(ctx context.Context, q Question, most int) ([][]Variant, error) {
+	variants := make([][]Variant, len(q.Terms))
+	left := maxCompared
+	for at, term := range q.Terms {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		share := left / (len(q.Terms) - at)
+		near, unused := v.near(&q.spelled[at], most, share)
+		left -= share - unused
+		for _, first := range []int{at - 1, at} {
+			if first >= 0 && first+1 < len(q.Terms) {
+				if both := q.Terms[first] + q.Terms[first+1]; v.Has(both) {
+					near = append(near, Variant{both, joined})
+				}
 			}
 		}
-	}
-	for i := range term {
-		if v.Has(term[:i]) && v.Has(term[i:]) {
-			variants = append(variants, Variant{term[:i], joined / 2}, Variant{term[i:], joined / 2})
+		for i := range term {
+			if v.Has(term[:i]) && v.Has(term[i:]) {
+				near = append(near, Variant{term[:i], joined / 2}, Variant{term[i:], joined / 2})
+			}
 		}
+		variants[at] = near
 	}
-	return variants
+	return variants, nil
 }

@@ -7,12 +7,25 @@ import (
 
 // Question is a text to which similar titles are looked for.
 type Question struct {
-	Terms  []string // its words, each once
-	thirds []third
+	Terms   []string // its words, each once
+	spelled []spelling
+	thirds  []third
 }
 
 // NewQuestion reads a text.
-func NewQuestion(text string) Question { return Question{Terms(text), thirdsOf(text)} }
+func NewQuestion(text string) Question {
+	folded := fold(text)
+	terms := termsOf(folded)
+	return Question{terms, spellAll(terms), thirdsOf(folded)}
+}
+
+func spellAll(words []string) []spelling {
+	spelled := make([]spelling, len(words))
+	for i, word := range words {
+		spelled[i] = spell(word)
+	}
+	return spelled
+}
 
 // Weight says how much a word tells that so many of all requests have: the fewer, the more.
 func Weight(n, all int64) float64 { return math.Log(1 + float64(max(all, n)+1)/float64(n+1)) }
@@ -27,19 +40,31 @@ const (
 	elsewhere = 0.5
 )
 
+// maxScored is how many pairs of a word of the question and one of a title are compared
+// letter by letter. Only a title that was made for it has more that resemble each other.
+const maxScored = 128
+
 // Score says how alike a request is to the question, from 0 to 1. weights has what each
 // term tells, and found how well it was found anywhere in the request.
 func (q Question) Score(title string, weights, found []float64) float64 {
-	words := Terms(title)
+	title = fold(title)
+	words := spellAll(termsOf(title))
 	if len(words) == 0 || len(q.Terms) == 0 {
 		return 0
 	}
 	best := make([]float64, len(words))
 	covered, whole := 0.0, 0.0
-	for i, term := range q.Terms {
-		like := elsewhere * found[i]
-		for j, w := range words {
-			l := likeness(term, w)
+	left := maxScored
+	for i := range q.spelled {
+		term, like := &q.spelled[i], elsewhere*found[i]
+		for j := range words {
+			l := 0.0
+			if word := &words[j]; word.text == term.text {
+				l = 1
+			} else if left > 0 && term.resembles(word) {
+				l = term.like(word)
+				left--
+			}
 			like, best[j] = max(like, l), max(best[j], l)
 		}
 		covered += weights[i] * like
@@ -52,14 +77,16 @@ func (q Question) Score(title string, weights, found []float64) float64 {
 	return ofQuestion*covered/whole + ofTitle*titled + ofLetters*overlap(q.thirds, thirdsOf(title))
 }
 
-// third is three letters that follow each other.
-type third [3]rune
+// third is three letters that follow each other, in the bits of a number.
+type third uint64
 
-// thirdsOf returns the thirds of a text, each once and in order; words begin and end
+const letterBits = 21
+
+// thirdsOf returns the thirds of a folded text, each once and in order; words begin and end
 // with a space.
-func thirdsOf(text string) []third {
+func thirdsOf(folded string) []third {
 	letters := []rune{' '}
-	for _, r := range fold(text) {
+	for _, r := range folded {
 		if kindOf(r) == gap {
 			r = ' '
 		}
@@ -74,13 +101,12 @@ func thirdsOf(text string) []third {
 func thirdsIn(letters []rune) []third {
 	thirds := make([]third, 0, len(letters))
 	for i := range len(letters) - 2 {
-		thirds = append(thirds, third(letters[i:i+3]))
+		a, b, c := letters[i], letters[i+1], letters[i+2]
+		thirds = append(thirds, third(a)<<(2*letterBits)|third(b)<<letterBits|third(c)) //nolint:gosec // letters are not negative
 	}
-	slices.SortFunc(thirds, third.compare)
+	slices.Sort(thirds)
 	return slices.Compact(thirds)
 }
-
-func (t third) compare(other third) int { return slices.Compare(t[:], other[:]) }
 
 // overlap is what two sets have in common, from 0 to 1 (Dice).
 func overlap(a, b []third) float64 {
@@ -89,7 +115,7 @@ func overlap(a, b []third) float64 {
 	}
 	common, j := 0, 0
 	for _, t := range a {
-		for j < len(b) && b[j].compare(t) < 0 {
+		for j < len(b) && b[j] < t {
 			j++
 		}
 		if j < len(b) && b[j] == t {

@@ -13,7 +13,7 @@ type Sketch []uint64
 
 // NewSketch reads a text. One without letters, such as a row of emoji, is told by its signs.
 func NewSketch(text string) Sketch {
-	thirds := thirdsOf(text)
+	thirds := thirdsOf(fold(text))
 	if len(thirds) == 0 {
 		thirds = thirdsIn([]rune(" " + text + " "))
 	}
@@ -27,8 +27,7 @@ func NewSketch(text string) Sketch {
 
 // shuffled is the place of a third among all when they are shuffled; no two have the same.
 func (t third) shuffled() uint64 {
-	const letter = 21                                                   // bits
-	x := uint64(t[0])<<(2*letter) | uint64(t[1])<<letter | uint64(t[2]) //nolint:gosec // letters are not negative
+	x := uint64(t)
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/unicode/rangetable"
 )
 
 const (
@@ -29,12 +30,12 @@ const (
 // of their bytes: all of its title, and the first of its description.
 func Words(title, description string) []string {
 	var words []string
-	split(title, true, func(word string) bool {
+	split(fold(title), true, func(word string) bool {
 		words = append(words, word)
 		return true
 	})
 	left := maxDescribed
-	split(cut(description, describedLetters), true, func(word string) bool {
+	split(fold(cut(description, describedLetters)), true, func(word string) bool {
 		words = append(words, word)
 		left--
 		return left > 0
@@ -44,9 +45,11 @@ func Words(title, description string) []string {
 }
 
 // Terms returns the words of a question, each once, in their order.
-func Terms(text string) []string {
+func Terms(text string) []string { return termsOf(fold(text)) }
+
+func termsOf(folded string) []string {
 	var terms []string
-	split(text, false, func(term string) bool {
+	split(folded, false, func(term string) bool {
 		if !slices.Contains(terms, term) {
 			terms = append(terms, term)
 		}
@@ -60,7 +63,7 @@ func Terms(text string) []string {
 func Query(text string) []string {
 	var words []string
 	last := ""
-	split(text, false, func(word string) bool {
+	split(fold(text), false, func(word string) bool {
 		if last != "" && !slices.Contains(words, last) {
 			words = append(words, last)
 		}
@@ -89,7 +92,7 @@ func fold(text string) string {
 	if ascii(text) {
 		return strings.ToLower(text)
 	}
-	folded := norm.NFKD.String(cases.Fold().String(norm.NFKC.String(text)))
+	folded := norm.NFKD.String(cases.Fold().String(compose(text)))
 	folded = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 0x300 && r <= 0x36f:
@@ -100,6 +103,21 @@ func fold(text string) string {
 		return r
 	}, folded)
 	return norm.NFKC.String(folded)
+}
+
+// compose is NFKC, up to a little more letters than the text has: one character may stand
+// for eighteen, and nobody writes many such characters.
+func compose(text string) string {
+	n := utf8.RuneCountInString(text)
+	left := n + n/4 + 16
+	var composed []byte
+	var characters norm.Iter
+	for characters.InitString(norm.NFKC, text); !characters.Done() && left > 0; {
+		next := characters.Next()
+		composed = append(composed, next...)
+		left -= utf8.RuneCount(next)
+	}
+	return string(composed)
 }
 
 func ascii(text string) bool {
@@ -121,7 +139,7 @@ const (
 )
 
 // unspaced are the scripts that put no spaces between words.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+var unspaced = rangetable.Merge(unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 
 func kindOf(r rune) kind {
 	switch {
@@ -134,18 +152,18 @@ func kindOf(r rune) kind {
 		return gram
 	case !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r):
 		return gap
-	case unicode.In(r, unspaced...):
+	case unicode.Is(unspaced, r):
 		return gram
 	}
 	return word
 }
 
-// split calls yield for each word of a text until it returns false. With ends, the last
+// split calls yield for each word of a folded text until it returns false. With ends, the last
 // character of a run without spaces is a word, too, so that every single one is found.
-func split(text string, ends bool, yield func(string) bool) {
+func split(folded string, ends bool, yield func(string) bool) {
 	var run []rune
 	was := gap
-	for _, r := range fold(text) + " " {
+	for _, r := range folded + " " {
 		is := kindOf(r)
 		if is != was {
 			if !emit(run, was, ends, yield) {

@@ -89,32 +89,9 @@ func corpus(t testing.TB, n int) []feedback.Request {
 // milliseconds.
 func (r *rig) stored(app feedback.App, requests []feedback.Request) {
 	r.t.Helper()
-	const chunk = 500
 	var last int64
 	if err := r.raw.QueryRowContext(ctx, "SELECT last FROM account_seq WHERE account_id = $1", app.AccountID).Scan(&last); err != nil {
 		r.t.Fatal(err)
-	}
-	insert := func(into, columns string, rows [][]any) {
-		for len(rows) > 0 {
-			n := min(chunk, len(rows))
-			var args []any
-			marks := make([]string, n)
-			for i, row := range rows[:n] {
-				places := make([]string, len(row))
-				for j := range row {
-					places[j] = "?" // SQLite takes the square of the time for numbered ones
-					if r.at.Name == "postgres" {
-						places[j] = fmt.Sprintf("$%d", len(args)+j+1)
-					}
-				}
-				marks[i] = "(" + strings.Join(places, ",") + ")"
-				args = append(args, row...)
-			}
-			if _, err := r.raw.ExecContext(ctx, "INSERT INTO "+into+" ("+columns+") VALUES "+strings.Join(marks, ","), args...); err != nil {
-				r.t.Fatal(err)
-			}
-			rows = rows[n:]
-		}
 	}
 	var rows, changes [][]any
 	for i, request := range requests {
@@ -124,8 +101,8 @@ func (r *rig) stored(app feedback.App, requests []feedback.Request) {
 		})
 		changes = append(changes, []any{app.AccountID, last + 1 + int64(i), 0, string(feedback.RequestCreated), feedback.ByAPIKey, app.ID, id})
 	}
-	insert("requests", "account_id, id, app_id, box, status, title, description, submitter_verified, tags, votes, comments, metadata, source, version, created_at, updated_at", rows)
-	insert("changes", "account_id, seq, at, kind, actor_kind, app_id, request_id", changes)
+	r.insert("requests", "account_id, id, app_id, box, status, title, description, submitter_verified, tags, votes, comments, metadata, source, version, created_at, updated_at", rows)
+	r.insert("changes", "account_id, seq, at, kind, actor_kind, app_id, request_id", changes)
 	for _, statement := range []string{
 		fmt.Sprintf("UPDATE account_seq SET last = last + %d WHERE account_id = $1", len(requests)),
 		fmt.Sprintf("UPDATE request_counts SET n = n + %d WHERE account_id = $1 AND app_id = $2 AND box = 'live' AND status = 'opened'", len(requests)),
@@ -134,6 +111,32 @@ func (r *rig) stored(app feedback.App, requests []feedback.Request) {
 		if _, err := r.raw.ExecContext(ctx, statement, args[:strings.Count(statement, "$")]...); err != nil {
 			r.t.Fatal(err)
 		}
+	}
+}
+
+// insert writes rows into a table.
+func (r *rig) insert(into, columns string, rows [][]any) {
+	r.t.Helper()
+	const chunk = 500
+	for len(rows) > 0 {
+		n := min(chunk, len(rows))
+		var args []any
+		marks := make([]string, n)
+		for i, row := range rows[:n] {
+			places := make([]string, len(row))
+			for j := range row {
+				places[j] = "?" // SQLite takes the square of the time for numbered ones
+				if r.at.Name == "postgres" {
+					places[j] = fmt.Sprintf("$%d", len(args)+j+1)
+				}
+			}
+			marks[i] = "(" + strings.Join(places, ",") + ")"
+			args = append(args, row...)
+		}
+		if _, err := r.raw.ExecContext(ctx, "INSERT INTO "+into+" ("+columns+") VALUES "+strings.Join(marks, ","), args...); err != nil {
+			r.t.Fatal(err)
+		}
+		rows = rows[n:]
 	}
 }
 

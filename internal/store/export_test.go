@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"time"
+
+	"gatherkit/internal/feedback"
 )
 
 // What the tests outside this package need from inside.
@@ -135,4 +137,14 @@ func (c *watchedConn) CheckNamedValue(v *driver.NamedValue) error {
 		return checker.CheckNamedValue(v)
 	}
 	return driver.ErrSkip
+}
+
+// HoldSearches takes all places for searches of similar requests, and returns what gives
+// them back.
+func (s *Store) HoldSearches(appID feedback.ID) (release func()) {
+	n := int64(0)
+	for s.searches.TryAcquire(appID, 1) {
+		n++
+	}
+	return func() { s.searches.Release(appID, n) }
 }

@@ -69,6 +69,7 @@ type facetCounter struct {
 	filter    Filter
 	end       time.Time
 	counters  []counter
+	looked    []lookedUp
 	own       *groups // what the filter itself matches
 }
 
@@ -100,7 +101,7 @@ type sums struct {
 // does not have.
 func (s *Store) Facets(ctx context.Context, accountID feedback.ID, f Filter) (found feedback.Facets, err error) {
 	c := &facetCounter{Store: s, accountID: accountID, filter: f, end: time.Now().Add(countTime)}
-	if _, err := reachOf(ctx, s.reader, accountID, f); err != nil {
+	if _, err := c.reach(ctx, f); err != nil {
 		return found, err
 	}
 	if err := c.readCounters(ctx); err != nil {
@@ -112,6 +113,31 @@ func (s *Store) Facets(ctx context.Context, accountID feedback.ID, f Filter) (fo
 		}
 	}
 	return found, nil
+}
+
+// lookedUp is what is known of the filter's query in some apps.
+type lookedUp struct {
+	apps  []feedback.ID
+	match match
+}
+
+// reach is reachOf, and looks the query up once for the same apps.
+func (c *facetCounter) reach(ctx context.Context, f Filter) (reach, error) {
+	r, err := reachBeforeQuery(ctx, c.reader, c.accountID, f)
+	if err != nil || f.Query == "" || r.n == 0 {
+		return r, err
+	}
+	for _, known := range c.looked {
+		if slices.Equal(known.apps, r.live) {
+			return r.by(f, known.match), nil
+		}
+	}
+	m, err := look(ctx, c.reader, c.accountID, f.Query, r.live)
+	if err != nil {
+		return r, err
+	}
+	c.looked = append(c.looked, lookedUp{r.live, m})
+	return r.by(f, m), nil
 }
 
 func (c *facetCounter) readCounters(ctx context.Context) (err error) {
@@ -163,7 +189,7 @@ func (c *facetCounter) values(ctx context.Context, part facet) (sums, error) {
 // byIndex counts assigned requests, or those that did not come by the widget, by the
 // index that has these alone; the others are what the counters know beside.
 func (c *facetCounter) byIndex(ctx context.Context, f Filter, part facet) (sums, error) {
-	within, err := reachOf(ctx, c.reader, c.accountID, f)
+	within, err := c.reach(ctx, f)
 	if err != nil {
 		return sums{}, err
 	}
@@ -209,7 +235,7 @@ func (c *facetCounter) grouped(ctx context.Context, part facet) (groups, error) 
 // groupRows counts the rows that a filter matches, in groups. Hidden, no column makes
 // SQLite walk an index in its order.
 func (c *facetCounter) groupRows(ctx context.Context, f Filter) (found groups, err error) {
-	within, err := reachOf(ctx, c.reader, c.accountID, f)
+	within, err := c.reach(ctx, f)
 	if err != nil || within.n == 0 {
 		return groups{exact: true}, err
 	}

@@ -45,7 +45,7 @@ func (c *facetCounter) boxes(ctx context.Context, into *feedback.Facets) error {
 		case f.counted():
 			total.N = c.total(f)
 		case f.Query == "" || box == feedback.Live:
-			within, err := reachOf(ctx, c.reader, c.accountID, f)
+			within, err := c.reach(ctx, f)
 			if err == nil && within.n > 0 {
 				total, err = c.countRows(ctx, c.accountID, f, within, c.end)
 			}
@@ -118,7 +118,7 @@ func (c *facetCounter) tags(ctx context.Context, into *feedback.Facets) error {
 func (c *facetCounter) countByTag(ctx context.Context) (tags map[string]feedback.Tag, exact bool, err error) {
 	tags = map[string]feedback.Tag{}
 	f := c.filter.without(byTag)
-	within, err := reachOf(ctx, c.reader, c.accountID, f)
+	within, err := c.reach(ctx, f)
 	if err != nil || within.n == 0 {
 		return tags, true, err
 	}

@@ -116,8 +116,7 @@ const (
 // counted by its index.
 func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, reach reach, end time.Time) (total Total, err error) {
 	if m := reach.match; m != nil && (!m.leads || m.n > maxLed) && len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside() {
-		n, err := countWords(ctx, s.reader, accountID, m, reach.live)
-		return Total{n, true}, err
+		return countWords(ctx, s.reader, accountID, m, reach)
 	}
 	total.Exact, err = s.inRanges(ctx, accountID, f, reach, end, func(from, until *feedback.ID) error {
 		n, err := s.countBetween(ctx, accountID, f, reach, from, until)

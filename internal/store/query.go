@@ -25,14 +25,17 @@ type match struct {
 }
 
 // look looks a query up for some apps.
-func look(ctx context.Context, q queryer, accountID feedback.ID, query string, apps []feedback.ID) (*match, error) {
-	m := &match{words: search.Query(query)}
+func look(ctx context.Context, q queryer, accountID feedback.ID, query string, apps []feedback.ID) (match, error) {
+	m := match{words: search.Query(query)}
 	for i := range m.words {
 		p := parameters{accountID}
 		var n int64
-		err := q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM word_counts WHERE account_id = $1 AND app_id IN ("+list(&p, padded(apps))+")"+m.is(i, &p), p...).Scan(&n)
+		// Each word is that of one request at least: of a beginning that more words have than
+		// may lead, it does not matter how many more.
+		err := q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT n FROM word_counts WHERE account_id = $1 AND app_id IN ("+
+			list(&p, padded(apps))+")"+m.is(i, &p)+" LIMIT CAST("+p.add(maxLed+1)+" AS BIGINT)) AS part", p...).Scan(&n)
 		if err != nil {
-			return nil, err
+			return m, err
 		}
 		if i == 0 || n < m.n {
 			m.leader, m.n = i, n
@@ -78,11 +81,15 @@ func (m *match) all(p *parameters) string {
 	return b.String()
 }
 
-// countWords is how many requests have the only word of a query, by the index alone.
-func countWords(ctx context.Context, q queryer, accountID feedback.ID, m *match, apps []feedback.ID) (n int64, err error) {
+// countWords is how many requests have the only word of a query, by the index alone. When
+// requests have many words with the same beginning it counts some of them only.
+func countWords(ctx context.Context, q queryer, accountID feedback.ID, m *match, within reach) (total Total, err error) {
 	p := parameters{accountID}
-	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+m.led(&p, apps), p...).Scan(&n)
-	return n, err
+	most, read := max(maxLed, 2*within.n), int64(0)
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT id, COUNT(*) AS n FROM ("+
+		"SELECT id FROM request_words WHERE account_id = $1 AND app_id IN ("+list(&p, padded(within.live))+")"+m.is(m.leader, &p)+" LIMIT CAST("+p.add(most+1)+" AS BIGINT)) AS part GROUP BY id) AS found", p...).Scan(&total.N, &read)
+	total.Exact = read <= most
+	return total, err
 }
 
 // reach is what of an account a filter reaches.
@@ -94,7 +101,17 @@ type reach struct {
 
 // reachOf reads what a filter reaches. It refuses with ErrAppNotFound when the filter
 // names an app that the account does not have.
-func reachOf(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (r reach, err error) {
+func reachOf(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (reach, error) {
+	r, err := reachBeforeQuery(ctx, q, accountID, f)
+	if err != nil || f.Query == "" || r.n == 0 {
+		return r, err
+	}
+	m, err := look(ctx, q, accountID, f.Query, r.live)
+	return r.by(f, m), err
+}
+
+// reachBeforeQuery is reachOf for the filter without its query.
+func reachBeforeQuery(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (r reach, err error) {
 	apps, err := tally(ctx, q, accountID, f)
 	if err != nil {
 		return r, err
@@ -110,16 +127,15 @@ func reachOf(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (r
 	if f.AppID != nil && len(r.live) == 0 {
 		return r, feedback.ErrAppNotFound
 	}
-	if f.Query == "" || r.n == 0 {
-		return r, nil
-	}
-	if r.match, err = look(ctx, q, accountID, f.Query, r.live); err != nil {
-		return r, err
-	}
-	m := r.match
+	return r, nil
+}
+
+// by is what remains of a reach with what is known of the filter's query.
+func (r reach) by(f Filter, m match) reach {
 	m.leads = !f.narrow() && (m.n <= maxLed || len(m.words) > 1 && m.n <= r.n/8)
 	if m.n == 0 {
 		r.n = 0
 	}
-	return r, nil
+	r.match = &m
+	return r
 }

@@ -23,6 +23,9 @@ const (
 	// maxCandidates is how many titles are compared, in parts of candidateChunk.
 	maxCandidates  = 512
 	candidateChunk = 128
+	// maxTitled is how many bytes of titles are compared. People's titles stay below it:
+	// only titles that were made to be expensive have more than 50 bytes on average.
+	maxTitled = 25_600
 	// leastScore is how alike a request must be to be shown.
 	leastScore = 0.25
 )
@@ -39,6 +42,10 @@ type Likeness struct {
 // Similar returns the live requests of an app that are most like a text, the most alike
 // first. In the place of a merged one stands the one that it was merged into.
 func (s *Store) Similar(ctx context.Context, accountID feedback.ID, l Likeness) ([]feedback.Similar, error) {
+	if err := s.searches.Acquire(ctx, l.AppID, 1); err != nil {
+		return nil, err
+	}
+	defer s.searches.Release(l.AppID, 1)
 	q := search.NewQuestion(l.Text)
 	wanted, weights, err := s.wantedWords(ctx, accountID, l.AppID, q)
 	if err != nil {
@@ -49,11 +56,12 @@ func (s *Store) Similar(ctx context.Context, accountID feedback.ID, l Likeness) 
 		return nil, err
 	}
 	found := map[feedback.ID]feedback.Similar{}
+	left := maxTitled
 	for chunk := range slices.Chunk(candidates[:min(len(candidates), maxCandidates)], candidateChunk) {
-		if err := s.compare(ctx, accountID, l, q, weights, chunk, found); err != nil {
+		if left, err = s.compare(ctx, accountID, l, q, weights, chunk, left, found); err != nil {
 			return nil, err
 		}
-		if len(l.Statuses) == 0 || len(found) >= candidateChunk/2 {
+		if len(l.Statuses) == 0 || len(found) >= candidateChunk/2 || left <= 0 {
 			break
 		}
 	}
@@ -90,8 +98,12 @@ func (s *Store) wantedWords(ctx context.Context, accountID, appID feedback.ID, q
 		}
 		meant[word][term] = max(meant[word][term], likeness)
 	}
+	variants, err := vocabulary.Variants(ctx, q, maxVariants)
+	if err != nil {
+		return nil, nil, err
+	}
 	for i, term := range q.Terms {
-		for _, variant := range vocabulary.Variants(q.Terms, i, maxVariants) {
+		for _, variant := range variants[i] {
 			mean(variant.Word, i, variant.Likeness)
 		}
 		mean(term, i, 1)
@@ -222,15 +234,16 @@ func postingsQuery(accountID, appID feedback.ID, wanted []wantedWord) (string, [
 	return strings.Join(ranges, " UNION ALL "), p
 }
 
-// compare reads the titles of candidates, and keeps in found how alike they are.
-func (s *Store) compare(ctx context.Context, accountID feedback.ID, l Likeness, q search.Question, weights []float64, candidates []candidate, found map[feedback.ID]feedback.Similar) error {
+// compare reads the titles of candidates, and keeps in found how alike they are. It stops
+// after left bytes of titles, and returns what is left of them.
+func (s *Store) compare(ctx context.Context, accountID feedback.ID, l Likeness, q search.Question, weights []float64, candidates []candidate, left int, found map[feedback.ID]feedback.Similar) (int, error) {
 	ids := make([]feedback.ID, 0, len(candidates))
 	for _, c := range candidates {
 		ids = append(ids, c.id)
 	}
 	read, err := s.titles(ctx, accountID, l.AppID, ids)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var missing []feedback.ID
 	for _, r := range read {
@@ -242,13 +255,17 @@ func (s *Store) compare(ctx context.Context, accountID feedback.ID, l Likeness, 
 	}
 	roots, err := s.titles(ctx, accountID, l.AppID, missing)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, c := range candidates {
 		r, live := read[c.id]
 		if !live {
 			continue
 		}
+		if left <= 0 {
+			break
+		}
+		left -= len(r.Title)
 		score := q.Score(r.Title, weights, c.found)
 		if r.mergedInto != nil {
 			root := *r.mergedInto
@@ -265,7 +282,7 @@ func (s *Store) compare(ctx context.Context, accountID feedback.ID, l Likeness, 
 		r.Score = max(score, found[r.ID].Score)
 		found[r.ID] = r.Similar
 	}
-	return nil
+	return left, nil
 }
 
 // titled is a request with what was made of it by a merge.

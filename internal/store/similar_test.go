@@ -1,6 +1,9 @@
 package store_test
 
 import (
+	"context"
+	"errors"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,4 +70,39 @@ func TestSimilar(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSimilarWaits: a search waits while others have all places, and leaves when its caller
+// does.
+func TestSimilarWaits(t *testing.T) {
+	r := newRig(t, storetest.SQLite(t))
+	account := r.account("Acme")
+	app, other := r.app(account), r.app(account)
+	search := func(ctx context.Context) error {
+		_, err := r.Similar(ctx, account.ID, store.Likeness{AppID: app.ID, Text: "dark", Limit: 1})
+		return err
+	}
+	release := r.HoldSearches(other.ID)
+	gone := errors.New("gone")
+	leaving, leave := context.WithCancelCause(ctx)
+	left, stayed := make(chan error, 1), make(chan error, 1)
+	go func() { left <- search(leaving) }()
+	go func() { stayed <- search(ctx) }()
+	leave(gone)
+	if err := <-left; !errors.Is(err, gone) {
+		t.Errorf("a caller that is gone gets %v", err)
+	}
+	if len(stayed) > 0 {
+		t.Error("a search did not wait for a place")
+	}
+	release()
+	if err := <-stayed; err != nil {
+		t.Error(err)
+	}
+	// Each search gives its place back.
+	for range 2 * runtime.GOMAXPROCS(0) {
+		if err := search(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

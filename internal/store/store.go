@@ -11,11 +11,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"gatherkit/internal/batch"
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
 
@@ -64,6 +66,9 @@ type Store struct {
 	arrived atomic.Int64 // submissions that this process has been given
 
 	words vocabularies
+	// searches divides half of the processors among the apps in which similar requests are
+	// searched, so that the other calls go on.
+	searches *fair.Pool[feedback.ID]
 
 	broken, closed atomic.Bool
 	fatal          func(error)
@@ -94,9 +99,10 @@ const (
 // Open opens the store, creating the SQLite file when there is none, and brings
 // its schema up to date.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	half := int64(max(1, runtime.GOMAXPROCS(0)/2))
 	s := &Store{
 		folder: o.Folder, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log, fatal: o.Fatal,
-		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
+		removeFile: o.RemoveFile, unsentLife: feedback.SendLife, searches: fair.New[feedback.ID](half, half),
 	}
 	if o.FilesSentPast {
 		s.unsentLife = feedback.UploadLife

@@ -30,7 +30,7 @@ type vocabularies struct {
 
 // appVocabulary is the vocabulary of one app, which one caller at a time reads anew.
 type appVocabulary struct {
-	reading sync.Mutex
+	reading chan struct{} // holds one value while somebody does
 
 	// The rest is guarded by vocabularies.mu.
 	words  *search.Vocabulary
@@ -49,7 +49,7 @@ func (s *Store) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*
 	}
 	app := v.apps[appID]
 	if app == nil {
-		app = &appVocabulary{}
+		app = &appVocabulary{reading: make(chan struct{}, 1)}
 		v.apps[appID] = app
 	}
 	v.clock++
@@ -59,12 +59,19 @@ func (s *Store) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*
 	if words != nil && fresh {
 		return words, nil
 	}
-	if words == nil {
-		app.reading.Lock()
-	} else if !app.reading.TryLock() {
-		return words, nil
+	select {
+	case app.reading <- struct{}{}:
+	default:
+		if words != nil {
+			return words, nil
+		}
+		select {
+		case app.reading <- struct{}{}:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
-	defer app.reading.Unlock()
+	defer func() { <-app.reading }()
 	return s.readVocabulary(ctx, accountID, appID, app)
 }
 

@@ -1,0 +1,71 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestScore(t *testing.T) {
+	q := NewQuestion("dark mode for the editor")
+	weights := []float64{5, 3, 1, 1, 4}
+	found := make([]float64, len(weights))
+	last := 1.0001
+	for _, title := range []string{"dark mode for the editor", "Dark mode in the editor", "Dark mode", "The mode", "Invoices"} {
+		score := q.Score(title, weights, found)
+		if score < 0 || score > 1.0001 || score >= last {
+			t.Errorf("%s: %v after %v", title, score, last)
+		}
+		last = score
+	}
+	if q.Score("", weights, found) != 0 || NewQuestion("?").Score("a", nil, nil) != 0 {
+		t.Error("nothing is like something")
+	}
+}
+
+// TestScoreOfDescriptions: a word in the description alone counts half of one in the title,
+// and as much as it was found; in the title as well, it counts once.
+func TestScoreOfDescriptions(t *testing.T) {
+	q := NewQuestion("dark editor")
+	weights := []float64{1, 3}
+	score := func(title string, found ...float64) float64 { return q.Score(title, weights, found) }
+	near := func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
+	for _, c := range []struct {
+		name         string
+		got, wantAdd float64
+		from         float64
+	}{
+		{"nothing of it in the title", score("zzz", 0, 1), ofQuestion * 3 * 0.5 / 4, score("zzz", 0, 0)},
+		{"partly", score("zzz", 0.8, 0), ofQuestion * 1 * 0.8 * 0.5 / 4, score("zzz", 0, 0)},
+		{"also in the title", score("dark", 1, 0), 0, score("dark", 0, 0)},
+		{"beside the title", score("dark", 1, 1), ofQuestion * 3 * 0.5 / 4, score("dark", 1, 0)},
+	} {
+		if !near(c.got-c.from, c.wantAdd) {
+			t.Errorf("%s: the description adds %v, want %v", c.name, c.got-c.from, c.wantAdd)
+		}
+	}
+}
+
+// TestScoreIsBounded: of a title full of words that resemble all those of a question, no
+// more pairs are compared than there may be. Words that are equal count all the same.
+func TestScoreIsBounded(t *testing.T) {
+	const n = 24
+	words := func(n int, first rune) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString("stem" + string(first+rune(i)) + " ")
+		}
+		return b.String()
+	}
+	q := NewQuestion(words(n, 'a'))
+	weights, found := slices.Repeat([]float64{1}, n), make([]float64, n)
+	if score := q.Score(words(maxScored/n, 'а'), weights, found); score < 0.6 {
+		t.Errorf("as many as may be are alike by %v", score)
+	}
+	if score := q.Score(words(n, 'а'), weights, found); score > 0.5 {
+		t.Errorf("more than that are alike by %v", score)
+	}
+	if score := q.Score(words(n, 'a'), weights, found); score < 0.999 {
+		t.Errorf("itself is alike by %v", score)
+	}
+}

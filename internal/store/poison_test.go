@@ -1,0 +1,232 @@
+package store_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/search"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// poisoned is how many submissions one stranger gets through.
+const poisoned = 3600
+
+// poison is words that a stranger submits to make calls expensive, and the questions that
+// go with them.
+type poison struct {
+	name      string
+	word      func(*rand.Rand) string
+	questions []string
+	query     string // words that most requests have
+}
+
+// noise is n of some letters at random.
+func noise(random *rand.Rand, letters string, n int) string {
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = letters[random.IntN(len(letters))]
+	}
+	return string(text)
+}
+
+// anagram is the letters of a word in another order.
+func anagram(random *rand.Rand, word string) string {
+	letters := []byte(word)
+	random.Shuffle(len(letters), func(i, j int) { letters[i], letters[j] = letters[j], letters[i] })
+	return string(letters)
+}
+
+func poisons() []poison {
+	random := rand.New(rand.NewPCG(5, 6))
+	const plain, ligature = "calendar of the invoice list", "ﷺ" // one character, and eighteen when it is folded
+	long := func(r *rand.Rand) string { return strings.Repeat("a", 24) + noise(r, "bcdefghi", 8) }
+	short := func(r *rand.Rand) string { return noise(r, "aeiln", 5+r.IntN(2)) }
+	anagrams := func(r *rand.Rand) string { return anagram(r, "calendar"+noise(r, "inov", 1)) }
+	stems := func(r *rand.Rand) string { return "calendar" + noise(r, "abcdefghijklmnop", 4) }
+	ligatures := func(*rand.Rand) string { return strings.Repeat(ligature, 10) }
+	questionOf := func(word func(*rand.Rand) string) string {
+		var words []string
+		for utf8.RuneCountInString(strings.Join(words, " ")) < 200 {
+			words = append(words, word(random))
+		}
+		return strings.Join(words[:len(words)-1], " ")
+	}
+	return []poison{
+		{"anagrams", anagrams, []string{plain, "calendairn calendra"}, "c"},
+		{"stems", stems, []string{plain, "calendarabcd"}, "ca"},
+		{"long words", long, []string{questionOf(long)}, "aa"},
+		{"short words", short, []string{questionOf(short)}, "a"},
+		{"ligatures", ligatures, []string{"صلى الله عليه وسلم", strings.Repeat(ligature, 200)}, "صل"},
+	}
+}
+
+// requests are full of the poison's words.
+func (p poison) requests() (requests []feedback.Request) {
+	const title, described = 200, 24
+	random := rand.New(rand.NewPCG(1, 2))
+	for range poisoned {
+		words := []string{p.word(random)}
+		for letters := 0; letters <= title; letters += utf8.RuneCountInString(words[len(words)-1]) + 1 {
+			words = append(words, p.word(random))
+		}
+		var description []string
+		for range described {
+			description = append(description, p.word(random))
+		}
+		requests = append(requests, feedback.NewRequest(strings.Join(words[:len(words)-2], " "), strings.Join(description, " ")))
+	}
+	return requests
+}
+
+// storedWithWords is stored, and writes the index as well: to follow so many words would
+// take minutes.
+func (r *rig) storedWithWords(app feedback.App, requests []feedback.Request) {
+	r.t.Helper()
+	r.stored(app, requests)
+	ids := r.ids(app)
+	slices.SortFunc(ids, func(a, b feedback.ID) int { return strings.Compare(a.String(), b.String()) })
+	counts, postings := map[string]int{"": len(requests)}, map[string][]feedback.ID{}
+	var rows [][]any
+	for i, request := range requests {
+		words := search.Words(request.Title, request.Description)
+		for _, word := range words {
+			counts[word]++
+			postings[word] = append(postings[word], ids[i])
+		}
+		rows = append(rows, []any{app.AccountID, app.ID, ids[i], strings.Join(words, " ")})
+	}
+	r.insert("indexed_requests", "account_id, app_id, request_id, words", rows)
+	rows = nil
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		rows = append(rows, []any{app.AccountID, app.ID, word, counts[word]})
+	}
+	r.insert("word_counts", "account_id, app_id, word, n", rows)
+	rows = nil
+	for _, word := range slices.Sorted(maps.Keys(postings)) {
+		for _, id := range postings[word] {
+			rows = append(rows, []any{app.AccountID, app.ID, word, id})
+		}
+	}
+	r.insert("request_words", "account_id, app_id, word, id", rows)
+	r.clock.Move(time.Minute)
+}
+
+// cpu is the processor time of a call: the least of a few rounds, as others' work beside
+// it can only add to it.
+func cpu(t *testing.T, call func() error) time.Duration {
+	t.Helper()
+	used := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	const rounds, calls = 5, 3
+	least := time.Duration(0)
+	for i := range rounds {
+		before := used()
+		for range calls {
+			if err := call(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := (used() - before) / calls; i == 0 || took < least {
+			least = took
+		}
+	}
+	return least
+}
+
+// TestPoison: whatever words strangers submit, what is done with words costs at most three
+// times as much as among as many requests of people.
+func TestPoison(t *testing.T) {
+	if raceDetector {
+		t.Skip("nothing here runs at once")
+	}
+	const most = 3
+	r := newRig(t, storetest.SQLite(t))
+	if _, err := r.raw.ExecContext(ctx, "PRAGMA synchronous = OFF"); err != nil {
+		t.Fatal(err)
+	}
+	type call struct {
+		name string
+		run  func(feedback.App, string) error
+	}
+	similar := func(name string, statuses ...feedback.Status) call {
+		return call{name, func(app feedback.App, text string) error {
+			_, err := r.Similar(ctx, app.AccountID, store.Likeness{AppID: app.ID, Text: text, Statuses: statuses, Limit: 10})
+			return err
+		}}
+	}
+	asked := []call{
+		similar("requests-similar"),
+		similar("widget-similar-requests", feedback.Opened),
+		similar("widget-similar-requests without answers", "planned"),
+	}
+	sought := []call{
+		{"requests-list", func(app feedback.App, query string) error {
+			f := store.Filter{Box: feedback.Live, AppID: &app.ID, Query: query}
+			_, _, err := r.Requests(ctx, app.AccountID, f, store.Page{Sort: store.Newest, Limit: 50})
+			return err
+		}},
+		{"requests-facets", func(app feedback.App, query string) error {
+			_, err := r.Facets(ctx, app.AccountID, store.Filter{Box: feedback.Live, AppID: &app.ID, Query: query})
+			return err
+		}},
+	}
+	// People's questions are of a few words, and of as many as there can be; of their queries
+	// the dearest are words that most requests have, here "please".
+	normal := r.app(r.account("People"))
+	requests := corpus(t, poisoned-len(readPairs(t)))
+	for i := range requests {
+		requests[i].Description = "Please, " + requests[i].Description
+	}
+	r.storedWithWords(normal, requests)
+	const short = "calendar of the invoice list"
+	var long strings.Builder
+	for i := 0; long.Len() < 150; i++ {
+		long.WriteString(requests[7*i].Title + " ")
+	}
+	usual := map[string]time.Duration{}
+	for _, c := range asked {
+		usual[c.name+" short"] = cpu(t, func() error { return c.run(normal, short) })
+		usual[c.name+" long"] = cpu(t, func() error { return c.run(normal, long.String()) })
+	}
+	for _, c := range sought {
+		usual[c.name] = cpu(t, func() error { return c.run(normal, "pl") })
+	}
+	for _, p := range poisons() {
+		app := r.app(r.account(fmt.Sprintf("Poisoned by %s", strings.ReplaceAll(p.name, " ", ""))))
+		r.storedWithWords(app, p.requests())
+		check := func(c call, text, against string) {
+			took := cpu(t, func() error { return c.run(app, text) })
+			t.Logf("%s: %s %.16q: %v, usually %v: %.1f", p.name, c.name, text, took, usual[against], float64(took)/float64(usual[against]))
+			if took > most*usual[against] {
+				t.Errorf("%s: %s takes %v, which is more than %d times the usual %v", p.name, c.name, took, most, usual[against])
+			}
+		}
+		for _, c := range asked {
+			for _, question := range p.questions {
+				kind := " short"
+				if len(search.Terms(question)) > len(search.Terms(short)) {
+					kind = " long"
+				}
+				check(c, question, c.name+kind)
+			}
+		}
+		for _, c := range sought {
+			check(c, p.query, c.name)
+			check(c, p.questions[0], c.name)
+		}
+	}
+}
