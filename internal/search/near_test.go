@@ -73,6 +73,22 @@ func checkNear(t interface{ Fatalf(string, ...any) }, words []string, term strin
 	}
 }
 
+// TestNearAtItsBounds is about words that are just near enough, and more of them than are
+// wanted.
+func TestNearAtItsBounds(t *testing.T) {
+	for _, c := range []struct{ term, words string }{
+		{"kale", "kalexxxx kalexxxxxxxx kalexxxxxxxxx"},
+		{"abcdefgh", "abcdefxyz abcdexyzz"},
+		{"invoice", "invoices invoicing invoce invoicer voice xinvoicexx inovice invoic envoice"},
+	} {
+		for most := range 9 {
+			words := strings.Fields(c.words)
+			slices.Sort(words)
+			checkNear(t, words, c.term, most+1)
+		}
+	}
+}
+
 // FuzzNear compares the search of a vocabulary with a plain one.
 func FuzzNear(f *testing.F) {
 	f.Add("invocie", "invoice invoices voice invoicing")

@@ -105,6 +105,16 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// TestFoldIsBounded: of characters that stand for many others, the first ones count.
+func TestFoldIsBounded(t *testing.T) {
+	for _, letters := range []int{1, 40, 200} {
+		folded := fold(strings.Repeat("ﷺ", letters))
+		if n := utf8.RuneCountInString(folded); n < letters || n > letters+letters/4+40 || !strings.HasPrefix(folded, "صلى الله") {
+			t.Errorf("of %d letters %d are made", letters, n)
+		}
+	}
+}
+
 // FuzzWords: words are what the index and its look-ups can bear: letters and digits alone,
 // none of which means anything to LIKE, in order, and all that is asked for in a title is
 // among its words.
