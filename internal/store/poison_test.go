@@ -184,15 +184,15 @@ func TestPoison(t *testing.T) {
 			return err
 		}},
 	}
-	// People's questions are of a few words, and of as many as there can be; of their queries
-	// the dearest are words that most requests have, here "please".
+	// People's questions are of a few words, and of as many as there can be. The dearest words
+	// are those that most requests have, here "please".
 	normal := r.app(r.account("People"))
 	requests := corpus(t, poisoned-len(readPairs(t)))
 	for i := range requests {
 		requests[i].Description = "Please, " + requests[i].Description
 	}
 	r.storedWithWords(normal, requests)
-	const short = "calendar of the invoice list"
+	const short = "Please, a calendar of the invoice list"
 	var long strings.Builder
 	for i := 0; long.Len() < 150; i++ {
 		long.WriteString(requests[7*i].Title + " ")
