@@ -39,6 +39,96 @@ test('the waits grow to five minutes, and no two are alike', async () => {
   assert.notEqual(backoff(3), backoff(3))
 })
 
+// outbox is what waits on a shelf, and what sends it to a service that answers as `reply`
+// says: with nothing when it takes the idea, or with the failure. Time is the test's.
+async function outbox(t, reply) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1e12 })
+  const browser = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+  Object.defineProperty(globalThis, 'navigator', { value: { onLine: true }, configurable: true })
+  t.after(() => (browser ? Object.defineProperty(globalThis, 'navigator', browser) : delete globalThis.navigator))
+  const [{ createSender }, shelf] = await Promise.all([load('sender.ts'), load('shelf.ts')])
+  let rounds = []
+  const told = []
+  const sender = createSender({
+    ...shelf, app: t.name, base: '', list: async (app) => structuredClone(await shelf.list(app)), emit() {}, failed() {}, token: async () => undefined,
+    tell: (id, { state }) => told.push(`${id} ${state}`),
+    alone: (work) => (rounds.push([]), work()),
+    async call(operation, { title }) {
+      rounds.at(-1).push(title)
+      const failure = reply(title)
+      if (failure) throw failure
+      return { request: { title } }
+    },
+  })
+  t.after(() => sender.stop())
+  const settled = () => new Promise(setImmediate) // nothing here waits for anything but promises
+  return {
+    told,
+    left: async () => (await shelf.list(t.name)).map(({ id }) => id),
+    add: (id, at) => shelf.put({ id, app: t.name, fields: { title: id }, files: [], at, tries: 0, next: 0 }),
+    // after lets time pass and returns what was asked of the service meanwhile, a list for each round.
+    async after(ms, flush) {
+      rounds = []
+      if (flush) sender.flush(flush.eager)
+      t.mock.timers.tick(ms)
+      await settled()
+      return rounds
+    },
+  }
+}
+
+for (const [name, failure] of Object.entries({ 'an answer of 500': { kind: 'server', code: 'api.internal' }, 'a mistake of ours': new TypeError('oops') })) {
+  test(`an idea that ends in ${name} each time keeps no other back`, async (t) => {
+    let broken = true
+    const box = await outbox(t, (title) => (title === 'b' && broken ? failure : undefined))
+    for (const id of ['d', 'b', 'e', 'a', 'c']) await box.add(id, 1e12 + id.charCodeAt(0)) // which is not the order of the shelf
+    assert.deepEqual(await box.after(0, { eager: false }), [['a', 'b']], 'a failure ends the round: the next would fail alike')
+    assert.deepEqual(await box.after(999), [])
+    assert.deepEqual(await box.after(2001), [['c', 'd', 'e', 'b']], 'what has failed comes last')
+    await box.add('f', 1e12 + 10_000)
+    assert.deepEqual(await box.after(0, { eager: false }), [['f']], 'what has failed waits')
+    await box.add('g', 1e12 + 11_000)
+    assert.deepEqual(await box.after(0, { eager: true }), [['g', 'b']], 'but not when a person sends')
+    assert.deepEqual(await box.left(), ['b'])
+    broken = false
+    assert.deepEqual(await box.after(12_000), [['b']])
+    assert.deepEqual(await box.left(), [])
+    assert.deepEqual(box.told.filter((what) => what.endsWith(' sent')), ['a sent', 'c sent', 'd sent', 'e sent', 'f sent', 'g sent', 'b sent'])
+    assert.deepEqual(await box.after(600_000), [], 'nothing is sent twice')
+  })
+}
+
+for (const [kind, state] of [['refused', 'refused'], ['key', 'waiting'], ['identity', 'waiting']]) {
+  test(`an idea of which the service says "${kind}" keeps no other back`, async (t) => {
+    const box = await outbox(t, (title) => (title === 'b' ? { kind, code: 'widget.no' } : undefined))
+    for (const id of ['c', 'b', 'a']) await box.add(id, 1e12 + id.charCodeAt(0))
+    const first = kind === 'identity' ? ['a', 'b', 'b', 'c'] : ['a', 'b', 'c'] // once more with a fresh token
+    assert.deepEqual(await box.after(0, { eager: false }), [first])
+    assert.deepEqual(box.told, ['a sent', `b ${state}`, 'c sent'])
+    await box.add('d', 1e12 + 1000)
+    assert.deepEqual(await box.after(600_000, { eager: false }), [['d']], 'it is not asked again by itself')
+    assert.deepEqual(await box.left(), ['b'])
+    const eager = { refused: [], key: ['b'], identity: ['b', 'b'] }[kind] // what is refused waits for the form
+    assert.deepEqual(await box.after(0, { eager: true }), [eager])
+  })
+}
+
+test('the service says when it wants to be asked again', async (t) => {
+  let busy = true
+  const box = await outbox(t, (title) => (busy ? { kind: 'server', code: 'api.rate_limited', wait: { a: 20, b: 60 }[title] } : undefined))
+  await box.add('a', 1e12)
+  assert.deepEqual(await box.after(0, { eager: false }), [['a']])
+  await box.add('b', 1e12 + 1)
+  assert.deepEqual(await box.after(0, { eager: false }), [['b']], 'the wait of one is not that of the other')
+  assert.deepEqual(await box.after(0, { eager: true }), [[]], 'a person cannot shorten it')
+  assert.deepEqual(await box.after(19_999), [])
+  assert.deepEqual(await box.after(1), [['a']])
+  busy = false
+  assert.deepEqual(await box.after(39_999), [['a']])
+  assert.deepEqual(await box.after(1), [['b']])
+  assert.deepEqual(await box.left(), [])
+})
+
 test('files are known by their bytes', async () => {
   const { typeOf } = await load('attachments.ts')
   const file = (bytes, type = '') => typeOf(new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], 'name', { type }))
