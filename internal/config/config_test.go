@@ -84,6 +84,10 @@ func TestSources(t *testing.T) {
 		{"trusted-proxies", "10.0.0.0/8, 127.0.0.1,::1,", "[10.0.0.0/8 127.0.0.1/32 ::1/128]"},
 		{"trusted-proxies", "10.1.2.3/8,fe80::1%eth0", "[10.0.0.0/8 fe80::1/128]"},
 		{"trusted-proxies", "::ffff:10.0.0.1,::ffff:10.0.0.0/104", "[10.0.0.1/32 10.0.0.0/8]"},
+		{"trusted-proxies", "::ffff:0.0.0.0/96,::ffff:0.0.0.0/95", "[0.0.0.0/0 ::fffe:0:0/95]"},
+		{"trusted-proxies", "2001:db8::/112,,2001:db8::1", "[2001:db8::/112 2001:db8::1/128]"},
+		{"uploads", "/srv/files", "/srv/files"},
+		{"uploads", "s3://name?region=eu-central-1", "s3://name?region=eu-central-1"},
 	} {
 		variable := "GATHERKIT_" + strings.ToUpper(strings.ReplaceAll(test.setting, "-", "_"))
 		t.Run(test.setting+"="+test.value, func(t *testing.T) {
@@ -110,6 +114,7 @@ func read(c *commandLine, setting string) string {
 	return map[string]string{
 		"data": s.Data, "database": string(s.Database), "listen": s.Listen, "metrics-listen": s.MetricsListen,
 		"submit-rate": fmt.Sprint(s.SubmitRate), "public-url": s.PublicURL.String(), "trusted-proxies": fmt.Sprint(s.TrustedProxies),
+		"uploads": string(s.Uploads),
 	}[setting]
 }
 
@@ -153,6 +158,9 @@ func TestInvalid(t *testing.T) {
 		{"public-url", "https://example.com/a%2Fb", "must have a path of"},
 		{"trusted-proxies", "10.0.0.0/33", `not "10.0.0.0/33"`},
 		{"trusted-proxies", "10.0.0.1,proxy", `not "proxy"`},
+		{"uploads", "gs://name", "must be a folder, or begin with s3://"},
+		{"uploads", "s3://", "must name a bucket"},
+		{"uploads", "s3:///?region=eu-central-1", "must name a bucket"},
 	} {
 		variable := "GATHERKIT_" + strings.ToUpper(strings.ReplaceAll(test.setting, "-", "_"))
 		t.Run(test.setting+"="+test.value, func(t *testing.T) {

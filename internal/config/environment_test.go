@@ -48,3 +48,13 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownNamesEach: what is known, or not ours, hides nothing that comes after it.
+func TestUnknownNamesEach(t *testing.T) {
+	_, parser := newParser(t)
+	got := config.Unknown(parser.Model, []string{"HOME=/root", "GATHERKIT_COLOUR=red", "GATHERKIT_LISTEN=:80", "GATHERKIT_SERVICE_PORT=80", "GATHERKIT_LISTN=:80"})
+	want := []string{"GATHERKIT_COLOUR is not a setting", "GATHERKIT_LISTN is not a setting; did you mean GATHERKIT_LISTEN?"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
