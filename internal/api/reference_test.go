@@ -1,7 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -135,5 +138,23 @@ func TestCodesAreListed(t *testing.T) {
 			t.Errorf("%+v is not a proper, unique code", e)
 		}
 		seen[e.Code] = true
+	}
+}
+
+// TestDocument: GET and HEAD open the OpenAPI document, and nothing else does.
+func TestDocument(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	ask := func(method, path string) answer { return serve(s.api, httptest.NewRequest(method, path, http.NoBody)) }
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		got := ask(method, "/api/openapi.json")
+		if got.status != http.StatusOK || !bytes.Equal(got.body, s.api.OpenAPI()) || got.header.Get("Content-Type") != "application/json; charset=utf-8" || got.header.Get("Cache-Control") != "public, max-age=300" {
+			t.Errorf("%s: %d %v", method, got.status, got.header)
+		}
+	}
+	if got := ask(http.MethodPost, "/api/openapi.json"); got.code(t) != "api.unknown_operation" {
+		t.Errorf("POST: %d %s", got.status, got.body)
+	}
+	if got := ask(http.MethodGet, "/api/auth-me"); got.code(t) != "api.method_not_allowed" {
+		t.Errorf("GET of an operation: %d %s", got.status, got.body)
 	}
 }
