@@ -1,0 +1,42 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// TestBodiesLeaveNothingBehind sends large bodies of every end, more of each than the
+// service holds at once: whatever becomes of them, they give back all that they held.
+func TestBodiesLeaveNothingBehind(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	whole := `{"title":"T","description":"` + strings.Repeat(" ", maxBody-len(`{"title":"T","description":""}`)) + `"}`
+	for name, c := range map[string]struct {
+		body   func() io.Reader
+		media  string
+		status int
+		code   string
+	}{
+		"as long as it may be": {func() io.Reader { return strings.NewReader(whole) }, "text/plain", 415, "api.unsupported_media_type"},
+		"too long":             {func() io.Reader { return strings.NewReader(whole + " ") }, "application/json", 413, "api.body_too_large"},
+		"broken off": {func() io.Reader {
+			return io.MultiReader(strings.NewReader(whole[:maxBody-1]), iotest.ErrReader(io.ErrUnexpectedEOF))
+		}, "application/json", 400, "api.invalid_json"},
+	} {
+		for range 2 * maxBodies / maxBody {
+			r := s.request("widget-submit-request", "key", "")
+			r.Header.Set("Content-Type", c.media)
+			r.Body = io.NopCloser(c.body())
+			if got := serve(s.api, r); got.status != c.status || got.code(t) != c.code {
+				t.Fatalf("%s: %d %s", name, got.status, got.body)
+			}
+		}
+	}
+	if got := s.call("widget-submit-request", "key", whole); got.status != http.StatusOK {
+		t.Errorf("a body of %d bytes: %d %s", len(whole), got.status, got.body)
+	}
+}
