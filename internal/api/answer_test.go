@@ -1,0 +1,43 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// TestNoRetryAfter: a refusal that does not pass by itself says no time to wait.
+func TestNoRetryAfter(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	for operation, status := range map[string]int{"apps-list": 401, "nonsense": 404, "widget-submit-request": 400} {
+		who := map[string]string{"widget-submit-request": "key"}[operation]
+		if got := s.call(operation, who, "{}"); got.status != status || len(got.header.Values("Retry-After")) > 0 {
+			t.Errorf("%s: %d %v", operation, got.status, got.header)
+		}
+	}
+}
+
+// TestTroubleIsLogged: the log warns when the database does not answer, and not when a
+// caller does not wait for the answer.
+func TestTroubleIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	s := newService(t, storetest.SQLite(t), func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	const warning = "level=WARN msg=unavailable"
+	gone, leave := context.WithCancel(context.Background())
+	leave()
+	log.Reset()
+	if got := serve(s.api, s.request("apps-list", "owner", "{}").WithContext(gone)); got.status != 503 || strings.Contains(log.String(), warning) {
+		t.Errorf("the caller has left: %d, %s", got.status, &log)
+	}
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log.Reset()
+	if got := s.call("apps-list", "owner", "{}"); got.status != 503 || !strings.Contains(log.String(), warning) {
+		t.Errorf("the database is closed: %d, %s", got.status, &log)
+	}
+}
