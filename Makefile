@@ -3,8 +3,11 @@ SHELL := /usr/bin/env bash -euo pipefail -c
 
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+GREMLINS      := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 FUZZTIME      ?= 20s
+# Each mutant costs a build and the tests of its package, so these are packages with fast tests.
+MUTANTS       ?= batch config fair feedback password search
 # What the tests may not leave out; power cuts need root and loop devices as well.
 REQUIRE       ?= postgres,browser,nginx,systemd,s3
 
@@ -64,6 +67,15 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s).
 		echo "$$package $$name"; \
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
 	done <<<"$$targets"
+
+# The tool takes its time limit from one run of the tests, which must not come from the
+# cache, and counts a mutant that does not compile as killed.
+.PHONY: mutants
+mutants: ## List changes of the code that no test notices; MUTANTS='fair search' and so on.
+	@for package in $(MUTANTS); do \
+		GOFLAGS=-count=1 nice go run $(GREMLINS) unleash --workers 1 --timeout-coefficient 20 -S ltv \
+			--invert-logical --invert-loopctrl --invert-assignments --remove-self-assignments --invert-bitwise --invert-bwassign ./internal/$$package; \
+	done
 
 .PHONY: bench
 bench: ## Measure the service beside floors of the same run; BENCH='-sizes 1000' and so on.
