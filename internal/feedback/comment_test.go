@@ -49,3 +49,19 @@ func TestCommentSentences(t *testing.T) {
 		}
 	}
 }
+
+// TestDeletedCommentsOfUnknown: where it is not known who wrote a comment, or who deleted
+// it, nothing is said of that.
+func TestDeletedCommentsOfUnknown(t *testing.T) {
+	name := "Ada"
+	for _, e := range []Event{
+		{Actor: EventActor{ID: &ID{2}}, Before: map[string]any{"visibility": "public"}},
+		{Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()}},
+	} {
+		e.Kind, e.Actor.Kind, e.Actor.Name = CommentDeleted, ByUser, &name
+		e.Summarise()
+		if e.Summary != "Ada deleted a public comment." {
+			t.Errorf("%q", e.Summary)
+		}
+	}
+}

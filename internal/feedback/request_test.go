@@ -3,6 +3,7 @@ package feedback
 import (
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -35,5 +36,26 @@ func TestMetadataKeepsItsText(t *testing.T) {
 	}
 	if got, err := Metadata(nil).MarshalJSON(); err != nil || string(got) != "{}" {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestMetadataHasBounds: metadata may have 8 KiB and two levels, and no more.
+func TestMetadataHasBounds(t *testing.T) {
+	const around = len(`{"a":""}`)
+	for text, want := range map[string]bool{
+		`{"a":"` + strings.Repeat("x", 8<<10-around) + `"}`:   true,
+		`{"a":"` + strings.Repeat("x", 8<<10-around+1) + `"}`: false,
+		`{"a":{"b":1},"c":["d",2,null]}`:                      true,
+		`{"a":{"b":{}}}`:                                      false,
+		`{"a":{"b":[]}}`:                                      false,
+		`{"a":[1,{}]}`:                                        false,
+	} {
+		var m Metadata
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Check(); (err == nil) != want {
+			t.Errorf("%d bytes, %.40s: %v", len(text), text, err)
+		}
 	}
 }
