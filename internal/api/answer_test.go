@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -39,5 +40,37 @@ func TestTroubleIsLogged(t *testing.T) {
 	log.Reset()
 	if got := s.call("apps-list", "owner", "{}"); got.status != 503 || !strings.Contains(log.String(), warning) {
 		t.Errorf("the database is closed: %d, %s", got.status, &log)
+	}
+}
+
+// TestUnnamedProxiesAreLogged: the log warns once of each header by which a proxy says for
+// whom it calls, and not without one or when the proxy is trusted.
+func TestUnnamedProxiesAreLogged(t *testing.T) {
+	for _, c := range []struct {
+		header, trusted string
+		want            int
+	}{
+		{"", "10.0.0.0/8", 0},
+		{"X-Forwarded-For", "10.0.0.0/8", 1},
+		{"Forwarded", "10.0.0.0/8", 1},
+		{"X-Real-IP", "10.0.0.0/8", 1},
+		{"X-Forwarded-For", "192.0.2.0/24", 0},
+		{"Forwarded", "192.0.2.0/24", 0},
+	} {
+		var log bytes.Buffer
+		s := newService(t, storetest.SQLite(t), func(o *Options) {
+			o.Log, o.TrustedProxies = slog.New(slog.NewTextHandler(&log, nil)), []netip.Prefix{netip.MustParsePrefix(c.trusted)}
+		})
+		for range 2 {
+			r := s.request("auth-me", "owner", "")
+			r.RemoteAddr = "192.0.2.1:1234"
+			if c.header != "" {
+				r.Header.Set(c.header, "198.51.100.7")
+			}
+			serve(s.api, r)
+		}
+		if got := strings.Count(log.String(), "name it in --trusted-proxies"); got != c.want {
+			t.Errorf("%q from a peer, with %s trusted: %d warnings, want %d", c.header, c.trusted, got, c.want)
+		}
 	}
 }
