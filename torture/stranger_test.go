@@ -34,6 +34,7 @@ type scene struct {
 	next          program.Client
 	app, nextApp  program.App
 	token, nextTk string
+	addresses     int // given by unheardOf
 }
 
 func newScene(t *testing.T) *scene {
@@ -63,24 +64,16 @@ func startAttacked(t *testing.T, args ...string) *program.Process {
 	return program.StartBinary(t, *attacked, program.FreeAddress(t), nil, args...)
 }
 
-// from returns a client whose calls a proxy passes on for an address.
+// from returns a client that calls from an address.
 func from(t *testing.T, p *program.Process, address string) program.Client {
 	t.Helper()
-	c := program.NewClient(t, p)
-	c.HTTP.Transport = forwarded{c.HTTP.Transport, address}
-	return c
+	return at(program.NewClient(t, p), address)
 }
 
-// forwarded adds the header by which a proxy says for whom it calls.
-type forwarded struct {
-	http.RoundTripper
-	address string
-}
-
-func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("X-Forwarded-For", f.address)
-	return f.RoundTripper.RoundTrip(r)
+// unheardOf is an address that has not used up any of its limits.
+func (s *scene) unheardOf() string {
+	s.addresses++
+	return fmt.Sprint("203.0.113.", 100+s.addresses)
 }
 
 // strangeCall is a call that is dear, or was.
@@ -161,12 +154,12 @@ func alike(first, n int) string {
 // strange reports what a call costs, and what somebody else feels meanwhile.
 func (s *scene) strange(t *testing.T, call strangeCall) {
 	t.Helper()
-	make1 := func(int) { s.post(t, call) }
+	s.stranger = from(t, s.p, s.unheardOf())
 	n := 20
 	if *attacked != "" {
 		n = 3
 	}
-	cost := s.cost(t, n, make1)
+	cost := s.cost(t, n, func(int) { s.post(t, call) })
 	if cost > maxCallTime && *attacked == "" {
 		t.Errorf("a call costs %v of the processor, more than %v", cost, maxCallTime)
 	}
@@ -235,11 +228,12 @@ func (s *scene) feel(t *testing.T, strange func()) latency {
 			}
 		})
 	}
+	somebody := from(t, s.p, s.unheardOf())
 	began := time.Now()
 	var attempts []attempt
 	for i := range times(100, 500) {
 		a := attempt{began: time.Now()}
-		got, err := s.next.Call("widget-submit-request", s.nextApp.APIKey, program.Params{"title": fmt.Sprint("beside ", i), "description": ""})
+		got, err := somebody.Call("widget-submit-request", s.nextApp.APIKey, program.Params{"title": fmt.Sprint("beside ", i), "description": ""})
 		if a.ended = time.Now(); err == nil {
 			a.code = got.Code
 		}
