@@ -3,8 +3,11 @@ package api
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -31,14 +34,15 @@ func TestTroubleIsLogged(t *testing.T) {
 	gone, leave := context.WithCancel(context.Background())
 	leave()
 	log.Reset()
-	if got := serve(s.api, s.request("apps-list", "owner", "{}").WithContext(gone)); got.status != 503 || strings.Contains(log.String(), warning) {
+	got := serve(s.api, s.request("apps-list", "owner", "{}").WithContext(gone))
+	if got.status != 503 || strings.Contains(log.String(), warning) {
 		t.Errorf("the caller has left: %d, %s", got.status, &log)
 	}
 	if err := s.store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	log.Reset()
-	if got := s.call("apps-list", "owner", "{}"); got.status != 503 || !strings.Contains(log.String(), warning) {
+	if got = s.call("apps-list", "owner", "{}"); got.status != 503 || !strings.Contains(log.String(), warning) {
 		t.Errorf("the database is closed: %d, %s", got.status, &log)
 	}
 }
@@ -71,6 +75,29 @@ func TestUnnamedProxiesAreLogged(t *testing.T) {
 		}
 		if got := strings.Count(log.String(), "name it in --trusted-proxies"); got != c.want {
 			t.Errorf("%q from a peer, with %s trusted: %d warnings, want %d", c.header, c.trusted, got, c.want)
+		}
+	}
+}
+
+// TestRefreshCookieFollowsThePublicURL: the cookie goes to the one operation that takes it,
+// and over plain http only where the operator says that the service is reached so.
+func TestRefreshCookieFollowsThePublicURL(t *testing.T) {
+	for public, want := range map[string]string{
+		"":                               "/api/auth-refresh true",
+		"https://feedback.example.com":   "/api/auth-refresh true",
+		"https://example.com/feedback/":  "/feedback/api/auth-refresh true",
+		"http://localhost:8080/feedback": "/feedback/api/auth-refresh false",
+	} {
+		a := &API{}
+		if public != "" {
+			u, err := url.Parse(public)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.PublicURL = u
+		}
+		if c := a.refreshCookie("token"); fmt.Sprint(c.Path, " ", c.Secure) != want || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
+			t.Errorf("%q: %v", public, c)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestBulkKeepsTheRest(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["me"], s.names["other"] = s.user("owner"), s.user("member")
-	s.names["request"] = s.must("requests-create", "owner", s.filled(`{"app_id":"{app}","title":"T","tags":["Design","Pro","Zoo"]}`))["request"].(map[string]any)["id"].(string)
+	s.names["request"] = s.tagged(`["Design","Pro","Zoo"]`)
 	s.must("requests-update", "owner", s.filled(`{"id":"{request}","assignee_id":"{me}"}`))
 	for _, step := range []struct{ set, want string }{
 		{`{"status":"planned"}`, "planned {me} [Design Pro Zoo]"},
@@ -42,7 +42,7 @@ func TestBulkTagsHaveTheirLimit(t *testing.T) {
 		}
 		return "[" + strings.Join(list, ",") + "]"
 	}
-	s.names["request"] = s.must("requests-create", "owner", s.filled(`{"app_id":"{app}","title":"T","tags":`+tags(0, 19)+`}`))["request"].(map[string]any)["id"].(string)
+	s.names["request"] = s.tagged(tags(0, 19))
 	add := func(set string) answer {
 		return s.call("requests-bulk-update", "owner", s.filled(`{"ids":["{request}"],"set":`+set+`}`))
 	}
@@ -52,4 +52,11 @@ func TestBulkTagsHaveTheirLimit(t *testing.T) {
 	if got := add(`{"add_tags":` + tags(19, 1) + `}`); got.status != 200 {
 		t.Errorf("20 tags: %d %s", got.status, got.body)
 	}
+}
+
+// tagged writes down a request with tags, a JSON array, and returns its id.
+func (s *service) tagged(tags string) string {
+	s.t.Helper()
+	result := s.must("requests-create", "owner", s.filled(`{"app_id":"{app}","title":"T","tags":`+tags+`}`))
+	return result["request"].(map[string]any)["id"].(string)
 }
