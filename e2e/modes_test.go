@@ -15,7 +15,7 @@ import (
 func carefree(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "carefree")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\numask 000\nexec "+program.Build(t)+" \"$@\"\n"), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(file, []byte("#!/bin/sh\numask 000\nexec "+program.Build(t)+" \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -52,7 +52,7 @@ func TestFilesArePrivate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
 	program.Succeed(t, "migrate", "--data="+folder)
 	database := filepath.Join(folder, "gatherkit.db")
-	if err := os.Chmod(database, 0o644); err != nil { //nolint:gosec // as cp may have made it
+	if err := os.Chmod(database, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	p := program.StartBinary(t, carefree(t), program.FreeAddress(t), nil, "--data="+folder)
@@ -69,7 +69,7 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 
 	backups := t.TempDir()
-	if err := os.Chmod(backups, 0o700); err != nil { //nolint:gosec // a folder
+	if err := os.Chmod(backups, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	backup := exec.CommandContext(t.Context(), carefree(t), "backup", filepath.Join(backups, "copy.db"), "--data="+folder)
@@ -88,7 +88,7 @@ func TestOpenFolderIsToldOf(t *testing.T) {
 		if err := os.Mkdir(name, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(name, mode); err != nil { //nolint:gosec // what is tested
+		if err := os.Chmod(name, mode); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -209,7 +209,8 @@ func (l *connections) join(who netip.Prefix) *crowd {
 // part takes back what join did.
 func (l *connections) part(crowds ...*crowd) {
 	for _, c := range crowds {
-		if c.open--; c.open == 0 {
+		c.open--
+		if c.open == 0 {
 			delete(l.crowds, c.who)
 		}
 	}

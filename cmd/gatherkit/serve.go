@@ -99,10 +99,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 		return errors.Join(err, server.Close())
 	}
 	debug.FreeOSMemory() // what was needed to start, and would be kept for the load to come
-	log.Info("serving", "address", listener.Addr().String(), "version", programVersion())
-	if hint := reachHint(c, listener.Addr().String()); hint != "" {
-		log.Info(hint)
-	}
+	logServing(log, c, listener.Addr().String())
 	select {
 	case err := <-served:
 		return fmt.Errorf("the server stopped: %w", err)
@@ -248,6 +245,14 @@ it works once, until there is a user:
 
 `, strings.TrimSuffix(baseURL(c, address), "/"), token)
 	return nil
+}
+
+// logServing says that calls can come, and from where.
+func logServing(log *slog.Logger, c config.Serve, address string) {
+	log.Info("serving", "address", address, "version", programVersion())
+	if hint := reachHint(c, address); hint != "" {
+		log.Info(hint)
+	}
 }
 
 // reachHint returns how to open a service to other machines that only this one can

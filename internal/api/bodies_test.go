@@ -12,9 +12,9 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// from is a call from an address.
-func (s *service) from(address, operation, who, body string) *http.Request {
-	r := s.request(operation, who, body)
+// from is a submission from an address.
+func (s *service) from(address, body string) *http.Request {
+	r := s.request("widget-submit-request", "key", body)
 	r.RemoteAddr = address + ":4711"
 	return r
 }
@@ -27,7 +27,7 @@ type announced struct {
 
 func (a announced) Read(b []byte) (int, error) {
 	n, err := a.Reader.Read(b)
-	if err == io.EOF { //nolint:errorlint // Read returns it bare
+	if err == io.EOF {
 		a.end <- struct{}{}
 	}
 	return n, err
@@ -46,13 +46,13 @@ func TestDecodingPlaces(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	read, answers := make(chan struct{}, 2), make(chan answer, 2)
 	for range 2 {
-		r := s.from("198.51.100.1", "widget-submit-request", "key", "").WithContext(ctx)
+		r := s.from("198.51.100.1", "").WithContext(ctx)
 		r.Body = io.NopCloser(announced{strings.NewReader(body), read})
 		go func() { answers <- serve(s.api, r) }()
 	}
 	<-read
 	<-read
-	if got := serve(s.api, s.from("198.51.100.2", "widget-submit-request", "key", body)); got.status != http.StatusOK {
+	if got := serve(s.api, s.from("198.51.100.2", body)); got.status != http.StatusOK {
 		t.Errorf("another address: %d %s", got.status, got.body)
 	}
 	select {
@@ -67,7 +67,7 @@ func TestDecodingPlaces(t *testing.T) {
 		}
 	}
 	s.api.decoding.Release(crowd, 1)
-	if got := serve(s.api, s.from("198.51.100.1", "widget-submit-request", "key", body)); got.status != http.StatusOK {
+	if got := serve(s.api, s.from("198.51.100.1", body)); got.status != http.StatusOK {
 		t.Errorf("the next one: %d %s", got.status, got.body)
 	}
 	s.api.decoding.Release(crowd, 1)
@@ -84,21 +84,21 @@ func TestBodyMemory(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	const address = "198.51.100.1"
 	long := `{"title":"` + strings.Repeat("a", 250<<10) + `"}`
-	large := func(from string) answer { return serve(s.api, s.from(from, "widget-submit-request", "key", long)) }
+	large := func(from string) answer { return serve(s.api, s.from(from, long)) }
 	const perBody = 17 * bodyChunk // at most
 	for range maxBodies / 4 / perBody * 2 {
 		if got := large(address); got.code(t) != "widget.invalid_title" {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
-		if got := serve(s.api, s.from(address, "widget-submit-request", "key", long+long)); got.code(t) != "api.body_too_large" {
+		if got := serve(s.api, s.from(address, long+long)); got.code(t) != "api.body_too_large" {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
-		r := s.from(address, "widget-submit-request", "key", long)
+		r := s.from(address, long)
 		r.Header.Set("Content-Type", "text/plain")
 		if got := serve(s.api, r); got.code(t) != "api.unsupported_media_type" {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
-		r = s.from(address, "widget-submit-request", "key", "")
+		r = s.from(address, "")
 		r.Body = io.NopCloser(io.MultiReader(strings.NewReader(long), brokenReader{}))
 		if got := serve(s.api, r); got.code(t) != "api.invalid_json" {
 			t.Fatalf("%d %s", got.status, got.body)
@@ -114,7 +114,7 @@ func TestBodyMemory(t *testing.T) {
 	if got := large(address); got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
 		t.Errorf("a large body beyond the share: %d %s", got.status, got.body)
 	}
-	if got := serve(s.api, s.from(address, "widget-submit-request", "key", `{"title":"T","description":""}`)); got.status != http.StatusOK {
+	if got := serve(s.api, s.from(address, `{"title":"T","description":""}`)); got.status != http.StatusOK {
 		t.Errorf("a small body beyond the share: %d %s", got.status, got.body)
 	}
 	if got := large("198.51.100.2"); got.code(t) != "widget.invalid_title" {

@@ -50,7 +50,8 @@ func TestCost(t *testing.T) {
 			if took > maxCost {
 				t.Errorf("%s, %s: %s of processor time for %d bytes", o.name, name, took, len(bodies[name]))
 			}
-			if calls++; took > worst {
+			calls++
+			if took > worst {
 				worst, which = took, name
 			}
 		}

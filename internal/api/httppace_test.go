@@ -72,7 +72,7 @@ func TestPaceOfSenders(t *testing.T) {
 				if took := time.Since(began); took > test.within {
 					t.Errorf("it took %v, want %v at the most", took, test.within)
 				}
-				_ = w.Conn.Close()
+				_ = w.Close()
 			})
 		})
 	}
@@ -89,7 +89,7 @@ func TestPaceEnds(t *testing.T) {
 		if took := time.Since(began); took != time.Minute || n < 59*64<<10 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%d bytes in %v, %v", n, took, err)
 		}
-		_ = w.Conn.Close()
+		_ = w.Close()
 	})
 }
 
@@ -127,7 +127,7 @@ func TestPaceOfReaders(t *testing.T) {
 				if took := time.Since(began) - worked; took > test.within {
 					t.Errorf("it took %v, want %v at the most", took, test.within)
 				}
-				_ = w.Conn.Close()
+				_ = w.Close()
 			})
 		})
 	}

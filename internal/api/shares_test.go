@@ -48,7 +48,7 @@ func (c *crowd) call(r *http.Request) (reading chan struct{}) {
 	w := &stuck{ResponseRecorder: httptest.NewRecorder(), reading: make(chan struct{}), gone: c.ctx}
 	c.all.Go(func() {
 		defer func() {
-			if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+			if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
 				panic(cause)
 			}
 		}()
@@ -235,7 +235,8 @@ func TestSharesAreTakenOnce(t *testing.T) {
 	}
 	if r := (room{s, other, 2}); true {
 		r.shrink(5)
-		if r.shrink(1); r.bytes != 1 || !s.tryAcquire(other, 1) || s.tryAcquire(other, 1) {
+		r.shrink(1)
+		if r.bytes != 1 || !s.tryAcquire(other, 1) || s.tryAcquire(other, 1) {
 			t.Errorf("%d are held of 1", r.bytes)
 		}
 	}

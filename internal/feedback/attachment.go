@@ -110,5 +110,6 @@ func isDevice(name string) bool {
 	if !ok {
 		number, ok = strings.CutPrefix(stem, "LPT")
 	}
-	return ok && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
+	digit, length := utf8.DecodeRuneInString(number)
+	return ok && length == len(number) && strings.ContainsRune("0123456789¹²³", digit)
 }

@@ -58,7 +58,8 @@ func TestWorkerOutlivesAPanic(t *testing.T) {
 		calls, again := 0, make(chan struct{})
 		s := at.Open(t, clock.Now, func(o *store.Options) {
 			o.RemoveFile = func(context.Context, feedback.ID) error {
-				if calls++; calls == 1 {
+				calls++
+				if calls == 1 {
 					panic("as asked")
 				}
 				close(again)
