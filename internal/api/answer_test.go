@@ -73,7 +73,7 @@ func TestUnnamedProxiesAreLogged(t *testing.T) {
 			}
 			serve(s.api, r)
 		}
-		if got := strings.Count(log.String(), "name it in --trusted-proxies"); got != c.want {
+		if got := strings.Count(log.String(), "--trusted-proxies="); got != c.want {
 			t.Errorf("%q from a peer, with %s trusted: %d warnings, want %d", c.header, c.trusted, got, c.want)
 		}
 	}

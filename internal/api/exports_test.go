@@ -179,12 +179,13 @@ func TestCSV(t *testing.T) {
 		s := newService(t, at)
 		titles := []string{"=1+1", "+1", "-1", "@SUM(A1)", `"=1"`, `=HYPERLINK("https://evil.example","Click; here")`, "a,b;c", `say "hi"`, "two\nlines", "tab\tbed", "ünï 暗い", "plain"}
 		for _, title := range titles {
-			text, err := json.Marshal(map[string]any{"title": title, "description": title, "name": title, "external_id": title, "metadata": map[string]any{"=1": title}})
+			line := feedback.ToSingleLine(title)
+			text, err := json.Marshal(map[string]any{"title": line, "description": title, "name": line, "external_id": line, "metadata": map[string]any{"=1": title}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.names["request"] = s.must("widget-submit-request", "key", string(text))["request"].(map[string]any)["id"].(string)
-			tags, _ := json.Marshal([]string{title[:min(len(title), 40)], "Second"})
+			tags, _ := json.Marshal([]string{line[:min(len(line), 40)], "Second"})
 			owner := s.must("users-list", "viewer", "")["users"].([]any)[0].(map[string]any)["id"].(string)
 			s.must("requests-update", "member", s.filled(`{"id":"{request}","tags":`+string(tags)+`,"assignee_id":"`+owner+`","eta":"2026-06-30"}`))
 		}
@@ -197,9 +198,10 @@ func TestCSV(t *testing.T) {
 		slices.Reverse(titles)
 		for i, title := range titles {
 			cell := func(name string) string { return rows[i+1][slices.Index(exportColumns, name)] }
+			line := feedback.ToSingleLine(title)
 			for name, want := range map[string]string{
-				"title": feedback.SafeCell(title), "description": feedback.SafeCell(title), "submitter_name": feedback.SafeCell(title), "submitter_external_id": feedback.SafeCell(title),
-				"tags": feedback.SafeCell(title[:min(len(title), 40)] + ", Second"), "app": "Website", "assignee": "Owner", "eta": "2026-06-30", "votes": "1", "comments": "0",
+				"title": feedback.SafeCell(line), "description": feedback.SafeCell(title), "submitter_name": feedback.SafeCell(line), "submitter_external_id": feedback.SafeCell(line),
+				"tags": feedback.SafeCell(line[:min(len(line), 40)] + ", Second"), "app": "Website", "assignee": "Owner", "eta": "2026-06-30", "votes": "1", "comments": "0",
 				"status": "opened", "submitter_verified": "false", "submitter_email": "", "merged_into_id": "", "created_at": "2026-01-01T00:00:00.000Z",
 			} {
 				if got := cell(name); got != want {

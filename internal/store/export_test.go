@@ -22,8 +22,12 @@ const (
 	UploadChunk = uploadChunk
 )
 
-// MaxWaiting is how many bytes of an account's files wait to be attached.
-const MaxWaiting = maxWaiting
+// MaxWaitingOfFrom is how many bytes of files from one address to one app wait to be
+// attached, and MinWaiting what the smallest file counts as.
+const (
+	MaxWaitingOfFrom = maxWaitingOfFrom
+	MinWaiting       = minWaiting
+)
 
 // RecountChunk is for how many requests Recount counts in one transaction.
 const RecountChunk = recountChunk

@@ -46,7 +46,7 @@ func (s *Store) AddUpload(ctx context.Context, accountID feedback.ID, u feedback
 
 // checkWaiting refuses a file for which there is no room among those that wait.
 func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u feedback.Upload) error {
-	var all, ofApp, ofFrom int64
+	var ofAccount, ofApp, ofFrom int64
 	now := s.now()
 	err := tx.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT),
 			CAST(COALESCE(SUM(CASE WHEN app_id = $5 THEN bytes ELSE 0 END), 0) AS BIGINT),
@@ -54,7 +54,7 @@ func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback
 		FROM (SELECT app_id, sender, CASE WHEN size < $7 THEN $7 ELSE size END AS bytes FROM uploads
 			WHERE account_id = $1 AND request_id IS NULL AND id >= $2 AND (ready = $3 OR id >= $4)) AS waiting`,
 		accountID, feedback.FirstIDAt(now.Add(-forgottenAfter)), true, feedback.FirstIDAt(now.Add(-s.unsentLife)),
-		u.AppID, u.Sender, int64(minWaiting)).Scan(&all, &ofApp, &ofFrom)
+		u.AppID, u.Sender, int64(minWaiting)).Scan(&ofAccount, &ofApp, &ofFrom)
 	size := max(u.Size, minWaiting)
 	tooMany := func(text string) error { return feedback.ErrRateLimited.With("%s", text).After(feedback.SendLife) }
 	switch {
@@ -62,7 +62,7 @@ func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback
 		return err
 	case ofFrom+size > maxWaitingOfFrom:
 		return tooMany("Too many files from your address wait to be attached; submit the requests that they belong to, or try again later.")
-	case ofApp+size > maxWaitingOfApp || all+size > maxWaiting:
+	case ofApp+size > maxWaitingOfApp || ofAccount+size > maxWaiting:
 		return tooMany("Too many files wait to be attached; submit your request without this one, or try again later.")
 	}
 	return nil

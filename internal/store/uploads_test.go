@@ -88,17 +88,19 @@ func TestWaitingFilesAreBounded(t *testing.T) {
 				t.Errorf("another file: %v", err)
 			}
 		}
-		if err := errors.Join(add(app, store.MaxWaiting-1), add(app, 1), add(other, 1)); err != nil {
+		if err := errors.Join(add(app, store.MaxWaitingOfFrom-store.MinWaiting), add(app, 1), add(other, 1)); err != nil {
 			t.Fatal(err)
 		}
 		full(true)
-		clock.Move(25 * time.Hour)
+		clock.Move(feedback.SendLife)
 		full(true)
+		clock.Move(time.Millisecond)
+		full(false)
+		clock.Move(time.Hour - time.Millisecond)
 		if err := r.Sweep(ctx); err != nil || removed != 0 {
 			t.Errorf("%d files went before their time, %v", removed, err)
 		}
 		clock.Move(time.Millisecond)
-		full(false)
 		if err := r.Sweep(ctx); err != nil || removed != 3 {
 			t.Errorf("%d files went, want 3, %v", removed, err)
 		}
