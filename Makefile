@@ -13,6 +13,8 @@ REQUIRE       ?= postgres,browser,nginx,systemd,s3
 
 # Packages whose tests need the whole machine: each runs by itself, with a time of its own.
 HEAVY := internal/store internal/api bench e2e torture
+# Tests that measure, which the race detector would falsify.
+MEASURING := ^Test(Cost|Poison|Recall)$$
 
 # Where Debian keeps nginx, and where only root looks by itself.
 export PATH := $(PATH):/usr/sbin:/sbin
@@ -26,9 +28,10 @@ test: ## Install what is missing and run all tests.
 	@.ci/install
 	go vet ./...
 	@export REQUIRE=$(REQUIRE); failed=; \
-	run() { go test -race -count 1 -timeout 60m "$${@:2}" || failed+=" $$1"; }; \
-	run 'a light package' $$(go list ./... | grep -vE '/($(subst $() ,|,$(HEAVY)))$$'); \
-	for package in $(HEAVY); do run $$package ./$$package; done; \
+	run() { go test -count 1 -timeout 60m "$${@:2}" || failed+=" $$1"; }; \
+	run 'a light package' -race $$(go list ./... | grep -vE '/($(subst $() ,|,$(HEAVY)))$$'); \
+	for package in $(HEAVY); do run $$package -race ./$$package; done; \
+	run 'a measuring test' -p 1 -run '$(MEASURING)' ./internal/api ./internal/store; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 
 .PHONY: test-go

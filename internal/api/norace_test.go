@@ -2,4 +2,4 @@
 
 package api
 
-const raceFactor = 1
+const raceDetector = false

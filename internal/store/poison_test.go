@@ -151,7 +151,7 @@ func cpu(t *testing.T, call func() error) time.Duration {
 // times as much as among as many requests of people.
 func TestPoison(t *testing.T) {
 	if raceDetector {
-		t.Skip("nothing here runs at once")
+		t.Skip("make test measures without the race detector")
 	}
 	const most = 3
 	r := newRig(t, storetest.SQLite(t))

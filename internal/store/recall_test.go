@@ -25,7 +25,7 @@ const (
 // the same.
 func TestRecall(t *testing.T) {
 	if raceDetector {
-		t.Skip("nothing here runs at once")
+		t.Skip("make test measures without the race detector")
 	}
 	requests, pairs := corpus(t, 20_000), readPairs(t)
 	plain := plainSearch(requests)
