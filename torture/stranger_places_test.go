@@ -107,13 +107,16 @@ func (s *scene) hold(t *testing.T, n int, kind func() slowness) int {
 	for range n {
 		all.add(t, s.p, kind(), 1)
 	}
-	// The places are taken when the service has nothing more to do.
-	last := time.Duration(-1)
+	// The places are taken when the service has had nothing more to do for a second.
+	last, quiet := time.Duration(-1), 0
 	await(t, "the service rests", func() bool {
 		now := processorTime(t, s.p)
-		rests := now-last < 10*time.Millisecond
+		quiet++
+		if now-last >= 10*time.Millisecond {
+			quiet = 0
+		}
 		last = now
-		return rests
+		return quiet == 20
 	})
 	return n
 }

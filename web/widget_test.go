@@ -84,6 +84,19 @@ func TestAcceptsGzip(t *testing.T) {
 
 // TestDemoPage says that the example's page is there in the example alone, and that no
 // name can break out of it.
+// TestNoRanges: thousands of parts would cost more than the whole file.
+func TestNoRanges(t *testing.T) {
+	for _, path := range []string{"/docs", "/widget.js"} {
+		r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
+		r.Header.Set("Range", "bytes=0-0,2-2,4-4")
+		w := httptest.NewRecorder()
+		serve(t, nil).ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Errorf("%s in parts: %d", path, w.Code)
+		}
+	}
+}
+
 func TestDemoPage(t *testing.T) {
 	if get(serve(t, nil), "/demo").Code != http.StatusNotFound {
 		t.Error("the service shows the example's page")

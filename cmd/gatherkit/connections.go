@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"sync"
 
 	"gatherkit/internal/fair"
@@ -52,7 +51,7 @@ type connection struct {
 	net.Conn
 	all             *connections
 	exempt, closed  bool
-	caller, network *crowd
+	caller, network *crowd        // nil of an exempt peer
 	idle            *list.Element // nil while a request is under way
 }
 
@@ -70,16 +69,21 @@ func divide(listener net.Listener, most int, exempt func(netip.Addr) bool, refus
 // a developer or a proxy.
 func exemption(trusted []netip.Prefix) func(netip.Addr) bool {
 	return func(peer netip.Addr) bool {
-		return peer.IsLoopback() || slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(peer) })
+		return peer.IsLoopback() || fair.Within(peer, trusted)
 	}
 }
 
-// warnOnce returns a function that logs the first peer that had no share left.
+// warnOnce returns a function that logs the first peer that had no share left, and the
+// first in a private network: a stranger must not use up the warning about a proxy.
 func warnOnce(log *slog.Logger) func(netip.Addr) {
-	var once sync.Once
+	var private, others sync.Once
 	return func(peer netip.Addr) {
+		once := &others
+		if peer.IsPrivate() {
+			once = &private
+		}
 		once.Do(func() {
-			log.Warn("a peer has its share of the connections, and more are refused; if it is your proxy, name it in --trusted-proxies",
+			log.Warn("refusing connections from a peer that has used up its share; if it is your proxy, add it to --trusted-proxies",
 				"peer", peer.String())
 		})
 	}
@@ -128,10 +132,13 @@ func (l *connections) changed(conn net.Conn, state http.ConnState) {
 
 // admit makes room for a connection, or returns nil.
 func (l *connections) admit(conn net.Conn, peer netip.Addr) net.Conn {
-	caller := fair.Caller(peer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := &connection{Conn: conn, all: l, exempt: l.exempt(peer), caller: l.join(caller), network: l.join(fair.Network(caller))}
+	c := &connection{Conn: conn, all: l, exempt: l.exempt(peer)}
+	if !c.exempt { // its connections are no part of anybody's share
+		caller := fair.Caller(peer)
+		c.caller, c.network = l.join(caller), l.join(fair.Network(caller))
+	}
 	own := func(other *connection) bool { return other.caller == c.caller }
 	near := func(other *connection) bool { return other.network == c.network }
 	if !c.exempt && (c.caller.open > l.perCaller && !l.replace(own) || c.network.open > l.perNetwork && !l.replace(near)) {
@@ -167,8 +174,8 @@ func (l *connections) replace(matches func(*connection) bool) bool {
 // goesBefore reports whether c is closed rather than another one, which has been
 // idle for longer.
 func (c *connection) goesBefore(other *connection) bool {
-	if c.exempt != other.exempt {
-		return other.exempt
+	if c.exempt || other.exempt {
+		return !c.exempt
 	}
 	return cmp.Or(cmp.Compare(c.network.open, other.network.open), cmp.Compare(c.caller.open, other.caller.open)) > 0
 }
@@ -193,7 +200,9 @@ func (c *connection) leave() {
 		c.idle = nil
 	}
 	l.open--
-	l.part(c.caller, c.network)
+	if !c.exempt {
+		l.part(c.caller, c.network)
+	}
 	l.room.Signal()
 }
 

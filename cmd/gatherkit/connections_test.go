@@ -266,6 +266,16 @@ func TestUnsentHeaders(t *testing.T) {
 	}
 }
 
+// TestNeighbourOfProxy: the connections of an exempt peer are no part of its network's
+// share, whether they are busy or idle.
+func TestNeighbourOfProxy(t *testing.T) {
+	d := serveDivided(t, 64)
+	d.busy(t, "127.0.0.1", 20)
+	idle := d.held(t, "127.0.0.1", 2)
+	wantServed(t, "a neighbour", d.held(t, "127.0.0.2", 2), "oo")
+	wantServed(t, "the proxy's idle connections", idle, "oo")
+}
+
 // TestFullOfCalls: when every place has a call under way, a new connection waits, and
 // gets the first place that a call has left, also if its connection stays open.
 func TestFullOfCalls(t *testing.T) {
@@ -324,9 +334,10 @@ func TestGoneCallers(t *testing.T) {
 }
 
 func TestExemption(t *testing.T) {
-	exempt := exemption([]netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")})
+	exempt := exemption([]netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fe80::1/128")})
 	for peer, want := range map[string]bool{
 		"127.0.0.1": true, "127.9.9.9": true, "::1": true, "10.1.2.3": true, "10.2.0.1": false, "2001:db8::1": false,
+		"fe80::1": true, "fe80::1%eth0": true,
 	} {
 		if got := exempt(netip.MustParseAddr(peer)); got != want {
 			t.Errorf("%s: %v, want %v", peer, got, want)

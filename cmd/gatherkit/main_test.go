@@ -47,7 +47,7 @@ func TestBaseURL(t *testing.T) {
 }
 
 func TestReachHint(t *testing.T) {
-	const hint = "only this machine can reach the service; --listen :8080 opens it to others"
+	const hint = "the service can be reached from this machine only; --listen :8080 opens it to others"
 	public := config.PublicURL{URL: &url.URL{Scheme: "https", Host: "feedback.example.com"}}
 	for _, test := range []struct {
 		c             config.Serve
@@ -145,10 +145,10 @@ func TestRunEndsWithItsContext(t *testing.T) {
 			if code := run(ctx, args, strings.NewReader(""), stdout, &stderr); code != 0 {
 				t.Errorf("exit %d\n%s", code, stderr.String())
 			}
-			if hinted := strings.Contains(stderr.String(), "only this machine can reach the service"); hinted != (args[0] == "serve") {
+			if hinted := strings.Contains(stderr.String(), "can be reached from this machine only"); hinted != (args[0] == "serve") {
 				t.Errorf("%s logs %s", args[0], stderr.String())
 			}
-			if says := map[string]string{"serve": "/setup#gst_", "demo": "answers on this machine alone"}[args[0]]; !strings.Contains(stdout.text.String(), says) {
+			if says := map[string]string{"serve": "/setup#gst_", "demo": "can be reached from this machine only"}[args[0]]; !strings.Contains(stdout.text.String(), says) {
 				t.Errorf("%s prints %q", args[0], stdout.text.String())
 			}
 		})

@@ -177,7 +177,7 @@ func warnOfOpenFolders(c config.Serve, log *slog.Logger) {
 	}
 	for _, folder := range folders {
 		if openToOthers(folder) {
-			log.Warn("other users of this machine may open the folder with the data; close it with chmod 700", "folder", folder)
+			log.Warn("other users of this machine can open the data folder; run chmod 700 on it", "folder", folder)
 		}
 	}
 }
@@ -262,7 +262,7 @@ func reachHint(c config.Serve, address string) string {
 	if err != nil || !at.Addr().IsLoopback() || c.PublicURL.URL != nil || len(c.TrustedProxies) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("only this machine can reach the service; --listen :%d opens it to others", at.Port())
+	return fmt.Sprintf("the service can be reached from this machine only; --listen :%d opens it to others", at.Port())
 }
 
 // baseURL is where the service can be reached from this machine, or from anywhere

@@ -85,7 +85,8 @@ type API struct {
 	pages     *shares                  // in bytes
 	doors     []door
 	exports   *shares
-	uploads   *fair.Pool[netip.Prefix] // by the sender's address
+	uploads   sendingPlaces
+	calls     callPlaces
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
 	warned    struct{ loopback, private, others sync.Once } // of proxies that nobody has named
@@ -100,7 +101,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 		keyed: &rate{perMinute: keyedPerSubmit * o.SubmitRate}, slow: newSlowLane(), ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
-		uploads: fair.New[netip.Prefix](maxUploads, maxUploads/4), sameSite: http.NewCrossOriginProtection(),
+		uploads: newSendingPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
 		cors: cors.New(cors.Options{
 			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
 			AllowedMethods:  []string{http.MethodPost, http.MethodPut, http.MethodGet},
@@ -190,6 +191,11 @@ func (a *API) run(c *call) (result any, err error) {
 		return nil, feedback.ErrUnknownOperation
 	}
 	c.client = a.clientOf(c.r)
+	leave, err := a.calls.enter(c.client.from)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	who, err := a.authenticate(c)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func (a *API) clientOf(r *http.Request) *client {
 	address := peer.Addr().Unmap().WithZone("")
 	forwarded := r.Header.Values("X-Forwarded-For")
 	from := fair.Caller(addressOf(address, forwarded, a.TrustedProxies))
-	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !within(address, a.TrustedProxies) {
+	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !fair.Within(address, a.TrustedProxies) {
 		a.warnOfProxy(address)
 		if address.IsLoopback() {
 			from = netip.Prefix{} // a proxy forwards somebody who is not on this machine, and not exempt
@@ -54,7 +54,7 @@ func (a *API) warnOfProxy(address netip.Addr) {
 		once = &a.warned.private
 	}
 	once.Do(func() {
-		a.Log.Warn("forwarding headers from a peer that is not a trusted proxy are ignored, and all calls through it count as one address against the limits; if it is your proxy, start with --trusted-proxies="+address.String(), "peer", address.String())
+		a.Log.Warn("ignoring forwarding headers from an untrusted peer, so all calls through it count as one address; if it is your proxy, start with --trusted-proxies="+address.String(), "peer", address.String())
 	})
 }
 

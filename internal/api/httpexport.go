@@ -30,7 +30,7 @@ func (a *API) download(c *call, token string) {
 	// Whether the reader is still there shows when something is sent: the server also
 	// ends the request's context when a long download outlasts its time for reading.
 	ctx := context.WithoutCancel(c.r.Context())
-	// A link that leads nowhere takes no place, and one that finds none stays good.
+	// A dead link takes no place, and a good link that finds no free place stays valid.
 	x, err := inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.FindExport(ctx, token) })
 	if err != nil {
 		a.answer(c, nil, err)
@@ -38,7 +38,7 @@ func (a *API) download(c *call, token string) {
 	}
 	who := holder{x.AccountID, x.SessionID}
 	if !a.exports.tryAcquire(who, 1) {
-		a.answer(c, nil, feedback.ErrUnavailable.With("Too many exports are being downloaded; open the link again when one of them has ended."))
+		a.answer(c, nil, feedback.ErrUnavailable.With("Too many exports are being downloaded; open the link again once one has finished."))
 		return
 	}
 	defer a.exports.release(who, 1)

@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net/http"
+	"net/netip"
 	"os"
 	"time"
 
 	"gatherkit/internal/blob"
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
 
 const (
-	// maxUploads is how many files come in at once, a quarter of them from one address.
+	// maxUploads is how many files come in at once: a quarter of them from one address,
+	// half from one network, and three quarters for one account.
 	maxUploads = 64
 	// uploadStall is how long the sender of a file may stand still.
 	uploadStall = 30 * time.Second
@@ -41,10 +45,11 @@ func (a *API) receive(c *call, token string) (err error) {
 	if !ok || a.Files == nil {
 		return feedback.ErrUploadNotFound
 	}
-	if err := a.awaitUpload(c); err != nil {
+	release, err := a.uploads.wait(c.r.Context(), c.client.from, link.accountID)
+	if err != nil {
 		return err
 	}
-	defer a.uploads.Release(c.client.from, 1)
+	defer release()
 	// By when the link says that the bytes can be sent, they have to be here.
 	ctx, cancel := context.WithTimeout(c.r.Context(), link.until.Std().Sub(a.Now()))
 	defer cancel()
@@ -73,15 +78,43 @@ func (a *API) receive(c *call, token string) (err error) {
 	return a.acceptFile(ctx, link.accountID, u)
 }
 
-// awaitUpload waits for one of the places for files, in turns with the senders at other
-// addresses.
-func (a *API) awaitUpload(c *call) error {
-	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
-	defer cancel()
-	if a.uploads.Acquire(ctx, c.client.from, 1) != nil {
-		return feedback.ErrUnavailable.With("Too many files are being sent at once; send this one again shortly.")
+// sendingPlaces are the places for files that come in at once.
+type sendingPlaces struct {
+	callers, networks *fair.Pool[netip.Prefix]
+	accounts          *fair.Pool[feedback.ID]
+}
+
+func newSendingPlaces() sendingPlaces {
+	return sendingPlaces{
+		fair.New[netip.Prefix](math.MaxInt64, maxUploads/4), fair.New[netip.Prefix](math.MaxInt64, maxUploads/2),
+		fair.New[feedback.ID](maxUploads, maxUploads*3/4),
 	}
-	return nil
+}
+
+// wait waits for a place, for as long as a call may take. A sender that waits for its own
+// share takes nothing from its network's and its account's meanwhile.
+func (p sendingPlaces) wait(ctx context.Context, caller netip.Prefix, account feedback.ID) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	network := fair.Network(caller)
+	full := feedback.ErrUnavailable.With("Too many files are being sent at once; send this one again shortly.")
+	if p.callers.Acquire(ctx, caller, 1) != nil {
+		return nil, full
+	}
+	if p.networks.Acquire(ctx, network, 1) != nil {
+		p.callers.Release(caller, 1)
+		return nil, full
+	}
+	if p.accounts.Acquire(ctx, account, 1) != nil {
+		p.networks.Release(network, 1)
+		p.callers.Release(caller, 1)
+		return nil, full
+	}
+	return func() {
+		p.accounts.Release(account, 1)
+		p.networks.Release(network, 1)
+		p.callers.Release(caller, 1)
+	}, nil
 }
 
 // pieces reads a body that has to keep the pace.

@@ -84,7 +84,7 @@ func verifyIdentity(token string, appID feedback.ID, secrets []string, now time.
 			return feedback.Person{}, feedback.ErrInvalidIdentityToken
 		}
 		if !isStrict(text) {
-			return feedback.Person{}, feedback.ErrInvalidIdentityToken.With("The identity token's header and claims must be JSON objects in UTF-8, in which no name occurs twice.")
+			return feedback.Person{}, feedback.ErrInvalidIdentityToken.With("The identity token's header and claims must be JSON objects in UTF-8 without duplicate names.")
 		}
 	}
 	latest := now.Add(maxIdentityLife + identityLeeway)
@@ -121,7 +121,7 @@ func personOf(claims jwt.MapClaims, appID feedback.ID) (feedback.Person, *feedba
 			text = strings.TrimSpace(feedback.ToSingleLine(text))
 		}
 		if !feedback.SingleLine(text) {
-			return p, invalid.With("The identity token's claim %s must be a single line, without control characters and without characters that change the direction of text.", claim.name)
+			return p, invalid.With("The identity token's claim %s must be a single line without control characters and without characters that change the direction of text.", claim.name)
 		}
 		text, ok := cleaned(text, false)
 		if !ok || value != nil && !isText || utf8.RuneCountInString(text) > claim.most {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
 
@@ -16,7 +17,7 @@ import (
 func addressOf(peer netip.Addr, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
 	address := peer.Unmap()
 	hops := strings.Split(strings.Join(forwardedFor, ","), ",")
-	for i := len(hops) - 1; i >= 0 && within(address, trusted); i-- {
+	for i := len(hops) - 1; i >= 0 && fair.Within(address, trusted); i-- {
 		hop := strings.TrimSpace(hops[i])
 		next, err := netip.ParseAddr(hop)
 		if err != nil {
@@ -29,15 +30,6 @@ func addressOf(peer netip.Addr, forwardedFor []string, trusted []netip.Prefix) n
 		address = next.Unmap().WithZone("")
 	}
 	return address
-}
-
-func within(address netip.Addr, prefixes []netip.Prefix) bool {
-	for _, p := range prefixes {
-		if p.Contains(address) {
-			return true
-		}
-	}
-	return false
 }
 
 // keyedPerSubmit is how many calls with an API key an address may make for each
@@ -86,13 +78,17 @@ func (r *rate) allow(from netip.Prefix, now time.Time) error {
 	return nil
 }
 
-// counted is what an address is counted by: itself while there is room, and else
-// together with its neighbours, as 16 bits of IPv4 or 32 of IPv6. So neither does the
-// memory grow with the addresses of one network, nor is anybody's limit lifted.
+// counted returns what an address is counted by: itself while there is room, then its
+// network, and at last 16 bits of IPv4 or 32 of IPv6. So a network with very many
+// addresses uses up the room of its own network first, memory stays bounded, and
+// nobody's limit is lifted.
 func (r *rate) counted(from netip.Prefix) netip.Prefix {
-	_, known := r.current[from]
-	if known || len(r.current) < maxCounted {
+	if _, known := r.current[from]; known || len(r.current) < maxCounted/2 {
 		return from
+	}
+	network := fair.Network(from)
+	if _, known := r.current[network]; known || len(r.current) < maxCounted {
+		return network
 	}
 	bits := 32
 	if from.Addr().Is4() {

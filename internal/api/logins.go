@@ -14,8 +14,8 @@ import (
 )
 
 // slowLane lets the logins of a network in which many have failed pass one at a time.
-// The callers of a network take turns, as each of them has at most one login in the
-// network's line.
+// A caller has one login in the lane, so callers take turns, and a crowd holds no
+// connections that wait.
 type slowLane struct {
 	callers, networks *fair.Pool[netip.Prefix]
 	pause             func(context.Context, time.Duration) error
@@ -93,13 +93,13 @@ func (a *API) check(ctx context.Context, t attempt, secret string) (store.Creden
 	return credentials, nil
 }
 
-// errLater refuses a login that waited in the slow lane for as long as a call may take.
+// errLater refuses a login for which the slow lane has no room.
 var errLater = feedback.ErrTooManyAttempts.After(store.MaxLoginDelay)
 
-// enter waits for a place in the slow lane. It refuses with ErrTooManyAttempts when ctx
-// ends first.
+// enter waits for a place in the slow lane. It refuses with ErrTooManyAttempts when the
+// caller has a login there already, or when ctx ends first.
 func (l slowLane) enter(ctx context.Context, caller netip.Prefix) (leave func(), err error) {
-	if l.callers.Acquire(ctx, caller, 1) != nil {
+	if !l.callers.TryAcquire(caller, 1) {
 		return nil, errLater
 	}
 	network := fair.Network(caller)

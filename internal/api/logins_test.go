@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -96,10 +97,14 @@ func TestSlowLane(t *testing.T) {
 		t.Errorf("the first delay is %v", d)
 	}
 	go login("2001:db8:1:fffd::1", testPassword)
-	go login("2001:db8:1:fffd::2", "wrong") // the same caller
+	go login("2001:db8:1:fffb::1", "wrong")
+	if got := s.loginFrom(t.Context(), s.api, "2001:db8:1:fffe::2", testPassword); got.code(t) != "auth.too_many_attempts" {
+		t.Errorf("a second login of the caller that is judged: %s", got.body)
+	}
 	if got := s.loginFrom(t.Context(), s.api, "2001:db8:2::1", testPassword); got.status != 200 {
 		t.Errorf("another network: %s", got.body)
 	}
+	untilWaiting(t, s.api.slow.networks)
 	select {
 	case d := <-delays:
 		t.Errorf("a second login of the network is judged at the same time, after %v", d)
@@ -123,41 +128,47 @@ func TestSlowLane(t *testing.T) {
 	}
 	s.api.slow.pause = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
 	got := s.loginFrom(t.Context(), s.api, "2001:db8:1:fffc::1", testPassword)
-	if got.code(t) != "auth.too_many_attempts" || got.header.Get("Retry-After") != "5" {
+	if got.code(t) != "auth.too_many_attempts" || got.header.Get("Retry-After") != "1" {
 		t.Errorf("a login whose time is over: %v %s", got.header, got.body)
 	}
 }
 
-// TestSlowLaneTurns: a caller with many logins in the slow lane waits for its own ones,
-// and somebody else in the network for one of them. Whoever leaves keeps no place.
-func TestSlowLaneTurns(t *testing.T) {
+// untilWaiting waits until somebody waits for a place.
+func untilWaiting(t *testing.T, pool *fair.Pool[netip.Prefix]) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(storetest.Patience)
+	for pool.Waiting() == 0 {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("nobody waits for a place")
+		}
+	}
+}
+
+// TestSlowLaneLeft: logins wait in the slow lane for those of their network, and keep no
+// place when they leave.
+func TestSlowLaneLeft(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.failIn(200)
 	network, crowd := netip.MustParsePrefix("2001:db8:1::/48"), netip.MustParsePrefix("2001:db8:1:fffe::/64")
 	lane := s.api.slow
-	for name, take := range map[string]func() func(){
-		"network": func() func() {
-			lane.networks.TryAcquire(network, 1)
-			return func() { lane.networks.Release(network, 1) }
-		},
-		"caller": func() func() {
-			lane.callers.TryAcquire(crowd, 1)
-			return func() { lane.callers.Release(crowd, 1) }
-		},
-	} {
-		free := take()
-		ctx, leave := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		got := s.loginFrom(ctx, s.api, "2001:db8:1:fffe::1", testPassword)
-		leave()
-		if got.code(t) != "auth.too_many_attempts" {
-			t.Errorf("a login while the %s has one in the lane: %d %s", name, got.status, got.body)
-		}
-		free()
-		if !lane.networks.TryAcquire(network, 1) || !lane.callers.TryAcquire(crowd, 1) {
-			t.Fatalf("a login that waited for its %s has kept a place", name)
-		}
-		lane.networks.Release(network, 1)
-		lane.callers.Release(crowd, 1)
+	if !lane.networks.TryAcquire(network, 1) {
+		t.Fatal("the lane is not free")
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	answered := make(chan answer)
+	go func() { answered <- s.loginFrom(ctx, s.api, "2001:db8:1:fffe::1", testPassword) }()
+	untilWaiting(t, lane.networks)
+	leave()
+	if got := <-answered; got.code(t) != "auth.too_many_attempts" {
+		t.Errorf("a login that leaves the lane: %d %s", got.status, got.body)
+	}
+	lane.networks.Release(network, 1)
+	if !lane.networks.TryAcquire(network, 1) || !lane.callers.TryAcquire(crowd, 1) {
+		t.Error("a login that left has kept a place")
 	}
 }
 

@@ -89,8 +89,9 @@ func TestRateMemory(t *testing.T) {
 			refused++
 		}
 	}
-	if len(r.current) != maxCounted+1 || refused != 2*maxCounted-2 {
-		t.Errorf("%d addresses are counted and %d calls refused, want %d and %d", len(r.current), refused, maxCounted+1, 2*maxCounted-2)
+	const alone, networks = maxCounted / 2, 2 // those that are counted on their own, and the rest together
+	if want := 3*maxCounted - alone - 2*networks; len(r.current) != alone+networks || refused != want {
+		t.Errorf("%d addresses are counted and %d calls refused, want %d and %d", len(r.current), refused, alone+networks, want)
 	}
 	for i, c := range []struct {
 		from netip.Prefix
@@ -111,5 +112,11 @@ func TestRateMemory(t *testing.T) {
 	}
 	if err := r.allow(address("2001:db8::", maxCounted), now.Add(2*time.Minute)); err != nil || len(r.current) != 1 {
 		t.Errorf("two minutes later: %v, %d addresses", err, len(r.current))
+	}
+	for i := range maxCounted {
+		_ = r.allow(address("2001:dba::", i<<16), now) // each in a network of its own
+	}
+	if n := len(r.current); n != maxCounted {
+		t.Errorf("%d addresses and networks are counted, want %d", n, maxCounted)
 	}
 }

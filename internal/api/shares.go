@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"math"
+	"net/netip"
 
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
@@ -83,4 +84,37 @@ func (a *API) holdPage(ctx context.Context, c caller, rows int, longest int64) e
 	}
 	c.room = r
 	return nil
+}
+
+// maxCalls is how many calls of others than this machine can be under way for each
+// network, and a quarter of that for each caller: a crowd that waits, behind a proxy as
+// well, must not hold all connections.
+const maxCalls = 512
+
+// callPlaces are the places for calls under way.
+type callPlaces struct{ callers, networks *fair.Pool[netip.Prefix] }
+
+func newCallPlaces() callPlaces {
+	return callPlaces{fair.New[netip.Prefix](math.MaxInt64, maxCalls/4), fair.New[netip.Prefix](math.MaxInt64, maxCalls)}
+}
+
+// enter takes a place for a call. It refuses with ErrUnavailable when the caller or its
+// network has too many calls under way.
+func (p callPlaces) enter(caller netip.Prefix) (leave func(), err error) {
+	if caller.Addr().IsLoopback() {
+		return func() {}, nil
+	}
+	network := fair.Network(caller)
+	full := feedback.ErrUnavailable.With("Too many calls from your address are under way; try again shortly.")
+	if !p.callers.TryAcquire(caller, 1) {
+		return nil, full
+	}
+	if !p.networks.TryAcquire(network, 1) {
+		p.callers.Release(caller, 1)
+		return nil, full
+	}
+	return func() {
+		p.networks.Release(network, 1)
+		p.callers.Release(caller, 1)
+	}, nil
 }

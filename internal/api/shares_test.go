@@ -2,13 +2,16 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
@@ -242,5 +245,41 @@ func TestSharesAreTakenOnce(t *testing.T) {
 	}
 	if !reflect.DeepEqual(room{}, func() (r room) { r.shrink(0); return r }()) {
 		t.Error("the zero room is none")
+	}
+}
+
+// TestCallsUnderWay: a caller and a network have only so many calls under way at once,
+// and others notice nothing.
+func TestCallsUnderWay(t *testing.T) {
+	p := newCallPlaces()
+	var leaves []func()
+	enter := func(address string) bool {
+		leave, err := p.enter(fair.Caller(netip.MustParseAddr(address)))
+		if err == nil {
+			leaves = append(leaves, leave)
+		}
+		return err == nil
+	}
+	for i := range maxCalls / 4 {
+		if !enter("2001:db8:1::1") || !enter("127.0.0.1") {
+			t.Fatalf("call %d is refused", i+1)
+		}
+	}
+	if enter("2001:db8:1::2") || !enter("2001:db8:1:1::1") || !enter("127.0.0.1") {
+		t.Error("a caller has its share, and no more")
+	}
+	for i := range 3*maxCalls/4 - 1 {
+		if !enter(fmt.Sprintf("2001:db8:1:%x::1", 2+i%8)) {
+			t.Fatalf("call %d of the network is refused", i+1)
+		}
+	}
+	if enter("2001:db8:1:ffff::1") || !enter("2001:db8:2::1") {
+		t.Error("a network has its share, and no more")
+	}
+	for _, leave := range leaves {
+		leave()
+	}
+	if !enter("2001:db8:1::1") {
+		t.Error("places were not given back")
 	}
 }

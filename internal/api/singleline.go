@@ -64,7 +64,7 @@ func (l lines) fault(path string, v any) string {
 	switch v := v.(type) {
 	case string:
 		if !feedback.SingleLine(v) {
-			return path + " must be a single line, without control characters such as tabs and line breaks and without characters that change the direction of text."
+			return path + " must be a single line without control characters and without characters that change the direction of text."
 		}
 	case []any:
 		for i, item := range v {

@@ -126,7 +126,7 @@ func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInvi
 	}
 	session, tokens, err := a.Store.AcceptLink(ctx, in.Token, hash, in.Name, c.agent)
 	if errors.Is(err, feedback.ErrEmailTaken) {
-		err = feedback.ErrEmailTaken.With("This e-mail already logs in to another account of this service. Ask for an invitation to another e-mail of yours.")
+		err = feedback.ErrEmailTaken.With("This e-mail already belongs to another account on this service. Ask to be invited under a different e-mail.")
 	}
 	if err != nil {
 		return loginResult{}, err

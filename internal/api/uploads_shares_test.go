@@ -66,11 +66,11 @@ func TestSlowSenders(t *testing.T) {
 	if got.status != http.StatusServiceUnavailable || got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
 		t.Errorf("one more from there: %d %s", got.status, got.body)
 	}
-	for i := range 3 * maxUploads / 4 {
-		send(fmt.Sprint("203.0.113.", i/(maxUploads/4)))
+	for i := range 2 * maxUploads / 4 {
+		send(fmt.Sprintf("203.0.%d.1", i/(maxUploads/4)))
 		<-begun
 	}
-	// All places are held. The next one that is free is given in turns, so a crowd that
+	// All places of the account are held. The next one that is free is given in turns, so a crowd that
 	// has waited for longer goes not before everybody else.
 	waits := make(chan answer, 1)
 	go func() { waits <- put(t.Context(), "198.51.100.3") }()

@@ -29,7 +29,7 @@ func (s *Store) Validate() error {
 // Kubernetes sets GATHERKIT_PORT for a Service that is named gatherkit.
 type Serve struct {
 	Store          `embed:""`
-	Listen         string    `help:"Address to answer on. By default only this machine can reach it; :8080 opens it to others." default:"127.0.0.1:8080" env:"GATHERKIT_LISTEN"`
+	Listen         string    `help:"Address to listen on. The default accepts calls from this machine only; :8080 accepts them from everywhere." default:"127.0.0.1:8080" env:"GATHERKIT_LISTEN"`
 	PublicURL      PublicURL `name:"public-url" help:"Where browsers reach the service, such as https://feedback.example.com." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
 	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
 	SubmitRate     int       `help:"Submissions that one address may make in a minute, as many votes and searches for similar requests, and five times as many calls of all kinds with an API key; 0 turns these limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`

@@ -1,6 +1,9 @@
 package fair
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Caller returns what counts as one caller: an IPv4 address, or the /64 that a
 // provider gives to one IPv6 customer. Without an address, as on a Unix socket, it
@@ -10,6 +13,12 @@ func Caller(address netip.Addr) netip.Prefix {
 		return prefix(address.Unmap(), 32, 128)
 	}
 	return prefix(address.Unmap(), 32, 64)
+}
+
+// Within reports whether an address, whatever its zone, lies in one of the networks.
+func Within(address netip.Addr, networks []netip.Prefix) bool {
+	address = address.Unmap().WithZone("")
+	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }
 
 // Network returns the network of a caller: an IPv4 /24, or the /48 that a provider

@@ -88,6 +88,16 @@ func (p *Pool[K]) Acquire(ctx context.Context, who K, n int64) error {
 	return context.Cause(ctx)
 }
 
+// Waiting is how many callers wait.
+func (p *Pool[K]) Waiting() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, h := range p.turns {
+		n += h.waiting.Len()
+	}
+	return n
+}
+
 // Release gives n places back.
 func (p *Pool[K]) Release(who K, n int64) {
 	p.mu.Lock()

@@ -34,6 +34,9 @@ func TestTurns(t *testing.T) {
 		}
 		wait("other")
 		wait("third")
+		if n := pool.Waiting(); n != 6 {
+			t.Errorf("%d wait, want 6", n)
+		}
 		var got []string
 		for range 8 {
 			who := <-order

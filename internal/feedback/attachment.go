@@ -53,7 +53,7 @@ func CleanFilename(name string) string {
 		}
 		return r
 	}, name)
-	if name = strings.Trim(name, ". "); name == "" {
+	if name = strings.Trim(name, "./ "); name == "" {
 		return "file"
 	}
 	return name

@@ -48,6 +48,7 @@ func TestSafeFilename(t *testing.T) {
 		{"com10.png", png, "com10.png"},
 		{"com.png", png, "com.png"},
 		{"console.png", png, "console.png"},
+		{"/", png, "file.png"},
 
 		{long, png, long[:2*196] + ".png"},
 		{long + ".jpeg", jpeg, long[:2*195] + ".jpeg"},

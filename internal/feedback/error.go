@@ -84,7 +84,7 @@ var (
 	ErrUnsupportedMediaType = &Error{Code: "api.unsupported_media_type", Status: 415, Message: "Send the body as Content-Type: application/json, without Content-Encoding."}
 
 	ErrSetupDone           = &Error{Code: "setup.already_done", Status: 409, Message: "This service already has users; log in, or add users with the command gatherkit user add."}
-	ErrEmailTaken          = &Error{Code: "users.email_taken", Status: 409, Message: "A user with this e-mail exists already in this account."}
+	ErrEmailTaken          = &Error{Code: "users.email_taken", Status: 409, Message: "This account already has a user with this e-mail."}
 	ErrLastOwner           = &Error{Code: "users.last_owner", Status: 409, Message: "This is the last owner who can log in; make somebody else an owner first."}
 	ErrIdempotencyMismatch = &Error{Code: "widget.idempotency_mismatch", Status: 409, Message: "This idempotency_key was used before with other content; use a new key for a new request."}
 	ErrVersionConflict     = &Error{Code: "requests.version_conflict", Status: 409, Message: "The request was changed meanwhile; read it again and repeat the change."}

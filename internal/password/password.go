@@ -41,13 +41,14 @@ type Asker struct {
 }
 
 // Hasher hashes and verifies passwords, at most one for each processor at a time.
-// Callers take turns, so a crowd from one address keeps nobody elsewhere waiting. Of
-// one e-mail no more stand in that line than can be hashed at once, so a crowd of one
-// user's logins keeps no other user waiting, from the same address neither.
+// Callers take turns, so a crowd from one address keeps nobody elsewhere waiting, not
+// even the user whose e-mail it tries. An asker has no more than one turn for each
+// processor in that line, so a crowd of one user's logins does not keep other users
+// at the same address waiting.
 type Hasher struct {
 	rand   io.Reader
 	most   int64
-	emails *fair.Pool[string]
+	askers *fair.Pool[Asker]
 	turns  *fair.Pool[netip.Prefix]
 	inside atomic.Int64 // who hashes or waits for it
 }
@@ -58,7 +59,7 @@ const dummy = "$argon2id$v=19$m=19456,t=2,p=1$Z2F0aGVya2l0IGR1bW15IQ$AAAAAAAAAAA
 // New returns a Hasher that takes its salts from rand.
 func New(rand io.Reader) *Hasher {
 	most := int64(runtime.GOMAXPROCS(0))
-	return &Hasher{rand: rand, most: most, emails: fair.New[string](math.MaxInt64, most), turns: fair.New[netip.Prefix](most, most)}
+	return &Hasher{rand: rand, most: most, askers: fair.New[Asker](math.MaxInt64, most), turns: fair.New[netip.Prefix](most, most)}
 }
 
 // Hash returns the hash of a password in PHC string format. It fails with ErrBusy
@@ -116,10 +117,10 @@ func (h *Hasher) derive(
 			debug.FreeOSMemory()
 		}
 	}()
-	if err := h.emails.Acquire(ctx, who.Email, 1); err != nil {
+	if err := h.askers.Acquire(ctx, who, 1); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 	}
-	defer h.emails.Release(who.Email, 1)
+	defer h.askers.Release(who, 1)
 	if err := h.turns.Acquire(ctx, who.Caller, 1); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 	}

@@ -75,11 +75,11 @@ func TestPatience(t *testing.T) {
 		h.turns.TryAcquire(netip.Prefix{}, h.most)
 		wantBusy()
 		h.turns.Release(netip.Prefix{}, h.most)
-		h.emails.TryAcquire(who.Email, h.most)
+		h.askers.TryAcquire(who, h.most)
 		wantBusy()
-		h.emails.Release(who.Email, h.most)
+		h.askers.Release(who, h.most)
 		// All that they had is given back.
-		if !h.emails.TryAcquire(who.Email, h.most) || !h.turns.TryAcquire(who.Caller, h.most) {
+		if !h.askers.TryAcquire(who, h.most) || !h.turns.TryAcquire(who.Caller, h.most) {
 			t.Error("a place was not given back")
 		}
 	})
@@ -94,13 +94,15 @@ func TestNotAllowedAnyMore(t *testing.T) {
 }
 
 // TestTurns: somebody who comes after a crowd has one of the next turns, whether the
-// crowd is one e-mail from many addresses, many e-mails from one, or another user at the
-// same address.
+// crowd is many e-mails from another address, the same e-mail among them, or another user
+// at the same address.
 func TestTurns(t *testing.T) {
 	address := func(i int) netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32) }
 	for name, crowd := range map[string]func(i int) Asker{
-		"one e-mail":   func(i int) Asker { return Asker{address(i), "ada@example.com"} },
-		"one address":  func(i int) Asker { return Asker{address(1), fmt.Sprint(i, "@example.com")} },
+		"other address": func(i int) Asker { return Asker{address(1), fmt.Sprint(i, "@example.com")} },
+		"same e-mail": func(i int) Asker {
+			return Asker{address(1), []string{"bob", "eve", fmt.Sprint(i)}[i%3] + "@example.com"}
+		},
 		"same address": func(int) Asker { return Asker{address(200), "ada@example.com"} },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ const (
 	maxFailuresPerNetwork = 200 // without a delay
 	loginDelayStep        = 100 * time.Millisecond
 	// MaxLoginDelay is the longest delay of a login.
-	MaxLoginDelay = 5 * time.Second
+	MaxLoginDelay = time.Second
 	// maxAhead is how far ahead a count's end may lie: one beyond it was set by a clock
 	// that was wrong, and would keep people out for as long as that was ahead.
 	maxAhead = 2 * attemptWindow

@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -185,15 +186,17 @@ func makeFile(path string) error {
 	return file.Close()
 }
 
-// closeFiles takes from others than its owner what they may do to a database and its logs.
-// Whoever is not the owner cannot, and has been let in by the owner.
+// closeFiles takes away what others than its owner may do to a database and its logs. It
+// changes nothing where the process is not the owner or the file system has no modes:
+// the log warns of an open folder at the start.
 func closeFiles(path string) error {
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		info, err := os.Stat(name)
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			err = os.Chmod(name, 0o600)
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) &&
+			!errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EROFS) {
 			return fmt.Errorf("the file cannot be closed to others: %w", err)
 		}
 	}

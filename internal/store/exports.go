@@ -46,7 +46,7 @@ func (s *Store) AddExport(ctx context.Context, x Export) (token string, expires 
 }
 
 // errNewerExport leaves the link as it is, for a replica of the version that made it.
-var errNewerExport = feedback.ErrUnavailable.With("The link needs a newer version of the service, which is being installed; open it again shortly.")
+var errNewerExport = feedback.ErrUnavailable.With("This link was made by a newer version of the service that is still being rolled out; open it again shortly.")
 
 // FindExport returns what a link leads to, and leaves the link as it is. It refuses links
 // that were used or have expired, and those of sessions that have ended, with
@@ -63,8 +63,7 @@ func (s *Store) FindExport(ctx context.Context, token string) (Export, error) {
 	return x, err
 }
 
-// TakeExport is FindExport that ends the link: of all who open it at once, one gets there,
-// and the others are refused.
+// TakeExport is FindExport that ends the link: of all who open it at once, only one succeeds.
 func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
 	if !feedback.ValidExportToken(token) {
 		return Export{}, feedback.ErrExportNotFound

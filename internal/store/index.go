@@ -27,6 +27,9 @@ const (
 	// index follows twice as fast.
 	indexChunk    = 64
 	maxIndexChunk = 512
+	// usualWords is how many words a request usually has. Entries of requests with more
+	// words are followed in smaller chunks, so that no transaction keeps others waiting.
+	usualWords = 32
 	// indexAccounts is how many accounts are followed at a time, which on SQLite share
 	// a transaction.
 	indexAccounts = 8
@@ -99,18 +102,12 @@ func (s *Store) follow(ctx context.Context, b behind, chunk int) error {
 	if len(entries) == chunk {
 		to = entries[chunk-1].seq
 	}
-	var ids []feedback.ID
-	for _, e := range entries {
-		if e.requestID != nil && e.seq <= to {
-			ids = append(ids, *e.requestID)
-		}
-	}
-	slices.SortFunc(ids, compareIDs)
-	ids = slices.Compact(ids)
-	texts, err := s.wordsOf(ctx, b.accountID, ids)
+	texts, err := s.wordsOf(ctx, b.accountID, requestsOf(entries, to))
 	if err != nil {
 		return err
 	}
+	to = fewerWords(entries, texts, chunk*usualWords, to)
+	ids := requestsOf(entries, to)
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		n, err := changed(ctx, tx, `INSERT INTO index_progress (account_id, seq) VALUES ($1, $2)
 			ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq WHERE index_progress.seq = $3`, b.accountID, to, b.seq)
@@ -119,6 +116,32 @@ func (s *Store) follow(ctx context.Context, b behind, chunk int) error {
 		}
 		return s.reindex(ctx, tx, b.accountID, ids, texts)
 	})
+}
+
+// requestsOf returns the requests of the entries up to one, each once.
+func requestsOf(entries []entry, to int64) (ids []feedback.ID) {
+	for _, e := range entries {
+		if e.requestID != nil && e.seq <= to {
+			ids = append(ids, *e.requestID)
+		}
+	}
+	slices.SortFunc(ids, compareIDs)
+	return slices.Compact(ids)
+}
+
+// fewerWords returns the last entry, at most to, up to which requests have no more than so
+// many words. It is the first one at least.
+func fewerWords(entries []entry, texts map[feedback.ID]indexed, most int, to int64) int64 {
+	words := 0
+	for i, e := range entries {
+		if e.requestID != nil {
+			words += len(texts[*e.requestID].words)
+		}
+		if words > most && i > 0 {
+			return min(to, entries[i-1].seq)
+		}
+	}
+	return to
 }
 
 // indexed is a request's place in the index.

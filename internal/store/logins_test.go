@@ -104,9 +104,9 @@ func TestNetworkDelay(t *testing.T) {
 					{199, 0},
 					{200, 100 * time.Millisecond},
 					{201, 200 * time.Millisecond},
-					{248, 4900 * time.Millisecond},
-					{249, 5 * time.Second},
-					{260, 5 * time.Second},
+					{208, 900 * time.Millisecond},
+					{209, time.Second},
+					{220, time.Second},
 				} {
 					failUntil(c.failures)
 					r.wantLogin(fmt.Sprint(n, " failures"), "bob@example.com", address(100), c.delay, nil)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"gatherkit/internal/feedback"
@@ -29,13 +30,14 @@ func look(ctx context.Context, q queryer, accountID feedback.ID, query string, a
 	m := match{words: search.Query(query)}
 	for i := range m.words {
 		p := parameters{accountID}
-		var n int64
-		// Each word is that of one request at least: of a beginning that more words have than
-		// may lead, it does not matter how many more.
-		err := q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT n FROM word_counts WHERE account_id = $1 AND app_id IN ("+
-			list(&p, padded(apps))+")"+m.is(i, &p)+" LIMIT CAST("+p.add(maxLed+1)+" AS BIGINT)) AS part", p...).Scan(&n)
+		var n, words int64
+		err := q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), COUNT(*) FROM (SELECT n FROM word_counts WHERE account_id = $1 AND app_id IN ("+
+			list(&p, padded(apps))+")"+m.is(i, &p)+" LIMIT CAST("+p.add(maxLed+1)+" AS BIGINT)) AS part", p...).Scan(&n, &words)
 		if err != nil {
 			return m, err
+		}
+		if words > maxLed { // how much more often than this nobody has counted
+			n = math.MaxInt64
 		}
 		if i == 0 || n < m.n {
 			m.leader, m.n = i, n
@@ -81,11 +83,15 @@ func (m *match) all(p *parameters) string {
 	return b.String()
 }
 
+// postingsPerRequest is how many words with one beginning are read for each request when
+// requests are counted: more than people write with the same first letter.
+const postingsPerRequest = 8
+
 // countWords is how many requests have the only word of a query, by the index alone. When
 // requests have many words with the same beginning it counts some of them only.
 func countWords(ctx context.Context, q queryer, accountID feedback.ID, m *match, within reach) (total Total, err error) {
 	p := parameters{accountID}
-	most, read := max(maxLed, 2*within.n), int64(0)
+	most, read := max(maxLed, postingsPerRequest*within.n), int64(0)
 	err = q.QueryRowContext(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT id, COUNT(*) AS n FROM ("+
 		"SELECT id FROM request_words WHERE account_id = $1 AND app_id IN ("+list(&p, padded(within.live))+")"+m.is(m.leader, &p)+" LIMIT CAST("+p.add(most+1)+" AS BIGINT)) AS part GROUP BY id) AS found", p...).Scan(&total.N, &read)
 	total.Exact = read <= most

@@ -151,6 +151,10 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 	if !ok {
 		return Tokens{}, feedback.ErrInvalidRefreshToken
 	}
+	// A token that nobody was given takes no place among the writes.
+	if _, err := readRefreshToken(ctx, s.reader, accountID, refresh); err != nil {
+		return Tokens{}, orNotFound(err, feedback.ErrInvalidRefreshToken)
+	}
 	var tokens Tokens
 	// The refusal is a value: an error would undo the end of the session.
 	var refused bool
@@ -230,9 +234,9 @@ func (s *Store) successorAgain(ctx context.Context, tx *sql.Tx, accountID feedba
 }
 
 // readRefreshToken fails with sql.ErrNoRows when the token or its session is gone.
-func readRefreshToken(ctx context.Context, tx *sql.Tx, accountID feedback.ID, token string) (refreshToken, error) {
+func readRefreshToken(ctx context.Context, q queryer, accountID feedback.ID, token string) (refreshToken, error) {
 	var t refreshToken
-	err := tx.QueryRowContext(ctx, `SELECT s.id, s.created_at, t.expires_at, t.spent_at, t.nonce FROM session_tokens t
+	err := q.QueryRowContext(ctx, `SELECT s.id, s.created_at, t.expires_at, t.spent_at, t.nonce FROM session_tokens t
 		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
 		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'refresh'`, accountID, hashArg(feedback.HashSecret(token))).
 		Scan(&t.sessionID, &t.opened, &t.expires, &t.spent, &t.nonce)

@@ -61,9 +61,9 @@ func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback
 	case err != nil:
 		return err
 	case ofFrom+size > maxWaitingOfFrom:
-		return tooMany("Too many files from your address wait to be attached; submit the requests that they belong to, or try again later.")
+		return tooMany("Too many files from your address are not attached to a request yet; submit those requests, or try again later.")
 	case ofApp+size > maxWaitingOfApp || ofAccount+size > maxWaiting:
-		return tooMany("Too many files wait to be attached; submit your request without this one, or try again later.")
+		return tooMany("Too many files are not attached to a request yet; submit your request without this one, or try again later.")
 	}
 	return nil
 }

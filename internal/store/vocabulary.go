@@ -14,6 +14,9 @@ const (
 	// of words that are newer than that are not understood: words as they are written are
 	// looked up in the index.
 	vocabularyFor = 5 * time.Second
+	// readingShare bounds the time for reading a vocabulary: it is up to date for so many
+	// times as long as the reading has taken.
+	readingShare = 20
 	// vocabularyPage is how many words are read at a time, and maxVocabulary how many are
 	// kept of one app; maxVocabularies bounds the memory of all, about 50 bytes a word.
 	vocabularyPage  = 5000
@@ -36,7 +39,9 @@ type appVocabulary struct {
 	words  *search.Vocabulary
 	seq    int64 // of the log, to which the index had come
 	readAt time.Time
-	used   int64
+	// freshFor is how long after readAt they are taken to be up to date.
+	freshFor time.Duration
+	used     int64
 }
 
 // vocabulary returns the words of an app. When they may have changed one caller reads
@@ -54,7 +59,7 @@ func (s *Store) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*
 	}
 	v.clock++
 	app.used = v.clock
-	words, fresh := app.words, s.now().Sub(app.readAt) < vocabularyFor
+	words, fresh := app.words, s.now().Sub(app.readAt) < app.freshFor
 	v.mu.Unlock()
 	if words != nil && fresh {
 		return words, nil
@@ -79,7 +84,7 @@ func (s *Store) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*
 func (s *Store) readVocabulary(ctx context.Context, accountID, appID feedback.ID, app *appVocabulary) (*search.Vocabulary, error) {
 	v := &s.words
 	v.mu.Lock()
-	words, seq, fresh := app.words, app.seq, s.now().Sub(app.readAt) < vocabularyFor
+	words, seq, fresh := app.words, app.seq, s.now().Sub(app.readAt) < app.freshFor
 	v.mu.Unlock()
 	if words != nil && fresh { // somebody has, while this one waited
 		return words, nil
@@ -91,7 +96,8 @@ func (s *Store) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	}
 	if words == nil || seq != last {
 		words = &search.Vocabulary{}
-		for after := ""; words.Len() < maxVocabulary; {
+		after := ""
+		for read := 0; read < maxVocabulary; read += vocabularyPage { // also those that Add leaves out
 			page, err := all(ctx, s.reader, scanText, "SELECT word FROM word_counts WHERE account_id = $1 AND app_id = $2 AND word > $3 ORDER BY word LIMIT CAST($4 AS BIGINT)",
 				accountID, appID, after, vocabularyPage)
 			if err != nil {
@@ -109,6 +115,7 @@ func (s *Store) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	app.words, app.seq, app.readAt = words, last, now
+	app.freshFor = max(vocabularyFor, readingShare*s.now().Sub(now))
 	v.shrink(app)
 	return words, nil
 }

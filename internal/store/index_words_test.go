@@ -1,0 +1,45 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestIndexOfManyWords: requests with very many words are followed a few at a time, so
+// that no transaction keeps others waiting, and all of them in the end.
+func TestIndexOfManyWords(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		app := r.app(r.account("Acme"))
+		const n, words = 60, 199 // each two neighbours are a word
+		for i := range n {
+			var title strings.Builder
+			for j := range words {
+				title.WriteRune(rune(0x4e00 + (i*words+j*7)%0x5000))
+			}
+			if _, err := r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest(title.String(), "")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rounds, before := 0, 0
+		for from, more := (feedback.ID{}), true; more; rounds++ {
+			var err error
+			if from, more, err = r.Index(ctx, from); err != nil {
+				t.Fatal(err)
+			}
+			now := r.count("request_words")
+			if now-before > 2048 {
+				t.Errorf("%d words were added at once", now-before)
+			}
+			before = now
+		}
+		if got := r.count("indexed_requests"); got != n || rounds < 5 {
+			t.Errorf("%d of %d requests are indexed, in %d rounds", got, n, rounds)
+		}
+		r.checkIndex(t)
+	})
+}
