@@ -41,7 +41,7 @@ func TestVariables(t *testing.T) {
 		t.Errorf("with an https GATHERKIT_PUBLIC_URL the cookie is %q", cookie)
 	}
 
-	got := fail(t, []string{"GATHERKIT_LISTEN=" + strings.TrimPrefix(c.URL, "http://"), "GATHERKIT_DATA=" + t.TempDir()}, "", "serve")
+	got := fail(t, []string{"GATHERKIT_LISTEN=" + strings.TrimPrefix(c.URL, "http://"), "GATHERKIT_DATA=" + filepath.Join(t.TempDir(), "data")}, "", "serve")
 	if want := regexp.MustCompile(`^cannot listen on 127\.0\.0\.1:\d+: .*address already in use; choose another address with --listen$`); !want.MatchString(got) {
 		t.Errorf("serve on a port in use: %q", got)
 	}

@@ -34,7 +34,7 @@ test('an owner alone is led to invite; the link works, once', async (t) => {
   await dialog.getByText('Also manages apps and the team.').click()
   await look(page, 'team-invite')
   await dialog.getByRole('button', { name: 'Make the link' }).click()
-  await dialog.getByText('A user with this e-mail exists already.').waitFor()
+  await dialog.getByText('This account already has a user with this e-mail.').waitFor()
   assert.equal(await dialog.getByLabel('Name').inputValue(), 'Grace <b>')
   await dialog.getByLabel('E-mail').fill('grace@example.com')
   await page.keyboard.press('Enter')
