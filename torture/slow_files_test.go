@@ -16,14 +16,15 @@ import (
 )
 
 const (
-	filesAtOnce = 64      // that the service takes
+	filesAtOnce = 48      // that the service takes for an account
 	filesOfOne  = 16      // of which one address has a place for
 	fileSize    = 4 << 20 // of a slow one
 	fileSent    = 2 << 20 // of it, before it becomes slow
 )
 
 // address is one of the addresses of a test, which a proxy names that the service trusts.
-func address(i int) string { return fmt.Sprint("198.51.100.", i+1) }
+// Each is in a network of its own.
+func address(i int) string { return fmt.Sprintf("198.51.%d.1", i+1) }
 
 // at is the client as it calls from an address.
 func at(c program.Client, address string) program.Client {

@@ -45,7 +45,7 @@ func TestStrangersFiles(t *testing.T) {
 	s := newScene(t)
 	i := 0
 	anybody := program.NewClient(t, s.p)
-	hold := s.hold(t, filesAtOnce, func() slowness {
+	hold := s.hold(t, 64, func() slowness {
 		announcer := fmt.Sprint("192.0.2.", i%100+1) // one address may not announce so many
 		i++
 		kind := slowFile(t, anybody, s.app.APIKey, announcer)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"time"
 
 	"gatherkit/internal/fair"
 )
@@ -15,6 +16,9 @@ import (
 const (
 	callerShare  = 16 // one caller gets at most 1/16 of the connections,
 	networkShare = 4  // and one network at most 1/4
+	// freshTime is how long an idle connection is left alone: its next request, or its
+	// first one, may be under way.
+	freshTime = 250 * time.Millisecond
 )
 
 // connections is a listener that divides a limited number of connections among
@@ -29,6 +33,7 @@ const (
 type connections struct {
 	net.Listener
 	most, perCaller, perNetwork int
+	fresh                       time.Duration
 	exempt                      func(peer netip.Addr) bool
 	refused                     func(peer netip.Addr) // called when a connection is closed because of a share
 
@@ -53,12 +58,13 @@ type connection struct {
 	exempt, closed  bool
 	caller, network *crowd        // nil of an exempt peer
 	idle            *list.Element // nil while a request is under way
+	idleSince       time.Time
 }
 
 // divide returns a listener for at most so many connections at once.
 func divide(listener net.Listener, most int, exempt func(netip.Addr) bool, refused func(netip.Addr)) *connections {
 	l := &connections{
-		Listener: listener, most: most, perCaller: max(1, most/callerShare), perNetwork: max(1, most/networkShare),
+		Listener: listener, most: most, perCaller: max(1, most/callerShare), perNetwork: max(1, most/networkShare), fresh: freshTime,
 		exempt: exempt, refused: refused, crowds: map[netip.Prefix]*crowd{},
 	}
 	l.room.L = &l.mu
@@ -125,7 +131,7 @@ func (l *connections) changed(conn net.Conn, state http.ConnState) {
 		l.idle.Remove(c.idle)
 		c.idle = nil
 	case state == http.StateIdle && c.idle == nil && !c.closed:
-		c.idle = l.idle.PushBack(c)
+		c.rest()
 		l.room.Signal()
 	}
 }
@@ -146,19 +152,29 @@ func (l *connections) admit(conn net.Conn, peer netip.Addr) net.Conn {
 		return nil
 	}
 	for l.open >= l.most && !l.closed && !l.replace(func(*connection) bool { return true }) {
+		again := time.AfterFunc(l.fresh, l.room.Signal)
 		l.room.Wait()
+		again.Stop()
 	}
 	l.open++
-	c.idle = l.idle.PushBack(c)
+	c.rest()
 	return c
 }
 
+// rest puts a connection behind the other idle ones.
+func (c *connection) rest() {
+	c.idle, c.idleSince = c.all.idle.PushBack(c), time.Now()
+}
+
 // replace closes the first of the matching idle connections to go, and reports
-// whether there was one.
+// whether there was one. Fresh ones stay.
 func (l *connections) replace(matches func(*connection) bool) bool {
 	var first *connection
 	for e := l.idle.Front(); e != nil; e = e.Next() {
 		c := e.Value.(*connection) //nolint:forcetypeassert // there is nothing else in it
+		if time.Since(c.idleSince) < l.fresh {
+			break // and so are those behind it
+		}
 		if matches(c) && (first == nil || c.goesBefore(first)) {
 			first = c
 		}

@@ -41,7 +41,7 @@ func serveWarning(t *testing.T, most int, refused func(netip.Addr)) *divided {
 		t.Fatal(err)
 	}
 	l := divide(socket, most, func(peer netip.Addr) bool { return peer.String() == "127.0.0.1" }, refused)
-	l.perCaller, l.perNetwork = 4, 8
+	l.perCaller, l.perNetwork, l.fresh = 4, 8, 0
 	d := &divided{l, socket.Addr().String(), make(chan struct{}), make(chan struct{}, 64)}
 	answer := func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wait" {
@@ -274,6 +274,16 @@ func TestNeighbourOfProxy(t *testing.T) {
 	idle := d.held(t, "127.0.0.1", 2)
 	wantServed(t, "a neighbour", d.held(t, "127.0.0.2", 2), "oo")
 	wantServed(t, "the proxy's idle connections", idle, "oo")
+}
+
+// TestFreshConnections: a connection whose next request may be under way is not
+// replaced; when it has been idle for a while, it is.
+func TestFreshConnections(t *testing.T) {
+	d := serveDivided(t, 2)
+	d.fresh = 50 * time.Millisecond
+	fresh := d.held(t, "127.0.1.1", 2)
+	wantServed(t, "one that waits until others are not fresh", []*caller{d.dial(t, "127.0.2.1")}, "o")
+	wantServed(t, "the others", fresh, "xo")
 }
 
 // TestFullOfCalls: when every place has a call under way, a new connection waits, and
