@@ -102,13 +102,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
 		uploads: newSendingPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
-		cors: cors.New(cors.Options{
-			AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
-			AllowedMethods:  []string{http.MethodPost, http.MethodPut, http.MethodGet},
-			AllowedHeaders:  []string{"Content-Type", "X-API-Key"},
-			ExposedHeaders:  []string{"Retry-After", "X-Request-Id"},
-			MaxAge:          24 * 60 * 60,
-		}),
+		cors: newCORS(),
 	}
 	var err error
 	if o.PublicURL != nil { // a proxy may have changed the Host that the page's origin is compared with

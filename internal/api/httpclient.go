@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/cors"
+
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
@@ -63,6 +65,17 @@ func agentOf(r *http.Request) string {
 	const most = 200
 	name := []rune(feedback.ToSingleLine(strings.ToValidUTF8(r.UserAgent(), "\uFFFD")))
 	return string(name[:min(len(name), most)])
+}
+
+// newCORS lets pages of any origin make calls with an API key.
+func newCORS() *cors.Cors {
+	return cors.New(cors.Options{
+		AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
+		AllowedMethods:  []string{http.MethodPost, http.MethodPut, http.MethodGet},
+		AllowedHeaders:  []string{"Content-Type", "X-API-Key"},
+		ExposedHeaders:  []string{"Retry-After", "X-Request-Id"},
+		MaxAge:          24 * 60 * 60,
+	})
 }
 
 // isPreflight reports whether a browser asks whether it may make a call.
