@@ -68,7 +68,7 @@ func (p *program) freeAddress() (string, error) {
 }
 
 func (p *program) explain(base, secret string, demo demo) {
-	p.printf(`Gatherkit's example has %[4]d requests, can be reached from this machine only, and is gone
+	p.printf(`Gatherkit's example has %[4]d requests. It can be reached from this machine only, and is gone
 when you press Ctrl-C.
 
 Send ideas with the widget: %[1]s/demo
