@@ -84,15 +84,7 @@ func TestWorkerOutlivesAPanic(t *testing.T) {
 // TestSweepsOfMany: one sweep leaves nothing of what is more than a transaction removes.
 func TestSweepsOfMany(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		clock := storetest.NewClock()
-		removed := 0
-		s := at.Open(t, clock.Now, func(o *store.Options) {
-			o.RemoveFile = func(context.Context, feedback.ID) error {
-				removed++
-				return nil
-			}
-		})
-		r := &rig{s, t, at, clock, at.Raw(t)}
+		r, removed := newRemovingRig(t, at)
 		account := r.account("Acme")
 		app := r.app(account)
 		binned := make([]feedback.Request, store.SweepChunk+1)
@@ -111,7 +103,7 @@ func TestSweepsOfMany(t *testing.T) {
 		if err := r.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if requests, files := r.count("requests"), r.count("uploads"); requests != 0 || files != 0 || removed != store.UploadChunk+1 {
+		if requests, files := r.count("requests"), r.count("uploads"); requests != 0 || files != 0 || *removed != store.UploadChunk+1 {
 			t.Errorf("%d requests and %d files are left, and the bytes of %d were removed", requests, files, removed)
 		}
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {

@@ -63,19 +63,24 @@ func TestFilesToAttach(t *testing.T) {
 	})
 }
 
-// TestWaitingFilesAreBounded: as many bytes wait to be attached as an account may have of
-// them, and not one more, until the files are old enough to be removed.
+// newRemovingRig is newRig with a place for files, and how many were removed from it.
+func newRemovingRig(t *testing.T, at storetest.Place) (*rig, *int) {
+	t.Helper()
+	clock, removed := storetest.NewClock(), 0
+	s := at.Open(t, clock.Now, func(o *store.Options) {
+		o.RemoveFile = func(context.Context, feedback.ID) error {
+			removed++
+			return nil
+		}
+	})
+	return &rig{s, t, at, clock, at.Raw(t)}, &removed
+}
+
+// TestWaitingFilesAreBounded: no more bytes wait to be attached than one address may
+// have of them, and those that have not come go when they are old enough.
 func TestWaitingFilesAreBounded(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		clock := storetest.NewClock()
-		removed := 0
-		s := at.Open(t, clock.Now, func(o *store.Options) {
-			o.RemoveFile = func(context.Context, feedback.ID) error {
-				removed++
-				return nil
-			}
-		})
-		r := &rig{s, t, at, clock, at.Raw(t)}
+		r, removed := newRemovingRig(t, at)
 		app, other := r.app(r.account("Acme")), r.app(r.account("Globex"))
 		add := func(app feedback.App, size int64) error {
 			file := feedback.Attachment{Filename: "a.png", ContentType: "image/png", Size: size}
@@ -92,17 +97,17 @@ func TestWaitingFilesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		full(true)
-		clock.Move(feedback.SendLife)
+		r.clock.Move(feedback.SendLife)
 		full(true)
-		clock.Move(time.Millisecond)
+		r.clock.Move(time.Millisecond)
 		full(false)
-		clock.Move(time.Hour - time.Millisecond)
-		if err := r.Sweep(ctx); err != nil || removed != 0 {
-			t.Errorf("%d files went before their time, %v", removed, err)
+		r.clock.Move(time.Hour - time.Millisecond)
+		if err := r.Sweep(ctx); err != nil || *removed != 0 {
+			t.Errorf("%d files went before their time, %v", *removed, err)
 		}
-		clock.Move(time.Millisecond)
-		if err := r.Sweep(ctx); err != nil || removed != 3 {
-			t.Errorf("%d files went, want 3, %v", removed, err)
+		r.clock.Move(time.Millisecond)
+		if err := r.Sweep(ctx); err != nil || *removed != 3 {
+			t.Errorf("%d files went, want 3, %v", *removed, err)
 		}
 	})
 }
