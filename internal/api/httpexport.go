@@ -36,12 +36,12 @@ func (a *API) download(c *call, token string) {
 		a.answer(c, nil, err)
 		return
 	}
-	who := holder{x.AccountID, x.SessionID}
-	if !a.exports.tryAcquire(who, 1) {
+	place := a.exports.of(holder{x.AccountID, x.SessionID})
+	if !place.TryAcquire(1) {
 		a.answer(c, nil, feedback.ErrUnavailable.With("Too many exports are being downloaded; open the link again once one has finished."))
 		return
 	}
-	defer a.exports.release(who, 1)
+	defer place.Release(1)
 	x, err = inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.TakeExport(ctx, token) })
 	if err != nil {
 		a.answer(c, nil, err)

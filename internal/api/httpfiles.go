@@ -96,25 +96,11 @@ func newSendingPlaces() sendingPlaces {
 func (p sendingPlaces) wait(ctx context.Context, caller netip.Prefix, account feedback.ID) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	network := fair.Network(caller)
-	full := feedback.ErrUnavailable.With("Too many files are being sent at once; send this one again shortly.")
-	if p.callers.Acquire(ctx, caller, 1) != nil {
-		return nil, full
+	claims := fair.Claims{p.callers.For(caller), p.networks.For(fair.Network(caller)), p.accounts.For(account)}
+	if claims.Acquire(ctx, 1) != nil {
+		return nil, feedback.ErrUnavailable.With("Too many files are being sent at once; send this one again shortly.")
 	}
-	if p.networks.Acquire(ctx, network, 1) != nil {
-		p.callers.Release(caller, 1)
-		return nil, full
-	}
-	if p.accounts.Acquire(ctx, account, 1) != nil {
-		p.networks.Release(network, 1)
-		p.callers.Release(caller, 1)
-		return nil, full
-	}
-	return func() {
-		p.accounts.Release(account, 1)
-		p.networks.Release(network, 1)
-		p.callers.Release(caller, 1)
-	}, nil
+	return func() { claims.Release(1) }, nil
 }
 
 // pieces reads a body that has to keep the pace.

@@ -24,49 +24,22 @@ func newShares(total, perAccount, perSession int64) *shares {
 	return &shares{sessions: fair.New[feedback.ID](math.MaxInt64, perSession), accounts: fair.New[feedback.ID](total, perAccount)}
 }
 
-// acquire waits for n places until ctx ends. A session that waits for its own share takes
-// nothing from its account's meanwhile.
-func (s *shares) acquire(ctx context.Context, who holder, n int64) error {
-	if err := s.sessions.Acquire(ctx, who.session, n); err != nil {
-		return err
-	}
-	err := s.accounts.Acquire(ctx, who.account, n)
-	if err != nil {
-		s.sessions.Release(who.session, n)
-	}
-	return err
-}
-
-// tryAcquire takes n places if they are free, and reports whether it did.
-func (s *shares) tryAcquire(who holder, n int64) bool {
-	if !s.sessions.TryAcquire(who.session, n) {
-		return false
-	}
-	if !s.accounts.TryAcquire(who.account, n) {
-		s.sessions.Release(who.session, n)
-		return false
-	}
-	return true
-}
-
-// release gives n places back.
-func (s *shares) release(who holder, n int64) {
-	s.accounts.Release(who.account, n)
-	s.sessions.Release(who.session, n)
+// of returns a caller's claim on the places. Its own share comes first.
+func (s *shares) of(who holder) fair.Claims {
+	return fair.Claims{s.sessions.For(who.session), s.accounts.For(who.account)}
 }
 
 // room is the bytes of a page that a call holds until its answer is sent. The zero room
 // is none.
 type room struct {
-	of    *shares
-	who   holder
+	of    fair.Claims
 	bytes int64
 }
 
 // shrink gives back what is held beyond n bytes.
 func (r *room) shrink(n int64) {
 	if r.bytes > n {
-		r.of.release(r.who, r.bytes-n)
+		r.of.Release(r.bytes - n)
 		r.bytes = n
 	}
 }
@@ -78,8 +51,8 @@ const personBytes = 4 << 10
 // only when it has been read, so it takes room for the longest rows: memory stays bounded,
 // and calls that wait hold no connection to the database.
 func (a *API) holdPage(ctx context.Context, c caller, rows int, longest int64) error {
-	r := room{a.pages, holder{c.Account.ID, c.ID}, int64(rows) * longest}
-	if err := r.of.acquire(ctx, r.who, r.bytes); err != nil {
+	r := room{a.pages.of(holder{c.Account.ID, c.ID}), int64(rows) * longest}
+	if err := r.of.Acquire(ctx, r.bytes); err != nil {
 		return err
 	}
 	c.room = r
@@ -104,17 +77,9 @@ func (p callPlaces) enter(caller netip.Prefix) (leave func(), err error) {
 	if caller.Addr().IsLoopback() {
 		return func() {}, nil
 	}
-	network := fair.Network(caller)
-	full := feedback.ErrUnavailable.With("Too many calls from your address are under way; try again shortly.")
-	if !p.callers.TryAcquire(caller, 1) {
-		return nil, full
+	claims := fair.Claims{p.callers.For(caller), p.networks.For(fair.Network(caller))}
+	if !claims.TryAcquire(1) {
+		return nil, feedback.ErrUnavailable.With("Too many calls from your address are under way; try again shortly.")
 	}
-	if !p.networks.TryAcquire(network, 1) {
-		p.callers.Release(caller, 1)
-		return nil, full
-	}
-	return func() {
-		p.networks.Release(network, 1)
-		p.callers.Release(caller, 1)
-	}, nil
+	return func() { claims.Release(1) }, nil
 }

@@ -72,8 +72,8 @@ func (s *service) holder(who string) holder {
 
 // full reports whether there is no room for n more.
 func (s *shares) full(who holder, n int64) bool {
-	if s.tryAcquire(who, n) {
-		s.release(who, n)
+	if claims := s.of(who); claims.TryAcquire(n) {
+		claims.Release(n)
 		return false
 	}
 	return true
@@ -138,7 +138,7 @@ func TestListsTakeRoom(t *testing.T) {
 			body = s.filled(`{"request_id":"{request}"}`)
 		}
 		room := int64(maxPages / 3)
-		if !s.api.pages.tryAcquire(who, room) {
+		if !s.api.pages.of(who).TryAcquire(room) {
 			t.Fatalf("a call before %s holds room", o.name)
 		}
 		ctx, leave := context.WithCancel(t.Context())
@@ -149,7 +149,7 @@ func TestListsTakeRoom(t *testing.T) {
 		if got := <-waits; got.code(t) != "api.unavailable" {
 			t.Errorf("%s without room: %d %s", o.name, got.status, got.body)
 		}
-		s.api.pages.release(who, room)
+		s.api.pages.of(who).Release(room)
 		s.must(o.name, "owner", body)
 	}
 	if lists < 8 {
@@ -193,7 +193,7 @@ func TestSlowReadersOfExports(t *testing.T) {
 	}
 
 	for i := range byte(maxExports / 2) {
-		if !s.api.exports.tryAcquire(holder{feedback.ID{1}, feedback.ID{i}}, 1) {
+		if !s.api.exports.of(holder{feedback.ID{1}, feedback.ID{i}}).TryAcquire(1) {
 			t.Fatal("there is room for three more")
 		}
 	}
@@ -209,39 +209,28 @@ func TestSlowReadersOfExports(t *testing.T) {
 	if got := s.open(http.MethodGet, refused); got.status != http.StatusOK {
 		t.Errorf("the link that was refused: %d %s", got.status, got.body)
 	}
-	if who := s.holder("owner"); !s.api.exports.tryAcquire(who, maxExports/3) {
+	if who := s.holder("owner"); !s.api.exports.of(who).TryAcquire(maxExports / 3) {
 		t.Error("exports that have ended hold places")
 	}
 }
 
-// TestSharesAreTakenOnce: what is refused by an account's share is given back to the
-// session's.
-func TestSharesAreTakenOnce(t *testing.T) {
+// TestShares: a session has its share of its account's, and gives back what its answer
+// does not need.
+func TestShares(t *testing.T) {
 	s := newShares(6, 4, 3)
-	one, colleague := holder{feedback.ID{1}, feedback.ID{1}}, holder{feedback.ID{1}, feedback.ID{2}}
-	other := holder{feedback.ID{2}, feedback.ID{3}}
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	if !s.tryAcquire(one, 3) || s.tryAcquire(one, 1) || s.tryAcquire(colleague, 2) || !s.tryAcquire(colleague, 1) {
+	one, colleague := s.of(holder{feedback.ID{1}, feedback.ID{1}}), s.of(holder{feedback.ID{1}, feedback.ID{2}})
+	other := s.of(holder{feedback.ID{2}, feedback.ID{3}})
+	if !one.TryAcquire(3) || one.TryAcquire(1) || colleague.TryAcquire(2) || !colleague.TryAcquire(1) {
 		t.Error("a session gets 3, and its account 4")
 	}
-	if s.acquire(gone, colleague, 2) == nil || s.acquire(gone, one, 1) == nil {
-		t.Error("a caller who has left got a place")
-	}
-	if !s.tryAcquire(other, 2) || s.tryAcquire(other, 1) {
+	if !other.TryAcquire(2) || other.TryAcquire(1) {
 		t.Error("there are 6")
 	}
-	s.release(one, 3)
-	s.release(colleague, 1)
-	if !s.tryAcquire(colleague, 3) || !s.tryAcquire(one, 1) {
-		t.Error("places that were refused are not free")
-	}
-	if r := (room{s, other, 2}); true {
-		r.shrink(5)
-		r.shrink(1)
-		if r.bytes != 1 || !s.tryAcquire(other, 1) || s.tryAcquire(other, 1) {
-			t.Errorf("%d are held of 1", r.bytes)
-		}
+	r := room{other, 2}
+	r.shrink(5)
+	r.shrink(1)
+	if r.bytes != 1 || !other.TryAcquire(1) || other.TryAcquire(1) {
+		t.Errorf("%d are held of 1", r.bytes)
 	}
 	if !reflect.DeepEqual(room{}, func() (r room) { r.shrink(0); return r }()) {
 		t.Error("the zero room is none")

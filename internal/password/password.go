@@ -117,14 +117,11 @@ func (h *Hasher) derive(
 			debug.FreeOSMemory()
 		}
 	}()
-	if err := h.askers.Acquire(ctx, who, 1); err != nil {
+	turn := fair.Claims{h.askers.For(who), h.turns.For(who.Caller)}
+	if err := turn.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 	}
-	defer h.askers.Release(who, 1)
-	if err := h.turns.Acquire(ctx, who.Caller, 1); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
-	}
-	defer h.turns.Release(who.Caller, 1)
+	defer turn.Release(1)
 	if allowed != nil {
 		if err := allowed(); err != nil {
 			return nil, err
