@@ -69,10 +69,7 @@ type API struct {
 	Options
 	cursorKey []byte
 	linkKey   []byte // signs links to files
-	submits   *rate  // submissions and announced files
-	votes     *rate
-	searches  *rate // for similar requests
-	keyed     *rate // all calls with an API key, whatever their outcome
+	rates     rates
 	slow      slowLane
 	bursts    bursts
 	ops       map[string]*op
@@ -97,8 +94,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	processors := int64(runtime.GOMAXPROCS(0))
 	a := &API{
 		Options: o,
-		submits: &rate{perMinute: o.SubmitRate}, votes: &rate{perMinute: o.SubmitRate}, searches: &rate{perMinute: o.SubmitRate},
-		keyed: &rate{perMinute: keyedPerSubmit * o.SubmitRate}, slow: newSlowLane(), ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
+		rates:   newRates(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
 		uploads: newSendingPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
@@ -231,7 +227,7 @@ func (a *API) authenticate(c *call) (any, error) {
 		return caller{c.client, session}, nil
 	case guardWidget:
 		// Before the key is looked up and the body is read: both cost something.
-		if err := a.keyed.allow(c.client.from, a.Now()); err != nil {
+		if err := a.rates.keyed.allow(c.client.from, 1, a.Now()); err != nil {
 			return nil, err
 		}
 		key := c.r.Header.Get("X-API-Key")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -39,17 +40,18 @@ func signCursor(key []byte, c cursor) (string, error) {
 	return cursorText.EncodeToString(append(payload, mac(key, payload)...)), nil
 }
 
-// parseCursor reads a text that signCursor has made with the same key.
+// parseCursor reads a text that signCursor has made with the same key. It refuses fields
+// that it does not know: a newer replica may have written a filter that this one would
+// leave out, and the next page would list requests that do not match.
 func parseCursor(key []byte, text string) (cursor, bool) {
 	payload, ok := unsealed(key, text)
 	if !ok {
 		return cursor{}, false
 	}
 	var c cursor
-	if err := json.Unmarshal(payload, &c); err != nil {
-		return cursor{}, false
-	}
-	return c, true
+	decoder := json.NewDecoder(bytes.NewReader(payload))
+	decoder.DisallowUnknownFields()
+	return c, decoder.Decode(&c) == nil
 }
 
 // unsealed returns what a text says that was signed with the key.

@@ -96,7 +96,7 @@ func (a *API) configOf(c *call, name string) (_ []byte, err error) {
 	if err := a.mustRead(c); err != nil {
 		return nil, err
 	}
-	if err := a.keyed.allow(a.clientOf(c.r).from, a.Now()); err != nil {
+	if err := a.rates.keyed.allow(a.clientOf(c.r).from, 1, a.Now()); err != nil {
 		return nil, err
 	}
 	key, ok := strings.CutSuffix(name, ".json")

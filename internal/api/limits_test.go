@@ -42,32 +42,32 @@ func TestAddressOf(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	r := &rate{perMinute: 3}
+	r := &rate{most: 3, window: time.Minute}
 	one, other := netip.MustParsePrefix("198.51.100.1/32"), netip.MustParsePrefix("198.51.100.2/32")
 	now := time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)
 	for i := range 3 {
-		if err := r.allow(one, now); err != nil {
+		if err := r.allow(one, 1, now); err != nil {
 			t.Fatalf("submission %d: %v", i, err)
 		}
 	}
-	if err := r.allow(one, now); err == nil {
+	if err := r.allow(one, 1, now); err == nil {
 		t.Fatal("the fourth was let in")
 	}
-	if err := r.allow(other, now); err != nil {
+	if err := r.allow(other, 1, now); err != nil {
 		t.Fatalf("another address: %v", err)
 	}
-	if err := r.allow(one, now.Add(31*time.Second)); err == nil {
+	if err := r.allow(one, 1, now.Add(31*time.Second)); err == nil {
 		t.Fatal("the minute before is forgotten at its end")
 	}
-	if err := r.allow(one, now.Add(2*time.Minute)); err != nil {
+	if err := r.allow(one, 1, now.Add(2*time.Minute)); err != nil {
 		t.Fatalf("two minutes later: %v", err)
 	}
-	if err := (&rate{}).allow(one, now); err != nil {
+	if err := (&rate{}).allow(one, 1, now); err != nil {
 		t.Fatalf("without a limit: %v", err)
 	}
 	loopback := netip.MustParsePrefix("127.0.0.1/32")
 	for range 10 {
-		if err := r.allow(loopback, now); err != nil {
+		if err := r.allow(loopback, 1, now); err != nil {
 			t.Fatalf("loopback: %v", err)
 		}
 	}
@@ -183,21 +183,23 @@ func TestCookies(t *testing.T) {
 // TestRetryAfter: whoever waits as long as told is let in, and not much earlier.
 func TestRetryAfter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		r := &rate{perMinute: rapid.IntRange(1, 50).Draw(rt, "rate")}
+		window := rapid.SampledFrom([]time.Duration{time.Minute, 24 * time.Hour}).Draw(rt, "window")
+		r := &rate{most: rapid.Int64Range(1, 50).Draw(rt, "rate"), window: window}
 		from := netip.MustParsePrefix("198.51.100.1/32")
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		for range rapid.IntRange(1, 200).Draw(rt, "calls") {
-			now = now.Add(time.Duration(rapid.IntRange(0, 5000).Draw(rt, "pause")) * time.Millisecond)
-			err := r.allow(from, now)
+			now = now.Add(window / 12_000 * time.Duration(rapid.IntRange(0, 1000).Draw(rt, "pause")))
+			n := rapid.Int64Range(1, r.most).Draw(rt, "n")
+			err := r.allow(from, n, now)
 			if err == nil {
 				continue
 			}
 			var refusal *feedback.Error
-			if !errors.As(err, &refusal) || refusal.RetryAfter > 2*time.Minute {
+			if !errors.As(err, &refusal) || refusal.RetryAfter > 2*window {
 				rt.Fatalf("%v", err)
 			}
-			then := &rate{perMinute: r.perMinute, minute: r.minute, current: maps.Clone(r.current), previous: maps.Clone(r.previous)}
-			if err := then.allow(from, now.Add(refusal.RetryAfter+time.Millisecond)); err != nil {
+			then := &rate{most: r.most, window: r.window, number: r.number, current: maps.Clone(r.current), previous: maps.Clone(r.previous)}
+			if err := then.allow(from, n, now.Add(refusal.RetryAfter+time.Millisecond)); err != nil {
 				rt.Fatalf("told to wait %s, and refused after that", refusal.RetryAfter)
 			}
 		}

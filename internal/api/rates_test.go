@@ -76,7 +76,7 @@ func (c *countedReader) Read(b []byte) (int, error) {
 // TestRateMemory: addresses beyond those that are counted on their own are counted with
 // their neighbours, and nobody else is.
 func TestRateMemory(t *testing.T) {
-	r, now := &rate{perMinute: 2}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r, now := &rate{most: 2, window: time.Minute}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	address := func(network string, i int) netip.Prefix {
 		a := netip.MustParseAddr(network).As16()
 		binary.BigEndian.PutUint32(a[4:], uint32(i))
@@ -85,7 +85,7 @@ func TestRateMemory(t *testing.T) {
 	v4 := func(a string) netip.Prefix { return netip.PrefixFrom(netip.MustParseAddr(a), 32) }
 	refused := 0
 	for i := range 3 * maxCounted {
-		if err := r.allow(address("2001:db8::", i), now); err != nil {
+		if err := r.allow(address("2001:db8::", i), 1, now); err != nil {
 			refused++
 		}
 	}
@@ -106,15 +106,15 @@ func TestRateMemory(t *testing.T) {
 		{v4("198.52.100.1"), true},
 		{netip.Prefix{}, true},
 	} {
-		if err := r.allow(c.from, now); (err == nil) != c.want {
+		if err := r.allow(c.from, 1, now); (err == nil) != c.want {
 			t.Errorf("call %d from %s: %v", i, c.from, err)
 		}
 	}
-	if err := r.allow(address("2001:db8::", maxCounted), now.Add(2*time.Minute)); err != nil || len(r.current) != 1 {
+	if err := r.allow(address("2001:db8::", maxCounted), 1, now.Add(2*time.Minute)); err != nil || len(r.current) != 1 {
 		t.Errorf("two minutes later: %v, %d addresses", err, len(r.current))
 	}
 	for i := range maxCounted {
-		_ = r.allow(address("2001:dba::", i<<16), now) // each in a network of its own
+		_ = r.allow(address("2001:dba::", i<<16), 1, now) // each in a network of its own
 	}
 	if n := len(r.current); n != maxCounted {
 		t.Errorf("%d addresses and networks are counted, want %d", n, maxCounted)

@@ -30,13 +30,16 @@ type uploadTarget struct {
 
 func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreateUploadParams) (widgetCreateUploadResult, error) {
 	var result widgetCreateUploadResult
-	if err := a.submits.allow(v.from, a.Now()); err != nil {
+	if err := a.rates.submits.allow(v.from, 1, a.Now()); err != nil {
 		return result, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {
 		return result, feedback.ErrOriginNotAllowed
 	}
 	if err := a.filesAllowed(v.app); err != nil {
+		return result, err
+	}
+	if err := a.rates.files.allow(v.from, in.Size, a.Now()); err != nil {
 		return result, err
 	}
 	u := feedback.Upload{AppID: v.app.ID, Sender: a.senderOf(v), Attachment: feedback.Attachment{

@@ -251,3 +251,49 @@ func (s *service) doNotCome(place storetest.Place, counts time.Duration) {
 		t.Errorf("%d are left after their time", n)
 	}
 }
+
+// TestFilesOfADay: an address sends only so many bytes of files in a day, whether they are
+// attached or not.
+func TestFilesOfADay(t *testing.T) {
+	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 3 })
+	s.allowFiles(true)
+	announce := func(address string, size int) answer {
+		body := fmt.Sprintf(`{"filename":"a","content_type":"text/plain","size":%d}`, size)
+		return serve(s.api, cameFrom(address, s.request("widget-create-upload", "key", body)))
+	}
+	attach := func(address string, size int) answer {
+		got := announce(address, size)
+		if got.status != http.StatusOK {
+			return got
+		}
+		if sent := s.put(lookUp(t, got, "result.upload.url"), strings.NewReader(strings.Repeat("a", size))); sent.code(t) != "ok" {
+			t.Fatal(string(sent.body))
+		}
+		body := fmt.Sprintf(`{"title":"A file","description":"Here.","attachments":[%q]}`, lookUp(t, got, "result.upload.id"))
+		return serve(s.api, cameFrom(address, s.request("widget-submit-request", "key", body)))
+	}
+	const large = 10 << 20
+	for i, size := range []int{large, large, large - 1} {
+		if got := attach("198.51.100.1", size); got.code(t) != "ok" {
+			t.Fatalf("file %d: %s", i, got.body)
+		}
+		s.clock.Move(2 * time.Minute)
+	}
+	got := announce("198.51.100.1", 2)
+	if got.code(t) != "api.rate_limited" || got.header.Get("Retry-After") == "" {
+		t.Errorf("more than a day's bytes: %v %s", got.header, got.body)
+	}
+	for address, size := range map[string]int{"198.51.100.1": 1, "198.51.100.2": large} {
+		if got := announce(address, size); got.code(t) != "ok" {
+			t.Errorf("%d bytes from %s: %s", size, address, got.body)
+		}
+	}
+	s.clock.Move(18 * time.Hour)
+	if got := announce("198.51.100.1", large); got.code(t) != "api.rate_limited" {
+		t.Errorf("on the same day: %s", got.body)
+	}
+	s.clock.Move(30 * time.Hour)
+	if got := announce("198.51.100.1", large); got.code(t) != "ok" {
+		t.Errorf("two days later: %s", got.body)
+	}
+}

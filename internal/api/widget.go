@@ -51,7 +51,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 			return submittedResult(first), err
 		}
 	}
-	if err := a.submits.allow(v.from, a.Now()); err != nil {
+	if err := a.rates.submits.allow(v.from, 1, a.Now()); err != nil {
 		return result, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {

@@ -32,7 +32,7 @@ type Serve struct {
 	Listen         string    `help:"Address to listen on. The default accepts calls from this machine only; :8080 accepts them from everywhere." default:"127.0.0.1:8080" env:"GATHERKIT_LISTEN"`
 	PublicURL      PublicURL `name:"public-url" help:"Where browsers reach the service, such as https://feedback.example.com." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
 	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
-	SubmitRate     int       `help:"Submissions that one address may make in a minute, as many votes and searches for similar requests, and five times as many calls of all kinds with an API key; 0 turns these limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
+	SubmitRate     int       `help:"Submissions that one address may make in a minute, as many votes and searches for similar requests, and five times as many calls of all kinds with an API key. The files that it may send in a day are as many of the largest size, 10 MiB. 0 turns these limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	Uploads        Uploads   `help:"Where attached files are kept: a folder, or a bucket of S3 such as s3://name?region=eu-central-1. Without it, the folder uploads beside the SQLite database; with PostgreSQL, nowhere." env:"GATHERKIT_UPLOADS" placeholder:"PLACE"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on; none without it." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 }
