@@ -91,12 +91,17 @@ func newSendingPlaces() sendingPlaces {
 	}
 }
 
+// of returns the claim of a caller that sends a file to an account.
+func (p sendingPlaces) of(caller netip.Prefix, account feedback.ID) fair.Claims {
+	return fair.Claims{p.callers.For(caller), p.networks.For(fair.Network(caller)), p.accounts.For(account)}
+}
+
 // wait waits for a place, for as long as a call may take. A sender that waits for its own
 // share takes nothing from its network's and its account's meanwhile.
 func (p sendingPlaces) wait(ctx context.Context, caller netip.Prefix, account feedback.ID) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	claims := fair.Claims{p.callers.For(caller), p.networks.For(fair.Network(caller)), p.accounts.For(account)}
+	claims := p.of(caller, account)
 	if claims.Acquire(ctx, 1) != nil {
 		return nil, feedback.ErrUnavailable.With("Too many files are being sent at once; send this one again shortly.")
 	}

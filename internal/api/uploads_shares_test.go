@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"gatherkit/internal/fair"
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -81,6 +84,36 @@ func TestSlowSenders(t *testing.T) {
 	}
 	if got := put(t.Context(), "198.51.100.1"); got.code(t) != "ok" {
 		t.Errorf("afterwards: %s", got.body)
+	}
+}
+
+// TestSendingPlaces: of the 64 files that come in at once, a caller sends 16, its network 32
+// and its account gets 48.
+func TestSendingPlaces(t *testing.T) {
+	p := newSendingPlaces()
+	fill := func(address string, account byte) (n int) {
+		for p.of(fair.Caller(netip.MustParseAddr(address)), feedback.ID{account}).TryAcquire(1) {
+			n++
+		}
+		return n
+	}
+	for i, c := range []struct {
+		address string
+		account byte
+		want    int
+	}{
+		{"198.51.100.1", 1, 16},
+		{"198.51.100.2", 1, 16},
+		{"198.51.100.3", 1, 0},
+		{"198.51.100.3", 2, 0},
+		{"2001:db8::1", 1, 16},
+		{"203.0.113.1", 1, 0},
+		{"203.0.113.1", 2, 16},
+		{"203.0.114.1", 3, 0},
+	} {
+		if got := fill(c.address, c.account); got != c.want {
+			t.Errorf("case %d: %s sends %d files, want %d", i, c.address, got, c.want)
+		}
 	}
 }
 
