@@ -280,10 +280,30 @@ func TestNeighbourOfProxy(t *testing.T) {
 // replaced; when it has been idle for a while, it is.
 func TestFreshConnections(t *testing.T) {
 	d := serveDivided(t, 2)
-	d.fresh = 50 * time.Millisecond
+	d.fresh = time.Hour
 	fresh := d.held(t, "127.0.1.1", 2)
-	wantServed(t, "one that waits until others are not fresh", []*caller{d.dial(t, "127.0.2.1")}, "o")
+	late := d.dial(t, "127.0.2.1")
+	d.awaitRoom(t, "127.0.2.1")
+	wantServed(t, "fresh ones", fresh, "oo")
+	for _, c := range fresh {
+		d.settle(t, c)
+	}
+	d.mu.Lock()
+	d.fresh = 0
+	d.room.Signal()
+	d.mu.Unlock()
+	wantServed(t, "one that waited until the others were not fresh", []*caller{late}, "o")
 	wantServed(t, "the others", fresh, "xo")
+}
+
+// awaitRoom returns when a connection from there waits for room.
+func (d *divided) awaitRoom(t *testing.T, from string) {
+	t.Helper()
+	e2e.Eventually(t, "the connection waits for room", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.crowds[netip.MustParsePrefix(from+"/32")] != nil
+	})
 }
 
 // TestFullOfCalls: when every place has a call under way, a new connection waits, and
@@ -296,11 +316,7 @@ func TestFullOfCalls(t *testing.T) {
 	if _, err := io.WriteString(late, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "the connection waits for room", func() bool {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return d.crowds[netip.MustParsePrefix("127.0.3.1/32")] != nil
-	})
+	d.awaitRoom(t, "127.0.3.1")
 	if n := d.taken(); n != 4 {
 		t.Fatalf("%d places are taken, want 4", n)
 	}
@@ -315,11 +331,7 @@ func TestCloseWhileFull(t *testing.T) {
 	d := serveDivided(t, 4)
 	d.busy(t, "127.0.1.1", 4)
 	d.dial(t, "127.0.2.1")
-	e2e.Eventually(t, "the connection waits for room", func() bool {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return d.crowds[netip.MustParsePrefix("127.0.2.1/32")] != nil
-	})
+	d.awaitRoom(t, "127.0.2.1")
 	// The clean-up of the server would hang.
 }
 

@@ -24,3 +24,14 @@ func TestCallers(t *testing.T) {
 		t.Errorf("no address: %s", caller)
 	}
 }
+
+func TestWithin(t *testing.T) {
+	networks := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fe80::/10")}
+	for address, want := range map[string]bool{
+		"10.1.2.3": true, "::ffff:10.1.2.3": true, "11.1.2.3": false, "fe80::1": true, "fe80::1%eth0": true, "2001:db8::1": false,
+	} {
+		if got := fair.Within(netip.MustParseAddr(address), networks); got != want {
+			t.Errorf("%s: %v, want %v", address, got, want)
+		}
+	}
+}
