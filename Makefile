@@ -13,8 +13,8 @@ REQUIRE       ?= postgres,browser,nginx,systemd,s3
 
 # Packages whose tests need the whole machine: each runs by itself, with a time of its own.
 HEAVY := internal/store internal/api bench e2e torture
-# Tests that measure, which the race detector would falsify.
-MEASURING := ^Test(Cost|Poison|Recall)$$
+# Tests that measure, which the race detector would falsify, and one that is small with it.
+MEASURING := ^Test(Cost|Poison|Recall|BulkBesideSubmissions)$$
 
 # SQLite is translated C, whose accesses to memory tell the race detector nothing; without
 # its instrumentation the tests take half the time.

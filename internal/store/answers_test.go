@@ -12,6 +12,7 @@ import (
 // TestAnswers: what a user first says by a status, a merge or in public is the answer;
 // nothing else is, and nothing that comes later moves it.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		account := r.account("Acme")

@@ -193,6 +193,7 @@ var commentScans = regexp.MustCompile(`^SCAN (comments|c|u|requests)\b`)
 // TestCommentPlans: what is said about one request is found by its key, among the
 // comments of all others.
 func TestCommentPlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		id := b.fill(b.apps[0], 1).ID

@@ -260,6 +260,7 @@ var exportScans = regexp.MustCompile(`^SCAN (requests|votes|comments|changes|use
 // TestExportPlans: an export reads what belongs to its requests by their keys, and links
 // are found and forgotten by theirs.
 func TestExportPlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		b.popular()

@@ -187,6 +187,7 @@ func (r *rig) compareFacets(t *rapid.T, accountID feedback.ID, f store.Filter, a
 // TestFacetPlans: the counts of every day read indexes that have little more than what
 // they count, and no request.
 func TestFacetPlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		b.settle()

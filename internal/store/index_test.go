@@ -191,6 +191,7 @@ func TestIndexFollows(t *testing.T) {
 // TestIndexersAtOnce: processes that index, edit and purge at the same time leave the
 // index as one would.
 func TestIndexersAtOnce(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		account := r.account("Acme")

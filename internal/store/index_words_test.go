@@ -12,6 +12,7 @@ import (
 // TestIndexOfManyWords: requests with very many words are followed a few at a time, so
 // that no transaction keeps others waiting, and all of them in the end.
 func TestIndexOfManyWords(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		app := r.app(r.account("Acme"))

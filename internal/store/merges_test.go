@@ -62,6 +62,7 @@ func TestBinOfMerged(t *testing.T) {
 // TestVotesAtOnce: whatever several callers of two processes do at once, no counter
 // drifts.
 func TestVotesAtOnce(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		other := at.Open(t, r.clock.Now)
@@ -150,6 +151,7 @@ func TestRecountRepairs(t *testing.T) {
 // TestRecountOfMany: however many requests there are, and in which box, each is counted,
 // and none gets less than no votes.
 func TestRecountOfMany(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		app := r.app(r.account("Acme"))

@@ -49,6 +49,7 @@ func (b *big) looksUp(name string, s statement) {
 // TestOtherListPlans: other orders and filters than those of every day read their own
 // index, and not more of it than they need.
 func TestOtherListPlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		user := b.settle()

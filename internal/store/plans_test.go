@@ -233,6 +233,7 @@ func (b *big) deep() *feedback.ID {
 // TestListPlans: every form of the list reads a page's worth of an index, on its first
 // page and deep in the list, also while a deleted app is being purged.
 func TestListPlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		for _, form := range b.forms() {
@@ -254,6 +255,7 @@ func TestListPlans(t *testing.T) {
 // TestPlansOfYoungDatabase: in the first minute of a database PostgreSQL has not yet
 // gathered statistics by itself, and the worker has it do so.
 func TestPlansOfYoungDatabase(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBigOf(t, at, 10_000, 2000)
 		if at.Name == "postgres" {

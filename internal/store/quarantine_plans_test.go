@@ -11,6 +11,7 @@ import (
 // TestQuarantinePlans: what lies in quarantine is listed by its own range of an index, be
 // it little beside what is live, as on most days, or much, as after a wave of spam.
 func TestQuarantinePlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		app := b.apps[1].ID

@@ -119,6 +119,7 @@ func (r *rig) tallies(accountID feedback.ID, f store.Filter) map[string]int64 {
 // TestOrdersWithinAMillisecond: requests that come and change in the same milliseconds
 // stand in the pages of each order where all of them in that order would.
 func TestOrdersWithinAMillisecond(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		account := r.account("Acme")

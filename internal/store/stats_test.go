@@ -139,6 +139,7 @@ func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, fr
 // TestStatsPlans: requests are counted by indexes that have all that is asked, and no
 // more of them is read than the range has; and many requests are counted right.
 func TestStatsPlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		b.settle()

@@ -53,6 +53,7 @@ func TestWorkAfterAWrongClock(t *testing.T) {
 // TestWorkerOutlivesAPanic: a panic in a piece of its work does not end the process, and
 // the work is done again.
 func TestWorkerOutlivesAPanic(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		clock := storetest.NewClock()
 		calls, again := 0, make(chan struct{})
@@ -83,6 +84,7 @@ func TestWorkerOutlivesAPanic(t *testing.T) {
 
 // TestSweepsOfMany: one sweep leaves nothing of what is more than a transaction removes.
 func TestSweepsOfMany(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r, removed := newRemovingRig(t, at)
 		account := r.account("Acme")

@@ -265,6 +265,7 @@ func TestWorkerEndsDepartures(t *testing.T) {
 
 // TestTeamPlans: what is asked of users, sessions and the audit reads little of large tables.
 func TestTeamPlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		var owner feedback.ID // users of the fixture came before

@@ -72,6 +72,7 @@ func newFileful(t *testing.T, at storetest.Place) *fileful {
 // TestUploadPlans: however many files there are, only those are looked at that wait, or
 // that belong to the requests in question.
 func TestUploadPlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		f := newFileful(t, at)
 		primary := map[string]string{"sqlite": "INDEX sqlite_autoindex_uploads_1", "postgres": "uploads_pkey"}[at.Name]

@@ -17,6 +17,7 @@ import (
 // TestVocabularyHasABound: strangers write the words of an app, so only so many of them
 // are read, also of those that no search uses.
 func TestVocabularyHasABound(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		r := newRig(t, place)
 		account := r.account("Acme")

@@ -32,6 +32,7 @@ func (b *big) popular() feedback.ID {
 // TestVotePlans: votes and merges look at the votes of the requests that they are about,
 // and at no others.
 func TestVotePlans(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := newBig(t, at)
 		hot, alone, other := b.popular(), b.fill(b.apps[0], 1).ID, b.fill(b.apps[0], 1).ID

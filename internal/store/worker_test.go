@@ -29,6 +29,7 @@ func step(t *testing.T, w *store.Worker) bool {
 // TestOneWorkerWorks: of two processes one works, and the other takes over when the
 // first has not been heard of for the time of the lease.
 func TestOneWorkerWorks(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		app := r.app(r.account("Acme"))
@@ -106,6 +107,7 @@ func TestWorkEnds(t *testing.T) {
 // TestPurge: a process may stop in the middle, and another goes on; at the end
 // nothing is left of the app, and everything of the others.
 func TestPurge(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		acme, globex := r.account("Acme"), r.account("Globex")
@@ -160,6 +162,7 @@ func TestPurge(t *testing.T) {
 // TestSubmitDuringDeletion: submissions that race the deletion of their app on two
 // processes are accepted or refused, and leave nothing behind either way.
 func TestSubmitDuringDeletion(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		stores := []*store.Store{r.Store, at.Open(t, r.clock.Now)}
@@ -363,6 +366,7 @@ func TestSweepTokens(t *testing.T) {
 // TestSweepFailures: all counts of failed logins whose time is over go, however many,
 // and the others stay.
 func TestSweepFailures(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		fail := func(email, from string) {
