@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -93,6 +94,8 @@ func Server(t testing.TB) (programs string, owner *syscall.Credential, port int)
 var kept []*cluster
 
 var (
+	portsGiven atomic.Int64
+
 	sharedCluster = sync.OnceValues(func() (*cluster, error) { return startCluster(parentFolder(), forgetful) })
 
 	errNoPostgres = errors.New("PostgreSQL is not installed")
@@ -271,11 +274,12 @@ func parentFolder() string {
 
 // freePort returns a port below the ephemeral range: a client that redials a dead
 // port within that range can connect to itself. The search starts at the process
-// id, so that test processes side by side do not race for the same port.
+// id, so that test processes side by side do not race for the same port, and gives none
+// twice, so that tests side by side do not either.
 func freePort() (int, error) {
 	const first, last = 20000, 32767
-	for i := range last - first + 1 {
-		port := first + (os.Getpid()+i)%(last-first+1)
+	for range last - first + 1 {
+		port := first + (os.Getpid()+int(portsGiven.Add(1)))%(last-first+1)
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			return port, l.Close()
