@@ -95,6 +95,7 @@ const (
 // that of the other is an hour behind. The ids of a process go on growing, pages hold
 // each request once, log-ins work, deleted apps are removed, and nothing is lost.
 func TestClockJumps(t *testing.T) {
+	beside(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		one, behind := newReplica(t, place, 0), newReplica(t, place, -time.Hour)
@@ -163,6 +164,7 @@ func (r *replica) walk(t *testing.T, token, app, sort string) map[string]program
 // TestSessionAfterClockJump: a clock that is wrong for a while ends no session that is
 // valid by the right one, and leaves none that is valid for longer.
 func TestSessionAfterClockJump(t *testing.T) {
+	beside(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		r := newReplica(t, place, 0)
@@ -193,6 +195,7 @@ func TestSessionAfterClockJump(t *testing.T) {
 // TestFailedLoginsAfterClockJump: failures that were counted by a wrong clock keep
 // nobody out for longer than others.
 func TestFailedLoginsAfterClockJump(t *testing.T) {
+	beside(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		r := newReplica(t, place, 10*year)
@@ -208,6 +211,7 @@ func TestFailedLoginsAfterClockJump(t *testing.T) {
 // TestWorkerAfterClockJump kills the process whose worker holds the lease by a wrong
 // clock: another one takes over.
 func TestWorkerAfterClockJump(t *testing.T) {
+	beside(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		ahead := newReplica(t, place, 10*year)

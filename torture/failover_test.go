@@ -62,6 +62,7 @@ func (p *pair) mend(t *testing.T) {
 // TestFailover kills the primary again and again and promotes its synchronous standby,
 // while clients submit to three replicas, which are never restarted.
 func TestFailover(t *testing.T) {
+	beside(t)
 	const most = 3 * time.Second
 	p := newPair(t, "*")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
@@ -89,6 +90,7 @@ func TestFailover(t *testing.T) {
 // lost, and promotes the standby: no connection is closed or refused, so the replicas
 // must find out by themselves.
 func TestFailoverOfSilentPrimary(t *testing.T) {
+	beside(t)
 	const most = 5 * time.Second // until it counts as away, and twice connect_timeout
 	p := newPair(t, "*")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
@@ -114,6 +116,7 @@ func TestFailoverOfSilentPrimary(t *testing.T) {
 // TestFailoverWithoutSync is the control: with a standby that is behind, as the primary
 // does not wait for it, something acknowledged must be lost, or TestFailover proves nothing.
 func TestFailoverWithoutSync(t *testing.T) {
+	beside(t)
 	p := newPair(t, "")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
 	l.AwaitMore(t, 300)

@@ -16,6 +16,7 @@ import (
 // TestTerminateBehindFront ends one of two replicas after the other as an operator does
 // who installs a new version, while clients submit through nginx: they notice nothing.
 func TestTerminateBehindFront(t *testing.T) {
+	beside(t)
 	place := storetest.Place{Database: storetest.Postgres(t)}
 	program.AddOwner(t, place)
 	flags := append(program.At(place), "--submit-rate=0")

@@ -204,6 +204,7 @@ func (h *history) len() int {
 // happened one after the other, each between its beginning and its answer, and those
 // without an answer at any later time or never.
 func TestHistoriesOverFailover(t *testing.T) {
+	beside(t)
 	p := newPair(t, "*")
 	histories, failed, unanswered := 0, 0, 0
 	failovers := times(1, 20)

@@ -45,6 +45,7 @@ func TestEverySubmissionOfManyClientsIsStored(t *testing.T) {
 
 // TestKill ends the service again and again as kill -9 does, while clients submit.
 func TestKill(t *testing.T) {
+	beside(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.Start(t, program.At(place)...)
@@ -98,6 +99,7 @@ func TestReadyAfterKill(t *testing.T) {
 // TestTerminate asks the service to end while clients submit. Each call ends with a
 // whole answer, or with a connection that was refused: then nothing is stored.
 func TestTerminate(t *testing.T) {
+	beside(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.Start(t, program.At(place)...)
@@ -142,6 +144,7 @@ func TestTerminate(t *testing.T) {
 // TestTerminateFinishesWhatHasBegun ends the service while a submission has sent
 // half of its body: it is finished, while new connections are refused.
 func TestTerminateFinishesWhatHasBegun(t *testing.T) {
+	beside(t)
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
 	p := program.Start(t, program.At(place)...)
@@ -213,6 +216,7 @@ func send(t *testing.T, conn net.Conn, text string) {
 // TestReplicaGoesOnWithoutTheOther kills one of two replicas while clients submit to
 // both: those of the other notice nothing.
 func TestReplicaGoesOnWithoutTheOther(t *testing.T) {
+	beside(t)
 	database := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	first, second := program.Start(t, program.At(database)...), program.Start(t, program.At(database)...)
 	program.AddOwner(t, database)

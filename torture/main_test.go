@@ -28,6 +28,14 @@ func times(short, long int) int {
 	return short
 }
 
+// beside lets the short form of a test run beside others, as it waits for most of its
+// time. The long form measures, so it has the machine to itself.
+func beside(t *testing.T) {
+	if !*full {
+		t.Parallel()
+	}
+}
+
 // late reports whether something took longer than the documents say. Only the long form
 // tells: the short one may run on a busy machine, whose clock says nothing of the service.
 func late(took, most time.Duration) bool { return *full && took > most }

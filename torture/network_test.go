@@ -67,6 +67,7 @@ func TestDatabaseAway(t *testing.T) {
 		"reset":      func(n *network) func() { return n.disturb("reset_peer", `{"timeout":0}`) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			beside(t)
 			n := newNetwork(t, newServer(t).address())
 			place := storetest.Place{Database: databaseAt(n.proxy.Listen)}
 			program.AddOwner(t, place)
@@ -235,6 +236,7 @@ func (o *others) allRefused() bool {
 // TestDatabaseSlow puts PostgreSQL, which asks for a password, 100 ms away in each
 // direction, behind a narrow wire: everything is slow, and nothing fails.
 func TestDatabaseSlow(t *testing.T) {
+	beside(t)
 	s := newServer(t)
 	s.exec(t, "ALTER USER postgres PASSWORD 'secret'")
 	writeFile(t, filepath.Join(s.folder, "pg_hba.conf"), "host all all 127.0.0.1/32 scram-sha-256\n")
@@ -261,6 +263,7 @@ func TestDatabaseSlow(t *testing.T) {
 // TestDatabaseLocked locks the table for longer than a network may take for an answer:
 // who waits for a lock is not cut off.
 func TestDatabaseLocked(t *testing.T) {
+	beside(t)
 	const locked = 4 * time.Second
 	s := newServer(t)
 	place := storetest.Place{Database: s.url()}

@@ -198,6 +198,7 @@ func (v *visit) call(r *rand.Rand, c program.Client, client int, refreshes, care
 // also when nobody was told of that the first time, and ends the session once that one
 // is spent as well.
 func TestSessionsOverFailover(t *testing.T) {
+	beside(t)
 	p := newPair(t, "*")
 	var histories, failed, unanswered, recovered int
 	failovers := times(1, 10)

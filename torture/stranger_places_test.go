@@ -62,6 +62,7 @@ func TestStrangersFiles(t *testing.T) {
 // TestSlowReaders has a user of one account read lists and exports at no speed at all.
 // Lists and exports of another account are answered.
 func TestSlowReaders(t *testing.T) {
+	beside(t)
 	s := newScene(t)
 	for i := range 200 {
 		long := program.Params{"title": fmt.Sprint("long ", i), "description": strings.Repeat("界", 10_000)}
@@ -187,6 +188,7 @@ func TestCrowdedLogins(t *testing.T) {
 // TestIdleConnections opens as many connections as the service takes, from one address
 // that is neither loopback nor a proxy. Somebody else gets through.
 func TestIdleConnections(t *testing.T) {
+	beside(t)
 	inside := newNamespace(t)
 	p := inside.start(t)
 	n := times(2200, 4000)
