@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { AxeBuilder } from '@axe-core/playwright'
-import { launch, soon } from '../chromium.mjs'
+import { faults, launch, quietly, soon } from '../chromium.mjs'
 
 export const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
@@ -59,7 +58,7 @@ export async function submit(app, params) {
 }
 
 // openBrowser makes a browser of somebody: pages in it share the session. complaints
-// collects what must not happen in any of them.
+// collects what must not happen in any of them; quiet waits until a page asks for nothing.
 export async function openBrowser(t, { at = service, ...options } = {}) {
   const context = await browser.newContext({ baseURL: at, reducedMotion: 'reduce', viewport: { width: 1280, height: 800 }, ...options })
   t.after(() => context.close())
@@ -69,7 +68,7 @@ export async function openBrowser(t, { at = service, ...options } = {}) {
     // Chromium says every refused call, among them the question who is logged in.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text())
   })
-  return { context, complaints }
+  return { context, complaints, quiet: quietly(context) }
 }
 
 // logIn opens a page at an address, and logs in there.
@@ -89,8 +88,8 @@ export async function look(page, name) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     if (screenshots) await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`) })
     // React Aria's announcer names a button by its id for some seconds, even when a login has taken the button away.
-    const { violations } = await new AxeBuilder({ page }).exclude('[data-live-announcer]').options({ preload: false }).analyze()
-    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html, nodes[0].failureSummary]), [], `${name}, ${colorScheme}`)
+    const found = await faults(page, { dark: colorScheme === 'dark', exclude: '[data-live-announcer]', preload: false })
+    assert.deepEqual(found, [], `${name}, ${colorScheme}`)
     const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     assert.equal(sideways, 0, `${name} scrolls sideways`)
   }

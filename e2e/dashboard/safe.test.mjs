@@ -64,20 +64,20 @@ const pages = () => [
   ['insights', '/insights'], ['team', '/team'], ['audit', '/team/audit'], ['account', '/account'], ['no-app', '/apps/0193e0a0-0000-7000-8000-000000000000'],
 ]
 
-async function settled(page) {
+async function settled(page, quiet) {
   await page.getByRole('main').getByRole('heading').first().waitFor()
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   await page.waitForFunction(() => !document.querySelector('main [role=status][aria-label^=Loading]'))
 }
 
 test('payloads are shown, and do nothing', async (t) => {
-  const { context, complaints } = await openBrowser(t)
+  const { context, complaints, quiet } = await openBrowser(t)
   const page = await logIn(context)
   page.on('dialog', (dialog) => complaints.push(`a dialog says ${dialog.message()}`))
   const open = [...pages(), ...requests.map((id, n) => [`request ${n}`, `/?request=${id}`])]
   for (const [name, address] of open) {
     await page.goto(address)
-    await settled(page)
+    await settled(page, quiet)
     assert.equal(await page.evaluate(() => window.hit), undefined, name)
     const foreign = await page.evaluate(() => [...document.querySelectorAll('main iframe, main img, main script, main style, main [onload], main [onerror], main [onfocus], a[href^="javascript:" i], a[href^="data:" i]')]
       .filter((element) => !element.matches('iframe[src*="preview"]')).map((element) => element.outerHTML))
@@ -92,11 +92,11 @@ test('payloads are shown, and do nothing', async (t) => {
 
 for (const [width, height] of [[1280, 800], [320, 640]]) {
   test(`axe finds nothing on any page of ${width} pixels`, async (t) => {
-    const { context, complaints } = await openBrowser(t, { viewport: { width, height } })
+    const { context, complaints, quiet } = await openBrowser(t, { viewport: { width, height } })
     const page = await logIn(context)
     for (const [name, address] of pages()) {
       await page.goto(address)
-      await settled(page)
+      await settled(page, quiet)
       await look(page, `${name}-${width}`)
     }
     assert.deepEqual(complaints, [])
@@ -104,28 +104,27 @@ for (const [width, height] of [[1280, 800], [320, 640]]) {
 }
 
 test('a viewer is offered nothing that would be refused', async (t) => {
-  const { context } = await openBrowser(t)
+  const { context, quiet } = await openBrowser(t)
   const page = await logIn(context, '/', 'vera@example.com')
   const refused = []
   let pressed = ''
   context.on('response', (response) => response.status() === 403 && refused.push(`${pressed}: ${response.url()}`))
   for (const [name, address] of pages()) {
     await page.goto(address)
-    await settled(page)
+    await settled(page, quiet)
     const buttons = page.locator('main button:visible').and(page.locator(':not(aside[aria-label=Filters] *)'))
-    const count = await buttons.count()
-    for (let n = 0; n < count; n++) {
+    const labels = await buttons.evaluateAll((all) => all.map((button) => button.getAttribute('aria-label') ?? button.innerText))
+    for (const [n, label] of labels.entries()) {
+      pressed = `${name}, ${label}`
+      if (/Log out/.test(label) || labels.indexOf(label) < n || (await buttons.nth(n).isDisabled())) continue
       await page.goto(address)
-      await settled(page)
-      const button = buttons.nth(n)
-      pressed = `${name}, ${(await button.getAttribute('aria-label')) ?? (await button.innerText())}`
-      if (/Log out/.test(pressed) || (await button.isDisabled())) continue
-      await button.click()
-      await page.waitForLoadState('networkidle')
+      await settled(page, quiet)
+      await buttons.nth(n).click()
+      await quiet(page)
     }
   }
   await page.goto(`/?request=${requests[1]}`)
-  await settled(page)
+  await settled(page, quiet)
   for (const key of ['x', 's', 't', 'a', 'm', 'e', '#', 'c', 'u']) {
     pressed = key
     await page.keyboard.press(key)

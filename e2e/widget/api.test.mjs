@@ -33,7 +33,7 @@ test('commands that come before the script are not lost', async (t) => {
 
 test('a single-page app boots, opens, closes, destroys and boots again', async (t) => {
   const app = await addApp()
-  const { relay, pages, complaints, visit } = await start(t)
+  const { relay, pages, complaints, idle, visit } = await start(t)
   pages['/'] = document(`<button id="mine">Ideas</button><script src="${relay.url}/widget.js"></script>`)
   const tab = await visit('/')
   const w = widget(tab)
@@ -59,7 +59,7 @@ test('a single-page app boots, opens, closes, destroys and boots again', async (
     Gatherkit('open')
     dispatchEvent(new Event('online'))
   })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await idle(tab)
   assert.equal(await tab.locator('gatherkit-widget').count(), 0)
   assert.deepEqual((await recorded(tab, 'ready', 'open', 'close')).map(([name]) => name), ['ready', 'open', 'close', 'ready', 'open', 'close'])
   assert.deepEqual(complaints, [])
@@ -136,7 +136,7 @@ test('set changes locale, strings and theme of a widget that is there', async (t
 
 test('what a page proposes never takes the place of what somebody has written', async (t) => {
   const app = await addApp()
-  const { relay, pages, visit } = await start(t)
+  const { relay, pages, idle, visit } = await start(t)
   pages['/'] = document(tag(relay, app))
   const tab = await visit('/')
   const w = widget(tab)
@@ -147,7 +147,7 @@ test('what a page proposes never takes the place of what somebody has written', 
   await w.close.click()
   await tab.evaluate(() => Gatherkit('open', { prefill: { title: 'Another' } }))
   await w.dialog.waitFor()
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await idle(tab)
   assert.equal(await w.title.inputValue(), 'My own')
 })
 

@@ -6,8 +6,7 @@ import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { AxeBuilder } from '@axe-core/playwright'
-import { launch, soon } from '../chromium.mjs'
+import { faults, launch, quietly, soon } from '../chromium.mjs'
 
 export { soon }
 
@@ -127,7 +126,8 @@ export const policy = (relay) => `default-src 'none'; script-src ${relay.url}; c
 export const tag = (relay, app, attributes = '') => `<script async src="${relay.url}/widget.js" data-key="${app.key}" ${attributes}></script>`
 
 // start makes a customer's site and a visitor of it. pages maps paths to HTML, or to
-// {html, headers}. complaints collects what must not happen meanwhile.
+// {html, headers}. complaints collects what must not happen meanwhile; idle waits until a tab
+// asks for nothing.
 export async function start(t, { options = {}, quiet = true } = {}) {
   const relay = await startRelay(t)
   const pages = {}
@@ -140,6 +140,7 @@ export async function start(t, { options = {}, quiet = true } = {}) {
   })
   const context = await browser.newContext({ viewport: { width: 1000, height: 760 }, reducedMotion: 'reduce', ...options })
   t.after(() => context.close())
+  const idle = quietly(context)
   await context.addInitScript(() => {
     window.recorded = []
     for (const name of ['ready', 'open', 'close', 'queued', 'submit', 'vote', 'error']) addEventListener(`gatherkit:${name}`, ({ detail }) => window.recorded.push([name, detail]))
@@ -158,7 +159,7 @@ export async function start(t, { options = {}, quiet = true } = {}) {
     await tab.goto(site + address)
     return tab
   }
-  return { relay, pages, site, context, complaints, visit }
+  return { relay, pages, site, context, complaints, idle, visit }
 }
 
 // document is a whole page.
@@ -204,10 +205,9 @@ export function widget(tab, number = 0) {
 }
 
 // check holds that axe finds nothing, and leaves a picture where SCREENSHOTS says.
-export async function check(tab, name) {
+export async function check(tab, name, options) {
   if (screenshots) await tab.screenshot({ path: path.join(screenshots, `widget-${name}.png`) })
-  const { violations } = await new AxeBuilder({ page: tab }).analyze()
-  assert.deepEqual(violations.map(({ id, help, nodes }) => ({ id, help, example: nodes[0].html, why: nodes[0].failureSummary })), [], name)
+  assert.deepEqual(await faults(tab, options), [], name)
   const wide = await tab.evaluate(() => window.document.documentElement.scrollWidth - window.document.documentElement.clientWidth)
   assert.equal(wide, 0, `${name}: the page scrolls sideways`)
 }
