@@ -11,10 +11,14 @@ before(async () => {
   await owner.addUser('member', 'Grace Hopper')
 })
 const request = async (title) => (await owner.call('requests-list', { limit: 200 })).requests.find((one) => one.title === title)
+// hurry lets time pass on a page with a clock of its own: what it does every few seconds it does now.
+const hurry = (page, milliseconds = 5000) => page.clock.fastForward(milliseconds)
 const row = (page, title) => page.getByRole('option', { name: new RegExp(title) })
 
 test('two people at once: each sees what the other did, and neither overwrites it', async (t) => {
-  const ada = await logIn((await openBrowser(t)).context)
+  const { context } = await openBrowser(t)
+  await context.clock.install()
+  const ada = await logIn(context)
   const grace = await logIn((await openBrowser(t)).context, '/', 'grace.hopper@example.com')
   for (const page of [ada, grace]) {
     await row(page, 'Sound').click()
@@ -29,11 +33,13 @@ test('two people at once: each sees what the other did, and neither overwrites i
   await grace.keyboard.press('6')
   // Either she saw it before, and it is hers, or she is told.
   await until(async () => (await request('Sound')).status === 'declined' || (await grace.getByText('was changed by somebody else meanwhile').count()) > 0)
+  await hurry(ada)
   await until(async () => (await ada.locator('.inbox-panel').innerText()).includes((await request('Sound')).status === 'declined' ? 'Declined' : 'Planned'))
 
   // What arrives moves nothing until it is asked for.
   const first = await ada.getByRole('option').first().innerText()
   await submit(app, { title: 'A new one', email: 'b@example.com' })
+  await hurry(ada)
   await ada.getByRole('button', { name: '1 new request' }).click()
   await row(ada, 'A new one').waitFor()
   assert.notEqual(await ada.getByRole('option').first().innerText(), first)
@@ -70,9 +76,11 @@ test('tabs of one browser ask for a session one after another', async (t) => {
   assert.equal(most, 1)
 
   // Logged out in one, nothing is left to be seen in the others; one login is for all.
+  await pages[0].bringToFront() // Chromium draws tabs behind others once a second
   await pages[0].getByRole('button', { name: /Account/ }).click()
   await pages[0].getByRole('menuitem', { name: 'Log out' }).click()
   for (const page of pages) await page.getByRole('heading', { name: 'Log in' }).waitFor()
+  await pages[1].bringToFront()
   await pages[1].getByLabel('E-mail').fill(email)
   await pages[1].getByLabel('Password').fill(password)
   await pages[1].getByRole('button', { name: 'Log in', exact: true }).click()
@@ -100,6 +108,7 @@ test('a session that ends in the middle of a form loses nothing', async (t) => {
 test('the service goes away and comes back', async (t) => {
   const relay = await openRelay(t)
   const { context } = await openBrowser(t, { at: relay.url })
+  await context.clock.install()
   const page = await logIn(context)
   await row(page, 'Colours').waitFor()
   await row(page, 'Colours').click()
@@ -111,8 +120,10 @@ test('the service goes away and comes back', async (t) => {
   // Shown at once, and taken back with a word when it was not stored.
   await page.getByRole('region', { name: 'Notices' }).getByText('cannot be reached').waitFor()
   await until(async () => !/Completed/.test(await row(page, 'Colours').innerText()))
+  await hurry(page)
   await page.getByText('It goes on by itself.').waitFor()
   relay.cut = false
+  await hurry(page, 10_000)
   await page.getByText('It goes on by itself.').waitFor({ state: 'detached' })
   await page.keyboard.press('s')
   await page.getByRole('dialog').waitFor()
@@ -146,7 +157,7 @@ test('logging out ends the session, although its access token is over', async (t
 })
 
 test('who comes next on the same page gets nothing of the one before', async (t) => {
-  const { context } = await openBrowser(t)
+  const { context, quiet } = await openBrowser(t)
   const page = await logIn(context, '/', 'grace.hopper@example.com')
   await row(page, 'Maps').click()
   const panel = page.getByRole('complementary', { name: 'Open request' })
@@ -162,7 +173,7 @@ test('who comes next on the same page gets nothing of the one before', async (t)
   await logInAs(page, email)
   await row(page, 'Maps').waitFor()
   await page.keyboard.press('u')
-  await page.waitForTimeout(500)
+  await quiet(page)
   assert.equal((await request('Maps')).status, 'in_progress', 'what somebody else did was undone')
   await page.goto(pathname + search)
   await panel.getByRole('heading', { name: 'Maps' }).waitFor()
@@ -170,7 +181,7 @@ test('who comes next on the same page gets nothing of the one before', async (t)
 })
 
 test('what waits for somebody to log in again is not done by somebody else', async (t) => {
-  const { context } = await openBrowser(t)
+  const { context, quiet } = await openBrowser(t)
   const page = await logIn(context, '/', 'grace.hopper@example.com')
   await page.getByRole('button', { name: 'New request' }).click()
   const form = page.getByRole('dialog')
@@ -182,7 +193,7 @@ test('what waits for somebody to log in again is not done by somebody else', asy
   await page.getByRole('heading', { name: 'Log in', exact: true }).waitFor()
   await logInAs(page, email)
   await row(page, 'Maps').waitFor()
-  await page.waitForTimeout(500)
+  await quiet(page)
   assert.equal(await request('Of Grace alone'), undefined)
 })
 

@@ -180,14 +180,20 @@ test('a search finds what is in the inbox, and looking elsewhere ends it', async
 
 test('what one writes down oneself does not arrive again', async (t) => {
   const { context } = await openBrowser(t)
+  await context.clock.install()
   const page = await logIn(context)
   await page.getByRole('option').first().waitFor()
-  await page.waitForResponse((response) => response.url().endsWith('requests-list') && response.request().postData().includes('created_after'))
+  const asked = async () => {
+    const answer = page.waitForResponse((response) =>
+      response.url().endsWith('requests-list') && response.request().postData().includes('created_after'))
+    await page.clock.fastForward(5000)
+    await answer
+  }
+  await asked()
   await page.getByRole('button', { name: 'New request' }).click()
   await page.getByRole('dialog').getByLabel('Title').fill('Heard on the phone')
   await page.getByRole('button', { name: 'Create request' }).click()
   await page.getByRole('option', { name: /Heard on the phone/ }).waitFor()
-  const asked = () => page.waitForResponse((response) => response.url().endsWith('requests-list') && response.request().postData().includes('created_after'))
   await asked()
   await asked()
   assert.equal(await page.getByRole('button', { name: /^\d+ new request/ }).count(), 0)
