@@ -97,6 +97,7 @@ torture: ## Do to the program all that it must bear; needs root. TORTURE='-run P
 	go test -count 1 -timeout 1h -v ./internal/api -run 'Paging|JSONLines' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|Facets|IndexFollows|Queries|Stats|VotesAndMerges' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/api -run Linearizable -histories=200
+	go test -count 1 -timeout 1h -v ./e2e -run 'TestWidgetChaos|TestDashboard/many' -full
 
 .PHONY: build
 build: ## Build bin/gatherkit.

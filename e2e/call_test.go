@@ -4,18 +4,42 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"gatherkit/e2e/program"
 )
 
-func TestMain(m *testing.M) { os.Exit(program.Main(m)) }
+var full = flag.Bool("full", false, "run the long form of each test")
+
+// times is how many of something there are: in the short form and in the long one.
+func times(short, long int) int {
+	if *full {
+		return long
+	}
+	return short
+}
+
+// TestMain lets more tests run beside each other than there are processors, as most of them
+// wait for a browser, which waits for a service.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	parallel := flag.Lookup("test.parallel")
+	if parallel.Value.String() == parallel.DefValue {
+		if err := parallel.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(program.Main(m))
+}
 
 // answer is what a call got: the envelope and what is around it.
 type answer struct {

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 // with a service of its own; they say how. With the variable SCREENSHOTS it leaves pictures
 // in the folder that this names. What the tests measure is logged.
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	inBrowser := newBrowserTest(t)
 	tests, err := filepath.Glob(filepath.Join("dashboard", "*.test.mjs"))
 	if err != nil || len(tests) == 0 {
@@ -26,15 +28,19 @@ func TestDashboard(t *testing.T) {
 			if name != "first" { // which makes the owner itself
 				program.AddOwner(t, place)
 			}
+			requests := times(20_000, 100_000) // more than are changed in one piece
 			var many string
 			if name == "many" {
-				many = fillInbox(t, place, 100_000)
+				many = fillInbox(t, place, requests)
 			}
 			p := program.Start(t, program.At(place)...)
 			if name == "first" {
 				program.Eventually(t, "the service prints its link", func() bool { return strings.Contains(p.Stdout.String(), "/setup#") })
 			}
-			inBrowser.run(t, []string{"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password, "PRINTED=" + p.Stdout.String(), "MANY=" + many}, "--test-reporter=spec", file)
+			inBrowser.run(t, []string{
+				"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password,
+				"PRINTED=" + p.Stdout.String(), "MANY=" + many, "COUNT=" + strconv.Itoa(requests),
+			}, "--test-reporter=spec", file)
 		})
 	}
 }

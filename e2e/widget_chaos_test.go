@@ -10,9 +10,6 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// ideas is how many ideas are sent while everything fails.
-const ideas = 300
-
 // TestWidgetChaos sends ideas with a real browser while the network, the tabs and the
 // service fail; chaos.test.mjs says how, and counts in the end.
 func TestWidgetChaos(t *testing.T) {
@@ -30,5 +27,7 @@ func TestWidgetChaos(t *testing.T) {
 		p = start()
 	}))
 	defer control.Close()
-	inBrowser.run(t, []string{"URL=" + p.URL, "KEY=" + key, "TOKEN=" + token, "CONTROL=" + control.URL, "IDEAS=" + strconv.Itoa(ideas)}, "chaos.test.mjs")
+	inBrowser.run(t, []string{
+		"URL=" + p.URL, "KEY=" + key, "TOKEN=" + token, "CONTROL=" + control.URL, "IDEAS=" + strconv.Itoa(times(80, 300)),
+	}, "chaos.test.mjs")
 }

@@ -13,6 +13,7 @@ import (
 // TestWidget uses the widget on customers' pages in a browser; the files in widget say
 // how. With the variable SCREENSHOTS it leaves pictures in the folder that this names.
 func TestWidget(t *testing.T) {
+	t.Parallel()
 	inBrowser := newBrowserTest(t)
 	if _, err := os.Stat(filepath.Join("..", "web", "widget", "node_modules")); err != nil {
 		storetest.Missing(t, "browser", "run `npm ci` in the folder web/widget")

@@ -1,11 +1,13 @@
-// A hundred thousand requests: scrolling, filtering, choosing and changing all of them. MANY is
-// the app that has them, numbered in their titles from 0 on. What it takes is printed. It is
+// Many requests: scrolling, filtering, choosing and changing all of them. MANY is the app that
+// has COUNT of them, numbered in their titles from 0 on. What it takes is printed. It is
 // held against what the same takes in an app with a few requests, as machines differ.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { Caller, logIn, openBrowser, until } from './harness.mjs'
 
-const many = { id: process.env.MANY, total: '100,000 requests', words: 'number 77777' }
+const count = Number(process.env.COUNT)
+const told = count.toLocaleString('en')
+const many = { id: process.env.MANY, total: `${told} requests`, words: `number ${Math.floor(count * 0.7)}` }
 const few = { total: '20 requests', words: 'number 7' }
 const owner = await Caller.logIn()
 
@@ -15,7 +17,7 @@ before(async () => {
   for (const { id, words } of [few, many]) await until(async () => (await owner.call('requests-list', { app_id: id, query: words, limit: 1 })).total_count === 1)
 })
 
-test('a hundred thousand requests', async (t) => {
+test(`${told} requests`, async (t) => {
   const { context, complaints } = await openBrowser(t)
   const page = await logIn(context, `/?app=${many.id}`)
   const says = (text) => until(async () => (await page.locator('.list-head').innerText()).includes(text))
@@ -26,7 +28,7 @@ test('a hundred thousand requests', async (t) => {
     const box = document.querySelector('.list')
     const times = []
     const began = performance.now()
-    while (performance.now() - began < 5000) {
+    for (let n = 0; n < 120; n++) {
       box.scrollTop += 400
       times.push(await new Promise(requestAnimationFrame))
     }
@@ -38,14 +40,14 @@ test('a hundred thousand requests', async (t) => {
 
   const began = performance.now()
   await page.getByLabel('Select all that are loaded').or(page.getByLabel('Choose all that are loaded')).first().click({ force: true })
-  await page.getByRole('button', { name: /Select all 100,000/ }).click()
-  await page.getByText('100,000 selected').waitFor()
+  await page.getByRole('button', { name: `Select all ${told}` }).click()
+  await page.getByText(`${told} selected`).waitFor()
   await page.keyboard.press('s')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('3')
-  await page.getByRole('region', { name: 'Notices' }).getByText('100,000 requests are now Planned').waitFor()
+  await page.getByRole('region', { name: 'Notices' }).getByText(`${told} requests are now Planned`).waitFor()
   t.diagnostic(`all that match, to a status: ${Math.round(performance.now() - began)} ms`)
-  assert.equal((await owner.call('requests-list', { app_id: many.id, status: 'planned', limit: 1 })).total_count, 100_000)
+  assert.equal((await owner.call('requests-list', { app_id: many.id, status: 'planned', limit: 1 })).total_count, count)
 
   // What is done in an inbox, and how long it takes at best.
   const use = async (app) => {
@@ -78,9 +80,9 @@ test('a hundred thousand requests', async (t) => {
   }
   for (let round = 0; round < 3; round++) for (const app of [few, many]) await use(app)
   for (const what of ['the list after a reload', 'a key', 'a filter', 'words that one has']) {
-    const told = `${what}: ${Math.round(many[what])} ms, and ${Math.round(few[what])} ms with a few requests`
-    t.diagnostic(told)
-    assert.ok(many[what] < 10 * few[what], told)
+    const took = `${what}: ${Math.round(many[what])} ms, and ${Math.round(few[what])} ms with a few requests`
+    t.diagnostic(took)
+    assert.ok(many[what] < 10 * few[what], took)
   }
   assert.deepEqual(complaints, [])
 })
