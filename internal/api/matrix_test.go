@@ -96,23 +96,39 @@ func credentialsOf(o *op) string {
 // TestRoles calls every operation with every role: exactly those at or above the
 // operation's own get past the guard.
 func TestRoles(t *testing.T) {
-	for _, o := range newService(t, storetest.SQLite(t)).api.order {
+	s := newService(t, storetest.SQLite(t))
+	for _, o := range s.api.order {
 		if o.guard != guardBearer {
 			continue
 		}
 		for _, role := range feedback.Roles() {
 			t.Run(o.name+"/"+string(role), func(t *testing.T) {
-				s := newService(t, storetest.SQLite(t))
+				account := o.name + "." + string(role)
+				s.anotherAccount(account)
 				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 				s.names["comment"], s.names["session"] = s.comment(role), s.session(string(role))
 				s.names["user"] = s.user("viewer")
-				got := s.call(o.name, string(role), s.filled(sample(t, o.name)))
+				body := strings.ReplaceAll(sample(t, o.name), "grace@", account+".grace@")
+				got := s.call(o.name, string(role), s.filled(body))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
 					t.Errorf("%d %s", got.status, got.body)
 				}
 			})
 		}
 	}
+}
+
+// anotherAccount gives the names of the first account's users and app to new ones.
+func (s *service) anotherAccount(account string) {
+	s.t.Helper()
+	for _, role := range feedback.Roles() {
+		name := account + "." + string(role)
+		s.addUser(account, name, role)
+		s.names[string(role)] = s.names[name]
+		delete(s.names, name)
+		delete(s.names, name+"_refresh")
+	}
+	s.addApp()
 }
 
 // TestGuards calls every operation without credentials, with the wrong kind, and

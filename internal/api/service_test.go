@@ -99,10 +99,15 @@ func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *ser
 		s.addUser("Acme", string(role), role)
 	}
 	s.addUser("Globex", "stranger", feedback.RoleOwner)
-	result := s.must("apps-create", "owner", `{"name": "Website"}`)
-	app := result["app"].(map[string]any)
-	s.names["app"], s.names["key"] = app["id"].(string), app["api_key"].(string)
+	s.addApp()
 	return s
+}
+
+// addApp adds an app of the owner, {app} with {key} from here on.
+func (s *service) addApp() {
+	s.t.Helper()
+	app := s.must("apps-create", "owner", `{"name": "Website"}`)["app"].(map[string]any)
+	s.names["app"], s.names["key"] = app["id"].(string), app["api_key"].(string)
 }
 
 // addUser adds a user who is logged in.

@@ -199,26 +199,34 @@ func TestFilesThatHaveComeCount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := newService(t, place)
 		s.allowFiles(true)
-		const most = 128 << 20 / (64 << 10)
+		const share, large, smallest, small = 128 << 20, 10 << 20, 64 << 10, 20
 		var ids []string
 		for range 5 {
 			ids = append(ids, `"`+s.send("key", "a", "words")+`"`)
 		}
-		for range most - 5 {
-			s.announce("key", "a", 1)
-		}
 		refused := func() bool {
 			return s.call("widget-create-upload", "key", `{"filename":"a","content_type":"text/plain","size":1}`).code(t) == "api.rate_limited"
 		}
+		// fill announces files until small ones and some bytes more have room, and then the small ones.
+		fill := func(more int) {
+			t.Helper()
+			rest := share - small*smallest - more
+			for ; rest > large; rest -= large {
+				s.announce("key", "a", large)
+			}
+			s.announce("key", "a", rest)
+			for range small - len(ids) {
+				s.announce("key", "a", 1)
+			}
+		}
+		fill(0)
 		if !refused() {
 			t.Error("one more than the share was let in")
 		}
 		s.clock.Move(15*time.Minute + time.Second)
-		for range most - 5 {
-			s.announce("key", "a", 1)
-		}
+		fill(smallest - 1)
 		if !refused() {
-			t.Error("files that have come do not count any more")
+			t.Error("files that have come do not count any more, or the smallest for less")
 		}
 		requestID(t, s.submitWith(strings.Join(ids, ",")))
 		for range 5 {
