@@ -41,7 +41,7 @@ func (m *machine) finish() {
 			m.openFile(link)
 		}
 	}
-	for _, s := range m.sides {
+	m.each(func(_ int, s *side) {
 		for more := true; more; {
 			var err error
 			if more, err = s.store.Purge(context.Background()); err != nil {
@@ -51,7 +51,7 @@ func (m *machine) finish() {
 		if wrong, err := s.store.Recount(context.Background()); err != nil || len(wrong) > 0 {
 			m.t.Fatalf("wrong counters: %+v, %v", wrong, err)
 		}
-	}
+	})
 	m.purged()
 	m.releaseOfApps()
 	m.checkFiles()

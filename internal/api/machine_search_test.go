@@ -12,9 +12,7 @@ import (
 
 // index brings the index of words up to date, without which no answer is certain.
 func (m *machine) index() {
-	for _, s := range m.sides {
-		s.index()
-	}
+	m.each(func(_ int, s *side) { s.index() })
 }
 
 // searches reports whether a call reads the index.

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -126,12 +127,29 @@ func (s *side) said(c aCall) string {
 	return fmt.Sprintln(got.status, got.header.Get("Retry-After")) + s.mask(loggedKey.ReplaceAllString(string(got.body), "gk_"))
 }
 
+// each does something on both sides at once. A failure is one of the caller: in a goroutine
+// of its own it would end all tests.
+func (m *machine) each(fn func(i int, s *side)) {
+	failures := make([]any, len(m.sides))
+	var both sync.WaitGroup
+	for i, s := range m.sides {
+		both.Go(func() {
+			defer func() { failures[i] = recover() }()
+			fn(i, s)
+		})
+	}
+	both.Wait()
+	for _, failure := range failures {
+		if failure != nil {
+			panic(failure)
+		}
+	}
+}
+
 // both returns what fn returns on either side, which must be the same.
 func (m *machine) both(what string, fn func(*side) string) string {
 	said := make([]string, len(m.sides))
-	for i, s := range m.sides {
-		said[i] = fn(s)
-	}
+	m.each(func(i int, s *side) { said[i] = fn(s) })
 	if said[0] != said[1] {
 		m.t.Fatalf("%s:\nsqlite:   %s\npostgres: %s", what, said[0], said[1])
 	}
@@ -206,7 +224,7 @@ func (m *machine) addUser(accountName, name string, role feedback.Role) {
 
 // work lets the worker do one of its tasks.
 func (m *machine) work(task string) {
-	for _, s := range m.sides {
+	m.each(func(_ int, s *side) {
 		var err error
 		switch task {
 		case "sweep":
@@ -219,7 +237,7 @@ func (m *machine) work(task string) {
 		if err != nil {
 			m.t.Fatal(err)
 		}
-	}
+	})
 	switch task {
 	case "sweep":
 		m.swept()
@@ -270,9 +288,7 @@ func TestStateMachine(t *testing.T) {
 	answers := tally{}
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{model: newModel(clock.Now), t: t, clock: clock, sides: sides, tally: answers}
-		for _, s := range sides {
-			s.clear(t)
-		}
+		m.each(func(_ int, s *side) { s.clear(t) })
 		m.begin()
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			m.step()
