@@ -77,7 +77,7 @@ func (r *reader) Write(b []byte) (int, error) {
 	for part := range r.parts {
 		r.parts[part] += strings.Count(string(b), part)
 	}
-	if r.sent += len(b); r.sent-r.looked > 4<<20 {
+	if r.sent += len(b); r.sent-r.looked > 2<<20 {
 		r.looked = r.sent
 		r.peak = max(r.peak, heap())
 	}
@@ -91,11 +91,11 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestExportMemory: requests of 20 MiB together, one of which has thousands of votes
+// TestExportMemory: requests of 10 MiB together, one of which has thousands of votes
 // and comments, take no more memory than a few do.
 func TestExportMemory(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
-		const most, size, hot = 8 << 20, 6000, 3000
+		const most, size, hot = 4 << 20, 3000, 3000
 		s, db := newService(t, at), at.Raw(t)
 		long := strings.Repeat("My eyes hurt at night. ", 160)
 		sent := s.must("widget-submit-request", "key", `{"title":"Dark mode","description":"`+long+`"}`)

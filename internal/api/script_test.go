@@ -326,6 +326,7 @@ func TestScripts(t *testing.T) {
 	}
 	for name, file := range scripts(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			each(t, func(t *testing.T, at storetest.Place) {
 				want := readScript(t, file)
 				var s *service
