@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,20 +37,12 @@ type service struct {
 
 const testPassword = "correct horse battery staple"
 
-// hashes takes the costly part of every fixture once.
-var hashes = sync.OnceValues(func() (*password.Hasher, string) {
-	hasher := password.New(rand.Reader)
-	hash, err := hasher.Hash(context.Background(), password.Asker{}, testPassword)
-	if err != nil {
-		panic(err)
-	}
-	return hasher, hash
-})
+// hasher is of all fixtures, as of one machine.
+var hasher = password.New(rand.Reader)
 
 // newAPI is one process of the service.
 func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func(*Options)) *API {
 	t.Helper()
-	hasher, _ := hashes()
 	o := Options{
 		Store: s, Passwords: hasher, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: clock.Now,
 		NewID: feedback.NewIDs(clock.Now, rand.Reader).New, Metrics: prometheus.NewRegistry(),
@@ -113,10 +104,9 @@ func (s *service) addApp() {
 // addUser adds a user who is logged in.
 func (s *service) addUser(account, name string, role feedback.Role) {
 	s.t.Helper()
-	_, hash := hashes()
 	ctx := context.Background()
 	email := name + "@example.com"
-	a, _, err := s.store.AddUser(ctx, account, store.NewUser{Email: email, Name: strings.ToUpper(name[:1]) + name[1:], Role: role, PasswordHash: hash})
+	a, _, err := s.store.AddUser(ctx, account, store.NewUser{Email: email, Name: strings.ToUpper(name[:1]) + name[1:], Role: role, PasswordHash: cheapHash})
 	if err != nil {
 		s.t.Fatal(err)
 	}
