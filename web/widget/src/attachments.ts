@@ -1,4 +1,4 @@
-import type { SenderTools, Tools } from './parts'
+import type { SenderTools, Tools } from './tools'
 import type { Kept } from './shelf'
 
 /** The field with which files are chosen. */

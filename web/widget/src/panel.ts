@@ -2,14 +2,15 @@ import type { Picker } from './attachments'
 import type { Config } from './config'
 import { h, icon } from './dom'
 import { createForm, type Text } from './form'
-import type { Outbox, Outcome } from './outbox'
-import { loadExtras, type Tools } from './parts'
+import type { Outbox } from './outbox'
+import { loadExtras } from './load'
 import type { Prefill } from './public'
-import type { Entry, Kept } from './shelf'
+import type { Entry, Kept, Outcome } from './shelf'
 import type { Similar } from './similar'
 import { forgetDraft, read, uuid, voter, write } from './storage'
 import { learn, type Name, type Translate } from './strings'
 import { adopt } from './style'
+import type { Tools } from './tools'
 
 /** What the panel needs of the widget around it. */
 export interface Around {

@@ -1,4 +1,4 @@
-import type { Tools } from './parts'
+import type { Tools } from './tools'
 import type { Votes } from './votes'
 
 /** The list of requests that are like what is being typed. */
