@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
 
 import type { Box } from "../api/types";
-import { useChanges, type Target } from "../requests/changes";
-import { usePicker, type PickerKind } from "../requests/pickers";
+import { useChanges } from "../requests/changes";
+import { usePicker, type PickerKind } from "../requests/picker";
 import { useProgress } from "../requests/progress";
+import type { Target } from "../requests/target";
 import { Button } from "../ui/Button";
 import { CalendarIcon, CheckIcon, CloseIcon, MergeIcon, PersonIcon, ShieldIcon, TagIcon, TrashIcon, UndoIcon } from "../ui/icons";
 import { count, number } from "../ui/marks";

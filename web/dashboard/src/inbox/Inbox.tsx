@@ -4,9 +4,9 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { queryClient } from "../api/queries";
 import { useSession } from "../api/session";
 import type { FeatureRequest } from "../api/types";
-import type { Target } from "../requests/changes";
-import { PickerProvider } from "../requests/pickers";
+import { PickerProvider } from "../requests/PickerProvider";
 import { requestQuery, type Row } from "../requests/rows";
+import type { Target } from "../requests/target";
 import { changeSettings, useSettings } from "../shell/settings";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";

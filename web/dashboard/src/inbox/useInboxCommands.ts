@@ -1,7 +1,8 @@
 import { useSession } from "../api/session";
 import { statusNames, type Box, type Sort, type Status } from "../api/types";
-import { useChanges, type Target } from "../requests/changes";
-import { usePicker, type PickerKind } from "../requests/pickers";
+import { useChanges } from "../requests/changes";
+import { usePicker, type PickerKind } from "../requests/picker";
+import type { Target } from "../requests/target";
 import { useCommands, type Command } from "../shell/commands";
 import { boxNames, cleared, filtered, sortNames, type Change, type Search } from "./search";
 

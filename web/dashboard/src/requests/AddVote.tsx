@@ -4,7 +4,7 @@ import { useForm } from "../pages/useForm";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
-import type { Person } from "./Voters";
+import type { Person } from "./details";
 
 export function AddVote({ isOpen, onClose, onAdd }: { isOpen: boolean; onClose(): void; onAdd(person: Person): Promise<void> }) {
   return (

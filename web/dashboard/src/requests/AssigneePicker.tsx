@@ -5,9 +5,10 @@ import { usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import { Avatar } from "../ui/marks";
 import { useChanges } from "./changes";
+import { fold } from "./fold";
 import { PickList, type Choice } from "./PickList";
-import type { PickerProps } from "./pickers";
-import { fold, shared } from "./target";
+import type { PickerProps } from "./picker";
+import { shared } from "./target";
 
 export function AssigneePicker({ target, close }: PickerProps) {
   const [words, setWords] = useState("");

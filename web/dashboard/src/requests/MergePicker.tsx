@@ -10,7 +10,7 @@ import { useSettled } from "../ui/useSettled";
 import { useChanges } from "./changes";
 import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
-import type { PickerProps } from "./pickers";
+import type { PickerProps } from "./picker";
 import { requestQuery, type Row } from "./rows";
 
 type Found = Pick<Row, "id" | "title" | "status" | "votes">;

@@ -5,7 +5,7 @@ import { Button as AriaButton } from "react-aria-components";
 import { appsQuery, usersQuery } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
 import { Avatar, day, number, StatusMark, TagMark, Time } from "../ui/marks";
-import { usePicker, type PickerKind } from "./pickers";
+import { usePicker, type PickerKind } from "./picker";
 
 const sources: Record<FeatureRequest["source"], string> = { widget: "by the widget", dashboard: "in the dashboard", api: "by the API", import: "by an import" };
 

@@ -8,7 +8,7 @@ import { notifyError } from "../ui/notices";
 import { queryClient } from "../api/queries";
 import { useChanges } from "./changes";
 import { similarQuery } from "./details";
-import { usePicker } from "./pickers";
+import { usePicker } from "./picker";
 import { RequestLine } from "./RequestLine";
 import { requestQuery } from "./rows";
 import { Section, Waiting } from "./Section";

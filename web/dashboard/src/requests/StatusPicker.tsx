@@ -3,9 +3,10 @@ import { useState } from "react";
 import { choosableStatuses, statusNames, type Status } from "../api/types";
 import { StatusMark } from "../ui/marks";
 import { useChanges } from "./changes";
+import { fold } from "./fold";
 import { PickList } from "./PickList";
-import { usePicker, type PickerProps } from "./pickers";
-import { fold, shared } from "./target";
+import { usePicker, type PickerProps } from "./picker";
+import { shared } from "./target";
 
 export function StatusPicker({ target, close }: PickerProps) {
   const [words, setWords] = useState("");

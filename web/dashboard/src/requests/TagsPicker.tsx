@@ -3,10 +3,11 @@ import { useState } from "react";
 
 import { tagsQuery } from "../api/queries";
 import { Button } from "../ui/Button";
-import { useChanges, type Target } from "./changes";
+import { useChanges } from "./changes";
+import { fold } from "./fold";
 import { PickList, type Choice } from "./PickList";
-import type { PickerProps } from "./pickers";
-import { fold } from "./target";
+import type { PickerProps } from "./picker";
+import type { Target } from "./target";
 
 // Of a tag: whether all, some or none of the requests have it. Of requests that are not
 // loaded nothing is known, which is shown as "some": it stays as it is unless it is chosen.

@@ -8,13 +8,11 @@ import { CloseIcon, PlusIcon } from "../ui/icons";
 import { Avatar, Time } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { AddVote } from "./AddVote";
-import { votesQuery } from "./details";
+import { votesQuery, type Person } from "./details";
 import { place } from "./lists";
 import { Verified } from "./Origin";
 import { requestQuery, rowOf } from "./rows";
 import { More, Section, Waiting } from "./Section";
-
-export type Person = { email?: string; name?: string; external_id?: string };
 
 export function Voters({ request, editable }: { request: FeatureRequest; editable: boolean }) {
   const [adding, setAdding] = useState(false);

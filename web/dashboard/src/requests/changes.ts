@@ -4,12 +4,11 @@ import { queryClient, usersQuery } from "../api/queries";
 import { count, day, number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { carryOut, refuse, undoLatest, type Step } from "./carry";
-import { bulkSet, chunks, differs, edited, editOf, grouped, type BulkSet, type Edit, type Matching, type Pair, type Target } from "./edits";
+import { bulkSet, chunks, differs, edited, editOf, grouped, type BulkSet, type Edit, type Pair } from "./edits";
 import { restart } from "./lists";
 import { report } from "./progress";
 import { readRows, rowOf, type Row, type Rows } from "./rows";
-
-export type { Edit, Target } from "./edits";
+import type { Matching, Target } from "./target";
 
 // What the service changes in one call.
 const mostIDs = 1_000;

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
-import { call } from "../api/call";
+import { call, type Params } from "../api/call";
 import { everyPage } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
 
@@ -20,6 +20,9 @@ export const searchQuery = (app_id: string, query: string) =>
     queryKey: ["requests", "search", app_id, query],
     queryFn: async ({ signal }) => (await call("requests-list", { app_id, query, limit: 20 }, signal)).requests,
   });
+
+// How the service tells apart the people who vote.
+export type Person = Omit<Params<"votes-add">, "request_id">;
 
 export const votesQuery = (request_id: string) =>
   infiniteQueryOptions({

@@ -1,7 +1,7 @@
 import { queryClient } from "../api/queries";
 import type { Box, FeatureRequest, Sort, Where } from "../api/types";
+import { fold } from "./fold";
 import { readRows, requestQuery, type Row, type Rows } from "./rows";
-import { fold } from "./target";
 
 // Which rows have left which list, so that taking back a change puts them there again: a
 // filter with words cannot be judged here.
