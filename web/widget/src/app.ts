@@ -74,12 +74,32 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     return token && subject(token) == subject(entry.token!) ? token : entry.token
   }
 
-  function compose(id: string, { title, description, email }: { title: string; description: string; email: string }, files: Kept[], form: object): Entry {
+  function compose(
+    id: string,
+    { title, description, email }: { title: string; description: string; email: string },
+    files: Kept[],
+    form: object,
+  ): Entry {
     const { token, external_id, name } = identity
     const person = signed() ? {} : { email: email.trim() || identity.email, name, external_id }
     // Without query and fragment, where addresses carry secrets.
-    const metadata = { page: location.origin + location.pathname, locale: language(), user_agent: navigator.userAgent, ...settings.metadata }
-    return { id, app: config!.app_id, files, at: Date.now(), tries: 0, next: 0, signed: signed(), token, fields: { title, description, ...person, form, metadata } }
+    const metadata = {
+      page: location.origin + location.pathname,
+      locale: language(),
+      user_agent: navigator.userAgent,
+      ...settings.metadata,
+    }
+    return {
+      id,
+      app: config!.app_id,
+      files,
+      at: Date.now(),
+      tries: 0,
+      next: 0,
+      signed: signed(),
+      token,
+      fields: { title, description, ...person, form, metadata },
+    }
   }
 
   /** Whichever tab has sent it, and whether or not the panel shows it. */

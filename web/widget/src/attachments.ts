@@ -31,7 +31,12 @@ export async function typeOf(file: File): Promise<string | undefined> {
 }
 
 /** Sends the bytes. fetch could not tell how far it is. */
-function transfer(wire: SenderTools, { url, method, headers }: { url: string; method: string; headers: Record<string, string> }, blob: Blob, progress: (part: number) => void): Promise<void> {
+function transfer(
+  wire: SenderTools,
+  { url, method, headers }: { url: string; method: string; headers: Record<string, string> },
+  blob: Blob,
+  progress: (part: number) => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open(method, new URL(url, wire.base))
@@ -67,7 +72,8 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
   const element = h('div', { class: 'field', role: 'group', 'aria-label': t('files') }, button, list, problem, input)
   let rows: { kept: Kept; bar: HTMLProgressElement }[] = []
 
-  const size = (bytes: number) => Math.max(0.1, bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
+  const size = (bytes: number) =>
+    Math.max(0.1, bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
 
   async function chosen(): Promise<void> {
     const files = [...input.files!]

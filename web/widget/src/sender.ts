@@ -49,7 +49,9 @@ export function createSender(tools: SenderTools): Sender {
     }
     try {
       const attachments = files.length ? files.map(({ upload }) => upload) : undefined
-      return (await call<{ request: SubmittedRequest }>('widget-submit-request', { ...fields, idempotency_key: id, identity_token, attachments })).request
+      return (
+        await call<{ request: SubmittedRequest }>('widget-submit-request', { ...fields, idempotency_key: id, identity_token, attachments })
+      ).request
     } catch (error) {
       const { kind, code } = error as Failure
       if (kind == 'identity' && !fresh) return submit(entry, true)

@@ -61,7 +61,13 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
 
   const atEnd = !hasNextPage && sight.last >= rows.length - 1;
   return (
-    <div ref={scroller} onScroll={look} className={["list", narrow && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"].filter(Boolean).join(" ")}>
+    <div
+      ref={scroller}
+      onScroll={look}
+      className={["list", narrow && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"]
+        .filter(Boolean)
+        .join(" ")}
+    >
       <div
         ref={box}
         className="items"
@@ -95,7 +101,18 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
         })}
       </div>
       <div className="list-end" role="status">
-        {isFetchNextPageError ? <span>More could not be loaded. <Button small onPress={() => void fetchNextPage()}>Try again</Button></span> : hasNextPage ? <span aria-hidden="true">Loading more…</span> : atEnd && rows.length > 20 ? `That is all: ${count(total, "request")}.` : null}
+        {isFetchNextPageError ? (
+          <span>
+            More could not be loaded.{" "}
+            <Button small onPress={() => void fetchNextPage()}>
+              Try again
+            </Button>
+          </span>
+        ) : hasNextPage ? (
+          <span aria-hidden="true">Loading more…</span>
+        ) : atEnd && rows.length > 20 ? (
+          `That is all: ${count(total, "request")}.`
+        ) : null}
       </div>
     </div>
   );

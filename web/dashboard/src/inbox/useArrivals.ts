@@ -33,7 +33,10 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
       if (paused) return;
       try {
         newest ??= await newestOf(where, sort, latest.current.rows[0]?.created_at, stop.signal);
-        const fresh = where.box === "bin" ? 0 : (await readRows({ ...where, ...(newest && { created_after: after(newest) }) }, "newest", "", 1, stop.signal)).total;
+        const fresh =
+          where.box === "bin"
+            ? 0
+            : (await readRows({ ...where, ...(newest && { created_after: after(newest) }) }, "newest", "", 1, stop.signal)).total;
         await takeChanges(where, stop.signal);
         const { query, rows, refresh } = latest.current;
         wait = often;

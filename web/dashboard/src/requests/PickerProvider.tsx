@@ -13,7 +13,13 @@ import "./pickers.css";
 
 type Opened = { kind: PickerKind; target: Target; anchor: Element | null };
 
-const titles: Record<PickerKind, string> = { status: "Status", tags: "Tags", assignee: "Assignee", merge: "Merge into another request", eta: "ETA" };
+const titles: Record<PickerKind, string> = {
+  status: "Status",
+  tags: "Tags",
+  assignee: "Assignee",
+  merge: "Merge into another request",
+  eta: "ETA",
+};
 const bodies = { status: StatusPicker, tags: TagsPicker, assignee: AssigneePicker, merge: MergePicker, eta: EtaPicker };
 
 export function PickerProvider({ children }: { children: ReactNode }) {
@@ -60,7 +66,14 @@ function PickerOverlay({ opened, close, atClose }: Omit<PickerProps, "target"> &
   );
   if (opened.anchor && matchMedia("(min-width: 40rem)").matches) {
     return (
-      <Popover isOpen onOpenChange={onOpenChange} triggerRef={{ current: opened.anchor }} placement="bottom start" offset={4} className="picker">
+      <Popover
+        isOpen
+        onOpenChange={onOpenChange}
+        triggerRef={{ current: opened.anchor }}
+        placement="bottom start"
+        offset={4}
+        className="picker"
+      >
         {dialog}
       </Popover>
     );

@@ -92,7 +92,10 @@ async function make(job: Job, left: Left, over: () => void): Promise<void> {
 // outdate lets be read again what is shown about requests that have changed.
 function outdate(rows: Row[]): void {
   const ids = new Set<unknown>(rows.map((row) => row.id));
-  void queryClient.invalidateQueries({ queryKey: ["requests"], predicate: ({ queryKey: [, kind, id] }) => kind === "facets" || (kind !== "list" && ids.has(id)) });
+  void queryClient.invalidateQueries({
+    queryKey: ["requests"],
+    predicate: ({ queryKey: [, kind, id] }) => kind === "facets" || (kind !== "list" && ids.has(id)),
+  });
   void queryClient.invalidateQueries({ queryKey: ["tags"] });
 }
 
@@ -102,7 +105,9 @@ async function tellRest(failed: unknown, made: number, total: number, rest: Step
   if (!failed) return;
   const changed = failed instanceof ApiError && (failed.status === 404 || failed.status === 409);
   if (failed instanceof ApiError && failed.code === "requests.version_conflict") {
-    refuse(`“${rest[0]?.pairs[0]?.before.title}” was changed by somebody else meanwhile. You see it as it is now; your change was not made.`);
+    refuse(
+      `“${rest[0]?.pairs[0]?.before.title}” was changed by somebody else meanwhile. You see it as it is now; your change was not made.`,
+    );
   } else if (failed instanceof ApiError && failed.code === "requests.not_found") {
     refuse(`“${rest[0]?.pairs[0]?.before.title}” is not here any more: somebody else deleted it. Your change was not made.`);
   } else {

@@ -91,7 +91,11 @@ export const boxQuery = (id: string, box: "bin" | "quarantine") =>
     queryFn: async ({ signal }) => {
       const time = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
       const [created_after, created_before] = [time, time + 1].map((at) => new Date(at).toISOString());
-      const { requests } = await call("requests-list", { box, created_after: created_after!, created_before: created_before!, limit: 200 }, signal);
+      const { requests } = await call(
+        "requests-list",
+        { box, created_after: created_after!, created_before: created_before!, limit: 200 },
+        signal,
+      );
       return requests.find((request) => request.id === id) ?? null;
     },
   });

@@ -66,7 +66,9 @@ export function showChanged(rows: Row[]): void {
   const fresher = (old: Row) => (byID.get(old.id)?.version ?? 0) > old.version;
   for (const [key, data] of queryClient.getQueriesData<Rows>({ queryKey: lists })) {
     if (!data?.pages.some((page) => page.rows.some(fresher))) continue;
-    const pages = data.pages.map((page) => (page.rows.some(fresher) ? { ...page, rows: page.rows.map((old) => (fresher(old) ? byID.get(old.id)! : old)) } : page));
+    const pages = data.pages.map((page) =>
+      page.rows.some(fresher) ? { ...page, rows: page.rows.map((old) => (fresher(old) ? byID.get(old.id)! : old)) } : page,
+    );
     queryClient.setQueryData(key, { ...data, pages });
   }
   for (const { id, version } of rows) {
