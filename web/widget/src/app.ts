@@ -165,10 +165,10 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     async open(prefill = {}) {
       wanted = prefill
       if (!outbox) return
-      const panel = await makePanel()
+      const made = await makePanel()
       if (!wanted || signal.aborted) return // somebody has thought better of it
       wanted = undefined
-      if (panel.open({ ...settings.prefill, ...prefill })) emit('open', {})
+      if (made.open({ ...settings.prefill, ...prefill })) emit('open', {})
       place!.mark(false)
     },
     close() {

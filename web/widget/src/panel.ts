@@ -150,7 +150,7 @@ export function createPanel(around: Around): Panel {
     say('')
   }
 
-  function outcome(id: string, outcome: Outcome): void {
+  function showOutcome(id: string, outcome: Outcome): void {
     if (id != sending) return
     const { state } = outcome
     if (state == 'progress') return picker?.progress(outcome.file, outcome.part)
@@ -262,7 +262,7 @@ export function createPanel(around: Around): Panel {
     },
     close,
     idle: () => !dialog.open && !sending,
-    outcome,
+    outcome: showOutcome,
     remove() {
       visualViewport!.removeEventListener('resize', fit)
       dialog.remove()

@@ -48,7 +48,7 @@ export function createSender(tools: SenderTools): Sender {
       await put(entry)
     }
     try {
-      const attachments = files.length ? files.map(({ upload }) => upload) : undefined
+      const attachments = files.length ? files.map((kept) => kept.upload) : undefined
       return (
         await call<{ request: SubmittedRequest }>('widget-submit-request', { ...fields, idempotency_key: id, identity_token, attachments })
       ).request

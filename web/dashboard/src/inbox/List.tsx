@@ -120,9 +120,9 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
 
 // inPage are the rows to have in the page: those in sight and some around them, and the one
 // to which the list points by its id.
-function inPage({ first, last }: Sight, count: number, at: number): number[] {
+function inPage({ first, last }: Sight, total: number, at: number): number[] {
   const from = Math.max(0, first - around);
-  const to = Math.min(count - 1, last + around);
+  const to = Math.min(total - 1, last + around);
   const all = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
   if (at >= 0 && at < from) all.unshift(at);
   if (at > to) all.push(at);

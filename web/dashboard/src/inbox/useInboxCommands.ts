@@ -37,7 +37,7 @@ export function useInboxCommands(moves: Moves): void {
   const pick = usePicker();
   const { search, target, onList, change } = moves;
   const box: Box = search.box ?? "live";
-  const on = (run: (target: Target) => void) => () => target && run(target);
+  const on = (run: (requests: Target) => void) => () => target && run(target);
 
   const list: Command[] = [
     { name: "Next request", keys: ["j"], keysWhen: ["ArrowDown"], run: () => moves.move(1) },

@@ -225,7 +225,7 @@ async function rowsOf(target: Target): Promise<Row[] | undefined> {
 async function rowByID(id: string): Promise<Row | undefined> {
   for (const [, data] of queryClient.getQueriesData<Rows>({ queryKey: ["requests", "list"] })) {
     for (const page of data?.pages ?? []) {
-      const row = page.rows.find((row) => row.id === id);
+      const row = page.rows.find((one) => one.id === id);
       if (row) return row;
     }
   }
@@ -252,7 +252,7 @@ function sentence(rows: Row[], edit: Edit): string {
   if (others.length) return `${subject(rows)} ${rows.length === 1 ? "was" : "were"} changed.`;
   if (name === "status") return `${subject(rows)} ${are} now ${statusNames[edit.status!]}.`;
   if (name === "assignee_id") {
-    const user = queryClient.getQueryData(usersQuery.queryKey)?.find((user) => user.id === edit.assignee_id);
+    const user = queryClient.getQueryData(usersQuery.queryKey)?.find((one) => one.id === edit.assignee_id);
     return `${subject(rows)} ${are} assigned to ${edit.assignee_id ? (user?.name ?? "somebody else") : "nobody"}.`;
   }
   if (name === "eta") return `${subject(rows)} ${are} ${edit.eta ? `expected on ${day(edit.eta)}` : "without an ETA"}.`;
