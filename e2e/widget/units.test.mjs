@@ -129,6 +129,18 @@ test('the service says when it wants to be asked again', async (t) => {
   assert.deepEqual(await box.left(), [])
 })
 
+test('the shelf gives an app its ideas, the least tried and oldest first', async () => {
+  const { list, put, remove } = await load('shelf.ts')
+  const ids = async (app) => (await list(app)).map(({ id }) => id).join(' ')
+  const entries = { old: [1, 2], late: [3, 0], failed: [1, 1], early: [2, 0] }
+  for (const [id, [at, tries]] of Object.entries(entries)) assert.equal(await put({ id, app: 'one', at, tries }), false, 'memory ends with the page')
+  await put({ id: 'other', app: 'two', at: 0, tries: 0 })
+  assert.deepEqual([await ids('one'), await ids('two')], ['early late failed old', 'other'])
+  await put({ id: 'early', app: 'one', at: 2, tries: 3 })
+  await remove('late')
+  assert.equal(await ids('one'), 'failed old early')
+})
+
 test('files are known by their bytes', async () => {
   const { typeOf } = await load('attachments.ts')
   const file = (bytes, type = '') => typeOf(new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], 'name', { type }))

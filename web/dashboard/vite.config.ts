@@ -5,6 +5,12 @@ import { defineConfig } from "vite";
 // The service that `npm run dev` talks to.
 const service = process.env["GATHERKIT"] ?? "http://127.0.0.1:8080";
 
+// What the inbox does not need at once of React Aria: components, and the folders of their hooks.
+const later = [
+  ...["Tabs", "ListBox", "Select", "RadioGroup", "Switch", "ToggleButton", "ToggleButtonGroup"],
+  ...["tabs", "select", "radio", "switch", "listbox", "list"],
+];
+
 export default defineConfig({
   // Relative, as a proxy may serve the program below a path; web/dashboard.go adds "../"
   // for deeper pages.
@@ -20,12 +26,12 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000, // weigh.mjs has limits of its own
     rollupOptions: {
       output: {
-        // Two chunks of libraries compress better than thirty. What the inbox does not need
-        // at once lies in the second.
+        // Two chunks of libraries compress better than thirty. The second has what the
+        // inbox does not need at once.
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
-            { name: "controls", test: /react-(aria|stately).*[/](Tabs|ListBox|Select|RadioGroup|Switch|ToggleButton|ToggleButtonGroup|tabs|select|radio|switch|listbox|list)(\.mjs|[/])/, priority: 2 },
+            { name: "controls", test: new RegExp(`react-(aria|stately).*[/](${later.join("|")})(\\.mjs|[/])`), priority: 2 },
             { name: "vendor", test: /node_modules/, priority: 1 },
           ],
         },
@@ -36,6 +42,8 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: Object.fromEntries(["/api", "/exports", "/attachments", "/uploads", "/widget", "/preview", "/docs"].map((path) => [path, service])),
+    proxy: Object.fromEntries(
+      ["/api", "/exports", "/attachments", "/uploads", "/widget", "/preview", "/docs"].map((path) => [path, service]),
+    ),
   },
 });

@@ -13,10 +13,10 @@ for (const name of readdirSync(new URL("assets/", folder)).filter((name) => name
   manifest.set(name, { size: gzipSync(text, { level: 9 }).length, imports });
 }
 
-function reach(name, seen = new Set()) {
+function addLoaded(name, seen = new Set()) {
   if (seen.has(name)) return seen;
   seen.add(name);
-  for (const next of manifest.get(name).imports) reach(next, seen);
+  for (const next of manifest.get(name).imports) addLoaded(next, seen);
   return seen;
 }
 
@@ -24,7 +24,7 @@ const page = readFileSync(new URL("index.html", folder), "utf8");
 const start = [...page.matchAll(/assets\/([^"]+\.js)"/g)].map((match) => match[1]);
 const inbox = [...manifest.keys()].find((name) => name.startsWith("Inbox-"));
 const seen = new Set();
-for (const name of [...start, inbox]) reach(name, seen);
+for (const name of [...start, inbox]) addLoaded(name, seen);
 
 const sum = (names) => [...names].reduce((total, name) => total + manifest.get(name).size, 0);
 const sizes = { all: sum(manifest.keys()), inbox: sum(seen) };

@@ -84,7 +84,10 @@ async function attempt(work: () => Promise<void>): Promise<void> {
     await work()
     trouble.textContent = ''
   } catch (error) {
-    trouble.textContent = error instanceof TypeError ? 'The service does not answer. Ideas wait in the browser until it does.' : String(error instanceof Error ? error.message : error)
+    trouble.textContent =
+      error instanceof TypeError
+        ? 'The service does not answer. Ideas wait in the browser until it does.'
+        : String(error instanceof Error ? error.message : error)
   }
 }
 

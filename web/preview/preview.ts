@@ -13,20 +13,34 @@ interface Look {
   open: boolean
 }
 
-const uploads = { max_size: 10 << 20, max_count: 5, content_types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'] }
+const uploads = {
+  max_size: 10 << 20,
+  max_count: 5,
+  content_types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
+}
 const similar = [
   { id: 'a', title: 'An idea that somebody had before', status: 'planned', votes: 12 },
   { id: 'b', title: 'Another one', status: 'under_review', votes: 5 },
 ]
-const strings = { sent_heading: 'Just a preview', sent_text: 'Nothing was sent. On your pages, the idea would be in your inbox now.', again: 'Back to the form', memory_text: '' }
+const strings = {
+  sent_heading: 'Just a preview',
+  sent_text: 'Nothing was sent. On your pages, the idea would be in your inbox now.',
+  again: 'Back to the form',
+  memory_text: '',
+}
 
 let look: Look
 let boots = 0
 
 const results: Record<string, (params: Record<string, unknown>) => unknown> = {
-  'widget-submit-request': ({ title, description }) => ({ request: { id: 'preview', title, description, status: 'opened', votes: 1, created_at: new Date().toISOString() } }),
+  'widget-submit-request': ({ title, description }) => ({
+    request: { id: 'preview', title, description, status: 'opened', votes: 1, created_at: new Date().toISOString() },
+  }),
   'widget-similar-requests': () => ({ requests: similar }),
-  'widget-vote': ({ request_id, remove }) => ({ voted: !remove, votes: (similar.find(({ id }) => id === request_id)?.votes ?? 0) + (remove ? 0 : 1) }),
+  'widget-vote': ({ request_id, remove }) => ({
+    voted: !remove,
+    votes: (similar.find(({ id }) => id === request_id)?.votes ?? 0) + (remove ? 0 : 1),
+  }),
   // The bytes of a file go to an address that is none.
   'widget-create-upload': () => ({ upload: { id: 'preview', url: 'data:,', method: 'GET', headers: {} } }),
 }
@@ -34,7 +48,9 @@ const results: Record<string, (params: Record<string, unknown>) => unknown> = {
 /** What the service would answer. It is there before the next frame is painted, so that nothing flickers. */
 function answer(url: string, params: string): string {
   const operation = new URL(url, location.href).pathname.split('/').at(-1)!
-  if (operation.endsWith('.json')) return JSON.stringify({ app_id: 'preview', widget: look.widget, sharing: look.sharing, uploads } satisfies Config)
+  if (operation.endsWith('.json')) {
+    return JSON.stringify({ app_id: 'preview', widget: look.widget, sharing: look.sharing, uploads } satisfies Config)
+  }
   return JSON.stringify({ ok: true, result: results[operation]?.(JSON.parse(params)) })
 }
 

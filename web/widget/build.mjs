@@ -43,7 +43,8 @@ async function bundle(entry, file, format, define = {}) {
     entryPoints: [`src/${entry}.ts`], bundle: true, minify: true, write: false, format, define,
     target: 'es2022', charset: 'utf8', plugins: [css, english(entry === 'extras')], logLevel: 'warning',
   })
-  const { code } = await minify(outputFiles[0].text, { ecma: 2020, module: true, compress: { passes: 3, unsafe_arrows: true, pure_getters: true, hoist_funs: true, reduce_funcs: false }, format: { comments: false } })
+  const compress = { passes: 3, unsafe_arrows: true, pure_getters: true, hoist_funs: true, reduce_funcs: false }
+  const { code } = await minify(outputFiles[0].text, { ecma: 2020, module: true, compress, format: { comments: false } })
   await writeFile(path.join(dist, file), code)
   return { code, weight: gzipSync(code, { level: 9 }).length }
 }
@@ -56,7 +57,9 @@ const define = { LOCALES: JSON.stringify(locales), VERSION: JSON.stringify(versi
 const script = await bundle('widget', 'widget.js', 'iife', define)
 const module = await bundle('esm', 'widget.mjs', 'esm', define)
 await cp('src/public.d.ts', path.join(dist, 'widget.d.ts'))
-for (const [i, name] of locales.entries()) await writeFile(path.join(dist, 'widget/locales', `${name}.json`), JSON.stringify(JSON.parse(catalogues[i])))
+for (const [i, name] of locales.entries()) {
+  await writeFile(path.join(dist, 'widget/locales', `${name}.json`), JSON.stringify(JSON.parse(catalogues[i])))
+}
 
 const first = Math.max(script.weight, module.weight)
 for (const [name, weight] of Object.entries({ first, all: first + extras.weight })) {
@@ -67,6 +70,7 @@ for (const [name, weight] of Object.entries({ first, all: first + extras.weight 
 // The scripts of the example's page and of the dashboard's preview, which are no parts of the widget.
 for (const [name, format] of [['demo', 'esm'], ['preview', 'iife']]) {
   await build({
-    entryPoints: [`../${name}/${name}.ts`], bundle: true, minify: true, outfile: `../${name}/dist/${name}.js`, format, target: 'es2022', charset: 'utf8', logLevel: 'warning',
+    entryPoints: [`../${name}/${name}.ts`], outfile: `../${name}/dist/${name}.js`, bundle: true, minify: true, format,
+    target: 'es2022', charset: 'utf8', logLevel: 'warning',
   })
 }

@@ -16,9 +16,19 @@ const join = createRoute({ getParentRoute: () => root, path: "/join", component:
 // What lies behind the login.
 const inside = createRoute({ getParentRoute: () => root, id: "inside", component: Gate });
 
-const inbox = createRoute({ getParentRoute: () => inside, path: "/", validateSearch: readSearch, component: lazyRouteComponent(() => import("./inbox/Inbox")) });
+const inbox = createRoute({
+  getParentRoute: () => inside,
+  path: "/",
+  validateSearch: readSearch,
+  component: lazyRouteComponent(() => import("./inbox/Inbox")),
+});
 const apps = createRoute({ getParentRoute: () => inside, path: "/apps", component: lazyRouteComponent(() => import("./apps/AppsPage")) });
-const app = createRoute({ getParentRoute: () => inside, path: "/apps/$id", validateSearch: readSection, component: lazyRouteComponent(() => import("./apps/AppPage")) });
+const app = createRoute({
+  getParentRoute: () => inside,
+  path: "/apps/$id",
+  validateSearch: readSection,
+  component: lazyRouteComponent(() => import("./apps/AppPage")),
+});
 const insights = createRoute({
   getParentRoute: () => inside,
   path: "/insights",
@@ -29,8 +39,16 @@ const insights = createRoute({
   component: lazyRouteComponent(() => import("./insights/InsightsPage")),
 });
 const team = createRoute({ getParentRoute: () => inside, path: "/team", component: lazyRouteComponent(() => import("./team/TeamPage")) });
-const audit = createRoute({ getParentRoute: () => inside, path: "/team/audit", component: lazyRouteComponent(() => import("./team/AuditPage")) });
-const account = createRoute({ getParentRoute: () => inside, path: "/account", component: lazyRouteComponent(() => import("./account/AccountPage")) });
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: "/team/audit",
+  component: lazyRouteComponent(() => import("./team/AuditPage")),
+});
+const account = createRoute({
+  getParentRoute: () => inside,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./account/AccountPage")),
+});
 
 export const router = createRouter({
   routeTree: root.addChildren([setup, join, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),

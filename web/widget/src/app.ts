@@ -2,10 +2,10 @@ import { caller, type Failure } from './api'
 import { type Config, fetchConfig, keepConfig, lastConfig } from './config'
 import type { Emit } from './events'
 import { createPlace, type Place } from './launcher'
-import { type Outbox, type Outcome, openOutbox } from './outbox'
+import { type Outbox, openOutbox } from './outbox'
 import { createPanel, type Panel } from './panel'
 import type { BootOptions, Identity, Prefill, Settings } from './public'
-import type { Entry, Kept } from './shelf'
+import type { Entry, Kept, Outcome } from './shelf'
 import { forgetDraft } from './storage'
 import { type Translate, translator } from './strings'
 
@@ -74,12 +74,32 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     return token && subject(token) == subject(entry.token!) ? token : entry.token
   }
 
-  function compose(id: string, { title, description, email }: { title: string; description: string; email: string }, files: Kept[], form: object): Entry {
+  function compose(
+    id: string,
+    { title, description, email }: { title: string; description: string; email: string },
+    files: Kept[],
+    form: object,
+  ): Entry {
     const { token, external_id, name } = identity
     const person = signed() ? {} : { email: email.trim() || identity.email, name, external_id }
     // Without query and fragment, where addresses carry secrets.
-    const metadata = { page: location.origin + location.pathname, locale: language(), user_agent: navigator.userAgent, ...settings.metadata }
-    return { id, app: config!.app_id, files, at: Date.now(), tries: 0, next: 0, signed: signed(), token, fields: { title, description, ...person, form, metadata } }
+    const metadata = {
+      page: location.origin + location.pathname,
+      locale: language(),
+      user_agent: navigator.userAgent,
+      ...settings.metadata,
+    }
+    return {
+      id,
+      app: config!.app_id,
+      files,
+      at: Date.now(),
+      tries: 0,
+      next: 0,
+      signed: signed(),
+      token,
+      fields: { title, description, ...person, form, metadata },
+    }
   }
 
   /** Whichever tab has sent it, and whether or not the panel shows it. */
@@ -145,10 +165,10 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     async open(prefill = {}) {
       wanted = prefill
       if (!outbox) return
-      const panel = await makePanel()
+      const made = await makePanel()
       if (!wanted || signal.aborted) return // somebody has thought better of it
       wanted = undefined
-      if (panel.open({ ...settings.prefill, ...prefill })) emit('open', {})
+      if (made.open({ ...settings.prefill, ...prefill })) emit('open', {})
       place!.mark(false)
     },
     close() {

@@ -1,4 +1,4 @@
-import type { SenderTools, Tools } from './parts'
+import type { SenderTools, Tools } from './tools'
 import type { Kept } from './shelf'
 
 /** The field with which files are chosen. */
@@ -31,10 +31,15 @@ export async function typeOf(file: File): Promise<string | undefined> {
 }
 
 /** Sends the bytes. fetch could not tell how far it is. */
-function transfer(wire: SenderTools, { url, method, headers }: { url: string; method: string; headers: Record<string, string> }, blob: Blob, progress: (part: number) => void): Promise<void> {
+function transfer(
+  tools: SenderTools,
+  { url, method, headers }: { url: string; method: string; headers: Record<string, string> },
+  blob: Blob,
+  progress: (part: number) => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
-    request.open(method, new URL(url, wire.base))
+    request.open(method, new URL(url, tools.base))
     request.timeout = patience
     request.responseType = 'json'
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
@@ -43,17 +48,18 @@ function transfer(wire: SenderTools, { url, method, headers }: { url: string; me
       const { status, response } = request
       if (status >= 200 && status < 300) resolve()
       // Storage services do not speak JSON: there is no response then.
-      else reject(wire.failure(status, response?.error, request.getResponseHeader('Retry-After')))
+      else reject(tools.failure(status, response?.error, request.getResponseHeader('Retry-After')))
     }
     request.send(blob)
   })
 }
 
 /** Gives the service the bytes of a file, and returns the id of the upload. */
-export async function upload(wire: SenderTools, { name, type, blob }: Kept, progress: (part: number) => void): Promise<string> {
-  const { upload } = await wire.call<{ upload: any }>('widget-create-upload', { filename: name, content_type: type, size: blob.size })
-  await transfer(wire, upload, blob, progress)
-  return upload.id
+export async function upload(tools: SenderTools, { name, type, blob }: Kept, progress: (part: number) => void): Promise<string> {
+  const params = { filename: name, content_type: type, size: blob.size }
+  const { upload: target } = await tools.call<{ upload: any }>('widget-create-upload', params)
+  await transfer(tools, target, blob, progress)
+  return target.id
 }
 
 export function createPicker({ h, icon, t, config, say }: Tools): Picker {
@@ -67,7 +73,8 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
   const element = h('div', { class: 'field', role: 'group', 'aria-label': t('files') }, button, list, problem, input)
   let rows: { kept: Kept; bar: HTMLProgressElement }[] = []
 
-  const size = (bytes: number) => Math.max(0.1, bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
+  const size = (bytes: number) =>
+    Math.max(0.1, bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
 
   async function chosen(): Promise<void> {
     const files = [...input.files!]

@@ -1,7 +1,11 @@
 type Props = Record<string, string | number | boolean | undefined | ((event: any) => void)>
 
 /** Makes an element; functions among its props listen to events. */
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  props: Props = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(props)) {
     if (typeof value == 'function') element.addEventListener(name, value)

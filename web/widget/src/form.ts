@@ -33,7 +33,14 @@ const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 export function createForm({ widget }: Config, t: Translate, changed: () => void, submit: () => void): Form {
   const title = h('input', { id: 'title', maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto', 'aria-required': 'true' })
   const description = h('textarea', { id: 'description', maxlength: 10000, rows: 4, dir: 'auto', placeholder: t('description_hint') })
-  const email = h('input', { id: 'email', type: 'email', maxlength: 254, autocomplete: 'email', placeholder: t('email_hint'), 'aria-required': String(widget.require_email) })
+  const email = h('input', {
+    id: 'email',
+    type: 'email',
+    maxlength: 254,
+    autocomplete: 'email',
+    placeholder: t('email_hint'),
+    'aria-required': String(widget.require_email),
+  })
   const website = h('input', { name: 'website', tabindex: -1, autocomplete: 'off' })
   const banner = h('p', { class: 'alert', role: 'alert', hidden: true })
   const send = h('button', { class: 'primary' }, t('send'))

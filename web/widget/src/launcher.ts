@@ -19,8 +19,12 @@ const sides = ['top', 'right', 'bottom', 'left']
 
 export function createPlace(hidden: boolean, open: () => void, near: () => void): Place {
   const label = h('span', { dir: 'auto' })
-  const button = h('button', { class: 'launcher primary', type: 'button', 'aria-haspopup': 'dialog', hidden, click: open, pointerenter: near, focus: near },
-    icon('M9 18h6M10 21h4M9 15a6 6 0 1 1 6 0v3H9z'), label)
+  const button = h(
+    'button',
+    { class: 'launcher primary', type: 'button', 'aria-haspopup': 'dialog', hidden, click: open, pointerenter: near, focus: near },
+    icon('M9 18h6M10 21h4M9 15a6 6 0 1 1 6 0v3H9z'),
+    label,
+  )
   const root = h('div', { class: 'root', role: 'region' }, button)
   const host = document.createElement(tag)
   const shadow = host.attachShadow({ mode: 'open' })
@@ -37,7 +41,10 @@ export function createPlace(hidden: boolean, open: () => void, near: () => void)
         style.setProperty('--slot', String(document.querySelectorAll(`${tag}[data-at=${position}]`).length))
         host.dataset.at = position
       }
-      style.setProperty('--inset', sides.map((side) => (position.includes(side) ? `max(20px, env(safe-area-inset-${side}))` : 'auto')).join(' '))
+      style.setProperty(
+        '--inset',
+        sides.map((side) => (position.includes(side) ? `max(20px, env(safe-area-inset-${side}))` : 'auto')).join(' '),
+      )
       style.setProperty('--accent', primary_color)
       style.setProperty('--ink', ink(primary_color))
       style.colorScheme = theme == 'auto' ? 'light dark' : theme == 'page' ? '' : theme

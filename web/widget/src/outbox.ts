@@ -1,15 +1,8 @@
-import { type Call, failure } from './api'
-import type { Emit } from './events'
-import { loadExtras, type Sender } from './parts'
-import type { ErrorKind } from './public'
-import { type Entry, list, put, remove } from './shelf'
-
-/** What became of an idea. */
-export type Outcome =
-  | { state: 'progress'; file: number; part: number }
-  | { state: 'sent' }
-  | { state: 'waiting'; kind: ErrorKind }
-  | { state: 'refused' }
+import { failure } from './api'
+import { loadExtras } from './load'
+import type { Sender } from './sender'
+import { type Entry, list, type Outcome, put, remove } from './shelf'
+import type { OutboxTools } from './tools'
 
 export interface Outbox {
   /** Keeps an idea before it is sent, and tells whether it outlives the page. */
@@ -20,19 +13,6 @@ export interface Outbox {
   /** Takes out an idea that was refused. */
   takeRefused(): Promise<Entry | undefined>
   stop(): void
-}
-
-/** What the outbox needs of its surroundings. */
-export interface Post {
-  app: string
-  base: string
-  call: Call
-  /** The token in whose name to send; `fresh` when the one before does not do any more. */
-  token(entry: Entry, fresh: boolean): Promise<string | undefined>
-  /** Tells what became of an idea, whichever tab it was sent by. */
-  tell(id: string, outcome: Outcome): void
-  emit: Emit
-  failed(error: unknown, id: string): void
 }
 
 const most = { entries: 50, bytes: 60e6 }
@@ -49,17 +29,17 @@ async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
   return once()
 }
 
-export function openOutbox(post: Post): Outbox {
-  const { app, base } = post
+export function openOutbox(tools: OutboxTools): Outbox {
+  const { app, base } = tools
   const name = `gatherkit-outbox:${app}`
   const channel = new BroadcastChannel(name)
   let sender: Sender | undefined
   let stopped = false
 
-  channel.onmessage = ({ data: [id, outcome] }) => post.tell(id, outcome)
+  channel.onmessage = ({ data: [id, outcome] }) => tools.tell(id, outcome)
 
   function tell(id: string, outcome: Outcome): void {
-    post.tell(id, outcome)
+    tools.tell(id, outcome)
     if (!stopped) channel.postMessage([id, outcome])
   }
 
@@ -70,13 +50,13 @@ export function openOutbox(post: Post): Outbox {
     try {
       const { createSender } = await loadExtras(base)
       if (stopped) return
-      sender ??= createSender({ ...post, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
+      sender ??= createSender({ ...tools, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
       sender.flush(eager)
     } catch {
       const reason = failure(0)
       const { kind } = reason
       for (const { id } of entries) {
-        post.failed(reason, id)
+        tools.failed(reason, id)
         tell(id, { state: 'waiting', kind })
       }
       if (kind == 'server') setTimeout(flush, 30_000)

@@ -2,14 +2,15 @@ import type { Picker } from './attachments'
 import type { Config } from './config'
 import { h, icon } from './dom'
 import { createForm, type Text } from './form'
-import type { Outbox, Outcome } from './outbox'
-import { loadExtras, type Tools } from './parts'
+import type { Outbox } from './outbox'
+import { loadExtras } from './load'
 import type { Prefill } from './public'
-import type { Entry, Kept } from './shelf'
+import type { Entry, Kept, Outcome } from './shelf'
 import type { Similar } from './similar'
 import { forgetDraft, read, uuid, voter, write } from './storage'
 import { learn, type Name, type Translate } from './strings'
 import { adopt } from './style'
+import type { Tools } from './tools'
 
 /** What the panel needs of the widget around it. */
 export interface Around {
@@ -54,9 +55,18 @@ export function createPanel(around: Around): Panel {
   const say = (text: string): void => void (status.textContent = text)
   const form = createForm(config, t, changed, submit)
   const view = h('div', { class: 'body' }, form.element)
-  const dialog = h('dialog', { 'aria-labelledby': 'heading', close: closed, click: outside },
-    h('div', { class: 'bar' }, h('h2', { id: 'heading' }, t('heading')), h('button', { type: 'button', class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18'))),
-    view, status)
+  const dialog = h(
+    'dialog',
+    { 'aria-labelledby': 'heading', close: closed, click: outside },
+    h(
+      'div',
+      { class: 'bar' },
+      h('h2', { id: 'heading' }, t('heading')),
+      h('button', { type: 'button', class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18')),
+    ),
+    view,
+    status,
+  )
   let similar: Similar | undefined
   let picker: Picker | undefined
   let seconds = 0
@@ -119,7 +129,12 @@ export function createPanel(around: Around): Panel {
     keepDraft({ ...text, seconds: spent(), id })
     try {
       // What only the memory holds stays a draft until it is sent.
-      durable = await outbox.add(around.compose(id, text, picker?.files() ?? (widget.allow_file_uploads ? returned : []), { website: form.website(), seconds: spent() }))
+      durable = await outbox.add(
+        around.compose(id, text, picker?.files() ?? (widget.allow_file_uploads ? returned : []), {
+          website: form.website(),
+          seconds: spent(),
+        }),
+      )
       if (durable) forgetDraft(app_id, id)
     } catch {
       settle()
@@ -135,7 +150,7 @@ export function createPanel(around: Around): Panel {
     say('')
   }
 
-  function outcome(id: string, outcome: Outcome): void {
+  function showOutcome(id: string, outcome: Outcome): void {
     if (id != sending) return
     const { state } = outcome
     if (state == 'progress') return picker?.progress(outcome.file, outcome.part)
@@ -161,8 +176,16 @@ export function createPanel(around: Around): Panel {
   function result(kind: 'sent' | 'waiting', name: 'sent' | 'offline' | 'server' | 'identity'): void {
     const heading = h('h3', { tabindex: -1 }, t(`${name}_heading`))
     const texts = ([`${name}_text`, ...(kind == 'waiting' && !durable ? ['memory_text'] : [])] as Name[]).map((text) => t(text))
-    show(h('div', { class: `result ${kind}` }, h('div', { class: 'seal' }, icon(icons[kind])), heading, ...texts.map((text) => h('p', {}, text)),
-      h('div', { class: 'foot' }, h('button', { type: 'button', class: 'primary', click: again }, t('again')))))
+    show(
+      h(
+        'div',
+        { class: `result ${kind}` },
+        h('div', { class: 'seal' }, icon(icons[kind])),
+        heading,
+        ...texts.map((text) => h('p', {}, text)),
+        h('div', { class: 'foot' }, h('button', { type: 'button', class: 'primary', click: again }, t('again'))),
+      ),
+    )
     heading.focus()
     say(texts.join(' '))
   }
@@ -239,7 +262,7 @@ export function createPanel(around: Around): Panel {
     },
     close,
     idle: () => !dialog.open && !sending,
-    outcome,
+    outcome: showOutcome,
     remove() {
       visualViewport!.removeEventListener('resize', fit)
       dialog.remove()

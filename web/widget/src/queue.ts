@@ -43,7 +43,12 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
         app.set(options)
         if (options.identity) app.identify(options.identity)
       } else if (key) {
-        apps.set(key, start({ ...common, ...options }, new URL(base.replace(/\/?$/, '/'), location.href).href, (event, detail) => emit(event, { key, ...detail })))
+        apps.set(
+          key,
+          start({ ...common, ...options }, new URL(base.replace(/\/?$/, '/'), location.href).href, (event, detail) =>
+            emit(event, { key, ...detail }),
+          ),
+        )
       } else {
         console.warn('Gatherkit: boot needs a key')
       }

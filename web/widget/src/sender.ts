@@ -1,8 +1,8 @@
 import type { Failure } from './api'
 import { upload } from './attachments'
-import type { Sender, SenderTools } from './parts'
 import type { ErrorKind, SubmittedRequest } from './public'
 import type { Entry } from './shelf'
+import type { SenderTools } from './tools'
 
 /** Longer ago the service may have forgotten the idempotency key, which it keeps for 30 days. */
 const oldest = 29 * 24 * 3600_000
@@ -16,6 +16,12 @@ const refusal = (kind: ErrorKind, code: string): Partial<Failure> => ({ kind, co
 /** How long to wait after that many failures: from 2 s to 5 min, by chance half of it or half more. */
 export function backoff(tries: number, chance = Math.random()): number {
   return Math.min(2000 * 2 ** (tries - 1), 300_000) * (0.5 + chance)
+}
+
+export interface Sender {
+  /** Sends what is due; eagerly also what only waits because a try has failed. */
+  flush(eager: boolean): void
+  stop(): void
 }
 
 /** Sends what the outbox holds, an idea at a time and in one tab at a time. */
@@ -42,8 +48,10 @@ export function createSender(tools: SenderTools): Sender {
       await put(entry)
     }
     try {
-      const attachments = files.length ? files.map(({ upload }) => upload) : undefined
-      return (await call<{ request: SubmittedRequest }>('widget-submit-request', { ...fields, idempotency_key: id, identity_token, attachments })).request
+      const attachments = files.length ? files.map((kept) => kept.upload) : undefined
+      return (
+        await call<{ request: SubmittedRequest }>('widget-submit-request', { ...fields, idempotency_key: id, identity_token, attachments })
+      ).request
     } catch (error) {
       const { kind, code } = error as Failure
       if (kind == 'identity' && !fresh) return submit(entry, true)

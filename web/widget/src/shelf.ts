@@ -2,6 +2,7 @@
  * Where ideas lie until the service has them: IndexedDB, or memory when a browser
  * does not let us have that or its place is full.
  */
+import type { ErrorKind } from './public'
 
 /** A file of an idea; `upload` is its id once the service has its bytes. */
 export interface Kept {
@@ -29,6 +30,13 @@ export interface Entry {
   /** Why the service does not take it: it waits for the form then. */
   refusal?: { code: string; message: string }
 }
+
+/** What became of an idea. */
+export type Outcome =
+  | { state: 'progress'; file: number; part: number }
+  | { state: 'sent' }
+  | { state: 'waiting'; kind: ErrorKind }
+  | { state: 'refused' }
 
 const memory = new Map<string, Entry>()
 

@@ -1,4 +1,4 @@
-import type { Tools } from './parts'
+import type { Tools } from './tools'
 import type { Votes } from './votes'
 
 /** The list of requests that are like what is being typed. */
@@ -26,7 +26,12 @@ export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): S
 
   function row({ id, title, votes: count }: Request): HTMLElement {
     const shown = h('span', {}, number(count))
-    const button = h('button', { type: 'button', class: 'vote', 'aria-label': t('vote', { title }), 'aria-pressed': String(votes.has(id)), click: vote }, icon('M6 15l6-6 6 6'), shown)
+    const button = h(
+      'button',
+      { type: 'button', class: 'vote', 'aria-label': t('vote', { title }), 'aria-pressed': String(votes.has(id)), click: vote },
+      icon('M6 15l6-6 6 6'),
+      shown,
+    )
     async function vote(): Promise<void> {
       try {
         const result = await votes.cast(id, button.ariaPressed == 'true')

@@ -1,5 +1,5 @@
 import type { Failure } from './api'
-import type { Tools } from './parts'
+import type { Tools } from './tools'
 
 /** A vote that was counted. */
 export interface Ballot {

@@ -24,8 +24,25 @@ export function PasswordForm({ email }: { email: string }) {
       {form.error && <p className="form-error" role="alert">{form.error}</p>}
       {/* tells password managers whose password it is */}
       <input type="text" autoComplete="username" value={email} readOnly hidden />
-      <Field label="Current password" type="password" autoComplete="current-password" isRequired value={current} onChange={setCurrent} error={form.errorOf("current_password")} />
-      <Field label="New password" type="password" autoComplete="new-password" isRequired value={next} onChange={setNext} error={form.errorOf("new_password")} hint="At least 10 characters; several words are best." />
+      <Field
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        isRequired
+        value={current}
+        onChange={setCurrent}
+        error={form.errorOf("current_password")}
+      />
+      <Field
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        isRequired
+        value={next}
+        onChange={setNext}
+        error={form.errorOf("new_password")}
+        hint="At least 10 characters; several words are best."
+      />
       <div className="row">
         <Button type="submit" kind="primary" isPending={form.sending}>Change password</Button>
         <p className="quiet small">All your other sessions end at once.</p>
@@ -37,6 +54,8 @@ export function PasswordForm({ email }: { email: string }) {
 // The service speaks of a login and of parameters; here it is about fields.
 function atField(error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
-  if (error.code === "auth.invalid_credentials") throw new ApiError("auth.invalid_current_password", "This is not your current password.", error.status);
+  if (error.code === "auth.invalid_credentials") {
+    throw new ApiError("auth.invalid_current_password", "This is not your current password.", error.status);
+  }
   throw new ApiError(error.code, error.message.replace(/^(current|new)_password/, "The $1 password"), error.status, error.retryAfter);
 }

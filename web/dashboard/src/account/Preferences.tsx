@@ -13,7 +13,11 @@ export function Preferences() {
   return (
     <div className="stack preferences">
       <Radios label="Appearance" value={theme} options={[...themes]} onChange={(next) => changeSettings({ theme: next })} />
-      <Switch isSelected={shortcuts} onChange={(on) => changeSettings({ shortcuts: on })} hint="Keys such as j, k and s work without Ctrl or ⌘. Turn them off when they get in the way of your keyboard or of speech input.">
+      <Switch
+        isSelected={shortcuts}
+        onChange={(on) => changeSettings({ shortcuts: on })}
+        hint="Keys such as j, k and s work without Ctrl or ⌘. Turn them off when they get in the way of your keyboard or of speech input."
+      >
         Single-key shortcuts
       </Switch>
     </div>

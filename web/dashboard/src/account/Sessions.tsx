@@ -24,14 +24,25 @@ export function Sessions() {
               <p className="quiet small">Logged in <Time at={session.created_at} />, last used <Time at={session.used_at} /></p>
             </div>
             {!session.current && (
-              <Button small isDisabled={revoke.isPending} onPress={() => revoke.mutate(session)} aria-label={`Log out ${deviceOf(session.user_agent)}`}>Log out</Button>
+              <Button
+                small
+                isDisabled={revoke.isPending}
+                onPress={() => revoke.mutate(session)}
+                aria-label={`Log out ${deviceOf(session.user_agent)}`}
+              >
+                Log out
+              </Button>
             )}
           </li>
         ))}
       </ul>
       <div className="row">
         <Button onPress={() => void logOut().catch((error: unknown) => notifyError(error))}>Log out here</Button>
-        {sessions.data.length > 1 && <Button kind="danger" isPending={revoke.isPending} onPress={() => revoke.mutate("others")}>Log out everywhere else</Button>}
+        {sessions.data.length > 1 && (
+          <Button kind="danger" isPending={revoke.isPending} onPress={() => revoke.mutate("others")}>
+            Log out everywhere else
+          </Button>
+        )}
       </div>
     </>
   );

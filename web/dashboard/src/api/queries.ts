@@ -25,22 +25,29 @@ export const appsQuery = queryOptions({
 });
 
 // everyPage reads a list from its beginning, at most so many pages of it.
-export async function everyPage<P extends { next_cursor: string }>(read: (cursor: { cursor?: string }) => Promise<P>, most = Infinity): Promise<P[]> {
+export async function everyPage<P extends { next_cursor: string }>(
+  read: (cursor: { cursor?: string }) => Promise<P>,
+  most = Infinity,
+): Promise<P[]> {
   const pages = [await read({})];
-  for (let cursor = pages[0]!.next_cursor; cursor && pages.length < most; cursor = pages.at(-1)!.next_cursor) pages.push(await read({ cursor }));
+  for (let cursor = pages[0]!.next_cursor; cursor && pages.length < most; cursor = pages.at(-1)!.next_cursor) {
+    pages.push(await read({ cursor }));
+  }
   return pages;
 }
 
 // All users, in the order in which they came.
 export const usersQuery = queryOptions({
   queryKey: ["users"],
-  queryFn: async ({ signal }) => (await everyPage((cursor) => call("users-list", { limit: 200, ...cursor }, signal))).flatMap((page) => page.users),
+  queryFn: async ({ signal }) =>
+    (await everyPage((cursor) => call("users-list", { limit: 200, ...cursor }, signal))).flatMap((page) => page.users),
   staleTime: 60_000,
 });
 
 // The account's tags: at most the first thousand, by their letters.
 export const tagsQuery = queryOptions({
   queryKey: ["tags"],
-  queryFn: async ({ signal }) => (await everyPage((cursor) => call("tags-list", { limit: 200, ...cursor }, signal), 5)).flatMap((page) => page.tags),
+  queryFn: async ({ signal }) =>
+    (await everyPage((cursor) => call("tags-list", { limit: 200, ...cursor }, signal), 5)).flatMap((page) => page.tags),
   staleTime: 30_000,
 });

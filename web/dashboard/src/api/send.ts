@@ -28,7 +28,12 @@ export class ApiError extends Error {
 export const unreachable = () => new ApiError("network", "Gatherkit cannot be reached at the moment. Try again shortly.", 0);
 
 // A call without credentials of its own: headers says who asks.
-export async function send<O extends Operation>(operation: O, params: Params<O>, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Result<O>> {
+export async function send<O extends Operation>(
+  operation: O,
+  params: Params<O>,
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<Result<O>> {
   let response: Response;
   let answer: { ok: true; result: Result<O> } | { ok: false; error: { code: string; message: string } };
   try {
@@ -50,6 +55,7 @@ export async function send<O extends Operation>(operation: O, params: Params<O>,
 // exactly reads JSON and keeps all digits of long numbers, which stand in other systems' ids
 // that pages send along: as text, where a number of JavaScript would lose some.
 function exactly(text: string) {
-  const keep = (_: string, value: unknown, context?: { source?: string }) => (typeof value === "number" && context?.source && /\d[\d.]{15}/.test(context.source) ? context.source : value);
+  const keep = (_: string, value: unknown, context?: { source?: string }) =>
+    typeof value === "number" && context?.source && /\d[\d.]{15}/.test(context.source) ? context.source : value;
   return JSON.parse(text, /\d[\d.]{15}/.test(text) ? keep : undefined);
 }

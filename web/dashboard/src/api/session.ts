@@ -62,7 +62,10 @@ const unauthorized = (error: unknown) => error instanceof ApiError && error.stat
 
 // enterBy logs somebody in. No refresh is under way meanwhile, whose cookie could take the
 // place of theirs.
-async function enterBy<O extends "auth-login" | "setup-create-owner" | "auth-accept-invite">(operation: O, params: Params<O>): Promise<void> {
+async function enterBy<O extends "auth-login" | "setup-create-owner" | "auth-accept-invite">(
+  operation: O,
+  params: Params<O>,
+): Promise<void> {
   const { access_token } = await exclusively(() => send(operation, params, cookie));
   const me = await whoHas(access_token);
   tabs.postMessage({ token: access_token, user: me.user.id });

@@ -11,16 +11,33 @@ export function AppLine({ app, open }: { app: App; open: { count: number; exact:
   const request = latest.data?.request;
   return (
     <li className="card app-line">
-      <span className="app-dot" aria-hidden="true"><svg width="10" height="10" viewBox="0 0 10 10"><circle cx="5" cy="5" r="5" fill={app.settings.widget.primary_color} /></svg></span>
-      <h2><Link to="/apps/$id" params={{ id: app.id }} className="app-link">{app.name}</Link></h2>
+      <span className="app-dot" aria-hidden="true">
+        <svg width="10" height="10" viewBox="0 0 10 10">
+          <circle cx="5" cy="5" r="5" fill={app.settings.widget.primary_color} />
+        </svg>
+      </span>
+      <h2>
+        <Link to="/apps/$id" params={{ id: app.id }} className="app-link">
+          {app.name}
+        </Link>
+      </h2>
       <p className="app-latest">
         {request && <><span className="app-latest-title">{request.title}</span> <Time at={request.created_at} /></>}
         {request === null && <Link to="/apps/$id" params={{ id: app.id }}>Install it to get the first request</Link>}
         {latest.isError && "The latest request could not be loaded."}
       </p>
       <p className="app-counts number">
-        {latest.data && <Link to="/" search={{ app: app.id }}>{count(latest.data.total, "request")}</Link>}
-        {open && open.count > 0 && <Link to="/" search={{ app: app.id, status: ["opened"] }} className="app-open">{number(open.count)}{!open.exact && "+"} new</Link>}
+        {latest.data && (
+          <Link to="/" search={{ app: app.id }}>
+            {count(latest.data.total, "request")}
+          </Link>
+        )}
+        {open && open.count > 0 && (
+          <Link to="/" search={{ app: app.id, status: ["opened"] }} className="app-open">
+            {number(open.count)}
+            {!open.exact && "+"} new
+          </Link>
+        )}
       </p>
     </li>
   );

@@ -38,7 +38,13 @@ export default function AppPage() {
       <p className="app-back"><Link to="/apps"><BackIcon size={16} />Apps</Link></p>
       {app.data && <AppSections key={id} app={app.data} />}
       {app.isPending && <Skeleton lines={8} label="Loading the app" />}
-      {!app.data && app.isError && (app.error instanceof ApiError && app.error.status < 500 && app.error.status >= 400 ? <NoApp /> : <Failure alone error={app.error} onRetry={() => void app.refetch()} />)}
+      {!app.data &&
+        app.isError &&
+        (app.error instanceof ApiError && app.error.status < 500 && app.error.status >= 400 ? (
+          <NoApp />
+        ) : (
+          <Failure alone error={app.error} onRetry={() => void app.refetch()} />
+        ))}
     </div>
   );
 }
@@ -76,7 +82,15 @@ function AppSections({ app }: { app: App }) {
       <div className="app-body">
         <nav ref={links} className="app-sections" aria-label="Sections">
           {visible.map(({ id, name }) => (
-            <Link key={id} to="/apps/$id" params={{ id: app.id }} search={id === "install" ? {} : { section: id }} activeOptions={{ exact: true }}>{name}</Link>
+            <Link
+              key={id}
+              to="/apps/$id"
+              params={{ id: app.id }}
+              search={id === "install" ? {} : { section: id }}
+              activeOptions={{ exact: true }}
+            >
+              {name}
+            </Link>
           ))}
         </nav>
         <section key={current.id} className="app-section" aria-labelledby="section-title">

@@ -32,15 +32,33 @@ export default function AppsPage() {
       {pages.isPending && <Skeleton lines={6} label="Loading the apps" />}
       {pages.isError && apps.length === 0 && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.isSuccess && apps.length === 0 && <NoApps create={create} />}
-      {apps.length > 0 && <ul className="apps">{apps.map((app) => <AppLine key={app.id} app={app} open={open.data?.apps.find(({ app_id }) => app_id === app.id)} />)}</ul>}
-      {pages.hasNextPage && <div className="apps-more"><Button isPending={pages.isFetchingNextPage} onPress={() => void pages.fetchNextPage()}>Show more</Button></div>}
+      {apps.length > 0 && (
+        <ul className="apps">
+          {apps.map((app) => (
+            <AppLine key={app.id} app={app} open={open.data?.apps.find(({ app_id }) => app_id === app.id)} />
+          ))}
+        </ul>
+      )}
+      {pages.hasNextPage && (
+        <div className="apps-more">
+          <Button isPending={pages.isFetchingNextPage} onPress={() => void pages.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
       <CreateApp isOpen={creating} onClose={() => setCreating(false)} />
     </div>
   );
 }
 
 function NoApps({ create }: { create: (() => void) | undefined }) {
-  if (!create) return <EmptyState icon={<AppsIcon size={24} />} title="There is no app yet"><p>An admin of your team creates the first one.</p></EmptyState>;
+  if (!create) {
+    return (
+      <EmptyState icon={<AppsIcon size={24} />} title="There is no app yet">
+        <p>An admin of your team creates the first one.</p>
+      </EmptyState>
+    );
+  }
   return (
     <EmptyState icon={<AppsIcon size={24} />} title="Create your first app">
       <p>Give it the name of your product. On the next page you get one line that puts the widget on your site.</p>

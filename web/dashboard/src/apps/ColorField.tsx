@@ -12,8 +12,25 @@ interface Props {
 export function ColorField({ value, onChange, error, isDisabled }: Props) {
   return (
     <div className="color-field">
-      <input type="color" className="color-well" aria-label="Choose the colour" value={isColor(value) ? value : "#000000"} onChange={(event) => onChange(event.target.value.toUpperCase())} disabled={isDisabled} />
-      <Field label="Colour" value={value} onChange={onChange} onBlur={() => onChange(readColor(value))} error={error} hint={isColor(value) ? contrastHint(value) : "Write it as #4F46E5."} isDisabled={isDisabled} spellCheck="false" autoComplete="off" />
+      <input
+        type="color"
+        className="color-well"
+        aria-label="Choose the colour"
+        value={isColor(value) ? value : "#000000"}
+        onChange={(event) => onChange(event.target.value.toUpperCase())}
+        disabled={isDisabled}
+      />
+      <Field
+        label="Colour"
+        value={value}
+        onChange={onChange}
+        onBlur={() => onChange(readColor(value))}
+        error={error}
+        hint={isColor(value) ? contrastHint(value) : "Write it as #4F46E5."}
+        isDisabled={isDisabled}
+        spellCheck="false"
+        autoComplete="off"
+      />
     </div>
   );
 }

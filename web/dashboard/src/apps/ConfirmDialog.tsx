@@ -36,9 +36,23 @@ function ConfirmForm({ onClose, word, action, run, children }: Omit<Props, "titl
   const right = typed.trim() === word.trim();
   return (
     <form className="stack" onSubmit={(event) => (right ? form.onSubmit(event) : event.preventDefault())}>
-      <div id={what} className="stack consequences">{children}</div>
-      <Field label={`Type “${word}” to confirm`} value={typed} onChange={setTyped} autoComplete="off" spellCheck="false" aria-describedby={what} autoFocus />
-      {form.error && <p className="field-error" role="alert">{form.error}</p>}
+      <div id={what} className="stack consequences">
+        {children}
+      </div>
+      <Field
+        label={`Type “${word}” to confirm`}
+        value={typed}
+        onChange={setTyped}
+        autoComplete="off"
+        spellCheck="false"
+        aria-describedby={what}
+        autoFocus
+      />
+      {form.error && (
+        <p className="field-error" role="alert">
+          {form.error}
+        </p>
+      )}
       <div className="dialog-actions">
         <Button onPress={onClose}>Cancel</Button>
         <Button type="submit" kind="danger" isDisabled={!right} isPending={form.sending}>{action}</Button>

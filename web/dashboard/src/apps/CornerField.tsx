@@ -17,7 +17,12 @@ export function CornerField({ value, onChange, isDisabled }: { value: Corner; on
     <RadioGroup className="field" value={value} onChange={(next) => onChange(next as Corner)} isDisabled={isDisabled}>
       <Label className="field-label">Place</Label>
       <div className="corners">
-        {corners.map(({ id, name }) => <Radio key={id} value={id} className={`corner corner-${id}`}><span className="corner-mark" /><span className="small">{name}</span></Radio>)}
+        {corners.map(({ id, name }) => (
+          <Radio key={id} value={id} className={`corner corner-${id}`}>
+            <span className="corner-mark" />
+            <span className="small">{name}</span>
+          </Radio>
+        ))}
       </div>
     </RadioGroup>
   );

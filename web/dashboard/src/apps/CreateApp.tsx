@@ -32,8 +32,21 @@ function CreateForm({ onClose }: { onClose(): void }) {
   });
   return (
     <form className="stack" onSubmit={form.onSubmit}>
-      {form.error && <p className="field-error" role="alert">{form.error}</p>}
-      <Field label="Name" hint="The product or website that it collects ideas for." value={name} onChange={setName} error={form.errorOf("name")} maxLength={100} isRequired autoFocus />
+      {form.error && (
+        <p className="field-error" role="alert">
+          {form.error}
+        </p>
+      )}
+      <Field
+        label="Name"
+        hint="The product or website that it collects ideas for."
+        value={name}
+        onChange={setName}
+        error={form.errorOf("name")}
+        maxLength={100}
+        isRequired
+        autoFocus
+      />
       <div className="dialog-actions">
         <Button onPress={onClose}>Cancel</Button>
         <Button type="submit" kind="primary" isPending={form.sending} isDisabled={!name.trim()}>Create app</Button>

@@ -32,8 +32,16 @@ export function FirstRequest({ app }: { app: App }) {
       <div role="status">{arrived && <Arrived key={arrived.id} request={arrived} />}</div>
       {request && !arrived && <p>Requests arrive here. The latest is <b>{request.title}</b>, <Time at={request.created_at} />.</p>}
       <div className="row">
-        {request && <Link to="/" search={{ app: app.id, request: request.id }} className={arrived ? "button button-primary" : "button"}>Open it in the inbox</Link>}
-        {session.can("member") && <Button onPress={() => test.mutate()} isPending={test.isPending}>Send a test request</Button>}
+        {request && (
+          <Link to="/" search={{ app: app.id, request: request.id }} className={arrived ? "button button-primary" : "button"}>
+            Open it in the inbox
+          </Link>
+        )}
+        {session.can("member") && (
+          <Button onPress={() => test.mutate()} isPending={test.isPending}>
+            Send a test request
+          </Button>
+        )}
       </div>
       {test.isError && <p className="field-error" role="alert">{message(test.error)}</p>}
       {test.data && <TestNote way={test.data} />}
@@ -67,5 +75,10 @@ function Arrived({ request }: { request: FeatureRequest }) {
 
 function TestNote({ way }: { way: "key" | "hand" }) {
   if (way === "key") return <p className="quiet small">The test went the widget’s way, with the app’s key: the key works.</p>;
-  return <p className="quiet small">This page’s origin, {location.origin}, is not among the app’s allowed origins, so its key does not work here. The test was written down in your name instead. On the pages that you allow, the key works.</p>;
+  return (
+    <p className="quiet small">
+      This page’s origin, {location.origin}, is not among the app’s allowed origins, so its key does not work here. The test was written
+      down in your name instead. On the pages that you allow, the key works.
+    </p>
+  );
 }

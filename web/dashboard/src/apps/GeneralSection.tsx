@@ -31,9 +31,24 @@ function Rename({ app }: { app: App }) {
   });
   return (
     <form className="stack rename" onSubmit={form.onSubmit}>
-      <Field label="Name" hint="Your team sees it here and in the inbox. People who use the widget do not." value={name} onChange={setName} error={form.errorOf("name")} maxLength={100} />
-      {form.error && <p className="field-error" role="alert">{form.error}</p>}
-      <div><Button type="submit" isPending={form.sending} isDisabled={!name.trim() || name === app.name}>Rename</Button></div>
+      <Field
+        label="Name"
+        hint="Your team sees it here and in the inbox. People who use the widget do not."
+        value={name}
+        onChange={setName}
+        error={form.errorOf("name")}
+        maxLength={100}
+      />
+      {form.error && (
+        <p className="field-error" role="alert">
+          {form.error}
+        </p>
+      )}
+      <div>
+        <Button type="submit" isPending={form.sending} isDisabled={!name.trim() || name === app.name}>
+          Rename
+        </Button>
+      </div>
     </form>
   );
 }
@@ -60,9 +75,24 @@ function Delete({ app }: { app: App }) {
   return (
     <>
       <p className="quiet">Deletes the app with all its requests, votes, comments and files. Nobody can bring them back.</p>
-      <div><Button kind="danger" onPress={() => setAsking(true)}>Delete this app…</Button></div>
-      <ConfirmDialog title={`Delete ${app.name}?`} isOpen={asking} onClose={() => setAsking(false)} word={app.name} action={requests ? `Delete the app and ${requests}` : "Delete the app and its requests"} run={remove}>
-        <p>{requests ? <b>{requests}</b> : "All its requests"}{total > live && ` (${count(live, "live one")}, ${quarantine} in quarantine, ${bin} in the bin)`} with their votes, comments and files will be gone for good, at once.</p>
+      <div>
+        <Button kind="danger" onPress={() => setAsking(true)}>
+          Delete this app…
+        </Button>
+      </div>
+      <ConfirmDialog
+        title={`Delete ${app.name}?`}
+        isOpen={asking}
+        onClose={() => setAsking(false)}
+        word={app.name}
+        action={requests ? `Delete the app and ${requests}` : "Delete the app and its requests"}
+        run={remove}
+      >
+        <p>
+          {requests ? <b>{requests}</b> : "All its requests"}
+          {total > live && ` (${count(live, "live one")}, ${quarantine} in quarantine, ${bin} in the bin)`} with their votes, comments and
+          files will be gone for good, at once.
+        </p>
         <p>The widget vanishes from your pages, and the key stops working.</p>
       </ConfirmDialog>
     </>

@@ -16,19 +16,45 @@ const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "
 // somebody wants to see it, and not kept.
 export function IdentitySection({ app }: { app: App }) {
   const [asking, setAsking] = useState(false);
-  const secret = useMutation({ mutationFn: (rotate: boolean) => call("apps-identity-secret", { id: app.id, ...(rotate && { rotate }) }), gcTime: 0 });
+  const secret = useMutation({
+    mutationFn: (rotate: boolean) => call("apps-identity-secret", { id: app.id, ...(rotate && { rotate }) }),
+    gcTime: 0,
+  });
   const known = secret.data;
   return (
     <div className="stack">
-      <p className="quiet">Anybody can type any e-mail address into the widget, so such people are shown as not verified. Your backend can vouch for those who are logged in to your product: it signs a token with this secret.</p>
+      <p className="quiet">
+        Anybody can type any e-mail address into the widget, so such people are shown as not verified. Your backend can vouch for those who
+        are logged in to your product: it signs a token with this secret.
+      </p>
       <h3>Secret</h3>
-      {known ? <Snippet label="the identity secret" code={known.secret} /> : <p className="hidden-secret" aria-hidden="true">••••••••••••••••••••••••••••••••</p>}
+      {known ? (
+        <Snippet label="the identity secret" code={known.secret} />
+      ) : (
+        <p className="hidden-secret" aria-hidden="true">
+          ••••••••••••••••••••••••••••••••
+        </p>
+      )}
       <div className="row">
-        {known ? <Button onPress={() => secret.reset()}>Hide it</Button> : <Button onPress={() => secret.mutate(false)} isPending={secret.isPending}>Show the secret</Button>}
-        <Button kind="danger" onPress={() => setAsking(true)}>Make a new secret…</Button>
+        {known ? (
+          <Button onPress={() => secret.reset()}>Hide it</Button>
+        ) : (
+          <Button onPress={() => secret.mutate(false)} isPending={secret.isPending}>
+            Show the secret
+          </Button>
+        )}
+        <Button kind="danger" onPress={() => setAsking(true)}>
+          Make a new secret…
+        </Button>
       </div>
-      {secret.isError && !asking && <p className="field-error" role="alert">{message(secret.error)}</p>}
-      {known?.previous_valid_until && <p role="status">The secret before is good until {moment.format(new Date(known.previous_valid_until))}.</p>}
+      {secret.isError && !asking && (
+        <p className="field-error" role="alert">
+          {message(secret.error)}
+        </p>
+      )}
+      {known?.previous_valid_until && (
+        <p role="status">The secret before is good until {moment.format(new Date(known.previous_valid_until))}.</p>
+      )}
       <p className="quiet small">Keep it in your backend, never in a page: whoever has it can speak for anybody.</p>
       <h3>In your backend, with Node</h3>
       <Snippet label="the code for your backend" code={signing} />
@@ -45,7 +71,10 @@ export function IdentitySection({ app }: { app: App }) {
           notify("The app has a new secret. Give it to your backend within 24 hours.");
         }}
       >
-        <p>The secret of today stays good for 24 hours, so that you can change your backends one after the other. After that, tokens that it signed are refused.</p>
+        <p>
+          The secret of today stays good for 24 hours, so that you can change your backends one after the other. After that, tokens that it
+          signed are refused.
+        </p>
         <p>A still older one that has not run out ends at once.</p>
       </ConfirmDialog>
     </div>

@@ -15,13 +15,21 @@ export function KeySection({ app }: { app: App }) {
   const regenerate = useAppChange("apps-regenerate-key");
   return (
     <div className="stack">
-      <p className="quiet">The key says which app a request is for. It is public: it stands in your pages, and lets people send ideas and vote, nothing else.</p>
+      <p className="quiet">
+        The key says which app a request is for. It is public: it stands in your pages, and lets people send ideas and vote, nothing else.
+      </p>
       <Snippet label="the API key" code={app.api_key} />
       {can("admin") && (
         <>
           <h3>A new key</h3>
-          <p className="quiet">When the key is misused on pages of others, name your own under Allowed origins first. A new key makes you change your pages.</p>
-          <div><Button kind="danger" onPress={() => setAsking(true)}>Make a new key…</Button></div>
+          <p className="quiet">
+            When the key is misused on pages of others, name your own under Allowed origins first. A new key makes you change your pages.
+          </p>
+          <div>
+            <Button kind="danger" onPress={() => setAsking(true)}>
+              Make a new key…
+            </Button>
+          </div>
           <ConfirmDialog
             title="Make a new key?"
             isOpen={asking}

@@ -27,9 +27,16 @@ export function OriginsSection({ app }: { app: App }) {
 
   return (
     <SettingsForm form={form}>
-      <p className="quiet">The key stands in your pages, where anybody can copy it. Name the origins of your pages here, and browsers can use it on no others. Calls from your own backend always work.</p>
+      <p className="quiet">
+        The key stands in your pages, where anybody can copy it. Name the origins of your pages here, and browsers can use it on no others.
+        Calls from your own backend always work.
+      </p>
       <div ref={list} className="stack" role="group" aria-label="Allowed origins">
-        {rows.length === 0 && <p className="card origins-any">The list is empty: <b>pages of any origin</b> can show the widget and send requests.</p>}
+        {rows.length === 0 && (
+          <p className="card origins-any">
+            The list is empty: <b>pages of any origin</b> can show the widget and send requests.
+          </p>
+        )}
         {rows.map((row, i) => (
           <div key={i} className="origin-row">
             <Field
@@ -45,13 +52,31 @@ export function OriginsSection({ app }: { app: App }) {
               autoComplete="off"
               spellCheck="false"
             />
-            {!form.readOnly && <Button kind="quiet" icon aria-label={`Remove ${row || "the empty row"}`} onPress={() => remove(i)}><CloseIcon size={16} /></Button>}
+            {!form.readOnly && (
+              <Button kind="quiet" icon aria-label={`Remove ${row || "the empty row"}`} onPress={() => remove(i)}>
+                <CloseIcon size={16} />
+              </Button>
+            )}
           </div>
         ))}
-        {fault && !someWrong && <p className="field-error" role="alert">{fault}</p>}
-        {!form.readOnly && rows.length < 100 && <div><Button data-add onPress={() => set([...rows, ""])}><PlusIcon size={16} />Add an origin</Button></div>}
+        {fault && !someWrong && (
+          <p className="field-error" role="alert">
+            {fault}
+          </p>
+        )}
+        {!form.readOnly && rows.length < 100 && (
+          <div>
+            <Button data-add onPress={() => set([...rows, ""])}>
+              <PlusIcon size={16} />
+              Add an origin
+            </Button>
+          </div>
+        )}
       </div>
-      <p className="quiet small">An origin is how an address begins: the scheme, the host, and the port if there is one, such as https://www.example.com or http://localhost:3000. Each subdomain is an origin of its own.</p>
+      <p className="quiet small">
+        An origin is how an address begins: the scheme, the host, and the port if there is one, such as https://www.example.com or
+        http://localhost:3000. Each subdomain is an origin of its own.
+      </p>
     </SettingsForm>
   );
 }

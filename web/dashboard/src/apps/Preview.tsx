@@ -7,7 +7,8 @@ import { Switch } from "../ui/choices";
 
 type Widget = App["settings"]["widget"];
 
-const formOf = ({ show_email_field, require_email, allow_file_uploads }: Widget): string => [show_email_field, require_email, allow_file_uploads].join();
+const formOf = ({ show_email_field, require_email, allow_file_uploads }: Widget): string =>
+  [show_email_field, require_email, allow_file_uploads].join();
 
 function startsDark(): boolean {
   const { theme } = currentSettings();
@@ -46,7 +47,13 @@ export function Preview({ widget, sharing }: { widget: Widget; sharing: string }
         <h3>Preview</h3>
         <Switch isSelected={dark} onChange={setDark}>Dark page</Switch>
       </div>
-      <iframe ref={frame} className="preview-frame" title="Preview of the widget" src={absolute("preview")} sandbox="allow-scripts allow-forms" />
+      <iframe
+        ref={frame}
+        className="preview-frame"
+        title="Preview of the widget"
+        src={absolute("preview")}
+        sandbox="allow-scripts allow-forms"
+      />
       <p className="quiet small">This is the widget itself. Press its button and try the form: nothing that you send here is stored.</p>
     </div>
   );

@@ -31,8 +31,20 @@ export function WidgetSection({ app }: { app: App }) {
   return (
     <div className="widget-section">
       <SettingsForm form={form}>
-        <ColorField value={value.primary_color} onChange={(primary_color) => change({ primary_color })} error={faults["primary_color"]} isDisabled={readOnly} />
-        <Field label="Text on the button" value={value.button_text} onChange={(button_text) => change({ button_text })} error={faults["button_text"]} maxLength={40} isDisabled={readOnly} />
+        <ColorField
+          value={value.primary_color}
+          onChange={(primary_color) => change({ primary_color })}
+          error={faults["primary_color"]}
+          isDisabled={readOnly}
+        />
+        <Field
+          label="Text on the button"
+          value={value.button_text}
+          onChange={(button_text) => change({ button_text })}
+          error={faults["button_text"]}
+          maxLength={40}
+          isDisabled={readOnly}
+        />
         <CornerField value={value.position} onChange={(position) => change({ position })} isDisabled={readOnly} />
         <Radios
           label="E-mail address"
@@ -42,7 +54,12 @@ export function WidgetSection({ app }: { app: App }) {
           error={faults["show_email_field"] ?? faults["require_email"]}
           isDisabled={readOnly}
         />
-        <Switch isSelected={value.allow_file_uploads} onChange={(allow_file_uploads) => change({ allow_file_uploads })} isDisabled={readOnly} hint="Pictures, PDF and text, at most five.">
+        <Switch
+          isSelected={value.allow_file_uploads}
+          onChange={(allow_file_uploads) => change({ allow_file_uploads })}
+          isDisabled={readOnly}
+          hint="Pictures, PDF and text, at most five."
+        >
           Files can be attached
         </Switch>
       </SettingsForm>

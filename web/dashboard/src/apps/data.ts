@@ -23,13 +23,16 @@ async function countOf(where: Where, signal: AbortSignal): Promise<number> {
 }
 
 // Of how many requests an app consists, wherever they lie.
-export const boxesQuery = (id: string) => queryOptions({
-  queryKey: ["requests", "boxes", id],
-  queryFn: async ({ signal }) => {
-    const [live, quarantine, bin] = await Promise.all((["live", "quarantine", "bin"] as const).map((box) => countOf({ app_id: id, box }, signal)));
-    return { live: live!, quarantine: quarantine!, bin: bin! };
-  },
-});
+export const boxesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["requests", "boxes", id],
+    queryFn: async ({ signal }) => {
+      const [live, quarantine, bin] = await Promise.all(
+        (["live", "quarantine", "bin"] as const).map((box) => countOf({ app_id: id, box }, signal)),
+      );
+      return { live: live!, quarantine: quarantine!, bin: bin! };
+    },
+  });
 
 // The newest live request of an app, and how many there are.
 export const latestQuery = (id: string) => queryOptions({
@@ -63,5 +66,8 @@ export function reloadApp(id: string): void {
 export function forgetApp(id: string): void {
   const others = (apps: App[]) => apps.filter((app) => app.id !== id);
   queryClient.setQueryData(appsQuery.queryKey, (apps) => apps && others(apps));
-  queryClient.setQueryData(appPages.queryKey, (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, apps: others(page.apps) })) });
+  queryClient.setQueryData(
+    appPages.queryKey,
+    (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, apps: others(page.apps) })) },
+  );
 }

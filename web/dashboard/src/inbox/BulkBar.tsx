@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
 
 import type { Box } from "../api/types";
-import { useChanges, type Target } from "../requests/changes";
-import { usePicker, type PickerKind } from "../requests/pickers";
+import { useChanges } from "../requests/changes";
+import { usePicker, type PickerKind } from "../requests/picker";
 import { useProgress } from "../requests/progress";
+import type { Target } from "../requests/target";
 import { Button } from "../ui/Button";
 import { CalendarIcon, CheckIcon, CloseIcon, MergeIcon, PersonIcon, ShieldIcon, TagIcon, TrashIcon, UndoIcon } from "../ui/icons";
 import { count, number } from "../ui/marks";
@@ -24,7 +25,12 @@ interface Props {
 export function BulkBar({ target, selected, box, total, exact, all, onAll, onClear }: Props) {
   const { remove, restore, release, block } = useChanges();
   const pick = usePicker();
-  const picker = (kind: PickerKind, name: string, icon: ReactNode) => <Button key={kind} small kind="quiet" data-picker aria-label={name} onPress={() => pick(kind, target)}>{icon}<span className="bulk-words">{name}</span></Button>;
+  const picker = (kind: PickerKind, name: string, icon: ReactNode) => (
+    <Button key={kind} small kind="quiet" data-picker aria-label={name} onPress={() => pick(kind, target)}>
+      {icon}
+      <span className="bulk-words">{name}</span>
+    </Button>
+  );
   return (
     <div className="bulk" role="toolbar" aria-label="Selected requests">
       <Button small kind="quiet" icon aria-label="Select none" onPress={onClear}><CloseIcon size={16} /></Button>
@@ -36,7 +42,10 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
           {picker("assignee", "Assignee", <PersonIcon size={16} />)}
           {picker("eta", "ETA", <CalendarIcon size={16} />)}
           {!all && picker("merge", "Merge", <MergeIcon size={16} />)}
-          <Button small kind="quiet" aria-label="Delete" onPress={() => void remove(target)}><TrashIcon size={16} /><span className="bulk-words">Delete</span></Button>
+          <Button small kind="quiet" aria-label="Delete" onPress={() => void remove(target)}>
+            <TrashIcon size={16} />
+            <span className="bulk-words">Delete</span>
+          </Button>
         </>
       )}
       {box === "bin" && <Button small kind="quiet" onPress={() => void restore(target)}><UndoIcon size={16} />Restore</Button>}
@@ -58,8 +67,13 @@ export function ProgressLine() {
   const { text, done, total, stop } = progress;
   return (
     <div className="progress">
-      <label>{text}: {number(done)} of {count(Math.max(total, done), "request")}<progress max={Math.max(total, done, 1)} value={done} /></label>
-      <Button small onPress={() => stop.abort()}>Stop</Button>
+      <label>
+        {text}: {number(done)} of {count(Math.max(total, done), "request")}
+        <progress max={Math.max(total, done, 1)} value={done} />
+      </label>
+      <Button small onPress={() => stop.abort()}>
+        Stop
+      </Button>
     </div>
   );
 }

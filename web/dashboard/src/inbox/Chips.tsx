@@ -16,9 +16,16 @@ export function Chips({ search, onChange }: { search: Search; onChange(change: C
   if (!filtered(search)) return null;
   const { app, status, tag, assignee, source, from, to, q } = search;
   const chips: [string, Change][] = [];
-  for (const one of status ?? []) chips.push([statusNames[one], { status: status!.length > 1 ? status!.filter((other) => other !== one) : undefined }]);
+  for (const one of status ?? []) {
+    chips.push([statusNames[one], { status: status!.length > 1 ? status!.filter((other) => other !== one) : undefined }]);
+  }
   if (app) chips.push([apps?.find(({ id }) => id === app)?.name ?? "One app", { app: undefined }]);
-  if (assignee) chips.push([assignee === me ? "Mine" : assignee === "none" ? "Nobody’s" : (users?.find(({ id }) => id === assignee)?.name ?? "One assignee"), { assignee: undefined }]);
+  if (assignee) {
+    chips.push([
+      assignee === me ? "Mine" : assignee === "none" ? "Nobody’s" : (users?.find(({ id }) => id === assignee)?.name ?? "One assignee"),
+      { assignee: undefined },
+    ]);
+  }
   if (tag) chips.push([`Tag: ${tag}`, { tag: undefined }]);
   if (source) chips.push([`By ${sourceNames[source]}`, { source: undefined }]);
   if (from) chips.push([`Since ${day(from.slice(0, 10))}`, { from: undefined }]);
@@ -27,7 +34,12 @@ export function Chips({ search, onChange }: { search: Search; onChange(change: C
   return (
     <ul className="chips" aria-label="Filters in use">
       {chips.map(([name, change]) => (
-        <li key={name}><Button small aria-label={`Remove the filter ${name}`} onPress={() => onChange(change)}><span>{name}</span><CloseIcon size={14} /></Button></li>
+        <li key={name}>
+          <Button small aria-label={`Remove the filter ${name}`} onPress={() => onChange(change)}>
+            <span>{name}</span>
+            <CloseIcon size={14} />
+          </Button>
+        </li>
       ))}
       {chips.length > 1 && <li><Button small kind="quiet" onPress={() => onChange(cleared)}>Clear all</Button></li>}
     </ul>

@@ -20,15 +20,35 @@ export function Empty({ search, onClear, onNew }: { search: Search; onClear(): v
       </EmptyState>
     );
   }
-  if (search.box === "bin") return <EmptyState icon={<TrashIcon size={24} />} title="The bin is empty"><p>What is deleted stays here for 30 days, and can be restored.</p></EmptyState>;
-  if (search.box === "quarantine") return <EmptyState icon={<ShieldIcon size={24} />} title="Nothing in quarantine"><p>What looks like spam waits here until somebody has looked at it.</p></EmptyState>;
+  if (search.box === "bin") {
+    return (
+      <EmptyState icon={<TrashIcon size={24} />} title="The bin is empty">
+        <p>What is deleted stays here for 30 days, and can be restored.</p>
+      </EmptyState>
+    );
+  }
+  if (search.box === "quarantine") {
+    return (
+      <EmptyState icon={<ShieldIcon size={24} />} title="Nothing in quarantine">
+        <p>What looks like spam waits here until somebody has looked at it.</p>
+      </EmptyState>
+    );
+  }
   if (!apps.data) return null;
   const [app] = apps.data;
   if (!app) {
     return (
       <EmptyState icon={<AppsIcon size={24} />} title="Begin with an app">
-        <p>{can("admin") ? "An app is a product of yours that collects requests. Create it, and put its widget on your site." : "Requests are collected by apps, and there is none yet. Ask an admin of your team to create one."}</p>
-        {can("admin") && <Link to="/apps" className="button button-primary">Create an app</Link>}
+        <p>
+          {can("admin")
+            ? "An app is a product of yours that collects requests. Create it, and put its widget on your site."
+            : "Requests are collected by apps, and there is none yet. Ask an admin of your team to create one."}
+        </p>
+        {can("admin") && (
+          <Link to="/apps" className="button button-primary">
+            Create an app
+          </Link>
+        )}
       </EmptyState>
     );
   }

@@ -32,7 +32,10 @@ export function Facets({ search, where, onChange }: Props) {
     counts ? (counts.find((one) => one[key] === id) ?? { count: 0, exact: true }) : {};
 
   const others = users.filter((user) => user.id !== me).map(({ id, name }) => ({ id, name }));
-  const people = [{ id: me, name: "Mine" }, { id: "none", name: "Nobody’s" }, ...others].map((one) => ({ ...one, ...of(data?.assignees, "assignee_id", one.id) }));
+  const people = [{ id: me, name: "Mine" }, { id: "none", name: "Nobody’s" }, ...others].map((one) => ({
+    ...one,
+    ...of(data?.assignees, "assignee_id", one.id),
+  }));
   const statuses = search.status ?? [];
   const toggle = (status: string) => {
     const next = statuses.includes(status as Status) ? statuses.filter((one) => one !== status) : [...statuses, status as Status];
@@ -40,12 +43,51 @@ export function Facets({ search, where, onChange }: Props) {
   };
   return (
     <div className="facets">
-      <Facet label="Place" options={(["live", "quarantine", "bin"] as const).map((id) => ({ id, name: boxNames[id], ...of(data?.boxes, "box", id) }))} chosen={[search.box ?? "live"]} onToggle={(id) => onChange({ box: id === "live" ? undefined : (id as Search["box"]) })} />
-      <Facet label="Status" options={(Object.keys(statusNames) as Status[]).map((status) => ({ id: status, name: statusNames[status], status, ...of(data?.statuses, "status", status) }))} chosen={statuses} onToggle={toggle} />
-      <Facet label="Assignee" options={people.filter((one, i) => i < 2 || one.count !== 0 || one.id === search.assignee)} chosen={[search.assignee]} onToggle={(id) => onChange({ assignee: other(id, search.assignee) })} />
-      {apps.length > 1 && <Facet label="App" options={apps.map(({ id, name }) => ({ id, name, ...of(data?.apps, "app_id", id) }))} chosen={[search.app]} onToggle={(id) => onChange({ app: other(id, search.app) })} />}
-      <Facet label="Tag" options={tagOptions(data?.tags, search.tag)} chosen={[search.tag]} onToggle={(id) => onChange({ tag: other(id, search.tag) })} />
-      <Facet label="Source" options={(Object.keys(sourceNames) as (keyof typeof sourceNames)[]).map((id) => ({ id, name: sourceNames[id], ...of(data?.sources, "source", id) })).filter((one) => one.count !== 0 || one.id === search.source)} chosen={[search.source]} onToggle={(id) => onChange({ source: other(id, search.source) as Search["source"] })} />
+      <Facet
+        label="Place"
+        options={(["live", "quarantine", "bin"] as const).map((id) => ({ id, name: boxNames[id], ...of(data?.boxes, "box", id) }))}
+        chosen={[search.box ?? "live"]}
+        onToggle={(id) => onChange({ box: id === "live" ? undefined : (id as Search["box"]) })}
+      />
+      <Facet
+        label="Status"
+        options={(Object.keys(statusNames) as Status[]).map((status) => ({
+          id: status,
+          name: statusNames[status],
+          status,
+          ...of(data?.statuses, "status", status),
+        }))}
+        chosen={statuses}
+        onToggle={toggle}
+      />
+      <Facet
+        label="Assignee"
+        options={people.filter((one, i) => i < 2 || one.count !== 0 || one.id === search.assignee)}
+        chosen={[search.assignee]}
+        onToggle={(id) => onChange({ assignee: other(id, search.assignee) })}
+      />
+      {apps.length > 1 && (
+        <Facet
+          label="App"
+          options={apps.map(({ id, name }) => ({ id, name, ...of(data?.apps, "app_id", id) }))}
+          chosen={[search.app]}
+          onToggle={(id) => onChange({ app: other(id, search.app) })}
+        />
+      )}
+      <Facet
+        label="Tag"
+        options={tagOptions(data?.tags, search.tag)}
+        chosen={[search.tag]}
+        onToggle={(id) => onChange({ tag: other(id, search.tag) })}
+      />
+      <Facet
+        label="Source"
+        options={(Object.keys(sourceNames) as (keyof typeof sourceNames)[])
+          .map((id) => ({ id, name: sourceNames[id], ...of(data?.sources, "source", id) }))
+          .filter((one) => one.count !== 0 || one.id === search.source)}
+        chosen={[search.source]}
+        onToggle={(id) => onChange({ source: other(id, search.source) as Search["source"] })}
+      />
     </div>
   );
 }
@@ -59,7 +101,17 @@ function tagOptions(tags: ({ tag: string } & Count)[] = [], chosen: string | und
   return [{ id: chosen, name: chosen }, ...options];
 }
 
-function Facet({ label, options, chosen, onToggle }: { label: string; options: Option[]; chosen: (string | undefined)[]; onToggle(id: string): void }) {
+function Facet({
+  label,
+  options,
+  chosen,
+  onToggle,
+}: {
+  label: string;
+  options: Option[];
+  chosen: (string | undefined)[];
+  onToggle(id: string): void;
+}) {
   const [all, setAll] = useState(false);
   if (options.length === 0) return null;
   const shown = all ? options : options.filter((option, i) => i < few || chosen.includes(option.id));
@@ -72,7 +124,11 @@ function Facet({ label, options, chosen, onToggle }: { label: string; options: O
           {option.count !== undefined && <span className="facet-count">{number(option.count)}{option.exact === false && "+"}</span>}
         </ToggleButton>
       ))}
-      {options.length > few && <Button small kind="quiet" onPress={() => setAll(!all)}>{all ? "Fewer" : `All ${number(options.length)}`}</Button>}
+      {options.length > few && (
+        <Button small kind="quiet" onPress={() => setAll(!all)}>
+          {all ? "Fewer" : `All ${number(options.length)}`}
+        </Button>
+      )}
     </section>
   );
 }

@@ -4,9 +4,9 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { queryClient } from "../api/queries";
 import { useSession } from "../api/session";
 import type { FeatureRequest } from "../api/types";
-import type { Target } from "../requests/changes";
-import { PickerProvider } from "../requests/pickers";
+import { PickerProvider } from "../requests/PickerProvider";
 import { requestQuery, type Row } from "../requests/rows";
+import type { Target } from "../requests/target";
 import { changeSettings, useSettings } from "../shell/settings";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
@@ -45,7 +45,10 @@ function Inbox() {
   const { request: open, sort = "newest", ...filter } = search;
   const key = JSON.stringify([filter, sort]);
   const where = useMemo(() => whereOf(filter), [key]);
-  const change = useCallback((to: Change, replace = false) => void navigate({ to: "/", search: (old) => changed(old as Search, to), replace }), [navigate]);
+  const change = useCallback(
+    (to: Change, replace = false) => void navigate({ to: "/", search: (old) => changed(old as Search, to), replace }),
+    [navigate],
+  );
 
   const found = useRows(where, sort);
   const { rows, total, exact, query } = found;
@@ -98,7 +101,8 @@ function Inbox() {
   useInboxCommands({
     search,
     target,
-    onList: () => document.activeElement === list.current || document.activeElement === document.body || document.activeElement?.id === "main",
+    onList: () =>
+      document.activeElement === list.current || document.activeElement === document.body || document.activeElement?.id === "main",
     canClose: selected > 0 || open !== undefined,
     move,
     range: (by) => {
@@ -125,10 +129,27 @@ function Inbox() {
     <div className={open ? "inbox inbox-open" : "inbox"}>
       {facets && <aside className="inbox-facets" aria-label="Filters">{facetList}</aside>}
       <div className="inbox-list">
-        <Toolbar search={search} where={where} field={field} filters={facets} onFilters={() => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }))} onChange={change} onNew={() => setCreating(true)} onLeave={focusList} />
+        <Toolbar
+          search={search}
+          where={where}
+          field={field}
+          filters={facets}
+          onFilters={() => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }))}
+          onChange={change}
+          onNew={() => setCreating(true)}
+          onLeave={focusList}
+        />
         <Chips search={search} onChange={change} />
         <div className="list-head">
-          {member && <Checkbox aria-label="Select all that are loaded" isSelected={rows.length > 0 && selected >= rows.length} isIndeterminate={selected > 0 && selected < rows.length} isDisabled={rows.length === 0} onChange={(all) => (all ? state.selectAll(false) : state.clear())} />}
+          {member && (
+            <Checkbox
+              aria-label="Select all that are loaded"
+              isSelected={rows.length > 0 && selected >= rows.length}
+              isIndeterminate={selected > 0 && selected < rows.length}
+              isDisabled={rows.length === 0}
+              onChange={(all) => (all ? state.selectAll(false) : state.clear())}
+            />
+          )}
           <h1>{boxNames[box]}</h1>
           <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
           <span className="list-news" role="status">
@@ -137,20 +158,61 @@ function Inbox() {
           </span>
         </div>
         {query.isPending ? (
-          <div className="list-loading" role="status" aria-label="Loading the requests">{Array.from({ length: 14 }, (_, i) => <span key={i} />)}</div>
+          <div className="list-loading" role="status" aria-label="Loading the requests">
+            {Array.from({ length: 14 }, (_, i) => (
+              <span key={i} />
+            ))}
+          </div>
         ) : query.isError && !query.data ? (
           <Failure error={query.error} onRetry={() => void query.refetch()} />
         ) : rows.length === 0 ? (
           <Empty search={search} onClear={() => change(cleared)} onNew={() => setCreating(true)} />
         ) : (
-          <List key={query.isPlaceholderData ? "before" : key} found={found} at={state.at} open={open} selection={selection} selectable={member} box={list} seen={seen} onOpen={show} onSelect={state.select} />
+          <List
+            key={query.isPlaceholderData ? "before" : key}
+            found={found}
+            at={state.at}
+            open={open}
+            selection={selection}
+            selectable={member}
+            box={list}
+            seen={seen}
+            onOpen={show}
+            onSelect={state.select}
+          />
         )}
         <div className="floats">
           <ProgressLine />
-          {selected > 0 && target && <BulkBar target={target} selected={selected} box={box} total={total} exact={exact} all={selection.all} onAll={() => state.selectAll(true)} onClear={() => { state.clear(); focusList(); }} />}
+          {selected > 0 && target && (
+            <BulkBar
+              target={target}
+              selected={selected}
+              box={box}
+              total={total}
+              exact={exact}
+              all={selection.all}
+              onAll={() => state.selectAll(true)}
+              onClear={() => {
+                state.clear();
+                focusList();
+              }}
+            />
+          )}
         </div>
       </div>
-      {open && <aside className="inbox-panel" aria-label="Open request"><Suspense fallback={<div className="inbox-waiting"><Skeleton lines={8} label="Loading the request" /></div>}><RequestPanel id={open} onClose={close} /></Suspense></aside>}
+      {open && (
+        <aside className="inbox-panel" aria-label="Open request">
+          <Suspense
+            fallback={
+              <div className="inbox-waiting">
+                <Skeleton lines={8} label="Loading the request" />
+              </div>
+            }
+          >
+            <RequestPanel id={open} onClose={close} />
+          </Suspense>
+        </aside>
+      )}
       <Dialog title="Filters" isOpen={sheet} onClose={() => setSheet(false)}>
         {facetList}
         <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {count(total, "request")}</Button></div>

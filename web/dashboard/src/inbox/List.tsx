@@ -61,7 +61,13 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
 
   const atEnd = !hasNextPage && sight.last >= rows.length - 1;
   return (
-    <div ref={scroller} onScroll={look} className={["list", narrow && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"].filter(Boolean).join(" ")}>
+    <div
+      ref={scroller}
+      onScroll={look}
+      className={["list", narrow && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"]
+        .filter(Boolean)
+        .join(" ")}
+    >
       <div
         ref={box}
         className="items"
@@ -95,7 +101,18 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
         })}
       </div>
       <div className="list-end" role="status">
-        {isFetchNextPageError ? <span>More could not be loaded. <Button small onPress={() => void fetchNextPage()}>Try again</Button></span> : hasNextPage ? <span aria-hidden="true">Loading more…</span> : atEnd && rows.length > 20 ? `That is all: ${count(total, "request")}.` : null}
+        {isFetchNextPageError ? (
+          <span>
+            More could not be loaded.{" "}
+            <Button small onPress={() => void fetchNextPage()}>
+              Try again
+            </Button>
+          </span>
+        ) : hasNextPage ? (
+          <span aria-hidden="true">Loading more…</span>
+        ) : atEnd && rows.length > 20 ? (
+          `That is all: ${count(total, "request")}.`
+        ) : null}
       </div>
     </div>
   );
@@ -103,9 +120,9 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
 
 // inPage are the rows to have in the page: those in sight and some around them, and the one
 // to which the list points by its id.
-function inPage({ first, last }: Sight, count: number, at: number): number[] {
+function inPage({ first, last }: Sight, total: number, at: number): number[] {
   const from = Math.max(0, first - around);
-  const to = Math.min(count - 1, last + around);
+  const to = Math.min(total - 1, last + around);
   const all = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
   if (at >= 0 && at < from) all.unshift(at);
   if (at > to) all.push(at);

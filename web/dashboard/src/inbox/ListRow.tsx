@@ -23,7 +23,21 @@ interface Props {
 
 // A request in the list. The list has the focus, not its rows, as those that are out of sight
 // are not there; so nothing in a row can have it either.
-export const ListRow = memo(function ListRow({ row, id, at, of, top, app, assignee, active, open, selected, selectable, onPress, onSelect }: Props) {
+export const ListRow = memo(function ListRow({
+  row,
+  id,
+  at,
+  of,
+  top,
+  app,
+  assignee,
+  active,
+  open,
+  selected,
+  selectable,
+  onPress,
+  onSelect,
+}: Props) {
   return (
     <div
       id={id}
@@ -48,8 +62,18 @@ export const ListRow = memo(function ListRow({ row, id, at, of, top, app, assign
         {row.tags.length > 2 && <span className="tag item-rest">+{row.tags.length - 2}</span>}
         {app && <span className="item-app">{app}</span>}
       </span>
-      <span className="item-number" title={count(row.votes, "person is", "people are") + " behind it"}><VoteIcon size={16} />{number(row.votes)}</span>
-      <span className="item-number" title={count(row.comments, "comment")}>{row.comments > 0 && <><CommentIcon size={14} />{number(row.comments)}</>}</span>
+      <span className="item-number" title={count(row.votes, "person is", "people are") + " behind it"}>
+        <VoteIcon size={16} />
+        {number(row.votes)}
+      </span>
+      <span className="item-number" title={count(row.comments, "comment")}>
+        {row.comments > 0 && (
+          <>
+            <CommentIcon size={14} />
+            {number(row.comments)}
+          </>
+        )}
+      </span>
       <span className="item-person">{assignee && <Avatar name={assignee} titled />}</span>
       <span className="item-age"><Time at={row.created_at} brief /></span>
     </div>

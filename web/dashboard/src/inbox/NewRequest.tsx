@@ -22,7 +22,11 @@ export default function NewRequest(props: Props) {
   const { data: apps } = useQuery(appsQuery);
   return (
     <Dialog title="New request" isOpen onClose={props.onClose} wide>
-      {apps?.[0] ? <Form {...props} apps={apps} first={apps[0].id} /> : <p className="quiet">Requests belong to an app, and there is none yet. Create one first.</p>}
+      {apps?.[0] ? (
+        <Form {...props} apps={apps} first={apps[0].id} />
+      ) : (
+        <p className="quiet">Requests belong to an app, and there is none yet. Create one first.</p>
+      )}
     </Dialog>
   );
 }
@@ -33,12 +37,21 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
   const [description, setDescription] = useDraft("new.description");
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
-  const form = useForm(["title", "description", "submitter"], async () => {
-    const submitter = { ...(name.trim() && { name: name.trim() }), ...(email.trim() && { email: email.trim() }) };
-    const { request } = await call("requests-create", { app_id: appID, title, ...(description && { description }), ...(Object.keys(submitter).length > 0 && { submitter }) });
-    forget();
-    onCreated(request);
-  }, { title });
+  const form = useForm(
+    ["title", "description", "submitter"],
+    async () => {
+      const submitter = { ...(name.trim() && { name: name.trim() }), ...(email.trim() && { email: email.trim() }) };
+      const { request } = await call("requests-create", {
+        app_id: appID,
+        title,
+        ...(description && { description }),
+        ...(Object.keys(submitter).length > 0 && { submitter }),
+      });
+      forget();
+      onCreated(request);
+    },
+    { title },
+  );
   function forget() {
     setTitle("");
     setDescription("");
@@ -47,10 +60,25 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
     <form className="stack" noValidate onSubmit={form.onSubmit}>
       {apps.length > 1 && <Select label="App" value={appID} options={apps} onChange={setAppID} />}
       <Field label="Title" value={title} onChange={setTitle} error={form.errorOf("title")} maxLength={200} isRequired autoFocus />
-      <Field label="Description" value={description} onChange={setDescription} error={form.errorOf("description")} maxLength={10_000} rows={5} />
+      <Field
+        label="Description"
+        value={description}
+        onChange={setDescription}
+        error={form.errorOf("description")}
+        maxLength={10_000}
+        rows={5}
+      />
       <div className="new-person">
         <Field label="Who asked for it" hint="Their vote is counted." value={name} onChange={setName} maxLength={200} autoComplete="off" />
-        <Field label="Their e-mail" type="email" value={email} onChange={setEmail} error={form.errorOf("submitter")} maxLength={254} autoComplete="off" />
+        <Field
+          label="Their e-mail"
+          type="email"
+          value={email}
+          onChange={setEmail}
+          error={form.errorOf("submitter")}
+          maxLength={254}
+          autoComplete="off"
+        />
       </div>
       {form.error && <p className="field-error" role="alert">{form.error}</p>}
       <div className="dialog-actions">

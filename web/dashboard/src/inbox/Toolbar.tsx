@@ -25,24 +25,56 @@ export function Toolbar({ search, where, field, filters, onFilters, onChange, on
   const member = useSession().can("member");
   return (
     <div className="toolbar" role="toolbar" aria-label="List">
-      <Button icon kind="quiet" aria-label={filters ? "Hide the filters" : "Show the filters"} aria-expanded={filters} onPress={onFilters}><FilterIcon /></Button>
+      <Button icon kind="quiet" aria-label={filters ? "Hide the filters" : "Show the filters"} aria-expanded={filters} onPress={onFilters}>
+        <FilterIcon />
+      </Button>
       <SearchBox value={search.q ?? ""} field={field} onChange={(q) => onChange({ q: q || undefined }, true)} onLeave={onLeave} />
-      <Menu label="Order" button={<Button kind="quiet" aria-label={`Order: ${sortNames[sort]}`}><span className="toolbar-words">{sortNames[sort]}</span><DownIcon size={16} /></Button>}>
+      <Menu
+        label="Order"
+        button={
+          <Button kind="quiet" aria-label={`Order: ${sortNames[sort]}`}>
+            <span className="toolbar-words">{sortNames[sort]}</span>
+            <DownIcon size={16} />
+          </Button>
+        }
+      >
         {(Object.keys(sortNames) as Sort[]).map((id) => (
           <MenuItem key={id} textValue={sortNames[id]} onAction={() => onChange({ sort: id === "newest" ? undefined : id })}>
             <span className="menu-text">{sortNames[id]}</span>{id === sort && <CheckIcon size={16} />}
           </MenuItem>
         ))}
       </Menu>
-      <ExportMenu where={where} button={<Button icon kind="quiet" aria-label="Export these requests"><DownloadIcon /></Button>} />
-      {member && <Button kind="primary" aria-label="New request" onPress={onNew}><PlusIcon size={16} /><span className="toolbar-words">New request</span></Button>}
+      <ExportMenu
+        where={where}
+        button={
+          <Button icon kind="quiet" aria-label="Export these requests">
+            <DownloadIcon />
+          </Button>
+        }
+      />
+      {member && (
+        <Button kind="primary" aria-label="New request" onPress={onNew}>
+          <PlusIcon size={16} />
+          <span className="toolbar-words">New request</span>
+        </Button>
+      )}
     </div>
   );
 }
 
 const pause = 250;
 
-function SearchBox({ value, field, onChange, onLeave }: { value: string; field: RefObject<HTMLInputElement | null>; onChange(value: string): void; onLeave(): void }) {
+function SearchBox({
+  value,
+  field,
+  onChange,
+  onLeave,
+}: {
+  value: string;
+  field: RefObject<HTMLInputElement | null>;
+  onChange(value: string): void;
+  onLeave(): void;
+}) {
   const [typed, setTyped] = useState(value);
   const told = useRef(value);
   useEffect(() => {
@@ -59,7 +91,17 @@ function SearchBox({ value, field, onChange, onLeave }: { value: string; field: 
     return () => clearTimeout(timer);
   }, [typed]);
   return (
-    <SearchField className="search" aria-label="Search" value={typed} onChange={setTyped} maxLength={200} onKeyDown={(event) => { if (event.key === "Escape" && !typed || event.key === "Enter") onLeave(); else event.continuePropagation(); }}>
+    <SearchField
+      className="search"
+      aria-label="Search"
+      value={typed}
+      onChange={setTyped}
+      maxLength={200}
+      onKeyDown={(event) => {
+        if ((event.key === "Escape" && !typed) || event.key === "Enter") onLeave();
+        else event.continuePropagation();
+      }}
+    >
       <SearchIcon size={16} />
       <Input ref={field} placeholder="Search" />
       {typed && <AriaButton className="search-clear" aria-label="Clear the search"><CloseIcon size={14} /></AriaButton>}

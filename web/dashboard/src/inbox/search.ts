@@ -23,12 +23,15 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // readSearch takes what is well-formed in an address and leaves out the rest.
 export function readSearch(raw: Record<string, unknown>): Search {
   const one = <T extends string>(value: unknown, of: readonly T[]) => of.find((known) => known === value);
-  const text = (value: unknown, longest: number) => (typeof value === "string" || typeof value === "number" ? String(value).slice(0, longest) : "");
+  const text = (value: unknown, longest: number) =>
+    typeof value === "string" || typeof value === "number" ? String(value).slice(0, longest) : "";
   const id = (value: unknown) => (typeof value === "string" && uuid.test(value) ? value : undefined);
   const time = (value: unknown) => (typeof value === "string" && !Number.isNaN(Date.parse(value)) ? value : undefined);
 
   const box = one(raw["box"], ["bin", "quarantine"] as const);
-  const statuses = (Array.isArray(raw["status"]) ? raw["status"] : [raw["status"]]).flatMap((value) => one(value, Object.keys(statusNames) as Status[]) ?? []);
+  const statuses = (Array.isArray(raw["status"]) ? raw["status"] : [raw["status"]]).flatMap(
+    (value) => one(value, Object.keys(statusNames) as Status[]) ?? [],
+  );
   return present({
     app: id(raw["app"]),
     status: statuses.length > 0 ? [...new Set(statuses)] : undefined,
@@ -45,7 +48,8 @@ export function readSearch(raw: Record<string, unknown>): Search {
 }
 
 // present leaves out what is not there.
-const present = (change: Change): Search => Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined && value !== "")) as Search;
+const present = (change: Change): Search =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined && value !== "")) as Search;
 
 // whereOf is the API's form of a search's filter.
 export function whereOf({ app, status, tag, assignee, source, from, to, box, q }: Search): Where {
@@ -63,8 +67,18 @@ export function whereOf({ app, status, tag, assignee, source, from, to, box, q }
 }
 
 export const boxNames: Record<Box, string> = { live: "Inbox", quarantine: "Quarantine", bin: "Bin" };
-export const sourceNames: Record<NonNullable<Where["source"]>, string> = { widget: "Widget", dashboard: "Dashboard", api: "API", import: "Import" };
-export const sortNames: Record<Sort, string> = { newest: "Newest", oldest: "Oldest", most_voted: "Most voted", recently_updated: "Recently changed" };
+export const sourceNames: Record<NonNullable<Where["source"]>, string> = {
+  widget: "Widget",
+  dashboard: "Dashboard",
+  api: "API",
+  import: "Import",
+};
+export const sortNames: Record<Sort, string> = {
+  newest: "Newest",
+  oldest: "Oldest",
+  most_voted: "Most voted",
+  recently_updated: "Recently changed",
+};
 
 // changed is a search after a change. Another filter or order closes the open request. Words
 // are found in the inbox only: looking for them leads there, and looking elsewhere ends it.
@@ -75,7 +89,16 @@ export function changed(search: Search, change: Change): Search {
 }
 
 // cleared empties the part of a search that people can clear: not the place and the order.
-export const cleared = { app: undefined, status: undefined, tag: undefined, assignee: undefined, source: undefined, from: undefined, to: undefined, q: undefined };
+export const cleared = {
+  app: undefined,
+  status: undefined,
+  tag: undefined,
+  assignee: undefined,
+  source: undefined,
+  from: undefined,
+  to: undefined,
+  q: undefined,
+};
 
 export function filtered(search: Search): boolean {
   return Object.keys(cleared).some((name) => search[name as keyof Search] !== undefined);

@@ -33,17 +33,20 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
       if (paused) return;
       try {
         newest ??= await newestOf(where, sort, latest.current.rows[0]?.created_at, stop.signal);
-        const fresh = where.box === "bin" ? 0 : (await readRows({ ...where, ...(newest && { created_after: after(newest) }) }, "newest", "", 1, stop.signal)).total;
+        const fresh =
+          where.box === "bin"
+            ? 0
+            : (await readRows({ ...where, ...(newest && { created_after: after(newest) }) }, "newest", "", 1, stop.signal)).total;
         await takeChanges(where, stop.signal);
-        const { query, rows, refresh } = latest.current;
+        const list = latest.current;
         wait = often;
-        if (fresh > 0 && rows.length === 0) {
-          await refresh(); // nothing is there that could move
+        if (fresh > 0 && list.rows.length === 0) {
+          await list.refresh(); // nothing is there that could move
           setSince(new Date().toISOString());
         } else {
           setState({ where, fresh, away: false });
         }
-        if (query.isFetchNextPageError) void query.fetchNextPage();
+        if (list.query.isFetchNextPageError) void list.query.fetchNextPage();
       } catch {
         if (stop.signal.aborted) return;
         wait = Math.min(wait * 2, seldom);
@@ -51,15 +54,15 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
       }
       timer = window.setTimeout(ask, wait);
     };
-    const look = () => {
+    const resume = () => {
       if (paused) void ask();
     };
     timer = window.setTimeout(ask, sort === "newest" ? often : 0);
-    document.addEventListener("visibilitychange", look);
+    document.addEventListener("visibilitychange", resume);
     return () => {
       stop.abort();
       clearTimeout(timer);
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", resume);
     };
   }, [where, sort, ready, since]);
 

@@ -1,7 +1,8 @@
 import { useSession } from "../api/session";
 import { statusNames, type Box, type Sort, type Status } from "../api/types";
-import { useChanges, type Target } from "../requests/changes";
-import { usePicker, type PickerKind } from "../requests/pickers";
+import { useChanges } from "../requests/changes";
+import { usePicker, type PickerKind } from "../requests/picker";
+import type { Target } from "../requests/target";
 import { useCommands, type Command } from "../shell/commands";
 import { boxNames, cleared, filtered, sortNames, type Change, type Search } from "./search";
 
@@ -21,7 +22,13 @@ interface Moves {
   change(change: Change): void;
 }
 
-const pickers: [PickerKind, string, string][] = [["status", "Set the status", "s"], ["tags", "Tag", "t"], ["assignee", "Assign", "a"], ["eta", "Set the ETA", "e"], ["merge", "Merge into another one", "m"]];
+const pickers: [PickerKind, string, string][] = [
+  ["status", "Set the status", "s"],
+  ["tags", "Tag", "t"],
+  ["assignee", "Assign", "a"],
+  ["eta", "Set the ETA", "e"],
+  ["merge", "Merge into another one", "m"],
+];
 
 // useInboxCommands is all that keys and the palette do in the inbox.
 export function useInboxCommands(moves: Moves): void {
@@ -30,7 +37,7 @@ export function useInboxCommands(moves: Moves): void {
   const pick = usePicker();
   const { search, target, onList, change } = moves;
   const box: Box = search.box ?? "live";
-  const on = (run: (target: Target) => void) => () => target && run(target);
+  const on = (run: (requests: Target) => void) => () => target && run(target);
 
   const list: Command[] = [
     { name: "Next request", keys: ["j"], keysWhen: ["ArrowDown"], run: () => moves.move(1) },
@@ -50,29 +57,49 @@ export function useInboxCommands(moves: Moves): void {
     { name: "Select the previous as well", keysWhen: ["shift+ArrowUp"], run: () => moves.range(-1) },
   ].map((command) => ({ when: onList, ...command, group: "List", bare: true }));
   const group = "Requests";
-  const edit: Command[] = box === "live" ? pickers.map(([kind, name, key]) => ({ name, group, keys: [key], run: on((target) => pick(kind, target)) })) : [];
+  const edit: Command[] =
+    box === "live" ? pickers.map(([kind, name, key]) => ({ name, group, keys: [key], run: on((target) => pick(kind, target)) })) : [];
   const moving: Record<Box, Command[]> = {
     live: [{ name: "Delete", group, keys: ["#", "Delete"], run: on(changes.remove) }],
     bin: [{ name: "Restore", group, keys: ["r"], run: on(changes.restore) }],
-    quarantine: [{ name: "Release from quarantine", group, keys: ["r"], run: on(changes.release) }, { name: "To the bin as spam", group, keys: ["#", "Delete"], run: on(changes.block) }],
+    quarantine: [
+      { name: "Release from quarantine", group, keys: ["r"], run: on(changes.release) },
+      { name: "To the bin as spam", group, keys: ["#", "Delete"], run: on(changes.block) },
+    ],
   };
   const work: Command[] = [
     { name: "Undo", group, keys: ["u"], run: () => void changes.undo() },
     { name: "New request", group, keys: ["c"], run: moves.create },
     { name: "Select all that match", group, run: moves.selectAll },
   ];
-  useCommands([...list, ...(member ? [...choose, ...edit, ...moving[box], ...work] : []), ...filters(search, useSession().user.id, change)]);
+  useCommands([
+    ...list,
+    ...(member ? [...choose, ...edit, ...moving[box], ...work] : []),
+    ...filters(search, useSession().user.id, change),
+  ]);
 }
 
 // What the palette can show instead.
 function filters(search: Search, me: string, change: Moves["change"]): Command[] {
   const show = "Show";
   return [
-    ...(Object.keys(boxNames) as Box[]).map((box) => ({ name: boxNames[box], group: show, run: () => change({ ...cleared, box: box === "live" ? undefined : box }) })),
+    ...(Object.keys(boxNames) as Box[]).map((box) => ({
+      name: boxNames[box],
+      group: show,
+      run: () => change({ ...cleared, box: box === "live" ? undefined : box }),
+    })),
     { name: "Mine", group: show, run: () => change({ assignee: me }) },
     { name: "Nobody’s", group: show, run: () => change({ assignee: "none" }) },
-    ...(Object.keys(statusNames) as Status[]).map((status) => ({ name: `Status ${statusNames[status]}`, group: show, run: () => change({ status: [status] }) })),
-    ...(Object.keys(sortNames) as Sort[]).map((sort) => ({ name: sortNames[sort], group: "Order", run: () => change({ sort: sort === "newest" ? undefined : sort }) })),
+    ...(Object.keys(statusNames) as Status[]).map((status) => ({
+      name: `Status ${statusNames[status]}`,
+      group: show,
+      run: () => change({ status: [status] }),
+    })),
+    ...(Object.keys(sortNames) as Sort[]).map((sort) => ({
+      name: sortNames[sort],
+      group: "Order",
+      run: () => change({ sort: sort === "newest" ? undefined : sort }),
+    })),
     ...(filtered(search) ? [{ name: "Clear the filters", group: show, run: () => change(cleared) }] : []),
   ];
 }

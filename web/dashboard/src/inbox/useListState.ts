@@ -25,7 +25,10 @@ export function useListState(of: string, { rows, ids, places, total }: ReturnTyp
   }, [at, place, rows]);
 
   // What has left the list is not selected any more.
-  const selection = useMemo<Selection>(() => ({ ...picked, ids: new Set([...picked.ids].filter((id) => places.has(id))) }), [picked, places]);
+  const selection = useMemo<Selection>(
+    () => ({ ...picked, ids: new Set([...picked.ids].filter((id) => places.has(id))) }),
+    [picked, places],
+  );
   const selectedRows = useMemo(() => [...selection.ids].map((id) => rows[places.get(id)!]!), [selection, rows, places]);
 
   const select = useCallback((row: Row, range: boolean) => {

@@ -52,6 +52,7 @@ function flat(pages: Pages): Flat {
 // before is what was put together last, if the pages only go on from there. Its map is added
 // to, as writing a hundred thousand ids anew for each page would show when scrolling.
 function before(pages: Pages): Flat | undefined {
-  const goesOn = latest && latest.rows.length > 0 && latest.places.size === latest.rows.length && latest.pages.every((page, i) => page === pages[i]);
+  const goesOn =
+    latest && latest.rows.length > 0 && latest.places.size === latest.rows.length && latest.pages.every((page, i) => page === pages[i]);
   return goesOn ? latest : undefined;
 }

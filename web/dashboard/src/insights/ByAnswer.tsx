@@ -16,7 +16,8 @@ const answerNames: Record<Answer, string> = {
 
 // How quickly people get an answer, in a sentence.
 function answerSentence(stats: Stats): string {
-  const within = (...times: Answer[]) => stats.by_answer.filter((part) => times.includes(part.within)).reduce((sum, part) => sum + part.requests, 0);
+  const within = (...times: Answer[]) =>
+    stats.by_answer.filter((part) => times.includes(part.within)).reduce((sum, part) => sum + part.requests, 0);
   const waiting = within("not_yet");
   if (stats.total > 0 && waiting === stats.total) return "None has had an answer yet.";
   const soon = within("hour", "day");

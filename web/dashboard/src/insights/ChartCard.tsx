@@ -4,7 +4,19 @@ import { Button } from "../ui/Button";
 
 // A chart with its numbers: whoever cannot or does not want to read the picture turns it
 // into a table.
-export function ChartCard({ title, note, chart, table, wide }: { title: string; note?: ReactNode; chart: ReactNode; table: ReactNode; wide?: boolean }) {
+export function ChartCard({
+  title,
+  note,
+  chart,
+  table,
+  wide,
+}: {
+  title: string;
+  note?: ReactNode;
+  chart: ReactNode;
+  table: ReactNode;
+  wide?: boolean;
+}) {
   const heading = useId();
   const [asTable, setAsTable] = useState(false);
   return (

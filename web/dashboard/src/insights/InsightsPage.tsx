@@ -28,7 +28,8 @@ export default function InsightsPage() {
   const apps = useQuery(appsQuery);
   const app = asked.app;
   const search: Search = { ...timesOf(days), ...(app && { app }) };
-  const go = (next: Days, nextApp: string | undefined) => void navigate({ to: "/insights", search: searchOf(next, nextApp), replace: true });
+  const go = (next: Days, nextApp: string | undefined) =>
+    void navigate({ to: "/insights", search: searchOf(next, nextApp), replace: true });
   return (
     <div className="page insights">
       <div className="page-head">

@@ -43,7 +43,13 @@ function OwnDates({ days, onChange }: { days: Days; onChange(days: Days): void }
 
   return (
     <form className="own-dates" onSubmit={submit} noValidate>
-      <Field label="First day" type="date" value={typed.from} onChange={(from) => setTyped({ ...typed, from })} error={fault ?? undefined} />
+      <Field
+        label="First day"
+        type="date"
+        value={typed.from}
+        onChange={(from) => setTyped({ ...typed, from })}
+        error={fault ?? undefined}
+      />
       <Field label="Last day" type="date" value={typed.to} onChange={(to) => setTyped({ ...typed, to })} />
       <Button type="submit">Show</Button>
     </form>

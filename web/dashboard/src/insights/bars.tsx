@@ -34,7 +34,15 @@ export function BarChart(props: Props) {
     <ul className="bars" aria-label={title}>
       {rows.map((row) => (
         <li key={row.key}>
-          {row.search ? <Link to="/" search={row.search} className="bar"><Bar row={row} most={most} /></Link> : <div className="bar"><Bar row={row} most={most} /></div>}
+          {row.search ? (
+            <Link to="/" search={row.search} className="bar">
+              <Bar row={row} most={most} />
+            </Link>
+          ) : (
+            <div className="bar">
+              <Bar row={row} most={most} />
+            </div>
+          )}
         </li>
       ))}
     </ul>

@@ -73,7 +73,14 @@ export function TopTags({ stats, search }: Props) {
     );
   }
   const note = stats.tags_exact ? undefined : "There are so many requests that only the newest of the range are counted here.";
-  return <BarChart title={title} note={note} columns={{ name: "Tag", count: "Requests", ...(stats.tags_exact && { detail: "Share" }) }} rows={rows} />;
+  return (
+    <BarChart
+      title={title}
+      note={note}
+      columns={{ name: "Tag", count: "Requests", ...(stats.tags_exact && { detail: "Share" }) }}
+      rows={rows}
+    />
+  );
 }
 
 export function MostVoted({ requests, search }: { requests: FeatureRequest[]; search: Search }) {

@@ -12,13 +12,22 @@ export interface Lead {
 export function leadOf(byVotes: FeatureRequest[], total: number): Lead {
   const [first, second, third] = byVotes;
   if (!first || first.votes < 2) {
-    const after = total === 1 ? "One idea has come in so far." : `No idea stands out yet: none of the ${number(total)} has more than one person behind it.`;
+    const after =
+      total === 1
+        ? "One idea has come in so far."
+        : `No idea stands out yet: none of the ${number(total)} has more than one person behind it.`;
     return { before: "", ideas: [], after };
   }
   const people = peopleCount(first.votes);
   if (!second || first.votes > second.votes) {
-    return { before: "", ideas: [first], after: `. ${people} are behind it${second ? `, ${number(first.votes - second.votes)} more than behind the next` : ""}.` };
+    return {
+      before: "",
+      ideas: [first],
+      after: `. ${people} are behind it${second ? `, ${number(first.votes - second.votes)} more than behind the next` : ""}.`,
+    };
   }
-  if (third?.votes === first.votes) return { before: `Several ideas lead, with ${people} each: `, ideas: [first, second], after: " and others." };
+  if (third?.votes === first.votes) {
+    return { before: `Several ideas lead, with ${people} each: `, ideas: [first, second], after: " and others." };
+  }
   return { before: "", ideas: [first, second], after: `. ${people} are behind each.` };
 }

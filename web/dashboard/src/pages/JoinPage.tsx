@@ -21,12 +21,17 @@ export default function JoinPage() {
   if (known.data) return <JoinForm key={token} token={token} known={known.data} />;
   if (known.error instanceof ApiError && !known.error.passing) {
     return (
-      <Narrow title="This link does not work any more" lead="It was used before, or its time is over. Ask whoever sent it for a new one: an admin makes it on the page “Team”.">
+      <Narrow
+        title="This link does not work any more"
+        lead="It was used before, or its time is over. Ask whoever sent it for a new one: an admin makes it on the page “Team”."
+      >
         <Link to="/">Log in instead</Link>
       </Narrow>
     );
   }
-  return <Narrow title="One moment">{known.error ? <Failure error={known.error} onRetry={() => void known.refetch()} /> : <Skeleton />}</Narrow>;
+  return (
+    <Narrow title="One moment">{known.error ? <Failure error={known.error} onRetry={() => void known.refetch()} /> : <Skeleton />}</Narrow>
+  );
 }
 
 function JoinForm({ token, known }: { token: string; known: Result<"auth-check-invite"> }) {
@@ -44,14 +49,48 @@ function JoinForm({ token, known }: { token: string; known: Result<"auth-check-i
     await navigate({ to: "/", replace: true });
   }, { password, ...(known.invited && { name }) });
   return (
-    <Narrow title={known.invited ? `Join ${known.account_name}` : "Set a new password"} lead={known.invited ? "Choose a password, and you are in." : "All your sessions end, and you are logged in here."}>
+    <Narrow
+      title={known.invited ? `Join ${known.account_name}` : "Set a new password"}
+      lead={known.invited ? "Choose a password, and you are in." : "All your sessions end, and you are logged in here."}
+    >
       <form className="form" onSubmit={form.onSubmit}>
-        {other && <p className="form-error">You are logged in here as {other.name}. This link is for {known.name}: it works once, and in this browser it logs you out.</p>}
-        {form.error && <p className="form-error" role="alert">{form.error}</p>}
+        {other && (
+          <p className="form-error">
+            You are logged in here as {other.name}. This link is for {known.name}: it works once, and in this browser it logs you out.
+          </p>
+        )}
+        {form.error && (
+          <p className="form-error" role="alert">
+            {form.error}
+          </p>
+        )}
         <Field label="E-mail" type="email" name="email" autoComplete="username" value={known.email} isReadOnly />
-        {known.invited && <Field label="Your name" name="name" autoComplete="name" value={name} onChange={setName} error={form.errorOf("name")} isRequired />}
-        <Field label="Password" type="password" name="password" autoComplete="new-password" value={password} onChange={setPassword} error={form.errorOf("password")} hint="At least ten characters." isRequired autoFocus />
-        <Button type="submit" kind="primary" isPending={form.sending}>{known.invited ? "Join" : "Set the password"}</Button>
+        {known.invited && (
+          <Field
+            label="Your name"
+            name="name"
+            autoComplete="name"
+            value={name}
+            onChange={setName}
+            error={form.errorOf("name")}
+            isRequired
+          />
+        )}
+        <Field
+          label="Password"
+          type="password"
+          name="password"
+          autoComplete="new-password"
+          value={password}
+          onChange={setPassword}
+          error={form.errorOf("password")}
+          hint="At least ten characters."
+          isRequired
+          autoFocus
+        />
+        <Button type="submit" kind="primary" isPending={form.sending}>
+          {known.invited ? "Join" : "Set the password"}
+        </Button>
       </form>
     </Narrow>
   );

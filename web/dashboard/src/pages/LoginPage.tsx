@@ -39,11 +39,42 @@ function LoginForm({ email: known = "" }: { email?: string }) {
   const form = useForm(["email", "password"], () => logIn(email.trim(), password), { email, password });
   return (
     <form className="form" onSubmit={form.onSubmit}>
-      {form.error && <p className="form-error" role="alert">{form.error}</p>}
-      <Field label="E-mail" type="email" name="email" autoComplete="username" value={email} onChange={setEmail} error={form.errorOf("email")} isReadOnly={known !== ""} autoFocus={known === ""} isRequired />
-      <Field label="Password" type="password" name="password" autoComplete="current-password" value={password} onChange={setPassword} error={form.errorOf("password")} autoFocus={known !== ""} isRequired />
-      <Button type="submit" kind="primary" isPending={form.sending}>Log in</Button>
-      {known !== "" && <Button kind="quiet" onPress={() => void logOut()}>Log in as somebody else</Button>}
+      {form.error && (
+        <p className="form-error" role="alert">
+          {form.error}
+        </p>
+      )}
+      <Field
+        label="E-mail"
+        type="email"
+        name="email"
+        autoComplete="username"
+        value={email}
+        onChange={setEmail}
+        error={form.errorOf("email")}
+        isReadOnly={known !== ""}
+        autoFocus={known === ""}
+        isRequired
+      />
+      <Field
+        label="Password"
+        type="password"
+        name="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={setPassword}
+        error={form.errorOf("password")}
+        autoFocus={known !== ""}
+        isRequired
+      />
+      <Button type="submit" kind="primary" isPending={form.sending}>
+        Log in
+      </Button>
+      {known !== "" && (
+        <Button kind="quiet" onPress={() => void logOut()}>
+          Log in as somebody else
+        </Button>
+      )}
     </form>
   );
 }

@@ -10,7 +10,9 @@ export function Narrow({ title, lead, children }: { title: string; lead?: ReactN
         <p className="narrow-brand">Gatherkit</p>
         <h1>{title}</h1>
         {lead && <p className="quiet">{lead}</p>}
-        {!window.isSecureContext && <p className="form-error">This page came by plain http, so your browser will not keep you logged in. Open Gatherkit by https.</p>}
+        {!window.isSecureContext && (
+          <p className="form-error">This page came by plain http, so your browser will not keep you logged in. Open Gatherkit by https.</p>
+        )}
         {children}
       </div>
     </main>

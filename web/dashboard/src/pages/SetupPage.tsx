@@ -37,19 +37,56 @@ export function SetupPage() {
   if (!token) {
     return (
       <Narrow title="Welcome" lead="Open the link that Gatherkit printed when it started: it holds the key to the first account.">
-        <p className="quiet small">It stands in the terminal, or in the service’s journal. A restart prints a new one, as long as there is no user.</p>
+        <p className="quiet small">
+          It stands in the terminal, or in the service’s journal. A restart prints a new one, as long as there is no user.
+        </p>
       </Narrow>
     );
   }
   return (
     <Narrow title="Welcome" lead="You are the first here, so you become the owner. This takes half a minute.">
       <form className="form" onSubmit={form.onSubmit}>
-        {form.error && <p className="form-error" role="alert">{form.error}</p>}
-        <Field label="Your company or project" name="organization" autoComplete="organization" value={account} onChange={setAccount} error={form.errorOf("account_name")} isRequired autoFocus />
+        {form.error && (
+          <p className="form-error" role="alert">
+            {form.error}
+          </p>
+        )}
+        <Field
+          label="Your company or project"
+          name="organization"
+          autoComplete="organization"
+          value={account}
+          onChange={setAccount}
+          error={form.errorOf("account_name")}
+          isRequired
+          autoFocus
+        />
         <Field label="Your name" name="name" autoComplete="name" value={name} onChange={setName} error={form.errorOf("name")} isRequired />
-        <Field label="E-mail" type="email" name="email" autoComplete="username" value={email} onChange={setEmail} error={form.errorOf("email")} hint="To log in with. Nothing is sent to it." isRequired />
-        <Field label="Password" type="password" name="password" autoComplete="new-password" value={password} onChange={setPassword} error={form.errorOf("password")} hint="At least ten characters." isRequired />
-        <Button type="submit" kind="primary" isPending={form.sending}>Create the account</Button>
+        <Field
+          label="E-mail"
+          type="email"
+          name="email"
+          autoComplete="username"
+          value={email}
+          onChange={setEmail}
+          error={form.errorOf("email")}
+          hint="To log in with. Nothing is sent to it."
+          isRequired
+        />
+        <Field
+          label="Password"
+          type="password"
+          name="password"
+          autoComplete="new-password"
+          value={password}
+          onChange={setPassword}
+          error={form.errorOf("password")}
+          hint="At least ten characters."
+          isRequired
+        />
+        <Button type="submit" kind="primary" isPending={form.sending}>
+          Create the account
+        </Button>
       </form>
     </Narrow>
   );

@@ -4,7 +4,7 @@ import { useForm } from "../pages/useForm";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
-import type { Person } from "./Voters";
+import type { Person } from "./details";
 
 export function AddVote({ isOpen, onClose, onAdd }: { isOpen: boolean; onClose(): void; onAdd(person: Person): Promise<void> }) {
   return (
@@ -25,8 +25,19 @@ function VoteForm({ onClose, onAdd }: { onClose(): void; onAdd(person: Person): 
     <form className="stack" onSubmit={form.onSubmit}>
       <p className="quiet">For somebody who asked for it elsewhere, in a mail or a call. Each person counts once.</p>
       <Field label="E-mail" value={email} onChange={setEmail} inputMode="email" maxLength={254} autoFocus error={form.errorOf("email")} />
-      <Field label="Name" value={name} onChange={setName} maxLength={200} hint="Enough where the e-mail is not known." error={form.errorOf("name")} />
-      {form.error && <p className="field-error" role="alert">{form.error}</p>}
+      <Field
+        label="Name"
+        value={name}
+        onChange={setName}
+        maxLength={200}
+        hint="Enough where the e-mail is not known."
+        error={form.errorOf("name")}
+      />
+      {form.error && (
+        <p className="field-error" role="alert">
+          {form.error}
+        </p>
+      )}
       <div className="dialog-actions">
         <Button onPress={onClose}>Cancel</Button>
         <Button kind="primary" type="submit" isPending={form.sending}>Add the vote</Button>

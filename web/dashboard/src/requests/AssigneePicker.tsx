@@ -5,9 +5,10 @@ import { usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import { Avatar } from "../ui/marks";
 import { useChanges } from "./changes";
+import { fold } from "./fold";
 import { PickList, type Choice } from "./PickList";
-import type { PickerProps } from "./pickers";
-import { fold, shared } from "./target";
+import type { PickerProps } from "./picker";
+import { shared } from "./target";
 
 export function AssigneePicker({ target, close }: PickerProps) {
   const [words, setWords] = useState("");
@@ -23,9 +24,47 @@ export function AssigneePicker({ target, close }: PickerProps) {
 
   const others = (users.data ?? []).filter((user) => user.id !== me.id);
   const choices: Choice[] = [
-    { id: me.id, text: `${me.name} ${me.email} me`, content: <span className="picker-person"><Avatar name={me.name} />{me.name} <span className="quiet">you</span></span> },
-    { id: "none", text: "Nobody", content: <span className="picker-person quiet"><Avatar name="" />Nobody</span> },
-    ...others.map((user) => ({ id: user.id, text: `${user.name} ${user.email}`, content: <span className="picker-person"><Avatar name={user.name} />{user.name} <span className="quiet">{user.email}</span></span> })),
+    {
+      id: me.id,
+      text: `${me.name} ${me.email} me`,
+      content: (
+        <span className="picker-person">
+          <Avatar name={me.name} />
+          {me.name} <span className="quiet">you</span>
+        </span>
+      ),
+    },
+    {
+      id: "none",
+      text: "Nobody",
+      content: (
+        <span className="picker-person quiet">
+          <Avatar name="" />
+          Nobody
+        </span>
+      ),
+    },
+    ...others.map((user) => ({
+      id: user.id,
+      text: `${user.name} ${user.email}`,
+      content: (
+        <span className="picker-person">
+          <Avatar name={user.name} />
+          {user.name} <span className="quiet">{user.email}</span>
+        </span>
+      ),
+    })),
   ].filter((choice) => fold(choice.text).includes(fold(words)));
-  return <PickList label="Assignee" placeholder="Assign to…" words={words} onWords={setWords} choices={choices} chosen={now ? [now] : []} onChoose={choose} empty={users.error ? users.error.message : "Nobody here is called that."} />;
+  return (
+    <PickList
+      label="Assignee"
+      placeholder="Assign to…"
+      words={words}
+      onWords={setWords}
+      choices={choices}
+      chosen={now ? [now] : []}
+      onChoose={choose}
+      empty={users.error ? users.error.message : "Nobody here is called that."}
+    />
+  );
 }

@@ -6,7 +6,12 @@ import { webAddress } from "./safe";
 import { Section } from "./Section";
 
 const kinds: Record<Attachment["content_type"], string> = {
-  "image/png": "PNG picture", "image/jpeg": "JPEG picture", "image/gif": "GIF picture", "image/webp": "WebP picture", "application/pdf": "PDF", "text/plain": "Text",
+  "image/png": "PNG picture",
+  "image/jpeg": "JPEG picture",
+  "image/gif": "GIF picture",
+  "image/webp": "WebP picture",
+  "application/pdf": "PDF",
+  "text/plain": "Text",
 };
 
 export function Attachments({ attachments }: { attachments: Attachment[] }) {
@@ -19,8 +24,16 @@ export function Attachments({ attachments }: { attachments: Attachment[] }) {
           return (
             <li key={file.id} className="line">
               <ClipIcon size={16} />
-              {url ? <a className="line-title" href={url} download={file.filename} target="_blank" rel="noreferrer">{file.filename}</a> : <span className="line-title">{file.filename}</span>}
-              <span className="quiet small">{kinds[file.content_type]}, {size(file.size)}</span>
+              {url ? (
+                <a className="line-title" href={url} download={file.filename} target="_blank" rel="noreferrer">
+                  {file.filename}
+                </a>
+              ) : (
+                <span className="line-title">{file.filename}</span>
+              )}
+              <span className="quiet small">
+                {kinds[file.content_type]}, {size(file.size)}
+              </span>
               <DownloadIcon size={16} />
             </li>
           );

@@ -64,12 +64,29 @@ export function CommentFields({ label, body, onBody, open, onOpen, send, saved, 
 
   return (
     <form className="comment-form" data-public={open || undefined} onSubmit={(event) => void submit(event)} onKeyDown={keys}>
-      <Field label={label} bare rows={2} value={body} onChange={onBody} isReadOnly={sending} maxLength={10_000} autoFocus={!!onCancel} placeholder={open ? "Write a public comment…" : "Write a comment for your team…"} error={error === undefined ? undefined : message(error)} />
+      <Field
+        label={label}
+        bare
+        rows={2}
+        value={body}
+        onChange={onBody}
+        isReadOnly={sending}
+        maxLength={10_000}
+        autoFocus={!!onCancel}
+        placeholder={open ? "Write a public comment…" : "Write a comment for your team…"}
+        error={error === undefined ? undefined : message(error)}
+      />
       <div className="row">
         <Switch isSelected={open} onChange={onOpen}>Public</Switch>
         <span className="request-bar-gap" />
-        {onCancel && <Button small kind="quiet" onPress={onCancel}>Cancel</Button>}
-        <Button small type="submit" kind="primary" isDisabled={!body.trim()} isPending={sending}>{onCancel ? "Save" : open ? "Comment publicly" : "Comment"}</Button>
+        {onCancel && (
+          <Button small kind="quiet" onPress={onCancel}>
+            Cancel
+          </Button>
+        )}
+        <Button small type="submit" kind="primary" isDisabled={!body.trim()} isPending={sending}>
+          {onCancel ? "Save" : open ? "Comment publicly" : "Comment"}
+        </Button>
       </div>
     </form>
   );

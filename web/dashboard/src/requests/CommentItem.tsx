@@ -24,18 +24,54 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
       <div className="comment-head">
         <Avatar name={name} />
         <span className="comment-author">{name}</span>
-        <span className={comment.visibility === "public" ? "comment-public" : "quiet small"}>{comment.visibility === "public" ? "Public" : "Internal"}</span>
-        <span className="quiet small"><Time at={comment.created_at} />{comment.updated_at !== comment.created_at && ", edited"}</span>
+        <span className={comment.visibility === "public" ? "comment-public" : "quiet small"}>
+          {comment.visibility === "public" ? "Public" : "Internal"}
+        </span>
+        <span className="quiet small">
+          <Time at={comment.created_at} />
+          {comment.updated_at !== comment.created_at && ", edited"}
+        </span>
         <span className="comment-actions">
-          {editable && own && <Button small kind="quiet" icon aria-label="Edit your comment" onPress={() => setDraft({ body: comment.body, open: comment.visibility === "public" })}><EditIcon size={16} /></Button>}
-          {editable && (own || can("admin")) && <Button small kind="quiet" icon aria-label={own ? "Delete your comment" : `Delete the comment of ${name}`} onPress={() => setAsking(true)}><TrashIcon size={16} /></Button>}
+          {editable && own && (
+            <Button
+              small
+              kind="quiet"
+              icon
+              aria-label="Edit your comment"
+              onPress={() => setDraft({ body: comment.body, open: comment.visibility === "public" })}
+            >
+              <EditIcon size={16} />
+            </Button>
+          )}
+          {editable && (own || can("admin")) && (
+            <Button
+              small
+              kind="quiet"
+              icon
+              aria-label={own ? "Delete your comment" : `Delete the comment of ${name}`}
+              onPress={() => setAsking(true)}
+            >
+              <TrashIcon size={16} />
+            </Button>
+          )}
         </span>
       </div>
       {draft ? (
         <CommentFields
-          label="Your comment" saved={comment.body} body={draft.body} onBody={(body) => setDraft({ ...draft, body })} open={draft.open} onOpen={(open) => setDraft({ ...draft, open })} onCancel={() => setDraft(undefined)}
+          label="Your comment"
+          saved={comment.body}
+          body={draft.body}
+          onBody={(body) => setDraft({ ...draft, body })}
+          open={draft.open}
+          onOpen={(open) => setDraft({ ...draft, open })}
+          onCancel={() => setDraft(undefined)}
           send={async () => {
-            await call("comments-update", { request_id: comment.request_id, id: comment.id, body: draft.body, visibility: draft.open ? "public" : "internal" });
+            await call("comments-update", {
+              request_id: comment.request_id,
+              id: comment.id,
+              body: draft.body,
+              visibility: draft.open ? "public" : "internal",
+            });
             await onChanged(0);
             setDraft(undefined);
           }}

@@ -3,7 +3,7 @@ import { Input, Label, TextField } from "react-aria-components";
 
 import { Button } from "../ui/Button";
 import { useChanges } from "./changes";
-import type { PickerProps } from "./pickers";
+import type { PickerProps } from "./picker";
 import { shared } from "./target";
 
 // The browser's own date field: it speaks the person's language and has a calendar.

@@ -10,8 +10,16 @@ import { notifyError } from "../ui/notices";
 export function ExportMenu({ where, button }: { where: Where; button: ReactElement }) {
   return (
     <Menu label="Export" button={button}>
-      <MenuItem onAction={() => void download(where, "csv")} textValue="Export CSV"><span className="menu-text">Export CSV<small>A table for spreadsheets</small></span></MenuItem>
-      <MenuItem onAction={() => void download(where, "jsonl")} textValue="Export JSON Lines"><span className="menu-text">Export JSON Lines<small>With votes, comments and history</small></span></MenuItem>
+      <MenuItem onAction={() => void download(where, "csv")} textValue="Export CSV">
+        <span className="menu-text">
+          Export CSV<small>A table for spreadsheets</small>
+        </span>
+      </MenuItem>
+      <MenuItem onAction={() => void download(where, "jsonl")} textValue="Export JSON Lines">
+        <span className="menu-text">
+          Export JSON Lines<small>With votes, comments and history</small>
+        </span>
+      </MenuItem>
     </Menu>
   );
 }

@@ -17,9 +17,22 @@ export function History({ id }: { id: string }) {
     <Section title="History" count={history.data?.pages[0]?.total_count}>
       <Waiting query={history} lines={3} />
       <ol className="events">
-        {(hides ? events.slice(0, shownAtFirst) : events).map((event) => <li key={event.number}>{event.summary} <span className="quiet"><Time at={event.at} /></span></li>)}
+        {(hides ? events.slice(0, shownAtFirst) : events).map((event) => (
+          <li key={event.number}>
+            {event.summary}{" "}
+            <span className="quiet">
+              <Time at={event.at} />
+            </span>
+          </li>
+        ))}
       </ol>
-      {hides ? <Button small kind="quiet" onPress={() => setAll(true)}>Show earlier changes</Button> : <More query={history}>Show earlier changes</More>}
+      {hides ? (
+        <Button small kind="quiet" onPress={() => setAll(true)}>
+          Show earlier changes
+        </Button>
+      ) : (
+        <More query={history}>Show earlier changes</More>
+      )}
     </Section>
   );
 }

@@ -10,7 +10,7 @@ import { useSettled } from "../ui/useSettled";
 import { useChanges } from "./changes";
 import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
-import type { PickerProps } from "./pickers";
+import type { PickerProps } from "./picker";
 import { requestQuery, type Row } from "./rows";
 
 type Found = Pick<Row, "id" | "title" | "status" | "votes">;
@@ -31,8 +31,14 @@ export function MergePicker({ target, close }: PickerProps) {
 function whyNot(requests: Row[]): string | undefined {
   const [first] = requests;
   if (!first) return "All that match a filter cannot be merged at once. Select those that say the same.";
-  if (requests.some((request) => request.app_id !== first.app_id)) return "These requests are of different apps. Only requests of the same app can be merged.";
-  if (requests.every((request) => request.merged_into_id)) return requests.length === 1 ? "This request is merged into another one already. Take it out of that one first." : "These requests are merged already. Take them out first.";
+  if (requests.some((request) => request.app_id !== first.app_id)) {
+    return "These requests are of different apps. Only requests of the same app can be merged.";
+  }
+  if (requests.every((request) => request.merged_into_id)) {
+    return requests.length === 1
+      ? "This request is merged into another one already. Take it out of that one first."
+      : "These requests are merged already. Take them out first.";
+  }
   return undefined;
 }
 
@@ -67,15 +73,42 @@ function Chooser({ requests, first, close }: { requests: Row[]; first: Row; clos
   const choices: Choice[] = found.map((hit) => ({
     id: hit.id,
     text: `${hit.title}, ${statusNames[hit.status]}, ${count(hit.votes, "vote")}`,
-    content: <span className="picker-request"><StatusMark status={hit.status} bare /><span className="picker-title">{hit.title}</span><span className="picker-votes quiet number"><VoteIcon size={14} />{number(hit.votes)}</span></span>,
+    content: (
+      <span className="picker-request">
+        <StatusMark status={hit.status} bare />
+        <span className="picker-title">{hit.title}</span>
+        <span className="picker-votes quiet number">
+          <VoteIcon size={14} />
+          {number(hit.votes)}
+        </span>
+      </span>
+    ),
   }));
   return (
     <>
-      <p className="picker-caption" aria-hidden="true">{several ? "Which one stays? The others are merged into it." : words.trim() ? "Merge into…" : "Similar requests"}</p>
+      <p className="picker-caption" aria-hidden="true">
+        {several ? "Which one stays? The others are merged into it." : words.trim() ? "Merge into…" : "Similar requests"}
+      </p>
       <PickList
-        label={label} placeholder="Search by words…" words={words} onWords={setWords} maxLength={200}
-        choices={choices} chosen={[]} numbers loading={asked.isLoading} onChoose={(id) => void choose(id)}
-        empty={asked.isLoading ? "Looking…" : asked.error ? asked.error.message : words.trim() ? "Nothing has all of these words." : "Nothing similar was found. Type to search."}
+        label={label}
+        placeholder="Search by words…"
+        words={words}
+        onWords={setWords}
+        maxLength={200}
+        choices={choices}
+        chosen={[]}
+        numbers
+        loading={asked.isLoading}
+        onChoose={(id) => void choose(id)}
+        empty={
+          asked.isLoading
+            ? "Looking…"
+            : asked.error
+              ? asked.error.message
+              : words.trim()
+                ? "Nothing has all of these words."
+                : "Nothing similar was found. Type to search."
+        }
       />
     </>
   );

@@ -18,7 +18,11 @@ export function MergedIn({ id }: { id: string }) {
       <ul className="lines">
         {merged.map((request) => (
           <RequestLine key={request.id} request={request}>
-            {member && <Button small kind="quiet" aria-label={`Take out ${request.title}`} onPress={() => void unmerge(request)}>Take out</Button>}
+            {member && (
+              <Button small kind="quiet" aria-label={`Take out ${request.title}`} onPress={() => void unmerge(request)}>
+                Take out
+              </Button>
+            )}
           </RequestLine>
         ))}
       </ul>

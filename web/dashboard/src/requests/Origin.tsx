@@ -10,17 +10,57 @@ export function Origin({ request }: { request: FeatureRequest }) {
   return (
     <Section title="Submitter">
       <dl className="properties">
-        {!name && !email && !external_id && <div className="property"><dt>Name</dt><dd className="property-value quiet">Somebody unknown</dd></div>}
-        {name && <div className="property"><dt>Name</dt><dd className="property-value">{name}{verified && <Verified />}</dd></div>}
-        {email && <div className="property"><dt>E-mail</dt><dd className="property-value"><a href={mail(email)}>{email}</a>{verified && !name && <Verified />}</dd></div>}
-        {external_id && <div className="property"><dt>Their id</dt><dd className="property-value">{external_id}{verified && !name && !email && <Verified />}</dd></div>}
-        {sent.map(([key, value]) => <div key={key} className="property"><dt>{names[key] ?? key}</dt><dd className="property-value"><Value value={value} /></dd></div>)}
+        {!name && !email && !external_id && (
+          <div className="property">
+            <dt>Name</dt>
+            <dd className="property-value quiet">Somebody unknown</dd>
+          </div>
+        )}
+        {name && (
+          <div className="property">
+            <dt>Name</dt>
+            <dd className="property-value">
+              {name}
+              {verified && <Verified />}
+            </dd>
+          </div>
+        )}
+        {email && (
+          <div className="property">
+            <dt>E-mail</dt>
+            <dd className="property-value">
+              <a href={mail(email)}>{email}</a>
+              {verified && !name && <Verified />}
+            </dd>
+          </div>
+        )}
+        {external_id && (
+          <div className="property">
+            <dt>Their id</dt>
+            <dd className="property-value">
+              {external_id}
+              {verified && !name && !email && <Verified />}
+            </dd>
+          </div>
+        )}
+        {sent.map(([key, value]) => (
+          <div key={key} className="property">
+            <dt>{names[key] ?? key}</dt>
+            <dd className="property-value">
+              <Value value={value} />
+            </dd>
+          </div>
+        ))}
       </dl>
     </Section>
   );
 }
 
-const names: Record<string, string | undefined> = Object.assign(Object.create(null), { page: "Page", locale: "Language", user_agent: "Browser" });
+const names: Record<string, string | undefined> = Object.assign(Object.create(null), {
+  page: "Page",
+  locale: "Language",
+  user_agent: "Browser",
+});
 
 export function Verified() {
   return <span className="verified"><CheckIcon size={14} />Verified</span>;
@@ -31,7 +71,12 @@ function Value({ value }: { value: unknown }) {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   const url = webAddress(text);
   if (!url) return <span>{text}</span>;
-  return <a href={url} target="_blank" rel="noreferrer">{text} <ExternalIcon size={14} /><span className="visually-hidden"> (opens in a new tab)</span></a>;
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      {text} <ExternalIcon size={14} />
+      <span className="visually-hidden"> (opens in a new tab)</span>
+    </a>
+  );
 }
 
 export function mail(address: string): string {

@@ -64,11 +64,19 @@ export function PickList(props: Props) {
             <ListBoxItem id={choice.id} textValue={choice.text} className="picker-choice">
               {({ isSelected }) => (
                 <>
-                  {props.multiple && <span className="picker-box" data-state={isSelected ? "all" : choice.part ? "some" : "none"}>{isSelected && <CheckIcon size={14} />}</span>}
+                  {props.multiple && (
+                    <span className="picker-box" data-state={isSelected ? "all" : choice.part ? "some" : "none"}>
+                      {isSelected && <CheckIcon size={14} />}
+                    </span>
+                  )}
                   <span className="picker-content">{choice.content}</span>
                   {choice.part && <span className="visually-hidden">, on some of the requests</span>}
                   {!props.multiple && isSelected && <CheckIcon size={16} />}
-                  {props.numbers && !props.words && choices.indexOf(choice) < 9 && <kbd className="picker-number" aria-hidden="true">{choices.indexOf(choice) + 1}</kbd>}
+                  {props.numbers && !props.words && choices.indexOf(choice) < 9 && (
+                    <kbd className="picker-number" aria-hidden="true">
+                      {choices.indexOf(choice) + 1}
+                    </kbd>
+                  )}
                 </>
               )}
             </ListBoxItem>

@@ -5,9 +5,14 @@ import { Button as AriaButton } from "react-aria-components";
 import { appsQuery, usersQuery } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
 import { Avatar, day, number, StatusMark, TagMark, Time } from "../ui/marks";
-import { usePicker, type PickerKind } from "./pickers";
+import { usePicker, type PickerKind } from "./picker";
 
-const sources: Record<FeatureRequest["source"], string> = { widget: "by the widget", dashboard: "in the dashboard", api: "by the API", import: "by an import" };
+const sources: Record<FeatureRequest["source"], string> = {
+  widget: "by the widget",
+  dashboard: "in the dashboard",
+  api: "by the API",
+  import: "by an import",
+};
 
 export function Properties({ request, editable }: { request: FeatureRequest; editable: boolean }) {
   const users = useQuery(usersQuery);
@@ -16,19 +21,67 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
   const app = apps.data?.find((one) => one.id === request.app_id);
 
   function property(kind: PickerKind, name: string, value: ReactNode, open = editable) {
-    return <Property name={name}>{open ? <Chooser kind={kind} name={name} request={request}>{value}</Chooser> : <span className="property-value">{value}</span>}</Property>;
+    return (
+      <Property name={name}>
+        {open ? (
+          <Chooser kind={kind} name={name} request={request}>
+            {value}
+          </Chooser>
+        ) : (
+          <span className="property-value">{value}</span>
+        )}
+      </Property>
+    );
   }
 
   return (
     <dl className="properties">
       {property("status", "Status", <StatusMark status={request.status} />, editable && !request.merged_into_id)}
-      {property("assignee", "Assignee", request.assignee_id ? <><Avatar name={assignee?.name ?? ""} />{assignee?.name ?? (users.isPending ? "…" : "A former user")}</> : <span className="quiet">Nobody</span>)}
+      {property(
+        "assignee",
+        "Assignee",
+        request.assignee_id ? (
+          <>
+            <Avatar name={assignee?.name ?? ""} />
+            {assignee?.name ?? (users.isPending ? "…" : "A former user")}
+          </>
+        ) : (
+          <span className="quiet">Nobody</span>
+        ),
+      )}
       {property("eta", "ETA", request.eta ? <span className="number">{day(request.eta)}</span> : <span className="quiet">None</span>)}
-      {property("tags", "Tags", request.tags.length > 0 ? <span className="property-tags">{request.tags.map((tag) => <TagMark key={tag} tag={tag} />)}</span> : <span className="quiet">None</span>)}
-      <Property name="Votes"><span className="property-value number">{number(request.votes)}</span></Property>
-      <Property name="App"><span className="property-value">{app?.name ?? "…"}</span></Property>
-      <Property name="Created"><span className="property-value"><Time at={request.created_at} /><span className="quiet">{sources[request.source]}</span></span></Property>
-      {request.updated_at !== request.created_at && <Property name="Updated"><span className="property-value"><Time at={request.updated_at} /></span></Property>}
+      {property(
+        "tags",
+        "Tags",
+        request.tags.length > 0 ? (
+          <span className="property-tags">
+            {request.tags.map((tag) => (
+              <TagMark key={tag} tag={tag} />
+            ))}
+          </span>
+        ) : (
+          <span className="quiet">None</span>
+        ),
+      )}
+      <Property name="Votes">
+        <span className="property-value number">{number(request.votes)}</span>
+      </Property>
+      <Property name="App">
+        <span className="property-value">{app?.name ?? "…"}</span>
+      </Property>
+      <Property name="Created">
+        <span className="property-value">
+          <Time at={request.created_at} />
+          <span className="quiet">{sources[request.source]}</span>
+        </span>
+      </Property>
+      {request.updated_at !== request.created_at && (
+        <Property name="Updated">
+          <span className="property-value">
+            <Time at={request.updated_at} />
+          </span>
+        </Property>
+      )}
     </dl>
   );
 }

@@ -10,8 +10,14 @@ export function RequestLine({ request, children }: { request: Pick<Row, "id" | "
   return (
     <li className="line">
       <StatusMark status={request.status} bare />
-      <Link to="/" search={(search) => ({ ...search, request: request.id })} className="line-title">{request.title}</Link>
-      <span className="line-votes quiet number"><VoteIcon size={14} /><span aria-hidden="true">{number(request.votes)}</span><span className="visually-hidden">{count(request.votes, "vote")}</span></span>
+      <Link to="/" search={(search) => ({ ...search, request: request.id })} className="line-title">
+        {request.title}
+      </Link>
+      <span className="line-votes quiet number">
+        <VoteIcon size={14} />
+        <span aria-hidden="true">{number(request.votes)}</span>
+        <span className="visually-hidden">{count(request.votes, "vote")}</span>
+      </span>
       {children}
     </li>
   );

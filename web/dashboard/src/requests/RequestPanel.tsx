@@ -65,7 +65,11 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
           <Page request={request} box={box} heading={heading} />
         ) : mistyped || (gone && binned.isSuccess) ? (
           <EmptyState title="This request is not here">
-            <p className="quiet">{mistyped ? "The link is not complete." : "It may have been in the bin for more than 30 days, or belong to an app that was deleted."}</p>
+            <p className="quiet">
+              {mistyped
+                ? "The link is not complete."
+                : "It may have been in the bin for more than 30 days, or belong to an app that was deleted."}
+            </p>
             <Button onPress={onClose}>Back to the list</Button>
           </EmptyState>
         ) : live.error && !gone ? (
@@ -116,9 +120,24 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
       <span className="request-bar-gap" />
       <CopyButton text={absolute(href)} label="Copy a link to this request">Copy link</CopyButton>
       {member && request && box === "live" && (
-        <Button kind="quiet" small icon aria-label="Move to the bin" onPress={() => { onClose(); void remove({ requests: [request] }); }}><TrashIcon /></Button>
+        <Button
+          kind="quiet"
+          small
+          icon
+          aria-label="Move to the bin"
+          onPress={() => {
+            onClose();
+            void remove({ requests: [request] });
+          }}
+        >
+          <TrashIcon />
+        </Button>
       )}
-      <span className="request-close"><Button kind="quiet" small icon aria-label="Close the request" onPress={onClose}><CloseIcon /></Button></span>
+      <span className="request-close">
+        <Button kind="quiet" small icon aria-label="Close the request" onPress={onClose}>
+          <CloseIcon />
+        </Button>
+      </span>
     </div>
   );
 }

@@ -22,8 +22,20 @@ export function RequestText({ request, editable, heading }: Props) {
   return (
     <div className="request-text">
       <div className="request-head">
-        <h2 id="request-title" ref={heading} tabIndex={-1}>{request.title}</h2>
-        {editable && <Button kind="quiet" small icon aria-label="Edit the title and the description" onPress={() => edit({ title: request.title, description: request.description, base: request })}><EditIcon /></Button>}
+        <h2 id="request-title" ref={heading} tabIndex={-1}>
+          {request.title}
+        </h2>
+        {editable && (
+          <Button
+            kind="quiet"
+            small
+            icon
+            aria-label="Edit the title and the description"
+            onPress={() => edit({ title: request.title, description: request.description, base: request })}
+          >
+            <EditIcon />
+          </Button>
+        )}
       </div>
       {request.description ? <p className="prose">{request.description}</p> : <p className="quiet">No description.</p>}
     </div>

@@ -5,7 +5,17 @@ import { number } from "../ui/marks";
 import { message, Skeleton } from "../ui/states";
 
 // A part of the request's page.
-export function Section({ title, count, action, children }: { title: string; count?: number | undefined; action?: ReactNode; children: ReactNode }) {
+export function Section({
+  title,
+  count,
+  action,
+  children,
+}: {
+  title: string;
+  count?: number | undefined;
+  action?: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <section className="request-section" aria-label={title} tabIndex={-1}>
       <div className="request-section-head">
@@ -31,7 +41,13 @@ export function Waiting({ query, lines = 2 }: { query: Asked; lines?: number }) 
   );
 }
 
-export function More({ query, children }: { query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown }; children: ReactNode }) {
+export function More({
+  query,
+  children,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown };
+  children: ReactNode;
+}) {
   if (!query.hasNextPage) return null;
   return <Button small kind="quiet" isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>{children}</Button>;
 }

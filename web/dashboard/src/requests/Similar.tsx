@@ -8,7 +8,7 @@ import { notifyError } from "../ui/notices";
 import { queryClient } from "../api/queries";
 import { useChanges } from "./changes";
 import { similarQuery } from "./details";
-import { usePicker } from "./pickers";
+import { usePicker } from "./picker";
 import { RequestLine } from "./RequestLine";
 import { requestQuery } from "./rows";
 import { Section, Waiting } from "./Section";
@@ -30,14 +30,28 @@ export function Similar({ request }: { request: FeatureRequest }) {
   }
 
   return (
-    <Section title="Similar" action={member && <Button small kind="quiet" data-picker onPress={() => pick("merge", { requests: [request] })}><MergeIcon size={16} />Merge into…</Button>}>
+    <Section
+      title="Similar"
+      action={
+        member && (
+          <Button small kind="quiet" data-picker onPress={() => pick("merge", { requests: [request] })}>
+            <MergeIcon size={16} />
+            Merge into…
+          </Button>
+        )
+      }
+    >
       <Waiting query={similar} />
       {similar.data?.length === 0 && <p className="quiet small">Nothing similar was found.</p>}
       {similar.data && (
         <ul className="lines">
           {similar.data.slice(0, shown).map((other) => (
             <RequestLine key={other.id} request={other}>
-              {member && <Button small kind="quiet" aria-label={`Merge into ${other.title}`} onPress={() => void mergeInto(other.id)}>Merge</Button>}
+              {member && (
+                <Button small kind="quiet" aria-label={`Merge into ${other.title}`} onPress={() => void mergeInto(other.id)}>
+                  Merge
+                </Button>
+              )}
             </RequestLine>
           ))}
         </ul>

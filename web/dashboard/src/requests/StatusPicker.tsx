@@ -3,9 +3,10 @@ import { useState } from "react";
 import { choosableStatuses, statusNames, type Status } from "../api/types";
 import { StatusMark } from "../ui/marks";
 import { useChanges } from "./changes";
+import { fold } from "./fold";
 import { PickList } from "./PickList";
-import { usePicker, type PickerProps } from "./pickers";
-import { fold, shared } from "./target";
+import { usePicker, type PickerProps } from "./picker";
+import { shared } from "./target";
 
 export function StatusPicker({ target, close }: PickerProps) {
   const [words, setWords] = useState("");
@@ -27,7 +28,31 @@ export function StatusPicker({ target, close }: PickerProps) {
     .filter((status) => fold(statusNames[status]).includes(fold(words)))
     .map((status) => {
       const text = status === "duplicate" ? "Duplicate of…" : statusNames[status];
-      return { id: status, text, content: status === "duplicate" ? <span className="status status-duplicate"><span className="status-dot" />{text}</span> : <StatusMark status={status} /> };
+      return {
+        id: status,
+        text,
+        content:
+          status === "duplicate" ? (
+            <span className="status status-duplicate">
+              <span className="status-dot" />
+              {text}
+            </span>
+          ) : (
+            <StatusMark status={status} />
+          ),
+      };
     });
-  return <PickList label="Status" placeholder="Change the status to…" words={words} onWords={setWords} choices={choices} chosen={now ? [now] : []} numbers onChoose={choose} empty="No status is called that." />;
+  return (
+    <PickList
+      label="Status"
+      placeholder="Change the status to…"
+      words={words}
+      onWords={setWords}
+      choices={choices}
+      chosen={now ? [now] : []}
+      numbers
+      onChoose={choose}
+      empty="No status is called that."
+    />
+  );
 }

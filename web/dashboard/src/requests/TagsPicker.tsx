@@ -3,10 +3,11 @@ import { useState } from "react";
 
 import { tagsQuery } from "../api/queries";
 import { Button } from "../ui/Button";
-import { useChanges, type Target } from "./changes";
+import { useChanges } from "./changes";
+import { fold } from "./fold";
 import { PickList, type Choice } from "./PickList";
-import type { PickerProps } from "./pickers";
-import { fold } from "./target";
+import type { PickerProps } from "./picker";
+import type { Target } from "./target";
 
 // Of a tag: whether all, some or none of the requests have it. Of requests that are not
 // loaded nothing is known, which is shown as "some": it stays as it is unless it is chosen.
@@ -30,14 +31,18 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
   atClose(() => {
     const turned = (state: State) => [...set].filter(([key, one]) => one.state === state && was(key) !== state).map(([, one]) => one.tag);
     const [add_tags, remove_tags] = [turned("all"), turned("none")];
-    if (add_tags.length || remove_tags.length) void update(target, { ...(add_tags.length && { add_tags }), ...(remove_tags.length && { remove_tags }) });
+    if (add_tags.length || remove_tags.length) {
+      void update(target, { ...(add_tags.length && { add_tags }), ...(remove_tags.length && { remove_tags }) });
+    }
   });
 
   const spelling: Tags = new Map([...before, ...set]);
   for (const { tag } of known.data ?? []) if (!spelling.has(fold(tag))) spelling.set(fold(tag), { tag, state: unknown });
   const typed = fold(words);
   const found = [...spelling].filter(([key]) => key.includes(typed));
-  const choices: Choice[] = found.slice(0, shownAtOnce).map(([key, { tag }]) => ({ id: key, text: tag, part: now(key) === "some", content: tag }));
+  const choices: Choice[] = found
+    .slice(0, shownAtOnce)
+    .map(([key, { tag }]) => ({ id: key, text: tag, part: now(key) === "some", content: tag }));
   if (typed && !spelling.has(typed)) choices.push({ id: typed, text: `Create ${words.trim()}`, content: <>Create “{words.trim()}”</> });
 
   // Of some, it goes to all, to none and back to as it was.
@@ -56,7 +61,9 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
         empty={known.isPending ? "Loading the tags…" : known.error ? known.error.message : "No tags yet. Type to create the first one."}
       />
       <div className="picker-foot">
-        <span className="quiet small">{found.length > shownAtOnce ? "Type to find more." : unknown === "some" && "A dash stays as it is."}</span>
+        <span className="quiet small">
+          {found.length > shownAtOnce ? "Type to find more." : unknown === "some" && "A dash stays as it is."}
+        </span>
         <Button onPress={close}>Done</Button>
       </div>
     </>

@@ -75,9 +75,30 @@ export function TextEditor({ request, edited, onChange }: Props) {
 
   return (
     <form className="request-editor" onSubmit={submit} onKeyDown={keys}>
-      <Field label="Title" value={edited.title} onChange={(title) => onChange({ ...edited, title })} isRequired isReadOnly={saving} maxLength={200} autoFocus error={field === "title" ? message(error) : undefined} />
-      <Field label="Description" value={edited.description} onChange={(description) => onChange({ ...edited, description })} rows={6} isReadOnly={saving} maxLength={10_000} error={field === "description" ? message(error) : undefined} />
-      {error !== undefined && field !== "title" && field !== "description" && <p className="field-error" role="alert">{message(error)}</p>}
+      <Field
+        label="Title"
+        value={edited.title}
+        onChange={(title) => onChange({ ...edited, title })}
+        isRequired
+        isReadOnly={saving}
+        maxLength={200}
+        autoFocus
+        error={field === "title" ? message(error) : undefined}
+      />
+      <Field
+        label="Description"
+        value={edited.description}
+        onChange={(description) => onChange({ ...edited, description })}
+        rows={6}
+        isReadOnly={saving}
+        maxLength={10_000}
+        error={field === "description" ? message(error) : undefined}
+      />
+      {error !== undefined && field !== "title" && field !== "description" && (
+        <p className="field-error" role="alert">
+          {message(error)}
+        </p>
+      )}
       {theirs && (
         <div className="request-theirs" role="alert">
           <p><strong>Somebody else changed the text meanwhile.</strong> This is what it says now:</p>

@@ -8,13 +8,11 @@ import { CloseIcon, PlusIcon } from "../ui/icons";
 import { Avatar, Time } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { AddVote } from "./AddVote";
-import { votesQuery } from "./details";
+import { votesQuery, type Person } from "./details";
 import { place } from "./lists";
 import { Verified } from "./Origin";
 import { requestQuery, rowOf } from "./rows";
 import { More, Section, Waiting } from "./Section";
-
-export type Person = { email?: string; name?: string; external_id?: string };
 
 export function Voters({ request, editable }: { request: FeatureRequest; editable: boolean }) {
   const [adding, setAdding] = useState(false);
@@ -44,7 +42,18 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
   }
 
   return (
-    <Section title="Votes" count={request.votes} action={editable && <Button small kind="quiet" onPress={() => setAdding(true)}><PlusIcon size={16} />Add a vote</Button>}>
+    <Section
+      title="Votes"
+      count={request.votes}
+      action={
+        editable && (
+          <Button small kind="quiet" onPress={() => setAdding(true)}>
+            <PlusIcon size={16} />
+            Add a vote
+          </Button>
+        )
+      }
+    >
       <Waiting query={votes} />
       {votes.data && voters.length === 0 && <p className="quiet small">Nobody wants it yet.</p>}
       <ul className="lines">
@@ -53,9 +62,25 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
           return (
             <li key={i} className="line">
               <Avatar name={name} />
-              <span className="line-title">{name}{vote.name && vote.email && <span className="quiet"> {vote.email}</span>}{vote.verified && <> <Verified /></>}{vote.request_id !== request.id && <span className="quiet small"> through a merged request</span>}</span>
-              <span className="quiet small"><Time at={vote.created_at} /></span>
-              {editable && person && <Button small kind="quiet" icon aria-label={`Remove the vote of ${name}`} onPress={() => void remove(person, name)}><CloseIcon size={16} /></Button>}
+              <span className="line-title">
+                {name}
+                {vote.name && vote.email && <span className="quiet"> {vote.email}</span>}
+                {vote.verified && (
+                  <>
+                    {" "}
+                    <Verified />
+                  </>
+                )}
+                {vote.request_id !== request.id && <span className="quiet small"> through a merged request</span>}
+              </span>
+              <span className="quiet small">
+                <Time at={vote.created_at} />
+              </span>
+              {editable && person && (
+                <Button small kind="quiet" icon aria-label={`Remove the vote of ${name}`} onPress={() => void remove(person, name)}>
+                  <CloseIcon size={16} />
+                </Button>
+              )}
             </li>
           );
         })}

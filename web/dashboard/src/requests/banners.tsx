@@ -25,7 +25,13 @@ function useMove(id: string) {
   const client = useQueryClient();
   return async (move: Promise<void>) => {
     await move;
-    await Promise.all([["requests", "one", id], ["requests", "box", id], ["requests", "history", id]].map((queryKey) => client.invalidateQueries({ queryKey })));
+    await Promise.all(
+      [
+        ["requests", "one", id],
+        ["requests", "box", id],
+        ["requests", "history", id],
+      ].map((queryKey) => client.invalidateQueries({ queryKey })),
+    );
   };
 }
 
@@ -52,7 +58,10 @@ export function QuarantineBanner({ request }: { request: FeatureRequest }) {
         </>
       }
     >
-      <p><strong>This looks like spam.</strong> Its form was sent within two seconds, or had a field filled in that people do not see, or nearly the same had just come from the same address. Nobody outside sees it, and it counts nowhere.</p>
+      <p>
+        <strong>This looks like spam.</strong> Its form was sent within two seconds, or had a field filled in that people do not see, or
+        nearly the same had just come from the same address. Nobody outside sees it, and it counts nowhere.
+      </p>
     </Banner>
   );
 }
@@ -61,8 +70,21 @@ export function MergedBanner({ request, into }: { request: FeatureRequest; into:
   const { unmerge } = useChanges();
   const target = useQuery(requestQuery(into));
   return (
-    <Banner icon={<MergeIcon />} actions={<Button small onPress={() => void unmerge(request)}>Take it out</Button>}>
-      <p>Merged into <Link to="/" search={(search) => ({ ...search, request: into })}>{target.data?.title ?? "another request"}</Link>. Its votes count there.</p>
+    <Banner
+      icon={<MergeIcon />}
+      actions={
+        <Button small onPress={() => void unmerge(request)}>
+          Take it out
+        </Button>
+      }
+    >
+      <p>
+        Merged into{" "}
+        <Link to="/" search={(search) => ({ ...search, request: into })}>
+          {target.data?.title ?? "another request"}
+        </Link>
+        . Its votes count there.
+      </p>
     </Banner>
   );
 }

@@ -4,7 +4,7 @@ import type { Box, FeatureRequest } from "../api/types";
 import { number } from "../ui/marks";
 import { notify, notifyError, undoLast } from "../ui/notices";
 import { chunks, type Pair } from "./edits";
-import { place, ready, restart, type Left } from "./lists";
+import { place, restart, stopReading, type GoneFrom } from "./lists";
 import { report } from "./progress";
 import { requestQuery, rowOf, type Row } from "./rows";
 
@@ -21,7 +21,7 @@ type Job = {
   inverse?: (pairs: Pair[]) => Step[];
   also?: Row[]; // others whose numbers change with it
   whole?: boolean; // of all that match, most of which no list has loaded
-  left?: Left;
+  goneFrom?: GoneFrom;
 };
 
 // The changes that can be undone, the latest last.
@@ -49,16 +49,16 @@ const settled = (rows: Row[]) => rows.filter((row) => !waiting.has(row.id));
 
 // carryOut shows what a job changes, makes the change, and takes back what fails.
 export async function carryOut(job: Job): Promise<void> {
-  const left = job.left ?? new Map();
-  ready();
+  const goneFrom = job.goneFrom ?? new Map();
+  stopReading();
   const rows = job.steps.flatMap((step) => step.pairs.map((pair) => pair.after));
-  place(rows, job.to, left);
+  place(rows, job.to, goneFrom);
   wait(rows, 1);
-  tail = tail.catch(() => undefined).then(() => make(job, left, () => wait(rows, -1)));
+  tail = tail.catch(() => undefined).then(() => make(job, goneFrom, () => wait(rows, -1)));
   await tail;
 }
 
-async function make(job: Job, left: Left, over: () => void): Promise<void> {
+async function make(job: Job, goneFrom: GoneFrom, over: () => void): Promise<void> {
   const stop = new AbortController();
   const total = job.steps.reduce((n, step) => n + step.pairs.length, 0);
   const made: Pair[] = [];
@@ -79,12 +79,12 @@ async function make(job: Job, left: Left, over: () => void): Promise<void> {
   report(undefined);
   over();
   const rest = job.steps.slice(at);
-  place(rest.flatMap((step) => step.pairs.map((pair) => pair.before)), job.from, left);
-  place(settled(made.map((pair) => pair.after)), job.to, left);
+  place(rest.flatMap((step) => step.pairs.map((pair) => pair.before)), job.from, goneFrom);
+  place(settled(made.map((pair) => pair.after)), job.to, goneFrom);
   if (job.whole) await restart().catch(notifyError);
   await reload(job.also ?? []);
   outdate([...made.map((pair) => pair.after), ...(job.also ?? [])]);
-  const undo = made.length && job.inverse ? once(() => takeBack(job, made, left)) : undefined;
+  const undo = made.length && job.inverse ? once(() => takeBack(job, made, goneFrom)) : undefined;
   if (failed || rest.length) await tellRest(failed, made.length, total, rest, undo);
   else notify(job.done, undo && { undo });
 }
@@ -92,7 +92,10 @@ async function make(job: Job, left: Left, over: () => void): Promise<void> {
 // outdate lets be read again what is shown about requests that have changed.
 function outdate(rows: Row[]): void {
   const ids = new Set<unknown>(rows.map((row) => row.id));
-  void queryClient.invalidateQueries({ queryKey: ["requests"], predicate: ({ queryKey: [, kind, id] }) => kind === "facets" || (kind !== "list" && ids.has(id)) });
+  void queryClient.invalidateQueries({
+    queryKey: ["requests"],
+    predicate: ({ queryKey: [, kind, id] }) => kind === "facets" || (kind !== "list" && ids.has(id)),
+  });
   void queryClient.invalidateQueries({ queryKey: ["tags"] });
 }
 
@@ -102,7 +105,9 @@ async function tellRest(failed: unknown, made: number, total: number, rest: Step
   if (!failed) return;
   const changed = failed instanceof ApiError && (failed.status === 404 || failed.status === 409);
   if (failed instanceof ApiError && failed.code === "requests.version_conflict") {
-    refuse(`“${rest[0]?.pairs[0]?.before.title}” was changed by somebody else meanwhile. You see it as it is now; your change was not made.`);
+    refuse(
+      `“${rest[0]?.pairs[0]?.before.title}” was changed by somebody else meanwhile. You see it as it is now; your change was not made.`,
+    );
   } else if (failed instanceof ApiError && failed.code === "requests.not_found") {
     refuse(`“${rest[0]?.pairs[0]?.before.title}” is not here any more: somebody else deleted it. Your change was not made.`);
   } else {
@@ -135,7 +140,7 @@ export async function reload(rows: Row[]): Promise<void> {
 }
 
 // takeBack is the change that undoes another one.
-async function takeBack(job: Job, made: Pair[], left: Left): Promise<void> {
+async function takeBack(job: Job, made: Pair[], goneFrom: GoneFrom): Promise<void> {
   const pairs = made.map(({ before, after }) => ({ before: after, after: { ...before, version: after.version + 1 } }));
   await carryOut({
     steps: job.inverse!(pairs),
@@ -145,7 +150,7 @@ async function takeBack(job: Job, made: Pair[], left: Left): Promise<void> {
     ...(job.whole && { whole: true }),
     doing: "Undoing",
     done: "Undone.",
-    left,
+    goneFrom,
   });
 }
 

@@ -4,12 +4,11 @@ import { queryClient, usersQuery } from "../api/queries";
 import { count, day, number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { carryOut, refuse, undoLatest, type Step } from "./carry";
-import { bulkSet, chunks, differs, edited, editOf, grouped, type BulkSet, type Edit, type Matching, type Pair, type Target } from "./edits";
+import { bulkSet, chunks, differs, edited, editOf, grouped, type BulkSet, type Edit, type Pair } from "./edits";
 import { restart } from "./lists";
 import { report } from "./progress";
 import { readRows, rowOf, type Row, type Rows } from "./rows";
-
-export type { Edit, Target } from "./edits";
+import type { Matching, Target } from "./target";
 
 // What the service changes in one call.
 const mostIDs = 1_000;
@@ -27,7 +26,11 @@ async function update(target: Target, edit: Edit): Promise<void> {
   const pairs = rows.map((row) => pairOf(row, edited(row, edit)));
   const changing = pairs.filter(({ before, after }) => differs(before, after));
   if (changing.length === 0) {
-    notify(rows.some((row) => row.merged_into_id) ? "What is merged keeps its status; take it out first." : `${subject(rows)} ${rows.length === 1 ? "is" : "are"} like that already.`);
+    notify(
+      rows.some((row) => row.merged_into_id)
+        ? "What is merged keeps its status; take it out first."
+        : `${subject(rows)} ${rows.length === 1 ? "is" : "are"} like that already.`,
+    );
     return;
   }
   const whole = "matching" in target && changing.length === rows.length ? target : undefined;
@@ -49,7 +52,12 @@ function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Ste
     const set = bulkSet(group.edit);
     if (set) steps.push(...bulk(group.pairs, set, whole));
     if (group.edit.eta === undefined) continue;
-    for (const pair of group.pairs) steps.push({ pairs: [pair], run: async () => (await call("requests-update", { id: pair.before.id, eta: pair.after.eta as string })).request });
+    for (const pair of group.pairs) {
+      steps.push({
+        pairs: [pair],
+        run: async () => (await call("requests-update", { id: pair.before.id, eta: pair.after.eta as string })).request,
+      });
+    }
   }
   return steps;
 }
@@ -81,7 +89,9 @@ function single(pair: Pair, edit: Edit): Step {
 
 function bulk(pairs: Pair[], set: BulkSet, whole?: Matching): Step[] {
   if (whole && pairs.length <= mostMatching) {
-    return [{ pairs, run: async () => void (await call("requests-bulk-update", { filter: whole.matching, expected_count: pairs.length, set })) }];
+    return [
+      { pairs, run: async () => void (await call("requests-bulk-update", { filter: whole.matching, expected_count: pairs.length, set })) },
+    ];
   }
   return chunks(pairs, mostIDs).map((some) => ({
     pairs: some,
@@ -105,8 +115,22 @@ const restored = async (id: string) => (await call("requests-restore", { id })).
 const moves = {
   remove: { from: "live", to: "bin", doing: "Deleting", done: "moved to the bin", undo: true, one: binned },
   restore: { from: "bin", to: "live", doing: "Restoring", done: "restored", undo: true, one: restored },
-  release: { from: "quarantine", to: "live", doing: "Releasing", done: "released from quarantine", undo: false, one: async (id) => (await call("requests-release", { id })).request },
-  block: { from: "quarantine", to: "bin", doing: "Blocking", done: "moved to the bin as spam", undo: false, one: async (id) => void (await call("requests-block", { id })) },
+  release: {
+    from: "quarantine",
+    to: "live",
+    doing: "Releasing",
+    done: "released from quarantine",
+    undo: false,
+    one: async (id) => (await call("requests-release", { id })).request,
+  },
+  block: {
+    from: "quarantine",
+    to: "bin",
+    doing: "Blocking",
+    done: "moved to the bin as spam",
+    undo: false,
+    one: async (id) => void (await call("requests-block", { id })),
+  },
 } satisfies Record<string, Move>;
 
 async function move(target: Target, kind: keyof typeof moves): Promise<void> {
@@ -116,7 +140,12 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
   const steps = (pairs: Pair[], box: "live" | "bin", each: typeof one, whole?: Matching): Step[] =>
     pairs.length === 1 ? [{ pairs, run: () => each(pairs[0]!.before.id) }] : bulk(pairs, { box }, whole);
   await carryOut({
-    steps: steps(rows.map((row) => ({ before: row, after: { ...row, version: row.version + 1 } })), to, one, "matching" in target ? target : undefined),
+    steps: steps(
+      rows.map((row) => ({ before: row, after: { ...row, version: row.version + 1 } })),
+      to,
+      one,
+      "matching" in target ? target : undefined,
+    ),
     from,
     to,
     whole: "matching" in target,
@@ -139,7 +168,13 @@ async function merge(ids: string[], into: FeatureRequest | Row): Promise<void> {
     pairs.map((pair) => ({ pairs: [pair], run: () => one(pair.before.id) }));
   await carryOut({
     also: [rowOf(into)],
-    steps: calls(rows.map((row) => ({ before: row, after: { ...row, status: "duplicate" as const, merged_into_id: into.id, version: row.version + 1 } })), async (id) => (await call("requests-merge", { id, into_id: into.id })).request),
+    steps: calls(
+      rows.map((row) => ({
+        before: row,
+        after: { ...row, status: "duplicate" as const, merged_into_id: into.id, version: row.version + 1 },
+      })),
+      async (id) => (await call("requests-merge", { id, into_id: into.id })).request,
+    ),
     doing: "Merging requests",
     done: `${subject(rows)} ${rows.length === 1 ? "was" : "were"} merged into “${into.title}”.`,
     inverse: (pairs) => calls(pairs.toReversed(), async (id) => (await call("requests-unmerge", { id })).request),
@@ -151,7 +186,12 @@ async function unmerge(request: FeatureRequest | Row): Promise<void> {
   const into = row.merged_into_id && (await rowByID(row.merged_into_id));
   await carryOut({
     also: into ? [into] : [],
-    steps: [{ pairs: [{ before: row, after: { ...row, merged_into_id: null, version: row.version + 1 } }], run: async () => (await call("requests-unmerge", { id: row.id })).request }],
+    steps: [
+      {
+        pairs: [{ before: row, after: { ...row, merged_into_id: null, version: row.version + 1 } }],
+        run: async () => (await call("requests-unmerge", { id: row.id })).request,
+      },
+    ],
     doing: "Taking apart",
     done: `“${row.title}” stands by itself again.`,
   });
@@ -185,7 +225,7 @@ async function rowsOf(target: Target): Promise<Row[] | undefined> {
 async function rowByID(id: string): Promise<Row | undefined> {
   for (const [, data] of queryClient.getQueriesData<Rows>({ queryKey: ["requests", "list"] })) {
     for (const page of data?.pages ?? []) {
-      const row = page.rows.find((row) => row.id === id);
+      const row = page.rows.find((one) => one.id === id);
       if (row) return row;
     }
   }
@@ -212,11 +252,12 @@ function sentence(rows: Row[], edit: Edit): string {
   if (others.length) return `${subject(rows)} ${rows.length === 1 ? "was" : "were"} changed.`;
   if (name === "status") return `${subject(rows)} ${are} now ${statusNames[edit.status!]}.`;
   if (name === "assignee_id") {
-    const user = queryClient.getQueryData(usersQuery.queryKey)?.find((user) => user.id === edit.assignee_id);
+    const user = queryClient.getQueryData(usersQuery.queryKey)?.find((one) => one.id === edit.assignee_id);
     return `${subject(rows)} ${are} assigned to ${edit.assignee_id ? (user?.name ?? "somebody else") : "nobody"}.`;
   }
   if (name === "eta") return `${subject(rows)} ${are} ${edit.eta ? `expected on ${day(edit.eta)}` : "without an ETA"}.`;
-  return `${subject(rows)} ${are} ${name === "add_tags" ? "tagged" : "no longer tagged"} ${(edit.add_tags ?? edit.remove_tags ?? []).map((tag) => `“${tag}”`).join(", ")}.`;
+  const tags = (edit.add_tags ?? edit.remove_tags ?? []).map((tag) => `“${tag}”`).join(", ");
+  return `${subject(rows)} ${are} ${name === "add_tags" ? "tagged" : "no longer tagged"} ${tags}.`;
 }
 
 // merged says which of the rows an edit has left as they were.

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
-import { call } from "../api/call";
+import { call, type Params } from "../api/call";
 import { everyPage } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
 
@@ -20,6 +20,9 @@ export const searchQuery = (app_id: string, query: string) =>
     queryKey: ["requests", "search", app_id, query],
     queryFn: async ({ signal }) => (await call("requests-list", { app_id, query, limit: 20 }, signal)).requests,
   });
+
+// How the service tells apart the people who vote.
+export type Person = Omit<Params<"votes-add">, "request_id">;
 
 export const votesQuery = (request_id: string) =>
   infiniteQueryOptions({
@@ -88,7 +91,11 @@ export const boxQuery = (id: string, box: "bin" | "quarantine") =>
     queryFn: async ({ signal }) => {
       const time = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
       const [created_after, created_before] = [time, time + 1].map((at) => new Date(at).toISOString());
-      const { requests } = await call("requests-list", { box, created_after: created_after!, created_before: created_before!, limit: 200 }, signal);
+      const { requests } = await call(
+        "requests-list",
+        { box, created_after: created_after!, created_before: created_before!, limit: 200 },
+        signal,
+      );
       return requests.find((request) => request.id === id) ?? null;
     },
   });

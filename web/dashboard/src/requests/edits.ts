@@ -1,12 +1,7 @@
 import type { Params } from "../api/call";
-import type { FeatureRequest, Status, Where } from "../api/types";
+import type { Status } from "../api/types";
+import { fold } from "./fold";
 import type { Row } from "./rows";
-import { fold } from "./target";
-
-// What is to be changed: requests, or all that a filter matches. count is how many those
-// are; with atLeast they have not all been counted.
-export type Target = { requests: (FeatureRequest | Row)[] } | Matching;
-export type Matching = { matching: Where; count: number; atLeast?: boolean };
 
 export type Edit = {
   status?: Status;

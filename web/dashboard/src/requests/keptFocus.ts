@@ -12,7 +12,9 @@ export function useKeptFocus(part: RefObject<HTMLElement | null>, heading: RefOb
     function remember({ target }: FocusEvent) {
       last = target as Element;
       around = [];
-      for (let at = last.parentElement; at && at !== element; at = at.parentElement) if (at.tabIndex === -1 && at.hasAttribute("tabindex")) around.push(at);
+      for (let at = last.parentElement; at && at !== element; at = at.parentElement) {
+        if (at.tabIndex === -1 && at.hasAttribute("tabindex")) around.push(at);
+      }
     }
     const observer = new MutationObserver(() => {
       if (!last || last.isConnected || document.activeElement !== document.body) return;

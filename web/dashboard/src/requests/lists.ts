@@ -1,17 +1,17 @@
 import { queryClient } from "../api/queries";
 import type { Box, FeatureRequest, Sort, Where } from "../api/types";
+import { fold } from "./fold";
 import { readRows, requestQuery, type Row, type Rows } from "./rows";
-import { fold } from "./target";
 
 // Which rows have left which list, so that taking back a change puts them there again: a
 // filter with words cannot be judged here.
-export type Left = Map<string, Set<string>>;
+export type GoneFrom = Map<string, Set<string>>;
 
 const lists = ["requests", "list"] as const;
 
-// belongs says whether a row is one of those that a filter matches, as far as a change
+// matches says whether a row is one of those that a filter matches, as far as a change
 // can alter it. Without a box, it stays where it is.
-function belongs(row: Row, box: Box | undefined, where: Where): boolean {
+function matches(row: Row, box: Box | undefined, where: Where): boolean {
   const statuses = where.status === undefined ? undefined : [where.status].flat();
   const tag = where.tag && fold(where.tag);
   return (
@@ -22,10 +22,10 @@ function belongs(row: Row, box: Box | undefined, where: Where): boolean {
   );
 }
 
-// ready stops what is being read, as it may be older than a change, and forgets lists that
+// stopReading stops what is being read, as it may be older than a change, and forgets lists that
 // nobody looks at. It takes effect at once: waiting for the end of what was stopped would
 // let the next key still find the row as it was.
-export function ready(): void {
+export function stopReading(): void {
   queryClient.removeQueries({ queryKey: lists, type: "inactive" });
   // What is read for the first time must come, or nothing would ever be shown.
   void queryClient.cancelQueries({ queryKey: lists, predicate: (query) => query.state.data !== undefined });
@@ -44,15 +44,15 @@ export async function restart(): Promise<void> {
 
 // place puts rows as they are now into all lists that have them, and takes them out of
 // those to which they belong no more. It puts them back into those that they had left.
-export function place(rows: Row[], box: Box | undefined, left: Left = new Map()): void {
+export function place(rows: Row[], box: Box | undefined, goneFrom: GoneFrom = new Map()): void {
   const byID = new Map(rows.map((row) => [row.id, row]));
   for (const query of queryClient.getQueryCache().findAll({ queryKey: lists })) {
     const data = query.state.data as Rows | undefined;
     if (!data) continue;
     const [, , where, sort] = query.queryKey as [string, string, Where, Sort];
-    const gone = left.get(query.queryHash) ?? new Set<string>();
-    left.set(query.queryHash, gone);
-    queryClient.setQueryData(query.queryKey, placed(data, byID, (row) => belongs(row, box, where), gone, sort));
+    const gone = goneFrom.get(query.queryHash) ?? new Set<string>();
+    goneFrom.set(query.queryHash, gone);
+    queryClient.setQueryData(query.queryKey, placed(data, byID, (row) => matches(row, box, where), gone, sort));
   }
   for (const row of rows) {
     queryClient.setQueryData<FeatureRequest>(requestQuery(row.id).queryKey, (old) => old && { ...old, ...row });
@@ -66,7 +66,9 @@ export function showChanged(rows: Row[]): void {
   const fresher = (old: Row) => (byID.get(old.id)?.version ?? 0) > old.version;
   for (const [key, data] of queryClient.getQueriesData<Rows>({ queryKey: lists })) {
     if (!data?.pages.some((page) => page.rows.some(fresher))) continue;
-    const pages = data.pages.map((page) => (page.rows.some(fresher) ? { ...page, rows: page.rows.map((old) => (fresher(old) ? byID.get(old.id)! : old)) } : page));
+    const pages = data.pages.map((page) =>
+      page.rows.some(fresher) ? { ...page, rows: page.rows.map((old) => (fresher(old) ? byID.get(old.id)! : old)) } : page,
+    );
     queryClient.setQueryData(key, { ...data, pages });
   }
   for (const { id, version } of rows) {

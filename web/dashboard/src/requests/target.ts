@@ -1,10 +1,10 @@
-import type { Target } from "./changes";
+import type { FeatureRequest, Where } from "../api/types";
 import type { Row } from "./rows";
 
-// Names are found, and tags compared, without case.
-export function fold(text: string): string {
-  return text.trim().toLowerCase();
-}
+// What is to be changed: requests, or all that a filter matches. count is how many those
+// are; with atLeast they have not all been counted.
+export type Target = { requests: (FeatureRequest | Row)[] } | Matching;
+export type Matching = { matching: Where; count: number; atLeast?: boolean };
 
 // What is the same of all requests that are to change, as far as that is known.
 export function shared<T>(target: Target, of: (request: Row) => T): T | undefined {

@@ -16,7 +16,15 @@ export function Gate() {
     setError(undefined);
     start().catch(setError);
   }, [attempt]);
-  if (now.phase === "starting") return error ? <Failure alone error={error} onRetry={() => setAttempt(attempt + 1)} /> : <p className="starting" role="status">Gatherkit is loading…</p>;
+  if (now.phase === "starting") {
+    return error ? (
+      <Failure alone error={error} onRetry={() => setAttempt(attempt + 1)} />
+    ) : (
+      <p className="starting" role="status">
+        Gatherkit is loading…
+      </p>
+    );
+  }
   if (now.phase === "out") return <LoginPage />;
   return (
     <>

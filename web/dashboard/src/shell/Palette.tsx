@@ -32,7 +32,9 @@ function Chooser({ onClose }: { onClose(): void }) {
   const list = useRef<HTMLDivElement>(null);
 
   const choices = [
-    ...commands.filter((command) => matches(command, words)).map((command) => ({ key: command.group + command.name, run: command.run, content: <CommandLine command={command} /> })),
+    ...commands
+      .filter((command) => matches(command, words))
+      .map((command) => ({ key: command.group + command.name, run: command.run, content: <CommandLine command={command} /> })),
     ...found.map((request) => ({
       key: request.id,
       run: () => void navigate({ to: "/", search: (old: object) => ({ ...old, request: request.id }) }),
@@ -60,11 +62,36 @@ function Chooser({ onClose }: { onClose(): void }) {
     <>
       <div className="palette-search">
         <SearchIcon />
-        <input autoFocus role="combobox" aria-expanded="true" aria-controls={id} aria-activedescendant={choices[chosen] && `${id}-${chosen}`} aria-label="Find a command or a request" placeholder="Find a command or a request…" value={words} maxLength={200} onChange={(event) => { setWords(event.target.value); setAt(0); }} onKeyDown={onKeyDown} />
+        <input
+          autoFocus
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={id}
+          aria-activedescendant={choices[chosen] && `${id}-${chosen}`}
+          aria-label="Find a command or a request"
+          placeholder="Find a command or a request…"
+          value={words}
+          maxLength={200}
+          onChange={(event) => {
+            setWords(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
       </div>
       <div ref={list} id={id} className="palette-list" role="listbox" aria-label="Found">
         {choices.map((choice, i) => (
-          <div key={choice.key} id={`${id}-${i}`} role="option" aria-selected={i === chosen} className="menu-item" onPointerMove={() => setAt(i)} onClick={() => run(choice)}>{choice.content}</div>
+          <div
+            key={choice.key}
+            id={`${id}-${i}`}
+            role="option"
+            aria-selected={i === chosen}
+            className="menu-item"
+            onPointerMove={() => setAt(i)}
+            onClick={() => run(choice)}
+          >
+            {choice.content}
+          </div>
         ))}
       </div>
       {choices.length === 0 && <p className="palette-none" role="status">Nothing is called that.</p>}
@@ -73,7 +100,15 @@ function Chooser({ onClose }: { onClose(): void }) {
 }
 
 function CommandLine({ command }: { command: Command }) {
-  return <><NextIcon size={16} /><span>{command.name} <small>{command.group}</small></span>{command.keys && <Keys keys={command.keys[0]!} />}</>;
+  return (
+    <>
+      <NextIcon size={16} />
+      <span>
+        {command.name} <small>{command.group}</small>
+      </span>
+      {command.keys && <Keys keys={command.keys[0]!} />}
+    </>
+  );
 }
 
 // matches says whether all words begin one of the command's.

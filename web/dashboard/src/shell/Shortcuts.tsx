@@ -51,7 +51,7 @@ function listen(openPalette: () => void): () => void {
     const key = keyOf(event);
     const pair = event.timeStamp - since < pairMillis ? `${first} ${key}` : "";
     const commands = currentCommands();
-    const command = commands.findLast((command) => means(command, pair)) ?? commands.findLast((command) => means(command, key));
+    const command = commands.findLast((one) => means(one, pair)) ?? commands.findLast((one) => means(one, key));
     const used = command && means(command, pair) ? pair : key;
     [first, since] = [key, used === pair ? 0 : event.timeStamp];
     if (!command || (isCharacter(used) && !currentSettings().shortcuts)) return;

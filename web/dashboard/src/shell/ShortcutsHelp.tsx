@@ -6,7 +6,15 @@ import { currentCommands } from "./commands";
 import { useSettings } from "./settings";
 import "./palette.css";
 
-const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc", Delete: "Del", PageDown: "PgDn", PageUp: "PgUp", " ": "Space" };
+const names: Record<string, string> = {
+  ArrowDown: "↓",
+  ArrowUp: "↑",
+  Escape: "Esc",
+  Delete: "Del",
+  PageDown: "PgDn",
+  PageUp: "PgUp",
+  " ": "Space",
+};
 
 export function Keys({ keys }: { keys: string }) {
   const parts = keys === " " ? [keys] : keys.split(/[ +]/);
@@ -37,7 +45,16 @@ export default function ShortcutsHelp({ onClose }: { onClose(): void }) {
           </section>
         ))}
       </div>
-      <div className="dialog-actions"><Button onPress={() => { onClose(); void navigate({ to: "/account" }); }}>Switch shortcuts {shortcuts ? "off" : "on"} in your account</Button></div>
+      <div className="dialog-actions">
+        <Button
+          onPress={() => {
+            onClose();
+            void navigate({ to: "/account" });
+          }}
+        >
+          Switch shortcuts {shortcuts ? "off" : "on"} in your account
+        </Button>
+      </div>
     </Dialog>
   );
 }

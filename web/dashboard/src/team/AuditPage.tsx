@@ -31,7 +31,13 @@ export default function AuditPage() {
           <p>What was changed about the account, its users and its apps, latest first.</p>
         </div>
       </div>
-      {can("admin") ? <Entries /> : <EmptyState icon={<ShieldIcon size={24} />} title="For admins"><p>Ask an admin of your team when you need to know who changed something.</p></EmptyState>}
+      {can("admin") ? (
+        <Entries />
+      ) : (
+        <EmptyState icon={<ShieldIcon size={24} />} title="For admins">
+          <p>Ask an admin of your team when you need to know who changed something.</p>
+        </EmptyState>
+      )}
     </div>
   );
 }
@@ -42,16 +48,30 @@ function Entries() {
   if (!audit.data) return <Failure error={audit.error} onRetry={() => void audit.refetch()} />;
   const entries = audit.data.pages.flatMap((page) => page.entries);
   if (entries.length === 0) {
-    return <EmptyState icon={<ShieldIcon size={24} />} title="Nothing yet"><p>Invitations, changed roles, new keys and changed settings will be listed here.</p></EmptyState>;
+    return (
+      <EmptyState icon={<ShieldIcon size={24} />} title="Nothing yet">
+        <p>Invitations, changed roles, new keys and changed settings will be listed here.</p>
+      </EmptyState>
+    );
   }
   const total = audit.data.pages[0]!.total_count;
   return (
     <>
       <ol className="audit" aria-label="Audit log">{entries.map((entry) => <EntryLine key={entry.number} entry={entry} />)}</ol>
       <div className="audit-more">
-        <p className="quiet small" role="status">{entries.length < total ? `${entries.length} of ${count(total, "entry", "entries")}` : count(total, "entry", "entries")}</p>
-        {audit.hasNextPage && <Button isPending={audit.isFetchingNextPage} onPress={() => void audit.fetchNextPage()}>Load more</Button>}
-        {audit.isFetchNextPageError && <p className="field-error" role="alert">{audit.error.message}</p>}
+        <p className="quiet small" role="status">
+          {entries.length < total ? `${entries.length} of ${count(total, "entry", "entries")}` : count(total, "entry", "entries")}
+        </p>
+        {audit.hasNextPage && (
+          <Button isPending={audit.isFetchingNextPage} onPress={() => void audit.fetchNextPage()}>
+            Load more
+          </Button>
+        )}
+        {audit.isFetchNextPageError && (
+          <p className="field-error" role="alert">
+            {audit.error.message}
+          </p>
+        )}
       </div>
     </>
   );

@@ -48,7 +48,16 @@ function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: Perso
     <form className="stack" onSubmit={form.onSubmit}>
       {form.error && <p className="form-error" role="alert">{form.error}</p>}
       <Field label="Name" value={name} onChange={setName} isRequired autoFocus autoComplete="off" error={form.errorOf("name")} />
-      <Field label="E-mail" type="email" value={email} onChange={setEmail} isRequired autoComplete="off" error={form.errorOf("email")} hint="They log in with it." />
+      <Field
+        label="E-mail"
+        type="email"
+        value={email}
+        onChange={setEmail}
+        isRequired
+        autoComplete="off"
+        error={form.errorOf("email")}
+        hint="They log in with it."
+      />
       <Radios<Role> label="Role" value={role} options={rolesToGive(mine)} onChange={setRole} error={form.errorOf("role")} />
       <div className="dialog-actions">
         <Button onPress={onCancel}>Cancel</Button>
@@ -59,6 +68,8 @@ function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: Perso
 }
 
 function atField(error: unknown): never {
-  if (error instanceof ApiError && error.code === "users.email_taken") throw new ApiError("users.invalid_email", error.message, error.status);
+  if (error instanceof ApiError && error.code === "users.email_taken") {
+    throw new ApiError("users.invalid_email", error.message, error.status);
+  }
   throw error;
 }

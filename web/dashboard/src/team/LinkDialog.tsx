@@ -20,13 +20,23 @@ export function LinkDialog({ link, onClose }: { link: PersonalLink | null; onClo
       {link && (
         <>
           <p>
-            Gatherkit sends no mail: send {link.name} this link yourself. With it they choose {link.purpose === "recovery" ? "a new password, which ends all their sessions" : "a password and are in"}.
+            Gatherkit sends no mail: send {link.name} this link yourself. With it they choose{" "}
+            {link.purpose === "recovery" ? "a new password, which ends all their sessions" : "a password and are in"}.
           </p>
           <div className="personal-link">
-            <Field bare label="Link" value={absolute(link.link)} isReadOnly onFocus={(event) => (event.target as HTMLInputElement).select()} />
+            <Field
+              bare
+              label="Link"
+              value={absolute(link.link)}
+              isReadOnly
+              onFocus={(event) => (event.target as HTMLInputElement).select()}
+            />
             <CopyButton text={absolute(link.link)} label="Copy the link" />
           </div>
-          <p className="quiet small">It works once, until {end.format(new Date(link.expiresAt))}. It is shown only now; when it gets lost, make a new one from the list.</p>
+          <p className="quiet small">
+            It works once, until {end.format(new Date(link.expiresAt))}. It is shown only now; when it gets lost, make a new one from the
+            list.
+          </p>
           <div className="dialog-actions">
             <Button kind="primary" onPress={onClose}>Done</Button>
           </div>

@@ -33,15 +33,34 @@ export function MemberRow({ member, onLink, onRemove }: Props) {
       </div>
       {managed ? (
         <div className="member-role">
-          <Select<Role> bare label={`Role of ${member.name}`} value={member.role} options={rolesToGive(me.role)} onChange={(role) => changeRole(member, role)} />
+          <Select<Role>
+            bare
+            label={`Role of ${member.name}`}
+            value={member.role}
+            options={rolesToGive(me.role)}
+            onChange={(role) => changeRole(member, role)}
+          />
         </div>
       ) : (
         <p className="member-role quiet small">{roleNames[member.role]}</p>
       )}
       {managed ? (
-        <Menu label={`More about ${member.name}`} button={<Button kind="quiet" icon aria-label={`More about ${member.name}`}><MoreIcon /></Button>}>
-          <MenuItem onAction={() => recover.mutate(member)}><KeyIcon size={16} />{member.invited ? "New invitation link" : "Recovery link"}</MenuItem>
-          <MenuItem danger onAction={onRemove}><TrashIcon size={16} />Remove…</MenuItem>
+        <Menu
+          label={`More about ${member.name}`}
+          button={
+            <Button kind="quiet" icon aria-label={`More about ${member.name}`}>
+              <MoreIcon />
+            </Button>
+          }
+        >
+          <MenuItem onAction={() => recover.mutate(member)}>
+            <KeyIcon size={16} />
+            {member.invited ? "New invitation link" : "Recovery link"}
+          </MenuItem>
+          <MenuItem danger onAction={onRemove}>
+            <TrashIcon size={16} />
+            Remove…
+          </MenuItem>
         </Menu>
       ) : (
         me.can("admin") && <span className="member-gap" />

@@ -10,7 +10,8 @@ import { roleNames } from "./roles";
 // The role changes on the page at once, and back when the service refuses.
 export function useChangeRole(): (member: Member, role: Role) => void {
   const client = useQueryClient();
-  const show = (id: string, role: Role) => client.setQueryData(usersQuery.queryKey, (users) => users?.map((user) => (user.id === id ? { ...user, role } : user)));
+  const show = (id: string, role: Role) =>
+    client.setQueryData(usersQuery.queryKey, (users) => users?.map((user) => (user.id === id ? { ...user, role } : user)));
   const change = useMutation({
     mutationFn: ({ member, role }: { member: Member; role: Role }) => call("users-update", { id: member.id, role }),
     onMutate: ({ member, role }) => show(member.id, role),
@@ -23,14 +24,21 @@ export function useChangeRole(): (member: Member, role: Role) => void {
   return (member, role) => {
     if (role === member.role) return;
     const undo = () => change.mutate({ member: { ...member, role }, role: member.role });
-    change.mutate({ member, role }, { onSuccess: () => notify(`${member.name} is now ${role === "admin" || role === "owner" ? "an" : "a"} ${roleNames[role].toLowerCase()}.`, { undo }) });
+    change.mutate(
+      { member, role },
+      {
+        onSuccess: () =>
+          notify(`${member.name} is now ${role === "admin" || role === "owner" ? "an" : "a"} ${roleNames[role].toLowerCase()}.`, { undo }),
+      },
+    );
   };
 }
 
 export function useRecover(onLink: (link: PersonalLink) => void) {
   return useMutation({
     mutationFn: (member: Member) => call("users-recover", { id: member.id }),
-    onSuccess: ({ link, expires_at }, { name, invited }) => onLink({ purpose: invited ? "invitation" : "recovery", name, link, expiresAt: expires_at }),
+    onSuccess: ({ link, expires_at }, { name, invited }) =>
+      onLink({ purpose: invited ? "invitation" : "recovery", name, link, expiresAt: expires_at }),
     onError: (error) => notifyError(error),
   });
 }

@@ -11,5 +11,10 @@ interface Props extends Omit<ButtonProps, "className" | "style"> {
 }
 
 export function Button({ kind, icon, small, ...props }: Props) {
-  return <AriaButton {...props} className={["button", kind && `button-${kind}`, icon && "button-icon", small && "button-small"].filter(Boolean).join(" ")} />;
+  return (
+    <AriaButton
+      {...props}
+      className={["button", kind && `button-${kind}`, icon && "button-icon", small && "button-small"].filter(Boolean).join(" ")}
+    />
+  );
 }

@@ -10,7 +10,15 @@ export function Checkbox({ children, ...props }: Omit<CheckboxProps, "className"
     <AriaCheckbox {...props} className="choice">
       {({ isIndeterminate }) => (
         <>
-          <span className="check-box">{isIndeterminate ? <svg width="10" height="2" viewBox="0 0 10 2" aria-hidden="true"><rect width="10" height="2" rx="1" fill="currentColor" /></svg> : <CheckIcon size={14} />}</span>
+          <span className="check-box">
+            {isIndeterminate ? (
+              <svg width="10" height="2" viewBox="0 0 10 2" aria-hidden="true">
+                <rect width="10" height="2" rx="1" fill="currentColor" />
+              </svg>
+            ) : (
+              <CheckIcon size={14} />
+            )}
+          </span>
           {children && <span className="choice-text">{children}</span>}
         </>
       )}

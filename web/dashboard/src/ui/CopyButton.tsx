@@ -15,8 +15,13 @@ export function CopyButton({ text, label, children }: { text: string; label: str
   const says = { "": children ?? "Copy", copied: "Copied", failed: "Select it and copy it" }[outcome];
   return (
     <>
-      <Button small aria-label={outcome ? says : label} onPress={copy}>{outcome === "copied" ? <CheckIcon size={16} /> : <CopyIcon size={16} />}{says}</Button>
-      <span className="visually-hidden" role="status">{outcome && says}</span>
+      <Button small aria-label={outcome ? says : label} onPress={copy}>
+        {outcome === "copied" ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
+        {says}
+      </Button>
+      <span className="visually-hidden" role="status">
+        {outcome && says}
+      </span>
     </>
   );
 }

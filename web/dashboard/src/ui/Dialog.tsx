@@ -18,7 +18,13 @@ interface Props {
 // A question over the page. Put the buttons into <div className="dialog-actions">.
 export function Dialog({ title, isOpen, onClose, children, stays, wide }: Props) {
   return (
-    <ModalOverlay className="veil" isOpen={isOpen} onOpenChange={(open) => open || onClose()} isDismissable={!stays} isKeyboardDismissDisabled={!!stays}>
+    <ModalOverlay
+      className="veil"
+      isOpen={isOpen}
+      onOpenChange={(open) => open || onClose()}
+      isDismissable={!stays}
+      isKeyboardDismissDisabled={!!stays}
+    >
       <Modal className={wide ? "modal modal-wide" : "modal"}>
         <AriaDialog className="dialog" {...(stays && { role: "alertdialog" as const })}>
           <div className="dialog-head">

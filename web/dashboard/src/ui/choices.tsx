@@ -1,5 +1,18 @@
 import type { ReactNode } from "react";
-import { Button, FieldError, Label, ListBox, ListBoxItem, Popover, Radio, RadioGroup, Select as AriaSelect, SelectValue, Switch as AriaSwitch, type SwitchProps } from "react-aria-components";
+import {
+  Button,
+  FieldError,
+  Label,
+  ListBox,
+  ListBoxItem,
+  Popover,
+  Radio,
+  RadioGroup,
+  Select as AriaSelect,
+  SelectValue,
+  Switch as AriaSwitch,
+  type SwitchProps,
+} from "react-aria-components";
 
 import { CheckIcon, DownIcon } from "./icons";
 import "./field.css";
@@ -18,7 +31,10 @@ export function Select<T extends string>({ label, bare, value, options, onChange
   return (
     <AriaSelect className="field" value={value} onChange={(key) => onChange(key as T)}>
       <Label className={bare ? "visually-hidden" : "field-label"}>{label}</Label>
-      <Button className="input select-button"><SelectValue>{options.find((option) => option.id === value)?.name ?? value}</SelectValue><DownIcon size={16} /></Button>
+      <Button className="input select-button">
+        <SelectValue>{options.find((option) => option.id === value)?.name ?? value}</SelectValue>
+        <DownIcon size={16} />
+      </Button>
       <Popover className="popover">
         <ListBox className="menu" items={options}>
           {(option) => (
@@ -53,7 +69,14 @@ interface RadiosProps<T extends string> {
 
 export function Radios<T extends string>({ label, value, options, onChange, error, isDisabled }: RadiosProps<T>) {
   return (
-    <RadioGroup className="radio-group" value={value} onChange={(next) => onChange(next as T)} isInvalid={!!error} validationBehavior="aria" {...(isDisabled && { isDisabled })}>
+    <RadioGroup
+      className="radio-group"
+      value={value}
+      onChange={(next) => onChange(next as T)}
+      isInvalid={!!error}
+      validationBehavior="aria"
+      {...(isDisabled && { isDisabled })}
+    >
       <Label className="field-label">{label}</Label>
       {options.map((option) => (
         <Radio key={option.id} value={option.id} className="choice">

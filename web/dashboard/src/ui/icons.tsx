@@ -5,19 +5,53 @@ import type { ReactNode } from "react";
 function icon(content: ReactNode) {
   return function Icon({ size = 18 }: { size?: number }) {
     return (
-      <svg width={size} height={size} viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.75" strokeLinecap="round" strokeLinejoin="round" aria-hidden="true">
+      <svg
+        width={size}
+        height={size}
+        viewBox="0 0 24 24"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.75"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+        aria-hidden="true"
+      >
         {content}
       </svg>
     );
   };
 }
 
-export const InboxIcon = icon(<path d="M3.5 13.5h4.6l1.4 2.6h5l1.4-2.6h4.6M5.8 5.5h12.4l2.3 8v4.2a1.8 1.8 0 0 1-1.8 1.8H5.3a1.8 1.8 0 0 1-1.8-1.8v-4.2z" />);
-export const AppsIcon = icon(<><rect x="4" y="4" width="6.5" height="6.5" rx="1.6" /><rect x="13.5" y="4" width="6.5" height="6.5" rx="1.6" /><rect x="4" y="13.5" width="6.5" height="6.5" rx="1.6" /><rect x="13.5" y="13.5" width="6.5" height="6.5" rx="1.6" /></>);
+export const InboxIcon = icon(
+  <path d="M3.5 13.5h4.6l1.4 2.6h5l1.4-2.6h4.6M5.8 5.5h12.4l2.3 8v4.2a1.8 1.8 0 0 1-1.8 1.8H5.3a1.8 1.8 0 0 1-1.8-1.8v-4.2z" />,
+);
+export const AppsIcon = icon(
+  <>
+    <rect x="4" y="4" width="6.5" height="6.5" rx="1.6" />
+    <rect x="13.5" y="4" width="6.5" height="6.5" rx="1.6" />
+    <rect x="4" y="13.5" width="6.5" height="6.5" rx="1.6" />
+    <rect x="13.5" y="13.5" width="6.5" height="6.5" rx="1.6" />
+  </>,
+);
 export const InsightsIcon = icon(<path d="M4 20h16M7 16v-4M12 16V5M17 16v-7" />);
-export const TeamIcon = icon(<><circle cx="9" cy="8.5" r="3.2" /><path d="M3.5 19c.6-3 2.8-4.7 5.5-4.7s4.9 1.7 5.5 4.7M15.8 5.7a3.2 3.2 0 0 1 0 5.7M17.5 14.7c1.7.7 2.7 2.2 3 4.3" /></>);
-export const PersonIcon = icon(<><circle cx="12" cy="8.5" r="3.5" /><path d="M5 19.5c.8-3.3 3.5-5.2 7-5.2s6.2 1.9 7 5.2" /></>);
-export const SearchIcon = icon(<><circle cx="11" cy="11" r="6.2" /><path d="m15.7 15.7 4.3 4.3" /></>);
+export const TeamIcon = icon(
+  <>
+    <circle cx="9" cy="8.5" r="3.2" />
+    <path d="M3.5 19c.6-3 2.8-4.7 5.5-4.7s4.9 1.7 5.5 4.7M15.8 5.7a3.2 3.2 0 0 1 0 5.7M17.5 14.7c1.7.7 2.7 2.2 3 4.3" />
+  </>,
+);
+export const PersonIcon = icon(
+  <>
+    <circle cx="12" cy="8.5" r="3.5" />
+    <path d="M5 19.5c.8-3.3 3.5-5.2 7-5.2s6.2 1.9 7 5.2" />
+  </>,
+);
+export const SearchIcon = icon(
+  <>
+    <circle cx="11" cy="11" r="6.2" />
+    <path d="m15.7 15.7 4.3 4.3" />
+  </>,
+);
 export const PlusIcon = icon(<path d="M12 5v14M5 12h14" />);
 export const CheckIcon = icon(<path d="m5 12.5 4.5 4.5L19 7.5" />);
 export const CloseIcon = icon(<path d="m6.5 6.5 11 11M17.5 6.5l-11 11" />);
@@ -31,8 +65,15 @@ export const TagIcon = icon(<><path d="M4.5 4.5h6.7l8.3 8.3-6.7 6.7-8.3-8.3z" />
 export const CalendarIcon = icon(<path d="M4.5 6.5h15v13h-15zM4.5 10.5h15M8.5 4v4M15.5 4v4" />);
 export const CommentIcon = icon(<path d="M4.5 5.5h15v10.5h-8l-4 3.5v-3.5h-3z" />);
 export const VoteIcon = icon(<path d="m6 14.5 6-6 6 6" />);
-export const ClipIcon = icon(<path d="m19 11.5-7.2 7.2a4.3 4.3 0 0 1-6.1-6.1l7.4-7.4a2.9 2.9 0 0 1 4.1 4.1l-7.2 7.2a1.4 1.4 0 0 1-2-2l6.5-6.5" />);
-export const CopyIcon = icon(<><rect x="8.5" y="8.5" width="11" height="11" rx="2" /><path d="M15.5 8.5v-2a2 2 0 0 0-2-2h-7a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h2" /></>);
+export const ClipIcon = icon(
+  <path d="m19 11.5-7.2 7.2a4.3 4.3 0 0 1-6.1-6.1l7.4-7.4a2.9 2.9 0 0 1 4.1 4.1l-7.2 7.2a1.4 1.4 0 0 1-2-2l6.5-6.5" />,
+);
+export const CopyIcon = icon(
+  <>
+    <rect x="8.5" y="8.5" width="11" height="11" rx="2" />
+    <path d="M15.5 8.5v-2a2 2 0 0 0-2-2h-7a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h2" />
+  </>,
+);
 export const MoreIcon = icon(<path d="M6 12h.01M12 12h.01M18 12h.01" strokeWidth="2.6" />);
 export const FilterIcon = icon(<path d="M4.5 7h15M7.5 12h9M10.5 17h3" />);
 export const DownloadIcon = icon(<path d="M12 4.5v10.5M7.5 11l4.5 4.5 4.5-4.5M5 19.5h14" />);
@@ -42,5 +83,7 @@ export const ShieldIcon = icon(<path d="M12 4 5.5 6.5v5c0 4 2.7 6.9 6.5 8.5 3.8-
 export const EditIcon = icon(<path d="M5 19h3.5L18.5 9 15 5.5 5 15.5zM13 7.5l3.5 3.5" />);
 export const KeyIcon = icon(<><circle cx="8.5" cy="15.5" r="3.7" /><path d="m11.2 12.8 8-8M16 8l2.7 2.7" /></>);
 export const LeaveIcon = icon(<path d="M13.5 5h-8v14h8M10 12h10M16.5 8.5 20 12l-3.5 3.5" />);
-export const BookIcon = icon(<path d="M5 5.5h5.5a2 2 0 0 1 1.5.7 2 2 0 0 1 1.5-.7H19v12.5h-5.5a2 2 0 0 0-1.5.7 2 2 0 0 0-1.5-.7H5zM12 6.5v11.5" />);
+export const BookIcon = icon(
+  <path d="M5 5.5h5.5a2 2 0 0 1 1.5.7 2 2 0 0 1 1.5-.7H19v12.5h-5.5a2 2 0 0 0-1.5.7 2 2 0 0 0-1.5-.7H5zM12 6.5v11.5" />,
+);
 export const WarningIcon = icon(<path d="M12 4.5 3.5 19.5h17zM12 10v4.5M12 17.2h.01" />);

@@ -20,11 +20,20 @@ export function Avatar({ name, titled }: { name: string; titled?: boolean }) {
   const words = name.trim().split(/\s+/u);
   const initials = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => Array.from(word ?? "")[0] ?? "").join("");
   return (
-    <span className="avatar" {...(titled ? { title: name, role: "img", "aria-label": name } : { "aria-hidden": true })}>{initials.toLocaleUpperCase()}</span>
+    <span className="avatar" {...(titled ? { title: name, role: "img", "aria-label": name } : { "aria-hidden": true })}>
+      {initials.toLocaleUpperCase()}
+    </span>
   );
 }
 
-const units: [Intl.RelativeTimeFormatUnit, number][] = [["year", 31_536_000], ["month", 2_592_000], ["week", 604_800], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const dateOnly = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });

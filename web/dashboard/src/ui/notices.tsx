@@ -70,7 +70,13 @@ function NoticeLine({ notice }: { notice: Notice }) {
     return () => clearTimeout(timer);
   }, [held, notice]);
   return (
-    <div className={notice.trouble ? "notice notice-trouble" : "notice"} onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
+    <div
+      className={notice.trouble ? "notice notice-trouble" : "notice"}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
       {notice.trouble && <WarningIcon size={16} />}
       <span>{notice.text}</span>
       {notice.undo && <Button small kind="quiet" onPress={() => { close(notice.id); notice.undo?.(); }}><UndoIcon size={16} />Undo</Button>}

@@ -1,32 +1,26 @@
-import { createContext, use, useCallback, useRef, useState, type ReactNode } from "react";
+import { useCallback, useRef, useState, type ReactNode } from "react";
 import { Dialog, Modal, ModalOverlay, Popover } from "react-aria-components";
 
 import { useSession } from "../api/session";
 import { AssigneePicker } from "./AssigneePicker";
-import type { Target } from "./changes";
 import { EtaPicker } from "./EtaPicker";
 import { MergePicker } from "./MergePicker";
+import { PickerContext, type PickerKind, type PickerProps, type ShowPicker } from "./picker";
 import { StatusPicker } from "./StatusPicker";
 import { TagsPicker } from "./TagsPicker";
+import type { Target } from "./target";
 import "./pickers.css";
 
-export type PickerKind = "status" | "tags" | "assignee" | "merge" | "eta";
-type Show = (kind: PickerKind, target: Target) => void;
 type Opened = { kind: PickerKind; target: Target; anchor: Element | null };
 
-const titles: Record<PickerKind, string> = { status: "Status", tags: "Tags", assignee: "Assignee", merge: "Merge into another request", eta: "ETA" };
+const titles: Record<PickerKind, string> = {
+  status: "Status",
+  tags: "Tags",
+  assignee: "Assignee",
+  merge: "Merge into another request",
+  eta: "ETA",
+};
 const bodies = { status: StatusPicker, tags: TagsPicker, assignee: AssigneePicker, merge: MergePicker, eta: EtaPicker };
-
-// atClose says what to do when the picker closes, however it does.
-export type PickerProps = { target: Target; close(): void; atClose(run: () => void): void };
-
-const PickerContext = createContext<Show>(() => {});
-
-// usePicker opens a picker: below the button that has the focus when it is marked
-// data-picker, in the middle of the window otherwise.
-export function usePicker(): Show {
-  return use(PickerContext);
-}
 
 export function PickerProvider({ children }: { children: ReactNode }) {
   const member = useSession().can("member");
@@ -34,7 +28,7 @@ export function PickerProvider({ children }: { children: ReactNode }) {
   const returnTo = useRef<HTMLElement | null>(null);
   const atClose = useRef<(() => void) | null>(null);
 
-  const show = useCallback<Show>(
+  const show = useCallback<ShowPicker>(
     (kind, target) => {
       if (!member) return;
       // One picker can lead to the next; the focus goes back to where the first was opened.
@@ -72,7 +66,14 @@ function PickerOverlay({ opened, close, atClose }: Omit<PickerProps, "target"> &
   );
   if (opened.anchor && matchMedia("(min-width: 40rem)").matches) {
     return (
-      <Popover isOpen onOpenChange={onOpenChange} triggerRef={{ current: opened.anchor }} placement="bottom start" offset={4} className="picker">
+      <Popover
+        isOpen
+        onOpenChange={onOpenChange}
+        triggerRef={{ current: opened.anchor }}
+        placement="bottom start"
+        offset={4}
+        className="picker"
+      >
         {dialog}
       </Popover>
     );

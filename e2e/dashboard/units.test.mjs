@@ -1,0 +1,270 @@
+// The parts of the dashboard that need no browser: what an edit does, and what it does to
+// lists. And what `npm run check` refuses.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeEach, test } from 'node:test'
+
+const web = path.resolve(import.meta.dirname, '../../web')
+const { build } = createRequire(path.join(web, 'widget/package.json'))('esbuild')
+
+// calls puts globalThis.call in the place of calls to the service.
+const calls = {
+  name: 'calls',
+  setup(on) {
+    on.onResolve({ filter: /\/call$/ }, () => ({ path: 'call', namespace: 'calls' }))
+    const contents = 'export const call = (...args) => globalThis.call(...args); export class ApiError extends Error {}'
+    on.onLoad({ filter: /^call$/, namespace: 'calls' }, () => ({ contents }))
+  },
+}
+
+// The modules share one bundle, and with it the cache of queries.
+const modules = ['requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'inbox/selection', 'api/queries']
+const { outputFiles } = await build({
+  stdin: { contents: modules.map((name) => `export * from "./${name}"`).join('\n'), resolveDir: path.join(web, 'dashboard/src') },
+  bundle: true, write: false, format: 'esm', platform: 'neutral', mainFields: ['module', 'main'], plugins: [calls],
+})
+const units = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
+const { queryClient, listQuery, requestQuery } = units
+
+const row = (id, more = {}) => ({
+  id, status: 'opened', assignee_id: null, eta: null, tags: [], votes: 1, version: 1, merged_into_id: null,
+  created_at: `2026-01-0${id}T00:00:00Z`, updated_at: `2026-01-0${id}T00:00:00Z`, ...more,
+})
+
+// list puts pages of rows into the cache; the last one has a next page if `more` says so.
+function list(where, sort, pages, more = false) {
+  const total = pages.flat().length + (more ? 100 : 0)
+  const next = (i) => (i < pages.length - 1 || more ? `cursor${i}` : '')
+  const { queryKey } = listQuery(where, sort)
+  queryClient.setQueryData(queryKey, {
+    pages: pages.map((rows, i) => ({ rows, next: next(i), total, exact: true })), pageParams: pages.map((_, i) => (i ? next(i - 1) : '')),
+  })
+  return {
+    ids: () => queryClient.getQueryData(queryKey).pages.map(({ rows }) => rows.map(({ id }) => id).join('')),
+    rows: () => queryClient.getQueryData(queryKey).pages.flatMap(({ rows }) => rows),
+    totals: () => queryClient.getQueryData(queryKey).pages.map((page) => page.total),
+  }
+}
+
+beforeEach(() => {
+  queryClient.clear()
+  globalThis.call = (operation) => assert.fail(`${operation} was called`)
+})
+
+test('tags and names are compared without case and edges', () => {
+  assert.equal(units.fold('  Größe\n'), 'größe')
+  assert.equal(units.fold('ÉTÉ'), units.fold('été'))
+})
+
+test('what all requests of a target share', () => {
+  const { shared } = units
+  const requests = [row(1, { status: 'planned' }), row(2, { status: 'planned', eta: '2026-05-01' })]
+  assert.equal(shared({ requests }, ({ status }) => status), 'planned')
+  assert.equal(shared({ requests }, ({ eta }) => eta), undefined)
+  assert.equal(shared({ requests: requests.slice(0, 1) }, ({ eta }) => eta), null, 'none has one')
+  assert.equal(shared({ matching: {}, count: 2 }, ({ status }) => status), undefined, 'what is not loaded is not known')
+})
+
+test('an edit changes what it names, and nothing else', () => {
+  const { edited, differs } = units
+  const before = row(1, { tags: ['Mobile', 'api'], assignee_id: 'u1' })
+  const { status, assignee_id, eta } = edited(before, { status: 'planned', eta: '2026-05-01' })
+  assert.deepEqual([status, assignee_id, eta], ['planned', 'u1', '2026-05-01'])
+  assert.equal(edited(before, { assignee_id: null }).assignee_id, null)
+  assert.deepEqual(edited(before, { add_tags: ['MOBILE', 'new'], remove_tags: ['API'] }).tags, ['Mobile', 'new'])
+  assert.deepEqual(edited(before, { add_tags: ['api'], remove_tags: ['api'] }).tags, ['Mobile', 'api'], 'an added tag is not removed')
+  assert.equal(edited(row(2, { status: 'duplicate', merged_into_id: '1' }), { status: 'planned' }).status, 'duplicate')
+  assert.deepEqual(before, row(1, { tags: ['Mobile', 'api'], assignee_id: 'u1' }), 'the row before stays as it was')
+  assert.equal(differs(before, edited(before, { add_tags: ['mobile'], assignee_id: 'u1' })), false)
+  for (const edit of [{ status: 'planned' }, { assignee_id: null }, { eta: '2026-05-01' }, { remove_tags: ['api'] }]) {
+    assert.equal(differs(before, edited(before, edit)), true, Object.keys(edit)[0])
+  }
+})
+
+test('the edit between two rows makes one of the other, both ways', () => {
+  const { edited, editOf } = units
+  const before = row(1, { tags: ['a', 'B'], assignee_id: 'u1', eta: '2026-05-01' })
+  const after = { ...before, status: 'planned', assignee_id: null, eta: null, tags: ['a', 'c'] }
+  assert.deepEqual(editOf({ before, after }), { status: 'planned', assignee_id: null, eta: null, add_tags: ['c'], remove_tags: ['B'] })
+  assert.deepEqual(edited(before, editOf({ before, after })), after)
+  assert.deepEqual(edited(after, editOf({ before: after, after: before })), before)
+  assert.deepEqual(editOf({ before, after: before }), {})
+})
+
+test('what many requests can get at once', () => {
+  const { bulkSet } = units
+  assert.deepEqual(bulkSet({ status: 'planned', assignee_id: null, eta: '2026-05-01' }), { status: 'planned', assignee_id: 'none' })
+  assert.deepEqual(bulkSet({ add_tags: ['a'], assignee_id: 'u1' }), { add_tags: ['a'], assignee_id: 'u1' })
+  assert.equal(bulkSet({ eta: null }), undefined)
+  assert.equal(bulkSet({ status: 'duplicate' }), undefined, 'a duplicate is made by merging')
+})
+
+test('requests that get the same edit go together, in parts', () => {
+  const { chunks, grouped } = units
+  const pairs = [1, 2, 3].map((id) => ({ before: row(id), after: row(id, { status: id === 2 ? 'declined' : 'planned' }) }))
+  const groups = grouped(pairs, units.editOf)
+  assert.deepEqual(groups.map(({ edit, pairs }) => [edit.status, pairs.map(({ before }) => before.id)]), [['planned', [1, 3]], ['declined', [2]]])
+  assert.deepEqual(chunks([1, 2, 3, 4, 5], 2), [[1, 2], [3, 4], [5]])
+  assert.deepEqual(chunks([], 2), [])
+})
+
+test('a changed row leaves the lists that it no longer matches, and comes back to its place', () => {
+  const open = list({ status: ['opened'] }, 'newest', [[row(5), row(4)], [row(3), row(2)]])
+  const all = list({}, 'newest', [[row(5), row(4), row(3), row(2)]])
+  const left = new Map()
+  units.place([row(4, { status: 'planned', version: 2 }), row(3, { status: 'planned', version: 2 })], undefined, left)
+  assert.deepEqual([open.ids(), open.totals()], [['5', '2'], [2, 2]])
+  assert.deepEqual([all.ids(), all.totals()], [['5432'], [4]])
+  assert.deepEqual(all.rows().map(({ status }) => status), ['opened', 'planned', 'planned', 'opened'])
+  units.place([row(3), row(4)], undefined, left)
+  assert.deepEqual([open.ids(), open.totals()], [['5', '432'], [4, 4]])
+  units.place([row(4)], undefined, left)
+  assert.deepEqual([open.ids(), open.totals()], [['5', '432'], [4, 4]], 'a row that is there already is not put in twice')
+})
+
+test('a list that was read again since a row left it decides for itself', () => {
+  const left = new Map()
+  list({}, 'newest', [[row(3), row(2)]])
+  units.place([row(2, { version: 2 })], 'bin', left)
+  const with2 = list({}, 'newest', [[row(3), row(2)]])
+  units.place([row(2, { version: 3 })], 'live', left)
+  assert.deepEqual([with2.ids(), with2.totals()], [['32'], [2]], 'it is there already')
+  const without2 = list({}, 'newest', [[row(3)]])
+  units.place([row(2, { version: 4 })], 'live', left)
+  assert.deepEqual([without2.ids(), without2.totals()], [['3'], [1]], 'it has come back once')
+})
+
+test('a row that has left before it was known comes into no list', () => {
+  const open = list({ status: ['opened'] }, 'newest', [[row(5)]])
+  units.place([row(4)], undefined)
+  assert.deepEqual([open.ids(), open.totals()], [['5'], [1]])
+})
+
+test('a row comes back only where the list was read to', () => {
+  const left = new Map()
+  const some = list({}, 'newest', [[row(9), row(7), row(2)]], true)
+  units.place([row(2, { version: 2 })], 'bin', left)
+  assert.deepEqual([some.ids(), some.totals()], [['97'], [102]])
+  units.place([row(2, { version: 3 })], 'live', left)
+  assert.deepEqual([some.ids(), some.totals()], [['97'], [103]], 'it comes with the next page')
+  const end = list({ box: 'live' }, 'newest', [[row(9), row(7), row(2)]])
+  units.place([row(2, { version: 2 })], 'bin', left)
+  units.place([row(2, { version: 3 })], 'live', left)
+  assert.deepEqual([end.ids(), end.totals()], [['972'], [3]])
+})
+
+for (const [sort, ids] of Object.entries({ newest: '9753', oldest: '3579', most_voted: '9537', recently_updated: '5397' })) {
+  test(`a row comes back by the order "${sort}"`, () => {
+    const more = { 9: { votes: 8 }, 7: {}, 5: { votes: 8, updated_at: '2026-02-02' }, 3: { votes: 4, updated_at: '2026-02-01' } }
+    const rows = [...ids].map((id) => row(id, more[id]))
+    for (const id of ids) {
+      const left = new Map()
+      const sorted = list({}, sort, [rows])
+      const gone = rows.find((one) => one.id === id)
+      units.place([gone], 'bin', left)
+      assert.deepEqual(sorted.ids(), [ids.replace(id, '')])
+      units.place([gone], 'live', left)
+      assert.deepEqual(sorted.ids(), [ids])
+    }
+  })
+}
+
+test('a filter looks at the box, the status, the assignee and the tag', () => {
+  const cases = [
+    [{}, 'live', {}, true],
+    [{}, 'bin', {}, false],
+    [{ box: 'bin' }, 'bin', {}, true],
+    [{ status: 'opened' }, undefined, {}, true],
+    [{ status: ['planned', 'declined'] }, undefined, { status: 'declined' }, true],
+    [{ status: ['planned'] }, undefined, {}, false],
+    [{ assignee_id: 'none' }, undefined, {}, true],
+    [{ assignee_id: 'none' }, undefined, { assignee_id: 'u1' }, false],
+    [{ assignee_id: 'u1' }, undefined, { assignee_id: 'u1' }, true],
+    [{ tag: ' API' }, undefined, { tags: ['web', 'Api'] }, true],
+    [{ tag: 'api' }, undefined, { tags: ['web'] }, false],
+    [{ query: 'words' }, undefined, {}, true],
+  ]
+  for (const [where, box, more, stays] of cases) {
+    queryClient.clear()
+    const filtered = list(where, 'newest', [[row(2), row(1)]])
+    units.place([row(2, { ...more, version: 2 })], box)
+    assert.deepEqual(filtered.ids(), [stays ? '21' : '1'], JSON.stringify([where, box, more]))
+  }
+})
+
+test('the open request shows what its row becomes, and keeps the rest', () => {
+  const { queryKey } = requestQuery(1)
+  queryClient.setQueryData(queryKey, { ...row(1), description: 'long' })
+  units.place([row(1, { status: 'planned' }), row(2)], undefined)
+  assert.deepEqual(queryClient.getQueryData(queryKey), { ...row(1, { status: 'planned' }), description: 'long' })
+  assert.equal(queryClient.getQueryData(requestQuery(2).queryKey), undefined, 'a row is not a whole request')
+})
+
+test('what others have changed is shown where it stands, if it is newer', () => {
+  const open = list({ status: ['opened'] }, 'newest', [[row(3), row(2, { version: 5 })], [row(1)]])
+  units.showChanged([row(3, { status: 'planned', version: 2 }), row(2, { status: 'planned', version: 4 }), row(7)])
+  assert.deepEqual([open.ids(), open.totals()], [['32', '1'], [3, 3]])
+  assert.deepEqual(open.rows().map(({ status }) => status), ['planned', 'opened', 'opened'])
+})
+
+test('a list keeps no long parts of requests, and goes on by the cursor alone', async () => {
+  const asked = []
+  globalThis.call = async (operation, params) => {
+    asked.push([operation, params])
+    const request = { ...row(1), description: 'long', metadata: {}, attachments: [], submitter: {} }
+    return { requests: [request], next_cursor: 'next', total_count: 7, total_exact: false }
+  }
+  assert.deepEqual(await units.readRows({ tag: 'api' }, 'oldest', '', 50), { rows: [row(1)], next: 'next', total: 7, exact: false })
+  await units.readRows({ tag: 'api' }, 'oldest', 'next', 50)
+  const first = { tag: 'api', sort: 'oldest', limit: 50 }
+  assert.deepEqual(asked, [['requests-list', first], ['requests-list', { cursor: 'next', limit: 50 }]])
+})
+
+test('a selection is toggled, extended, and made of all', () => {
+  const { everything, extended, nothing, toggled } = units
+  const loaded = ['a', 'b', 'c', 'd']
+  const ids = ({ ids }) => [...ids].sort().join('')
+  const one = toggled(nothing, 'b', loaded)
+  assert.equal(ids(one), 'b')
+  assert.equal(ids(toggled(one, 'b', loaded)), '')
+  assert.equal(ids(extended(one, 'd', loaded)), 'bcd')
+  assert.equal(ids(extended(one, 'a', loaded)), 'ab')
+  assert.equal(ids(extended(nothing, 'c', loaded)), 'c', 'without an anchor')
+  assert.equal(extended(one, 'z', loaded), one, 'what is not loaded is not selected')
+  const all = everything(loaded, true)
+  assert.equal(all.all, true)
+  assert.deepEqual([ids(toggled(all, 'c', loaded)), toggled(all, 'c', loaded).all], ['abd', false], 'all but one')
+  assert.equal(ids(toggled(all, 'c', [...loaded, 'e'])), 'abde', 'what was loaded since is selected as well')
+  assert.equal(ids(extended(all, 'e', [...loaded, 'e'])), 'abcde')
+})
+
+test('the check of the sources refuses import circles and long lines', (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatherkit-check-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  // check returns what is said of a folder with these files.
+  const check = (files) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text)
+    const { status, stderr } = spawnSync('node', ['../check.mjs', folder], { cwd: path.join(web, 'dashboard'), encoding: 'utf8' })
+    assert.equal(status, stderr ? 1 : 0, stderr)
+    return stderr
+  }
+  const leaf = { 'b.tsx': 'export const b = 1\nexport type B = 1\n' }
+  assert.equal(check({ ...leaf, 'a.ts': 'import { b } from "./b"\nexport const a = b\n', 'long.css': `${'x'.repeat(140)}\n` }), '')
+  for (const back of [
+    'import { a } from "./a"',
+    'import "./a"',
+    'import type { A } from "./a"',
+    'export type { A } from "./a"',
+    'export * from "./a"',
+    'export type B = import("./a").A',
+    'export const page = () => import("./a")',
+    'export { c } from "./c"',
+  ]) {
+    assert.match(check({ 'b.tsx': back, 'c.ts': 'import "./a"\nexport const c = 1\n' }), /circle: .*a\.ts → .*b\.tsx → .*a\.ts/, back)
+  }
+  assert.match(check({ ...leaf, 'long.css': `x\n${'x'.repeat(141)}\n` }), /long\.css:2 has 141 characters/)
+})
