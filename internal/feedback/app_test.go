@@ -37,8 +37,8 @@ func pick[T any](change *T, old T) T {
 	return old
 }
 
-// TestSettingsMerge: what is present replaces, what is absent keeps its value, and a
-// mandatory e-mail field is shown.
+// TestSettingsMerge checks that given settings replace the old ones, that omitted ones keep
+// their values, and that a required e-mail field is always shown.
 func TestSettingsMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		app := NewApp(ID{1}, ID{2}, "A", "gk_1", start)

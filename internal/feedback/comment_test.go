@@ -33,14 +33,14 @@ func TestWhoMayChangeComments(t *testing.T) {
 func TestCommentSentences(t *testing.T) {
 	name := "Ada"
 	for want, e := range map[string]Event{
-		"Ada wrote an internal comment.":                         {Kind: CommentCreated, After: map[string]any{"visibility": "internal", "body": "B"}},
-		"Ada wrote a public comment.":                            {Kind: CommentCreated, After: map[string]any{"visibility": "public", "body": "B"}},
-		"Ada rewrote a comment.":                                 {Kind: CommentUpdated, Before: map[string]any{"body": "A"}, After: map[string]any{"body": "B"}},
-		"Ada made a comment public.":                             {Kind: CommentUpdated, Before: map[string]any{"visibility": "internal"}, After: map[string]any{"visibility": "public"}},
-		"Ada rewrote a comment and made it internal.":            {Kind: CommentUpdated, Before: map[string]any{"body": "A", "visibility": "public"}, After: map[string]any{"body": "B", "visibility": "internal"}},
-		"Ada deleted an internal comment.":                       {Kind: CommentDeleted, Before: map[string]any{"visibility": "internal", "body": "B"}},
-		"Ada deleted a public comment that somebody else wrote.": {Kind: CommentDeleted, Actor: EventActor{ID: &ID{2}}, Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()}},
-		"Ada deleted a public comment.":                          {Kind: CommentDeleted, Actor: EventActor{ID: &ID{1}}, Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()}},
+		"Ada wrote an internal comment.":                {Kind: CommentCreated, After: map[string]any{"visibility": "internal", "body": "B"}},
+		"Ada wrote a public comment.":                   {Kind: CommentCreated, After: map[string]any{"visibility": "public", "body": "B"}},
+		"Ada edited a comment.":                         {Kind: CommentUpdated, Before: map[string]any{"body": "A"}, After: map[string]any{"body": "B"}},
+		"Ada made a comment public.":                    {Kind: CommentUpdated, Before: map[string]any{"visibility": "internal"}, After: map[string]any{"visibility": "public"}},
+		"Ada edited a comment and made it internal.":    {Kind: CommentUpdated, Before: map[string]any{"body": "A", "visibility": "public"}, After: map[string]any{"body": "B", "visibility": "internal"}},
+		"Ada deleted an internal comment.":              {Kind: CommentDeleted, Before: map[string]any{"visibility": "internal", "body": "B"}},
+		"Ada deleted a public comment by another user.": {Kind: CommentDeleted, Actor: EventActor{ID: &ID{2}}, Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()}},
+		"Ada deleted a public comment.":                 {Kind: CommentDeleted, Actor: EventActor{ID: &ID{1}}, Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()}},
 	} {
 		e.Actor.Kind, e.Actor.Name = ByUser, &name
 		e.Summarise()

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSafeCell goes through what spreadsheets take for formulas, and what must stay as
-// it is.
+// TestSafeCell checks text that spreadsheets treat as formulas, and text that must not
+// change.
 func TestSafeCell(t *testing.T) {
 	for _, formula := range []string{
 		"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\tharmless", "\rharmless", "\nharmless",
@@ -27,7 +27,7 @@ func TestSafeCell(t *testing.T) {
 	}
 }
 
-// TestSafeCellIsReversible: what was put before a cell can be taken off again.
+// TestSafeCellIsReversible checks that removing the apostrophe restores the text.
 func TestSafeCellIsReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("=+-@'\" \t\r\na1é＝"))).Draw(t, "text")

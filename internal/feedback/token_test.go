@@ -32,7 +32,7 @@ func secretForms() map[string]secretForm {
 		"gk_":  {func() string { return NewAPIKey(rand.Reader) }, ValidAPIKey},
 		"gst_": {func() string { return NewSetupToken(rand.Reader) }, ValidSetupToken},
 		"gex_": {func() string { return NewExportToken(rand.Reader) }, ValidExportToken},
-		"gis_": {func() string { return NewIdentitySecret(rand.Reader) }, func(s string) bool { _, ok := checked(identityPrefix, s, identityDigits); return ok }},
+		"gis_": {func() string { return NewIdentitySecret(rand.Reader) }, func(s string) bool { _, ok := digitsOf(identityPrefix, s, identityDigits); return ok }},
 		"gat_": token(AccessToken),
 		"grt_": token(RefreshToken),
 		"grt_ that follows another": {
