@@ -125,7 +125,7 @@ func TestLookingEndsWithItsCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close() //nolint:errcheck // the test is over
-	if err := s.looking.Acquire(t.Context(), inspections); err != nil {
+	if err := s.inspecting.Acquire(t.Context(), inspections); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

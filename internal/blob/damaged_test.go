@@ -93,7 +93,7 @@ func TestSegmentsOfJPEGs(t *testing.T) {
 		"Exif of another segment": {segment(app2, exif(binary.BigEndian, 6)), nil},
 		"Exif twice": {
 			slices.Concat(segment(app1, exif(binary.BigEndian, 6)), segment(app1, exif(binary.BigEndian, 8))),
-			turnedSegment(6),
+			orientationSegment(6),
 		},
 		"a profile of colours": {segment(app2, []byte("ICC_PROFILE\x00x")), segment(app2, []byte("ICC_PROFILE\x00x"))},
 	} {

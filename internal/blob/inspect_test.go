@@ -147,7 +147,7 @@ func TestDirectionOfPictures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wanted := bytes.Contains(clean, turnedSegment(byte(direction)))
+			wanted := bytes.Contains(clean, orientationSegment(byte(direction)))
 			if turned := direction > 1 && direction <= 8; wanted != turned || !turned && !bytes.Equal(clean, plain) {
 				t.Errorf("%v %d: %q", order, direction, clean[:40])
 			}
