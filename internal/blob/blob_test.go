@@ -81,7 +81,7 @@ func TestFolder(t *testing.T) {
 	if left := files(t, folder); len(left) != 1 {
 		t.Errorf("left: %v", left)
 	}
-	for range 2 { // the second time, there is nothing
+	for range 2 { // the second time, there is no file
 		if err := s.Remove(t.Context(), id); err != nil || open() != "not found" {
 			t.Errorf("removed: %v", err)
 		}

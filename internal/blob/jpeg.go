@@ -143,5 +143,6 @@ func orientationSegment(o byte) []byte {
 		orientationTag >> 8, orientationTag & 0xFF, 0, shortType, 0, 0, 0, 1, 0, o, 0, 0,
 		0, 0, 0, 0, // no further entries
 	})
-	return slices.Concat([]byte{0xFF, app1}, binary.BigEndian.AppendUint16(nil, uint16(len(body)+2)), body) //nolint:gosec // the length is constant
+	length := binary.BigEndian.AppendUint16(nil, uint16(len(body)+2)) //nolint:gosec // the length is constant
+	return slices.Concat([]byte{0xFF, app1}, length, body)
 }

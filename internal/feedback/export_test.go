@@ -20,7 +20,9 @@ func TestSafeCell(t *testing.T) {
 			t.Errorf("%q became %q", formula, got)
 		}
 	}
-	for _, text := range []string{"", " ", `"`, "Dark mode", "1+1", "a=b", "3 - 2", "ada@example.com", "Ünï", "暗い", "'quoted'", "—dash", "|x", "%0A"} {
+	for _, text := range []string{
+		"", " ", `"`, "Dark mode", "1+1", "a=b", "3 - 2", "ada@example.com", "Ünï", "暗い", "'quoted'", "—dash", "|x", "%0A",
+	} {
 		if got := SafeCell(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -35,7 +37,8 @@ func TestSafeCellIsReversible(t *testing.T) {
 		if safe != text && safe != "'"+text {
 			t.Fatalf("%q became %q", text, safe)
 		}
-		if rest := strings.TrimLeft(safe, " \"\t\r\n"); rest != "" && strings.ContainsAny(rest[:1], "=+-@") || safe != "" && strings.ContainsAny(safe[:1], "\t\r\n") {
+		rest := strings.TrimLeft(safe, " \"\t\r\n")
+		if rest != "" && strings.ContainsAny(rest[:1], "=+-@") || safe != "" && strings.ContainsAny(safe[:1], "\t\r\n") {
 			t.Fatalf("%q is left as %q", text, safe)
 		}
 	})
