@@ -75,7 +75,7 @@ func TestUserCommands(t *testing.T) {
 		// White space belongs to a password, the end of its line does not.
 		const changed = " a new password \t"
 		set := program.Execute(t, nil, changed+"\r\n", user("set-password", "--email="+program.Email, "--password-stdin")...)
-		if set.Code != 0 || set.Stdout != "Set the password, and ended all sessions of the user.\n" {
+		if set.Code != 0 || set.Stdout != "The password was changed, and all sessions of the user were ended.\n" {
 			t.Errorf("set-password: %+v", set)
 		}
 		c.Want(t, "auth.invalid_token", "auth-me", session.AccessToken, program.Params{})

@@ -18,7 +18,7 @@ import (
 )
 
 type userCommand struct {
-	Add         userAddCommand         `cmd:"" help:"Add a user. Creates the account if it does not exist."`
+	Add         userAddCommand         `cmd:"" help:"Add a user. The account is created if it does not exist."`
 	List        userListCommand        `cmd:"" help:"List all accounts and their users."`
 	SetPassword userSetPasswordCommand `cmd:"" help:"Set a user's password and end all sessions of the user."`
 }
@@ -34,7 +34,7 @@ type userAddCommand struct {
 	Account      string `required:"" help:"Name of the account." placeholder:"NAME"`
 	Email        string `required:"" help:"E-mail address to log in with." placeholder:"EMAIL"`
 	Name         string `required:"" help:"Name of the user." placeholder:"NAME"`
-	Role         string `help:"Role of the user: ${enum}." enum:"viewer,member,admin,owner" default:"owner"`
+	Role         string `help:"Role of the user, one of ${enum}." enum:"viewer,member,admin,owner" default:"owner"`
 }
 
 // Run adds the user.
@@ -132,7 +132,7 @@ func (c *userSetPasswordCommand) Run(p *program) error {
 		if err := s.SetPassword(p.ctx, credentials, hash, feedback.Command(), feedback.ID{}); err != nil {
 			return err
 		}
-		p.printf("Set the password, and ended all sessions of the user.\n")
+		p.printf("The password was changed, and all sessions of the user were ended.\n")
 		c.printGenerated(p, secret)
 		return nil
 	})

@@ -110,7 +110,7 @@ func TestBegunGroupIsAwaitedUnderItsOwnContext(t *testing.T) {
 		synctest.Wait()
 		wantWaiting(t, c)
 		if g.ctx.Err() != nil {
-			t.Fatal("the caller's end reached the group")
+			t.Fatal("the end of the caller's context ended the group")
 		}
 		if until, ok := g.ctx.Deadline(); !ok || time.Until(until) != limits.Timeout {
 			t.Fatalf("the group has %v, want %v", time.Until(until), limits.Timeout)

@@ -129,7 +129,7 @@ func (m *model) check(t *rapid.T) {
 	for key, calls := range m.waiting {
 		busy := slices.ContainsFunc(m.running, func(g *group) bool { return g.key == key })
 		if len(calls) > 0 && !busy && len(m.running) < m.o.Parallel {
-			t.Fatalf("key %s waits though nothing is in its way", key)
+			t.Fatalf("key %s waits although it could run", key)
 		}
 	}
 	if got, want := m.Queued(), m.queued(); got != want {
@@ -164,7 +164,7 @@ func TestAnyScheduleAnswersEveryCallOnce(t *testing.T) {
 				m.check(t)
 			}
 			if m.queued() > 0 {
-				t.Fatalf("%d members wait for ever", m.queued())
+				t.Fatalf("%d members wait forever", m.queued())
 			}
 			<-closed
 		})

@@ -133,7 +133,7 @@ func (r *rig) wantGroup(t *testing.T, key string, qs ...int) *group {
 	t.Helper()
 	g := r.next()
 	if g == nil {
-		t.Fatalf("no group began, want %s%v", key, qs)
+		t.Fatalf("no group started, want %s%v", key, qs)
 	}
 	if g.key != key || fmt.Sprint(g.qs) != fmt.Sprint(qs) {
 		t.Fatalf("group %s%v began, want %s%v", g.key, g.qs, key, qs)
@@ -144,7 +144,7 @@ func (r *rig) wantGroup(t *testing.T, key string, qs ...int) *group {
 func (r *rig) wantNoGroup(t *testing.T) {
 	t.Helper()
 	if g := r.next(); g != nil {
-		t.Fatalf("group %s%v began, want none", g.key, g.qs)
+		t.Fatalf("group %s%v started, want none", g.key, g.qs)
 	}
 }
 

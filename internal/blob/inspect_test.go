@@ -115,7 +115,7 @@ func TestPicturesLoseTheirPlace(t *testing.T) {
 				t.Fatalf("%s %v", contentType, err)
 			}
 			if bytes.Contains(clean, []byte(where)) {
-				t.Error("the place is still there")
+				t.Error("the location was not removed")
 			}
 			got, _, err := image.Decode(bytes.NewReader(clean))
 			if err != nil {
@@ -134,7 +134,7 @@ func TestPicturesLoseTheirPlace(t *testing.T) {
 			}
 			again, _, err := inspect(clean)
 			if err != nil || !bytes.Equal(again, clean) {
-				t.Errorf("cleaning twice is not cleaning once: %v", err)
+				t.Errorf("cleaning twice changes the image: %v", err)
 			}
 		})
 	}

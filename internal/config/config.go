@@ -11,7 +11,7 @@ import (
 
 // Store holds the settings of every command that opens the store.
 type Store struct {
-	Data     string   `help:"Folder for the SQLite database. Created if it does not exist." default:"./data" env:"GATHERKIT_DATA"`
+	Data     string   `help:"Folder for the SQLite database. It is created if it does not exist." default:"./data" env:"GATHERKIT_DATA"`
 	Database Database `help:"PostgreSQL database to use instead of SQLite, such as postgres://user:password@host:5432/name." env:"GATHERKIT_DATABASE" secret:"" placeholder:"URL"`
 }
 
@@ -31,8 +31,8 @@ type Serve struct {
 	Store          `embed:""`
 	Listen         string    `help:"Address to listen on. The default accepts connections only from this machine; :8080 accepts them from everywhere." default:"127.0.0.1:8080" env:"GATHERKIT_LISTEN"`
 	PublicURL      PublicURL `name:"public-url" help:"URL that browsers use for the service, such as https://feedback.example.com." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
-	TrustedProxies Networks  `help:"Addresses of reverse proxies whose X-Forwarded-For header to trust, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
-	SubmitRate     int       `help:"Limit of submissions and announced files per address and minute. Other limits follow from it: as many votes and as many searches for similar requests per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns these limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
+	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
+	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Four other limits follow from it: as many votes and as many searches for similar requests per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all five limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	Uploads        Uploads   `help:"Where to store attached files: a folder, or an S3 bucket such as s3://name?region=eu-central-1. The default is the folder uploads in --data. With PostgreSQL there is no default, and files are off." env:"GATHERKIT_UPLOADS" placeholder:"PLACE"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 }

@@ -56,10 +56,10 @@ func TestShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := fair.New[string](4, 3)
 		if !pool.TryAcquire("a", 3) || pool.TryAcquire("a", 1) {
-			t.Error("a holder gets its share, and no more")
+			t.Error("a holder does not get exactly its share")
 		}
 		if !pool.TryAcquire("b", 1) || pool.TryAcquire("b", 1) {
-			t.Error("another one gets what is left, and no more than there is")
+			t.Error("another holder does not get exactly the rest")
 		}
 		waits := make(chan error, 1)
 		go func() { waits <- pool.Acquire(t.Context(), "a", 1) }()
@@ -67,7 +67,7 @@ func TestShare(t *testing.T) {
 		pool.Release("b", 1)
 		synctest.Wait()
 		if len(waits) > 0 {
-			t.Error("who has its share got more, as there was room")
+			t.Error("a holder got more than its share")
 		}
 		// Its wait does not keep others from getting places.
 		if err := pool.Acquire(t.Context(), "c", 1); err != nil {
@@ -103,12 +103,12 @@ func TestLargeIsNotOvertaken(t *testing.T) {
 		}
 		synctest.Wait()
 		if len(large) != 1 || len(small) != 0 {
-			t.Errorf("%d large and %d small ones got places; the large one came first", len(large), len(small))
+			t.Errorf("%d large and %d small calls got places; the large one was first", len(large), len(small))
 		}
 		pool.Release(10, 3)
 		synctest.Wait()
 		if len(small) != 3 {
-			t.Errorf("%d small ones got one of the 3 free places", len(small))
+			t.Errorf("%d small calls got one of the 3 free places", len(small))
 		}
 		pool.Release(3, 1)
 		synctest.Wait()
@@ -127,7 +127,7 @@ func TestContext(t *testing.T) {
 		go func() { second <- pool.Acquire(t.Context(), "c", 1) }()
 		synctest.Wait()
 		if len(first)+len(second) != 0 {
-			t.Fatal("there was no room")
+			t.Fatal("there was no free place")
 		}
 		leave(gone)
 		synctest.Wait()
@@ -135,10 +135,10 @@ func TestContext(t *testing.T) {
 			t.Errorf("left with %v", err)
 		}
 		if len(second) != 1 {
-			t.Error("who waited behind the one that left still waits")
+			t.Error("the call behind the canceled one still waits")
 		}
 		if err := pool.Acquire(ctx, "d", 1); !errors.Is(err, gone) {
-			t.Errorf("a place for a caller that is gone: %v", err)
+			t.Errorf("a canceled call got a place: %v", err)
 		}
 	})
 }

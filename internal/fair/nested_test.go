@@ -48,7 +48,7 @@ func TestClaims(t *testing.T) {
 		}
 		one.Release(2)
 		if !outer.TryAcquire(2, 3) || !inner.TryAcquire("one", 2) || !inner.TryAcquire("other", 2) {
-			t.Error("places that were given back are held")
+			t.Error("released places are still held")
 		}
 	})
 }

@@ -63,7 +63,7 @@ func TestEmails(t *testing.T) {
 		}
 	}
 	if FoldEmail(" Ada@EXAMPLE.com ") != FoldEmail("ada@example.COM") || FoldEmail("ada@a.example") == FoldEmail("ada@b.example") {
-		t.Error("e-mails do not compare without regard to case")
+		t.Error("comparing e-mails does not ignore case")
 	}
 }
 
@@ -94,7 +94,7 @@ func TestErrors(t *testing.T) {
 		message, wait := e.Message, e.RetryAfter
 		changed := e.With("%d%%", 7).After(time.Minute)
 		if !errors.Is(changed, e) || changed.Message != "7%" || changed.RetryAfter != time.Minute || changed.Status != e.Status {
-			t.Errorf("%+v is not %s any more", changed, e.Code)
+			t.Errorf("%+v no longer matches %s", changed, e.Code)
 		}
 		if e.Message != message || e.RetryAfter != wait {
 			t.Errorf("%s was changed by its copy", e.Code)

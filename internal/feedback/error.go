@@ -60,7 +60,7 @@ var (
 		"The body contains a parameter that this operation does not accept.")
 
 	ErrInvalidFile = newError(400, "uploads.invalid_file",
-		"The file must be a PNG, JPEG, GIF or WebP image, a PDF or plain text; its content decides, not its name.")
+		"The file must be a PNG, JPEG, GIF or WebP image, a PDF or plain text; the content decides, not the name.")
 
 	ErrMissingToken = newError(401, "auth.missing_token",
 		"Send an access token in the header Authorization: Bearer <token>.")

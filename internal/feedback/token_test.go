@@ -59,7 +59,7 @@ func TestSecrets(t *testing.T) {
 				t.Fatalf("made %q", s)
 			}
 			if !form.valid(s) || s == form.make() {
-				t.Fatalf("%q is not recognised, or was made twice", s)
+				t.Fatalf("%q is not recognized, or was generated twice", s)
 			}
 			for other, otherForm := range forms {
 				if otherPrefix, _, _ := strings.Cut(other, " "); otherPrefix != prefix && otherForm.valid(s) {

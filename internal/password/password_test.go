@@ -85,7 +85,7 @@ func TestBusy(t *testing.T) {
 		h.askers.Release(who, h.most)
 		// They have released all places.
 		if !h.askers.TryAcquire(who, h.most) || !h.turns.TryAcquire(who.Caller, h.most) {
-			t.Error("a place was not given back")
+			t.Error("a place was not released")
 		}
 	})
 }

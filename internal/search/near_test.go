@@ -210,6 +210,6 @@ func TestVariantsShareTheBudget(t *testing.T) {
 	ctx, leave := context.WithCancelCause(t.Context())
 	leave(gone)
 	if _, err := v.Variants(ctx, NewQuestion("calendar"), 8); !errors.Is(err, gone) {
-		t.Errorf("for a caller that is gone: %v", err)
+		t.Errorf("after the context ended: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ func TestScore(t *testing.T) {
 		last = score
 	}
 	if q.Score("", weights, found) != 0 || NewQuestion("?").Score("a", nil, nil) != 0 {
-		t.Error("nothing is like something")
+		t.Error("empty texts are similar to others")
 	}
 }
 
