@@ -126,9 +126,11 @@ func commitGroup(ctx context.Context, db *sql.DB, numbered bool, ids *feedback.I
 		args      []any
 	}{
 		{"INSERT INTO requests (" + requestColumns + ") VALUES " + rows(n, requestColumnCount, numbered), requests},
-		{"INSERT INTO request_counts VALUES " + rows(1, 5, numbered) +
-			" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n",
-			[]any{account, app, "live", "opened", n}},
+		{
+			"INSERT INTO request_counts VALUES " + rows(1, 5, numbered) +
+				" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n",
+			[]any{account, app, "live", "opened", n},
+		},
 		{"INSERT INTO changes VALUES " + rows(n, 10, numbered), changes},
 	} {
 		if _, err := tx.ExecContext(ctx, write.statement, write.args...); err != nil {

@@ -20,7 +20,7 @@ func TestDecodeSays(t *testing.T) {
 		files      = "attachments must be a list of at most 5 items, each a UUID."
 		status     = " must be one of opened, under_review, planned, in_progress, completed, declined, duplicate, or a list of 1 to 7 items, " +
 			"each one of opened, under_review, planned, in_progress, completed, declined, duplicate."
-		metadata = "metadata must be a JSON object of at most 8 KiB and at most two levels."
+		metadata = "metadata must be a JSON object of at most 8 KiB and two levels."
 	)
 	ids := func(n int) string {
 		list := make([]string, n)

@@ -31,7 +31,7 @@ type EventActor struct {
 }
 
 // actorNames are the names of actors without a name of their own.
-var actorNames = map[string]string{
+var actorNames = map[string]string{ //nolint:gosec // it contains no credentials
 	ByUser: "A former user", ByAPIKey: "A caller with the app's API key", ByCommand: "An operator", ByService: "The service",
 }
 

@@ -109,7 +109,7 @@ const maxMetadata = 8 << 10
 func (m Metadata) Check() *Error {
 	text, err := m.MarshalJSON()
 	if err != nil || len(text) > maxMetadata || !flat(m) {
-		return Invalid("widget", "metadata", "metadata must be a JSON object of at most 8 KiB and at most two levels.")
+		return Invalid("widget", "metadata", "metadata must be a JSON object of at most 8 KiB and two levels.")
 	}
 	return nil
 }

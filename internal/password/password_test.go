@@ -28,8 +28,12 @@ func TestHashAndVerify(t *testing.T) {
 		hash, password string
 		want           bool
 	}{
-		{hash, "correct horse", true}, {again, "correct horse", true}, {hash, "wrong horse", false}, {hash, "", false},
-		{"", "", false}, {"", "anything", false},
+		{hash, "correct horse", true},
+		{again, "correct horse", true},
+		{hash, "wrong horse", false},
+		{hash, "", false},
+		{"", "", false},
+		{"", "anything", false},
 	} {
 		got, err := h.Verify(ctx, Asker{}, c.hash, c.password, nil)
 		if err != nil || got != c.want {
