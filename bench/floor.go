@@ -21,12 +21,12 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// The floors are what the machine can do without Gatherkit: HTTP and JSON without
-// a store, and the same writes without HTTP. Work that needs both cannot be faster
-// than 1 / (1/http + 1/commit).
+// The floors are what the machine can do without Gatherkit: HTTP and JSON without a store,
+// and the same writes without HTTP. Calls that need both cannot be faster than
+// 1 / (1/http + 1/commit).
 
-// floorHTTP is the argument with which this program is an HTTP server that reads
-// a submission and stores nothing.
+// floorHTTP is the argument with which this program runs as an HTTP server that reads
+// submissions and stores nothing.
 const floorHTTP = "floor-http"
 
 func serveFloor(address string) error {
@@ -41,16 +41,17 @@ func serveFloor(address string) error {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": map[string]any{"request": in}}) // a client that is gone needs no answer
+		// An error means that the client is gone.
+		_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": map[string]any{"request": in}})
 	})
 	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: time.Minute}
 	return server.ListenAndServe()
 }
 
-// database is one place for the store, and how to reach it without the store.
+// database is a database for the store, and how to connect to it directly.
 type database struct {
 	name   string
-	flags  []string // of gatherkit
+	flags  []string // for gatherkit
 	driver string
 	dsn    string
 }
@@ -65,10 +66,10 @@ func postgresAt(dsn string) database {
 	return database{name: "PostgreSQL", flags: []string{"--database=" + dsn}, driver: "pgx", dsn: dsn}
 }
 
-// open opens the database behind the service's back.
+// open creates the tables with gatherkit migrate, and connects to the database directly.
 func (d database) open(ctx context.Context, binary string) (*sql.DB, error) {
 	if out, err := exec.CommandContext(ctx, binary, append([]string{"migrate"}, d.flags...)...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("make the tables: %w\n%s", err, out)
+		return nil, fmt.Errorf("cannot create the tables: %w\n%s", err, out)
 	}
 	db, err := sql.Open(d.driver, d.dsn)
 	if err == nil && d.driver == "sqlite" {
@@ -77,15 +78,17 @@ func (d database) open(ctx context.Context, binary string) (*sql.DB, error) {
 	return db, err
 }
 
-// floorInto are the columns of a new request.
+// requestColumns are the columns of a new request.
 const (
-	floorInto = `account_id, id, app_id, box, status, title, description, submitter_email, submitter_name, submitter_external_id, submitter_verified,
-		tags, votes, comments, assignee_id, merged_into_id, eta, metadata, source, version, created_at, updated_at, idempotency_key, fingerprint`
-	floorColumns = 24
+	requestColumns = `account_id, id, app_id, box, status, title, description,
+		submitter_email, submitter_name, submitter_external_id, submitter_verified,
+		tags, votes, comments, assignee_id, merged_into_id, eta, metadata, source, version, created_at, updated_at,
+		idempotency_key, fingerprint`
+	requestColumnCount = 24
 )
 
-// commitFloor returns a call that makes the writes of one submission durable, in
-// groups as the service does, with nothing around it.
+// commitFloor returns a call that commits the writes of one submission, in groups as the
+// service does, and a function that stops it.
 func commitFloor(db *sql.DB, numbered bool) (call func(context.Context, int) error, stop func()) {
 	ids := feedback.NewIDs(time.Now, rand.Reader)
 	account, app := ids.New(), ids.New()
@@ -103,7 +106,7 @@ func commitGroup(ctx context.Context, db *sql.DB, numbered bool, ids *feedback.I
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	defer tx.Rollback() //nolint:errcheck // it does nothing after a commit
 	now := time.Now().UnixMicro()
 	var last int64
 	if err := tx.QueryRowContext(ctx, `INSERT INTO account_seq (account_id, last) VALUES ($1, $2)
@@ -113,7 +116,8 @@ func commitGroup(ctx context.Context, db *sql.DB, numbered bool, ids *feedback.I
 	var requests, changes []any
 	for i := range n {
 		id := ids.New()
-		requests = append(requests, account, id, app, "live", "opened", "Dark mode for the invoice list", strings.Repeat("At night it is too bright. ", 7), "grace@example.org", nil, nil, false,
+		requests = append(requests, account, id, app, "live", "opened",
+			"Dark mode for the invoice list", strings.Repeat("At night it is too bright. ", 7), "grace@example.org", nil, nil, false,
 			"[]", 1, 0, nil, nil, nil, "{}", "widget", 1, now, now, nil, nil)
 		changes = append(changes, account, last-int64(i), now, "request.created", "api_key", app, app, id, nil, nil)
 	}
@@ -121,8 +125,12 @@ func commitGroup(ctx context.Context, db *sql.DB, numbered bool, ids *feedback.I
 		statement string
 		args      []any
 	}{
-		{"INSERT INTO requests (" + floorInto + ") VALUES " + rows(n, floorColumns, numbered), requests},
-		{"INSERT INTO request_counts VALUES " + rows(1, 5, numbered) + " ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", []any{account, app, "live", "opened", n}},
+		{"INSERT INTO requests (" + requestColumns + ") VALUES " + rows(n, requestColumnCount, numbered), requests},
+		{
+			"INSERT INTO request_counts VALUES " + rows(1, 5, numbered) +
+				" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n",
+			[]any{account, app, "live", "opened", n},
+		},
 		{"INSERT INTO changes VALUES " + rows(n, 10, numbered), changes},
 	} {
 		if _, err := tx.ExecContext(ctx, write.statement, write.args...); err != nil {
@@ -132,17 +140,17 @@ func commitGroup(ctx context.Context, db *sql.DB, numbered bool, ids *feedback.I
 	return tx.Commit()
 }
 
-// rows is (?,…),(?,…)… or the same with numbers.
+// rows returns the placeholders of n rows: (?,…),(?,…)… or ($1,…),($2,…)… if numbered.
 func rows(n, columns int, numbered bool) string {
-	all := make([]string, n)
-	for r := range all {
+	tuples := make([]string, n)
+	for r := range tuples {
 		marks := make([]string, columns)
 		for c := range marks {
 			if marks[c] = "?"; numbered {
 				marks[c] = fmt.Sprintf("$%d", r*columns+c+1)
 			}
 		}
-		all[r] = "(" + strings.Join(marks, ",") + ")"
+		tuples[r] = "(" + strings.Join(marks, ",") + ")"
 	}
-	return strings.Join(all, ",")
+	return strings.Join(tuples, ",")
 }

@@ -14,7 +14,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// measureVotes times votes of many for one request, beside those for one each.
+// measureVotes measures votes of many callers for the same request, and for different ones.
 func measureVotes(ctx context.Context, o options, r rig) error {
 	const callers = 64
 	key, app, err := r.addApp(ctx)
@@ -38,16 +38,16 @@ func measureVotes(ctx context.Context, o options, r rig) error {
 	return nil
 }
 
-// vote lets callers vote for new requests, each time as somebody else, and compares what
-// is counted in the end with what was acknowledged.
+// vote measures votes for new requests, each by another person, and checks that all
+// acknowledged votes are counted.
 func (r rig) vote(ctx context.Context, o options, key string, callers, requests int) (figures, error) {
 	var ids []string
 	for range requests {
-		var made struct{ Request struct{ ID string } }
-		if err := r.callWith(ctx, "widget-submit-request", "X-API-Key", key, submission, &made); err != nil {
+		var created struct{ Request struct{ ID string } }
+		if err := r.callWith(ctx, "widget-submit-request", "X-API-Key", key, submission, &created); err != nil {
 			return figures{}, err
 		}
-		ids = append(ids, made.Request.ID)
+		ids = append(ids, created.Request.ID)
 	}
 	var acknowledged atomic.Int64
 	voters := feedback.NewIDs(time.Now, rand.Reader)
@@ -59,7 +59,7 @@ func (r rig) vote(ctx context.Context, o options, key string, callers, requests 
 		}
 		return err
 	})
-	counted := int64(-requests) // the submitters' own
+	counted := int64(-requests) // the votes of the submitters do not count
 	for _, id := range ids {
 		var now struct{ Request struct{ Votes int64 } }
 		if err := r.call(ctx, "requests-get", fmt.Sprintf(`{"id":%q}`, id), &now); err != nil {
@@ -68,13 +68,12 @@ func (r rig) vote(ctx context.Context, o options, key string, callers, requests 
 		counted += now.Request.Votes
 	}
 	if counted != acknowledged.Load() {
-		return f, fmt.Errorf("%d votes were acknowledged, and %d are counted", acknowledged.Load(), counted)
+		return f, fmt.Errorf("%d votes were acknowledged, but %d are counted", acknowledged.Load(), counted)
 	}
 	return f, nil
 }
 
-// measureBulk times the submissions of others before and while one call changes many
-// requests.
+// measureBulk measures submissions before and while one call changes many requests.
 func measureBulk(ctx context.Context, o options, r rig) error {
 	app, err := r.seedApp(ctx, o.changed, 8)
 	if err != nil {
@@ -84,7 +83,8 @@ func measureBulk(ctx context.Context, o options, r rig) error {
 	before := load(ctx, callers, o.during, r.submit)
 	var bulks, whiles []figures
 	for round := range o.rounds {
-		body := fmt.Sprintf(`{"filter":{"app_id":%q},"expected_count":%d,"set":{"status":"in_progress","add_tags":["Round %d"]}}`, app, o.changed, round)
+		body := fmt.Sprintf(`{"filter":{"app_id":%q},"expected_count":%d,"set":{"status":"in_progress","add_tags":["Round %d"]}}`,
+			app, o.changed, round)
 		var answered atomic.Bool
 		var result struct{ Updated int }
 		bulk := make(chan error, 1)
@@ -104,12 +104,13 @@ func measureBulk(ctx context.Context, o options, r rig) error {
 		}
 	}
 	while := median(whiles)
-	fmt.Printf("\nChanging %d requests by one call took %.0f ms. Submissions of others by %d callers: p99 %s before, %s meanwhile, the slowest %s, %d failures.\n",
+	fmt.Printf("\nOne call changes %d requests in %.0f ms. Submissions to another app by %d callers: "+
+		"p99 %s before, %s meanwhile, the slowest %s, %d failures.\n",
 		o.changed, median(bulks).rate*1000, callers, ms(before.p99), ms(while.p99), ms(while.slowest), before.failures+while.failures)
 	return nil
 }
 
-// measureExport downloads all requests of an app, with what belongs to them.
+// measureExport measures the export of all requests of an app, and the memory that it needs.
 func (r rig) measureExport(ctx context.Context, app string, size int) error {
 	_, before, err := r.memory()
 	if err != nil {
@@ -126,26 +127,27 @@ func (r rig) measureExport(ctx context.Context, app string, size int) error {
 			return err
 		}
 		took := time.Since(began)
-		_, most, err := r.memory()
+		_, after, err := r.memory()
 		if err != nil {
 			return err
 		}
-		fmt.Printf("\nExporting %d requests as %s: %s, %.0f MB, %d lines. Memory at its highest: %.0f MB before, %.0f MB after.\n", size, format, took.Round(100*time.Millisecond), float64(n)/1e6, lines, before, most)
+		fmt.Printf("\nExporting %d requests as %s: %s, %.0f MB, %d lines. Peak memory: %.0f MB before, %.0f MB after.\n",
+			size, format, took.Round(100*time.Millisecond), float64(n)/1e6, lines, before, after)
 	}
 	return nil
 }
 
-// download reads what a link leads to, and counts its bytes and lines.
+// download downloads a link and returns the number of its bytes and lines.
 func download(ctx context.Context, link string) (n int64, lines int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, link, http.NoBody)
 	if err != nil {
 		return 0, 0, err
 	}
-	response, err := (&http.Client{}).Do(request) // without a limit of time
+	response, err := (&http.Client{}).Do(request) // without a timeout
 	if err != nil {
 		return 0, 0, err
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end below
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	if response.StatusCode != http.StatusOK {
 		return 0, 0, errors.New(response.Status)
 	}

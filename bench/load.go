@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// figures are what a number of callers got in a while.
+// figures are the results of a measurement.
 type figures struct {
-	rate     float64 // calls a second that succeeded
+	rate     float64 // successful calls per second
 	p50, p99 time.Duration
 	slowest  time.Duration
 	failures int
 }
 
-// load lets so many callers make one call after the other for a while.
+// load runs callers that each make one call after the other, for the given time.
 func load(ctx context.Context, callers int, during time.Duration, call func(ctx context.Context, caller int) error) figures {
 	ctx, cancel := context.WithTimeout(ctx, during+30*time.Second)
 	defer cancel()
@@ -23,8 +23,10 @@ func load(ctx context.Context, callers int, during time.Duration, call func(ctx 
 	return loadWhile(ctx, callers, func() bool { return time.Since(began) < during }, call)
 }
 
-// loadWhile does so as long as it is told to.
-func loadWhile(ctx context.Context, callers int, going func() bool, call func(ctx context.Context, caller int) error) figures {
+// loadWhile is like load, and runs while running returns true.
+func loadWhile(
+	ctx context.Context, callers int, running func() bool, call func(ctx context.Context, caller int) error,
+) figures {
 	var mu sync.Mutex
 	var times []time.Duration
 	failures := 0
@@ -34,7 +36,7 @@ func loadWhile(ctx context.Context, callers int, going func() bool, call func(ct
 		group.Go(func() {
 			var own []time.Duration
 			failed := 0
-			for going() && ctx.Err() == nil {
+			for running() && ctx.Err() == nil {
 				start := time.Now()
 				if err := call(ctx, caller); err != nil {
 					failed++
@@ -57,7 +59,7 @@ func loadWhile(ctx context.Context, callers int, going func() bool, call func(ct
 	return f
 }
 
-// median is the middle one of several runs, by rate; failures add up.
+// median returns the run with the median rate. Its failures are those of all runs.
 func median(runs []figures) figures {
 	sorted := slices.Clone(runs)
 	slices.SortFunc(sorted, func(a, b figures) int { return int(a.rate - b.rate) })

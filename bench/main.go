@@ -1,4 +1,4 @@
-// Command bench measures a built Gatherkit over HTTP, beside floors that are taken
+// Command bench measures the Gatherkit binary over HTTP, measures the floors of the machine
 // in the same run, and prints the tables of docs/performance.md.
 package main
 
@@ -20,7 +20,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// options are what a run can be told.
+// options are the options of a run; parse describes them.
 type options struct {
 	callers  []int
 	sizes    []int
@@ -33,7 +33,7 @@ type options struct {
 	among    []int
 	tries    int
 	changed  int
-	only     []string // all without it
+	only     []string // empty for all
 }
 
 func main() {
@@ -78,13 +78,14 @@ func run(ctx context.Context, args []string) (err error) {
 			return err
 		}
 	}
-	fmt.Printf("%s, %d processors, %s, %s a figure, median of %d rounds.\n", time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), o.during, o.rounds)
+	fmt.Printf("%s, %d processors, %s, %s per figure, median of %d rounds.\n",
+		time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), o.during, o.rounds)
 	if err := measureProgram(ctx, binary, filepath.Join(o.folder, "cold")); err != nil {
 		return err
 	}
 	for _, d := range []database{sqliteIn(filepath.Join(o.folder, "sqlite")), postgresAt(o.postgres)} {
 		fmt.Printf("\n## %s\n", d.name)
-		for _, m := range measures {
+		for _, m := range measurements {
 			if len(o.only) > 0 && !slices.Contains(o.only, m.name) {
 				continue
 			}
@@ -99,18 +100,18 @@ func run(ctx context.Context, args []string) (err error) {
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	callers := flags.String("callers", "1,16,64,256", "numbers of callers that submit")
-	sizes := flags.String("sizes", "1000,100000,1000000", "numbers of requests to list among")
-	flags.DurationVar(&o.during, "during", 2*time.Second, "time for each figure")
-	flags.IntVar(&o.rounds, "rounds", 3, "rounds, of which the median counts")
-	flags.StringVar(&o.folder, "folder", "", "folder on the disk to measure; the system's temporary one without it")
-	flags.StringVar(&o.postgres, "postgres", "", "URL of an empty PostgreSQL database; without it a server is started")
-	flags.IntVar(&o.deleted, "deleted", 300000, "requests of the app that is deleted while others submit")
-	flags.IntVar(&o.searched, "searched", 12000, "requests of the app in which something is searched")
-	among := flags.String("among", "100000", "numbers of requests of that app's account, each more than the one before")
-	flags.IntVar(&o.tries, "tries", 20, "new requests of which is seen how soon they are found")
-	flags.IntVar(&o.changed, "changed", 10000, "requests that one call changes while others submit")
-	only := flags.String("only", "", "what to measure, such as lists,search; all of it without it")
+	callers := flags.String("callers", "1,16,64,256", "numbers of concurrent callers that submit")
+	sizes := flags.String("sizes", "1000,100000,1000000", "numbers of requests in the measured lists")
+	flags.DurationVar(&o.during, "during", 2*time.Second, "duration of each measurement")
+	flags.IntVar(&o.rounds, "rounds", 3, "number of rounds; the results are medians")
+	flags.StringVar(&o.folder, "folder", "", "folder on the disk to measure; the default is the system's temporary folder")
+	flags.StringVar(&o.postgres, "postgres", "", "URL of an empty PostgreSQL database; by default, a server is started")
+	flags.IntVar(&o.deleted, "deleted", 300000, "number of requests in the app that is deleted during submissions")
+	flags.IntVar(&o.searched, "searched", 12000, "number of requests in the app that is searched")
+	among := flags.String("among", "100000", "numbers of requests in the account of that app, in ascending order")
+	flags.IntVar(&o.tries, "tries", 20, "number of new requests for measuring how soon they are found")
+	flags.IntVar(&o.changed, "changed", 10000, "number of requests that one call changes during submissions")
+	only := flags.String("only", "", "what to measure, such as lists,search; everything by default")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -128,27 +129,28 @@ func parse(args []string) (options, error) {
 	return o, err
 }
 
+// numbers parses a comma-separated list of positive numbers.
 func numbers(list string) ([]int, error) {
-	var all []int
+	var parsed []int
 	for part := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%q is no list of numbers such as 1,16,64", list)
+			return nil, fmt.Errorf("%q is not a list of positive numbers, such as 1,16,64", list)
 		}
-		all = append(all, n)
+		parsed = append(parsed, n)
 	}
-	return all, nil
+	return parsed, nil
 }
 
-// names are those of measures.
+// names parses a comma-separated list of names of measurements.
 func names(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
 	only := strings.Split(list, ",")
 	for _, name := range only {
-		if !slices.ContainsFunc(measures, func(m measurement) bool { return m.name == name }) {
-			return nil, fmt.Errorf("%q is none of the measures", name)
+		if !slices.ContainsFunc(measurements, func(m measurement) bool { return m.name == name }) {
+			return nil, fmt.Errorf("%q is not the name of a measurement", name)
 		}
 	}
 	return only, nil

@@ -8,7 +8,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestMain lets the test program be the HTTP floor, as the program itself is.
+// TestMain runs the test binary as the HTTP floor, as main does for the program.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == floorHTTP {
 		fmt.Fprintln(os.Stderr, serveFloor(os.Args[3]))
@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestBench measures next to nothing, everywhere: it shows that the measuring works.
+// TestBench runs every measurement with tiny sizes, to check that they work.
 func TestBench(t *testing.T) {
 	err := run(t.Context(), []string{
 		"-callers=2", "-sizes=400", "-during=20ms", "-rounds=1", "-deleted=1500", "-searched=50", "-among=300,600", "-tries=2", "-changed=200",
@@ -31,7 +31,7 @@ func TestBench(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, args := range [][]string{{"-callers=1,x"}, {"-sizes=0"}, {"-among=x"}, {"-only=nothing"}, {"-nonsense"}} {
 		if _, err := parse(args); err == nil {
-			t.Errorf("%v is taken", args)
+			t.Errorf("%v is accepted", args)
 		}
 	}
 }

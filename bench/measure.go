@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// measureProgram reports what the binary is before it does anything.
+// measureProgram reports the size of the binary, the time it takes to start, and its memory
+// before it does anything.
 func measureProgram(ctx context.Context, binary, folder string) error {
 	info, err := os.Stat(binary)
 	if err != nil {
 		return err
 	}
-	s, err := startService(ctx, binary, []string{"--data=" + folder}, "cold") // makes the tables
+	s, err := startService(ctx, binary, []string{"--data=" + folder}, "cold") // creates the tables
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func measureProgram(ctx context.Context, binary, folder string) error {
 	return nil
 }
 
-// rig is a running service and its database, seen from behind.
+// rig is a running service with direct access to its database.
 type rig struct {
 	*service
 	database
@@ -47,14 +48,14 @@ type rig struct {
 	binary string
 }
 
-// measurement is one of the measures below, and the name by which it can be asked for.
+// measurement is a named measurement.
 type measurement struct {
 	name string
 	take func(context.Context, options, rig) error
 }
 
-// measures are taken of each database in this order.
-var measures = []measurement{
+// measurements are run on each database in this order.
+var measurements = []measurement{
 	{"submit", measureSubmit},
 	{"others", measureOthers},
 	{"lists", measureLists},
@@ -64,8 +65,7 @@ var measures = []measurement{
 	{"deletion", measureDeletion},
 }
 
-// measure starts the service on a database for one of the measures, with an account
-// named for it.
+// measure starts the service on a database for one measurement, with an account of its name.
 func measure(ctx context.Context, o options, binary string, d database, m measurement) error {
 	s, err := startService(ctx, binary, d.flags, m.name)
 	if err != nil {
@@ -77,13 +77,13 @@ func measure(ctx context.Context, o options, binary string, d database, m measur
 		return err
 	}
 	r := rig{s, d, db, binary}
-	if err = r.passIndex(ctx); err == nil {
+	if err = r.skipIndex(ctx); err == nil {
 		err = m.take(ctx, o, r)
 	}
 	return errors.Join(err, db.Close())
 }
 
-// measureSubmit compares submissions with the floors, round by round in turn.
+// measureSubmit measures submissions and the floors, alternating in each round.
 func measureSubmit(ctx context.Context, o options, r rig) error {
 	floor, err := startProgram(ctx, os.Args[0], []string{floorHTTP}, "/")
 	if err != nil {
@@ -93,18 +93,19 @@ func measureSubmit(ctx context.Context, o options, r rig) error {
 		_ = floor.cmd.Process.Kill()
 		_ = floor.cmd.Wait()
 	}()
-	beside := r.database
+	floorDatabase := r.database
 	if r.driver == "sqlite" {
-		beside = sqliteIn(o.folder + "/floor")
+		floorDatabase = sqliteIn(o.folder + "/floor")
 	}
-	db, err := beside.open(ctx, r.binary)
+	db, err := floorDatabase.open(ctx, r.binary)
 	if err != nil {
 		return err
 	}
 	commit, stop := commitFloor(db, r.driver == "pgx")
 	defer func() { stop(); _ = db.Close() }()
 
-	fmt.Print("\n| callers | submissions/s | p50 | p99 | failures | HTTP floor/s | commit floor/s | of both |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Print("\n| callers | submissions/s | p50 | p99 | failures | HTTP floor/s | commit floor/s | of both |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, callers := range o.callers {
 		var https, commits, submits []figures
 		for range o.rounds {
@@ -118,12 +119,12 @@ func measureSubmit(ctx context.Context, o options, r rig) error {
 		fmt.Printf("| %d | %.0f | %s | %s | %d | %.0f | %.0f | %.2f |\n", callers, m.rate, ms(m.p50), ms(m.p99), m.failures, h.rate, c.rate,
 			m.rate/(1/(1/h.rate+1/c.rate)))
 	}
-	_, most, err := r.memory()
-	fmt.Printf("\nMemory at its highest: %.0f MB.\n", most)
+	_, peak, err := r.memory()
+	fmt.Printf("\nPeak memory: %.0f MB.\n", peak)
 	return err
 }
 
-// measureOthers times the calls around a session.
+// measureOthers measures calls around sessions, and apps-get.
 func measureOthers(ctx context.Context, o options, r rig) error {
 	_, app, err := r.addApp(ctx)
 	if err != nil {
@@ -161,7 +162,7 @@ func measureOthers(ctx context.Context, o options, r rig) error {
 	return nil
 }
 
-// measureLists times pages among more and more requests.
+// measureLists measures pages of lists of increasing sizes, and an export.
 func measureLists(ctx context.Context, o options, r rig) error {
 	var pages []*page
 	app := ""
@@ -189,8 +190,10 @@ func measureLists(ctx context.Context, o options, r rig) error {
 			p.one, p.many = append(p.one, load(ctx, 1, o.during, list)), append(p.many, load(ctx, 16, o.during, list))
 		}
 	}
-	fmt.Printf("\nThe query for 50 rows alone, without the service: p50 %s. A ratio compares with the first page of the smallest list.\n", ms(median(floors).p50))
-	fmt.Print("\n| requests | page | p50, 1 caller | p99 | ratio | calls/s, 16 callers | failures |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Printf("\nThe database query for 50 rows alone, without the service: p50 %s. "+
+		"`ratio` compares with the first page of the smallest list.\n", ms(median(floors).p50))
+	fmt.Print("\n| requests | page | p50, 1 caller | p99 | ratio | calls/s, 16 callers | failures |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- |\n")
 	first := median(pages[0].one)
 	for _, p := range pages {
 		one, many := median(p.one), median(p.many)
@@ -200,33 +203,35 @@ func measureLists(ctx context.Context, o options, r rig) error {
 	return r.measureExport(ctx, app, o.sizes[len(o.sizes)-1])
 }
 
-// page is one call for a page, and what it took in each round.
+// page is a call for a page, with its figures in each round.
 type page struct {
 	size       int
 	name, body string
 	one, many  []figures
 }
 
-// pageFloor reads 50 rows by the index that lists use.
+// pageFloor reads 50 rows with the index that lists use.
 func (r rig) pageFloor(ctx context.Context, _ int) error {
-	rows, err := r.db.QueryContext(ctx, "SELECT "+floorInto+" FROM requests WHERE account_id = (SELECT account_id FROM accounts WHERE name = 'lists') AND box = 'live' ORDER BY id DESC NULLS LAST LIMIT 50")
+	found, err := r.db.QueryContext(ctx, "SELECT "+requestColumns+` FROM requests
+		WHERE account_id = (SELECT account_id FROM accounts WHERE name = 'lists') AND box = 'live'
+		ORDER BY id DESC NULLS LAST LIMIT 50`)
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err has what matters
-	columns := make([]any, floorColumns)
+	defer found.Close() //nolint:errcheck // Err returns all errors that matter
+	columns := make([]any, requestColumnCount)
 	for i := range columns {
 		columns[i] = new(any)
 	}
-	for rows.Next() {
-		if err := rows.Scan(columns...); err != nil {
+	for found.Next() {
+		if err := found.Scan(columns...); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
+	return found.Err()
 }
 
-// seedApp creates an app with so many requests and returns its id.
+// seedApp creates an app with size requests and returns its id.
 func (r rig) seedApp(ctx context.Context, size, salt int) (string, error) {
 	_, id, err := r.addApp(ctx)
 	if err != nil {
@@ -239,26 +244,26 @@ func (r rig) seedApp(ctx context.Context, size, salt int) (string, error) {
 	return id, seed(ctx, r.db, r.database, me.Account.ID, id, size, salt*100_000_000)
 }
 
-// cursorAt walks to a row and returns the cursor there.
+// cursorAt reads a list up to a row and returns the cursor there.
 func (r rig) cursorAt(ctx context.Context, app string, row int) (string, error) {
-	var page struct {
+	var answer struct {
 		NextCursor string `json:"next_cursor"`
 		HasMore    bool   `json:"has_more"`
 	}
 	body := fmt.Sprintf(`{"app_id":%q,"limit":200}`, app)
 	for seen := 0; seen < row; seen += 200 {
-		if err := r.call(ctx, "requests-list", body, &page); err != nil {
+		if err := r.call(ctx, "requests-list", body, &answer); err != nil {
 			return "", err
 		}
-		if !page.HasMore {
+		if !answer.HasMore {
 			return "", errors.New("the list ends before the row")
 		}
-		body = fmt.Sprintf(`{"cursor":%q}`, page.NextCursor)
+		body = fmt.Sprintf(`{"cursor":%q}`, answer.NextCursor)
 	}
-	return page.NextCursor, nil
+	return answer.NextCursor, nil
 }
 
-// measureDeletion times the submissions of others while a large app is deleted.
+// measureDeletion measures submissions before and while a large app is deleted.
 func measureDeletion(ctx context.Context, o options, r rig) error {
 	doomed, err := r.seedApp(ctx, o.deleted, 9)
 	if err != nil {
@@ -279,8 +284,10 @@ func measureDeletion(ctx context.Context, o options, r rig) error {
 		}
 		time.Sleep(pause)
 	}
-	fmt.Printf("\nDeleting an app of %d requests: answered after %s, its rows were gone after %s. Submissions of others by %d callers: p99 %s before, %s meanwhile, %d failures.\n",
-		o.deleted, ms(answered), time.Since(began).Round(100*time.Millisecond), callers, ms(before.p99), ms(while.p99), before.failures+while.failures)
+	fmt.Printf("\nDeleting an app with %d requests: the service answers after %s, and all rows are removed after %s. "+
+		"Submissions to another app by %d callers: p99 %s before, %s meanwhile, %d failures.\n",
+		o.deleted, ms(answered), time.Since(began).Round(100*time.Millisecond), callers,
+		ms(before.p99), ms(while.p99), before.failures+while.failures)
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// measureSearch times what is found by words in an app, among more and more requests
-// of its account, which the worker has put into its index.
+// measureSearch measures searches in an app whose account has more and more requests. All of
+// them are indexed.
 func measureSearch(ctx context.Context, o options, r rig) error {
 	key, app, err := r.addApp(ctx)
 	if err != nil {
@@ -28,13 +28,13 @@ func measureSearch(ctx context.Context, o options, r rig) error {
 	s := newSpeech()
 	var titles []string
 	var similar, lists strings.Builder
-	there, sought := 0, o.searched
+	existing, inApp := 0, o.searched
 	for _, size := range o.among {
-		n := size - there
-		if n < sought {
-			return fmt.Errorf("-among: %d leaves no room for %d requests", size, sought)
+		n := size - existing
+		if n < inApp {
+			return fmt.Errorf("-among: %d is too few for %d requests in the app", size, inApp)
 		}
-		some, err := r.seedTexts(ctx, s, app, others, sought, n, there)
+		some, err := r.seedTexts(ctx, s, app, others, inApp, n, existing)
 		if err != nil {
 			return err
 		}
@@ -42,14 +42,15 @@ func measureSearch(ctx context.Context, o options, r rig) error {
 		if err != nil {
 			return err
 		}
-		if err := r.logIn(ctx); err != nil { // it may have taken longer than a token lasts
+		if err := r.logIn(ctx); err != nil { // the token may have expired
 			return err
 		}
-		fmt.Printf("\nThe index has followed %d new requests after %s, %.0f a second.\n", n, took.Round(100*time.Millisecond), float64(n)/took.Seconds())
+		fmt.Printf("\nThe indexer processes %d new requests in %s, %.0f a second.\n",
+			n, took.Round(100*time.Millisecond), float64(n)/took.Seconds())
 		if err := settle(ctx, r.db, r.database); err != nil {
 			return err
 		}
-		titles, there, sought = append(titles, some...), size, 0
+		titles, existing, inApp = append(titles, some...), size, 0
 		if err := r.timeSimilar(ctx, o, &similar, size, key, app, s, titles); err != nil {
 			return err
 		}
@@ -57,14 +58,20 @@ func measureSearch(ctx context.Context, o options, r rig) error {
 			return err
 		}
 	}
-	fmt.Printf("\nSimilar requests in an app of %d.\n\n| among | call | p50, 1 caller | p99 | calls/s, 16 callers | found | failures |\n| --- | --- | --- | --- | --- | --- | --- |\n%s", o.searched, &similar)
-	fmt.Printf("\nA ratio compares with the same list without words.\n\n| requests | words | matches | exact | p50, 1 caller | p99 | ratio | calls/s, 16 callers | failures |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n%s", &lists)
+	fmt.Printf("\nSimilar requests in an app with %d requests:\n\n"+
+		"| among | call | p50, 1 caller | p99 | calls/s, 16 callers | found | failures |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- |\n%s", o.searched, &similar)
+	fmt.Printf("\nLists filtered by words. `ratio` compares with the same list without words.\n\n"+
+		"| requests | words | matches | exact | p50, 1 caller | p99 | ratio | calls/s, 16 callers | failures |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n%s", &lists)
 	return r.measureFreshness(ctx, o.tries)
 }
 
-// timeSimilar times both calls for similar requests, and adds a line for each that says
-// also how often the request that was meant is among the answers.
-func (r rig) timeSimilar(ctx context.Context, o options, to *strings.Builder, size int, key, app string, s *speech, titles []string) error {
+// timeSimilar measures both operations that find similar requests. It adds a line for each to
+// the table, which includes how often the request that was meant is found.
+func (r rig) timeSimilar(
+	ctx context.Context, o options, table *strings.Builder, size int, key, app string, s *speech, titles []string,
+) error {
 	var questions []string
 	for _, title := range titles {
 		questions = append(questions, s.ask(title))
@@ -94,15 +101,16 @@ func (r rig) timeSimilar(ctx context.Context, o options, to *strings.Builder, si
 			return err
 		}
 		one, many := load(ctx, 1, o.during, call), load(ctx, 16, o.during, call)
-		fmt.Fprintf(to, "| %d | %s | %s | %s | %.0f | %.0f %% | %d |\n", size, c.name, ms(one.p50), ms(one.p99), many.rate,
+		fmt.Fprintf(table, "| %d | %s | %s | %s | %.0f | %.0f %% | %d |\n", size, c.name, ms(one.p50), ms(one.p99), many.rate,
 			100*float64(found)/float64(len(questions)), one.failures+many.failures)
 	}
 	return nil
 }
 
-// similar returns the titles of the requests that are like a question.
+// similar returns the titles of the requests that are similar to a question.
 func (r rig) similar(ctx context.Context, app, question string) ([]string, error) {
-	return r.titles(ctx, "requests-similar", "Authorization", "Bearer "+r.token, fmt.Sprintf(`{"app_id":%q,"text":%q}`, app, question))
+	body := fmt.Sprintf(`{"app_id":%q,"text":%q}`, app, question)
+	return r.titles(ctx, "requests-similar", "Authorization", "Bearer "+r.token, body)
 }
 
 func (r rig) similarInWidget(ctx context.Context, key, question string) ([]string, error) {
@@ -119,8 +127,8 @@ func (r rig) titles(ctx context.Context, operation, header, value, body string) 
 	return titles, err
 }
 
-// timeQueries times first pages of lists by words, of the app and of all of its account.
-func (r rig) timeQueries(ctx context.Context, o options, to *strings.Builder, size int, app string, s *speech) error {
+// timeQueries measures first pages of lists by words, for the app and for the whole account.
+func (r rig) timeQueries(ctx context.Context, o options, table *strings.Builder, size int, app string, s *speech) error {
 	for _, of := range []struct {
 		name, filter string
 	}{
@@ -149,24 +157,26 @@ func (r rig) timeQueries(ctx context.Context, o options, to *strings.Builder, si
 			if i == 0 {
 				without = one
 			}
-			fmt.Fprintf(to, "| %s | %s | %d | %t | %s | %s | %.2f | %.0f | %d |\n", of.name, c.name, list.Total, list.Exact, ms(one.p50), ms(one.p99),
+			fmt.Fprintf(table, "| %s | %s | %d | %t | %s | %s | %.2f | %.0f | %d |\n",
+				of.name, c.name, list.Total, list.Exact, ms(one.p50), ms(one.p99),
 				float64(one.p50)/float64(without.p50), many.rate, one.failures+many.failures)
 		}
 	}
 	return nil
 }
 
-// share lets holders of an app's key see all of its requests.
+// share lets callers with an app's key see all of its requests.
 func (r rig) share(ctx context.Context, app string) error {
 	return r.call(ctx, "apps-update-settings", fmt.Sprintf(`{"id":%q,"settings":{"sharing":"all"}}`, app), nil)
 }
 
-// untilIndexed waits until the index has followed every change.
+// untilIndexed waits until the index has processed all changes, and returns how long it took.
 func (r rig) untilIndexed(ctx context.Context) (time.Duration, error) {
 	began, left := time.Now(), 1
 	for left > 0 {
 		time.Sleep(10 * time.Millisecond)
-		err := r.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM account_seq q LEFT JOIN index_progress i ON i.account_id = q.account_id WHERE q.last > COALESCE(i.seq, 0)").Scan(&left)
+		err := r.db.QueryRowContext(ctx, `SELECT COUNT(*) FROM account_seq q
+			LEFT JOIN index_progress i ON i.account_id = q.account_id WHERE q.last > COALESCE(i.seq, 0)`).Scan(&left)
 		if err != nil {
 			return 0, err
 		}
@@ -174,7 +184,7 @@ func (r rig) untilIndexed(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-// measureFreshness reports how long it takes until a new request is among the similar ones.
+// measureFreshness measures how long it takes until a new request is found.
 func (r rig) measureFreshness(ctx context.Context, tries int) error {
 	key, app, err := r.addApp(ctx)
 	if err != nil {
@@ -185,9 +195,11 @@ func (r rig) measureFreshness(ctx context.Context, tries int) error {
 	}
 	var took []time.Duration
 	for i := range tries {
-		time.Sleep(time.Duration(i) * 370 * time.Millisecond % time.Second) // not always just after the index was at work
+		// The pauses vary, so that submissions do not coincide with runs of the indexer.
+		time.Sleep(time.Duration(i) * 370 * time.Millisecond % time.Second)
 		title := "Unheard of " + rand.Text()
-		if err := r.callWith(ctx, "widget-submit-request", "X-API-Key", key, fmt.Sprintf(`{"title":%q,"description":""}`, title), nil); err != nil {
+		body := fmt.Sprintf(`{"title":%q,"description":""}`, title)
+		if err := r.callWith(ctx, "widget-submit-request", "X-API-Key", key, body, nil); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -205,6 +217,7 @@ func (r rig) measureFreshness(ctx context.Context, tries int) error {
 		took = append(took, time.Since(began))
 	}
 	slices.Sort(took)
-	fmt.Printf("\nA new request is among the similar ones after %d ms in the middle of %d tries, and after %d ms at the most.\n", took[len(took)/2].Milliseconds(), tries, took[len(took)-1].Milliseconds())
+	fmt.Printf("\nA new request appears among the similar ones after %d ms (median of %d tries) and after %d ms at most.\n",
+		took[len(took)/2].Milliseconds(), tries, took[len(took)-1].Milliseconds())
 	return nil
 }

@@ -18,32 +18,32 @@ import (
 	"time"
 )
 
-// client keeps enough connections for the largest number of callers.
+// client keeps enough idle connections for the largest number of callers.
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512}, Timeout: time.Minute}
 
-// service is a running gatherkit, a process of its own.
+// service is a running gatherkit process.
 type service struct {
 	cmd        *exec.Cmd
 	url        string
-	email      string // of the owner of its account
-	token, key string // of the owner and of the first app
+	email      string // of the owner
+	token, key string // the owner's access token and the first app's API key
 	coldStart  time.Duration
 }
 
 const secret = "correct horse battery staple"
 
-// buildProgram builds the binary as a release is built, except for -trimpath: it changes
-// no code, and everything would be compiled once more for it.
+// buildProgram builds the binary like a release, except for -trimpath, which does not change
+// the code but would require compiling everything again.
 func buildProgram(ctx context.Context, folder string) (string, error) {
 	path := filepath.Join(folder, "gatherkit")
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "gatherkit/cmd/gatherkit")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build gatherkit: %w\n%s", err, out)
+		return "", fmt.Errorf("cannot build gatherkit: %w\n%s", err, out)
 	}
 	return path, nil
 }
 
-// startProgram runs a program on a port of its own and waits until path answers.
+// startProgram runs a program on a free port and waits until the path probe answers 200.
 func startProgram(ctx context.Context, path string, args []string, probe string) (*service, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,7 +60,7 @@ func startProgram(ctx context.Context, path string, args []string, probe string)
 		return nil, err
 	}
 	for {
-		response, err := client.Get(s.url + probe) //nolint:noctx // bounded by the client
+		response, err := client.Get(s.url + probe) //nolint:noctx // the client has a timeout
 		if err == nil {
 			_, _ = io.Copy(io.Discard, response.Body)
 			if err := response.Body.Close(); err != nil {
@@ -72,19 +72,21 @@ func startProgram(ctx context.Context, path string, args []string, probe string)
 			}
 		}
 		if time.Since(began) > time.Minute {
-			return nil, errors.Join(fmt.Errorf("%s does not answer", path), err)
+			return nil, errors.Join(fmt.Errorf("%s did not answer within a minute", path), err)
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// startService starts gatherkit on a store, with a new account, its owner and an app.
+// startService starts gatherkit with the flags of a store, and creates an account, its owner
+// and an app.
 func startService(ctx context.Context, binary string, store []string, account string) (*service, error) {
 	email := account + "@example.com"
-	add := exec.CommandContext(ctx, binary, append([]string{"user", "add", "--account=" + account, "--email=" + email, "--name=Ada", "--password-stdin"}, store...)...)
+	args := []string{"user", "add", "--account=" + account, "--email=" + email, "--name=Ada", "--password-stdin"}
+	add := exec.CommandContext(ctx, binary, append(args, store...)...)
 	add.Stdin = strings.NewReader(secret)
 	if out, err := add.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("add the owner: %w\n%s", err, out)
+		return nil, fmt.Errorf("cannot add the owner: %w\n%s", err, out)
 	}
 	s, err := startProgram(ctx, binary, append([]string{"serve", "--submit-rate=0"}, store...), "/readyz")
 	if err != nil {
@@ -98,7 +100,7 @@ func startService(ctx context.Context, binary string, store []string, account st
 	return s, err
 }
 
-// logIn gets the owner a token, which lasts for 15 minutes.
+// logIn gets a new access token for the owner, which is valid for 15 minutes.
 func (s *service) logIn(ctx context.Context) error {
 	var login struct {
 		AccessToken string `json:"access_token"`
@@ -120,11 +122,12 @@ func (s *service) addApp(ctx context.Context) (key, id string, err error) {
 	return created.App.APIKey, created.App.ID, err
 }
 
-// call makes a call as the owner; submissions carry the app's key instead.
+// call makes a call as the owner and decodes the result unless result is nil.
 func (s *service) call(ctx context.Context, operation, body string, result any) error {
 	return s.callWith(ctx, operation, "Authorization", "Bearer "+s.token, body, result)
 }
 
+// callWith is like call, with a header of the given value instead of the owner's token.
 func (s *service) callWith(ctx context.Context, operation, header, value, body string, result any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/"+operation, strings.NewReader(body))
 	if err != nil {
@@ -136,7 +139,7 @@ func (s *service) callWith(ctx context.Context, operation, header, value, body s
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end below
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return err
@@ -152,23 +155,25 @@ func (s *service) callWith(ctx context.Context, operation, header, value, body s
 	}{result})
 }
 
-const submission = `{"title":"Dark mode for the invoice list","description":"I work at night, and the invoice list is the brightest thing in the room. A dark theme would help me and my colleagues a lot, on the phone as well as on the big screen.","email":"grace@example.org"}`
+const submission = `{"title":"Dark mode for the invoice list","description":"` +
+	`I work at night, and the invoice list is the brightest thing in the room. ` +
+	`A dark theme would help me and my colleagues a lot, on the phone as well as on the big screen.","email":"grace@example.org"}`
 
 func (s *service) submit(ctx context.Context, _ int) error {
 	return s.callWith(ctx, "widget-submit-request", "X-API-Key", s.key, submission, nil)
 }
 
-// stop ends the service and waits.
+// stop stops the service and waits until it exits.
 func (s *service) stop() {
-	client.CloseIdleConnections() // a server waits some seconds for those that were never used
+	client.CloseIdleConnections() // a server waits a few seconds for unused connections
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	_ = s.cmd.Wait() // its status is of no interest here
+	_ = s.cmd.Wait() // the exit status does not matter
 }
 
 var memoryLine = regexp.MustCompile(`(VmRSS|VmHWM):\s+(\d+) kB`)
 
-// memory is the process's resident memory now and at its highest, in MB.
-func (s *service) memory() (now, most float64, err error) {
+// memory returns the current and the peak resident memory of the process, in MB.
+func (s *service) memory() (now, peak float64, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, 0, err
@@ -181,8 +186,8 @@ func (s *service) memory() (now, most float64, err error) {
 		if match[1] == "VmRSS" {
 			now = kb / 1000
 		} else {
-			most = kb / 1000
+			peak = kb / 1000
 		}
 	}
-	return now, most, nil
+	return now, peak, nil
 }

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// speech makes texts as people write them: a few words are in most of them, most words
-// in few, and some are misspelt. It makes the same ones in every run.
+// speech generates texts with the word frequencies of natural language and some misspelled
+// words. It generates the same texts in every run.
 type speech struct {
 	random *rand.Rand
 	often  *rand.Zipf
-	words  []string // the most frequent first
+	words  []string // most frequent first
 }
 
-// vocabulary is how many words there are besides misspelt ones.
+// vocabulary is the number of words, without misspelled ones.
 const vocabulary = 8000
 
-// roots are words of feature requests, the most frequent first.
+// roots are words of feature requests, most frequent first.
 const roots = `the to a for in of and i with it on is we when please add from that be my should would like can as at an not by
 	have all or one more if are into only need make want so app new show allow option user customer export list page project
 	invoice report file email team data account filter search dashboard mobile view button task date calendar setting field
@@ -36,7 +36,8 @@ const roots = `the to a for in of and i with it on is we when please add from th
 	target forecast trend compare segment audience campaign newsletter lead deal pipeline ticket agent knowledge article tutor
 	course lesson student teacher grade patient doctor appointment recipe hotel tenant landlord property`
 
-// newSpeech has the roots in front, and behind them words that are made of them.
+// newSpeech returns a generator whose most frequent words are the roots, followed by words
+// that are derived from them.
 func newSpeech() *speech {
 	random := rand.New(rand.NewPCG(1, 2))
 	s := &speech{random: random, often: rand.NewZipf(random, 1.1, 3, vocabulary-1)}
@@ -54,7 +55,7 @@ func newSpeech() *speech {
 	prefixes := []string{"", "", "", "re", "un", "auto", "multi", "pre", "sub"}
 	suffixes := []string{"s", "s", "ing", "ed", "er", "able", "less", "ful", "ment", "ly"}
 	for len(s.words) < vocabulary {
-		stem := stems[40+random.IntN(len(stems)-40)] // behind those that go with every word
+		stem := stems[40+random.IntN(len(stems)-40)] // without the words that occur in every text
 		if random.IntN(5) == 0 {
 			learn(stem + stems[40+random.IntN(len(stems)-40)])
 		} else {
@@ -64,23 +65,23 @@ func newSpeech() *speech {
 	return s
 }
 
-// frequent and rare are words that many and few texts have.
+// frequent and rare return words that occur in many and in few texts.
 func (s *speech) frequent() string { return s.words[0] }
 func (s *speech) rare() string     { return s.words[3000] }
 
-// say makes a text, of whose words one in fifty is misspelt.
+// say generates a text. One in fifty of its words is misspelled.
 func (s *speech) say(least, most int) string {
-	said := make([]string, least+s.random.IntN(most-least+1))
-	for i := range said {
-		if said[i] = s.words[s.often.Uint64()]; s.random.IntN(50) == 0 {
-			said[i] = s.slip(said[i])
+	text := make([]string, least+s.random.IntN(most-least+1))
+	for i := range text {
+		if text[i] = s.words[s.often.Uint64()]; s.random.IntN(50) == 0 {
+			text[i] = s.misspell(text[i])
 		}
 	}
-	return strings.Join(said, " ")
+	return strings.Join(text, " ")
 }
 
-// slip misspells a word, unless it is short.
-func (s *speech) slip(word string) string {
+// misspell adds a typo to a word, unless the word is short.
+func (s *speech) misspell(word string) string {
 	if len(word) < 4 {
 		return word
 	}
@@ -96,8 +97,8 @@ func (s *speech) slip(word string) string {
 	return string(letters)
 }
 
-// ask is how somebody else would say it: in another order, without one of the words,
-// with another form of one, and with a slip in the longest.
+// ask returns a title in somebody else's words: in another order, without one of the words,
+// with another form of one, and with a typo in the longest.
 func (s *speech) ask(title string) string {
 	words := strings.Fields(title)
 	s.random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
@@ -113,6 +114,6 @@ func (s *speech) ask(title string) string {
 			longest = i
 		}
 	}
-	words[longest] = s.slip(words[longest])
+	words[longest] = s.misspell(words[longest])
 	return strings.Join(words, " ")
 }

@@ -1,10 +1,9 @@
-// Package docs carries the documents that the program itself shows.
+// Package docs embeds the documents that the program serves.
 package docs
 
 import _ "embed"
 
-// API is the reference of every operation, in Markdown. It is generated: see
-// internal/api/reference_test.go.
+// API is the API reference in Markdown. internal/api/reference_test.go generates it.
 //
 //go:embed api.md
 var API []byte

@@ -54,28 +54,29 @@ func TestUserCommands(t *testing.T) {
 			t.Errorf("list: %q", got)
 		}
 
-		const exists = "a user with the e-mail ADA@example.com exists already; gatherkit user list shows all of them"
+		const exists = "a user with the e-mail address ADA@example.com already exists; run gatherkit user list to see all users"
 		if got := fail(t, nil, "", add("ADA@example.com")...); got != exists {
 			t.Errorf("the same e-mail: %q", got)
 		}
-		if got := fail(t, nil, "", add("ada")...); got != `"ada" is not an e-mail address; give one such as ada@example.com` {
+		if got := fail(t, nil, "", add("ada")...); got != `"ada" is not an e-mail address; set --email to an address such as ada@example.com` {
 			t.Errorf("no e-mail: %q", got)
 		}
-		const short = "the password must be 10 to 1,024 bytes long; give another on standard input"
+		const short = "the password must be 10 to 1,024 bytes long; choose another one"
 		for _, password := range []string{"", "nine char\n", strings.Repeat("x", 1025)} {
 			if got := fail(t, nil, password, append(add("b@example.com"), "--password-stdin")...); got != short {
 				t.Errorf("password of %d bytes: %q", len(password), got)
 			}
 		}
-		if got := fail(t, nil, "", user("set-password", "--email=nobody@example.com")...); !strings.HasPrefix(got, "there is no user with the e-mail nobody@example.com who has accepted") {
+		got := fail(t, nil, "", user("set-password", "--email=nobody@example.com")...)
+		if !strings.HasPrefix(got, "no user with the e-mail address nobody@example.com exists, or") {
 			t.Errorf("set-password: %q", got)
 		}
 
 		// White space belongs to a password, the end of its line does not.
 		const changed = " a new password \t"
-		got := program.Execute(t, nil, changed+"\r\n", user("set-password", "--email="+program.Email, "--password-stdin")...)
-		if got.Code != 0 || got.Stdout != "The password is set, and the user's sessions have ended.\n" {
-			t.Errorf("set-password: %+v", got)
+		set := program.Execute(t, nil, changed+"\r\n", user("set-password", "--email="+program.Email, "--password-stdin")...)
+		if set.Code != 0 || set.Stdout != "The password was changed, and all sessions of the user were ended.\n" {
+			t.Errorf("set-password: %+v", set)
 		}
 		c.Want(t, "auth.invalid_token", "auth-me", session.AccessToken, program.Params{})
 		c.Want(t, "auth.invalid_refresh_token", "auth-refresh", "", program.Params{"refresh_token": session.RefreshToken})
@@ -110,7 +111,7 @@ func TestBackup(t *testing.T) {
 	before := l.Clone() // must be in the backup
 	under := filepath.Join(t.TempDir(), "under-load.db")
 	printed := program.Succeed(t, append([]string{"backup", under}, program.At(place)...)...)
-	if !strings.HasPrefix(printed, "The backup is in "+under+".") {
+	if !strings.HasPrefix(printed, "Wrote the backup to "+under+". ") {
 		t.Errorf("backup: %q", printed)
 	}
 	before.Check(t, restore(t, under, token))
@@ -127,7 +128,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("backup over a file: %q", got)
 	}
 	missing := filepath.Join(t.TempDir(), "missing")
-	if got := fail(t, nil, "", "backup", filepath.Join(t.TempDir(), "x.db"), "--data="+missing); !strings.HasPrefix(got, "cannot find the data: ") {
+	if got := fail(t, nil, "", "backup", filepath.Join(t.TempDir(), "x.db"), "--data="+missing); !strings.HasPrefix(got, "cannot find the data folder: ") {
 		t.Errorf("backup of nothing: %q", got)
 	}
 	if _, err := os.Stat(missing); err == nil {
@@ -178,7 +179,7 @@ func TestRecount(t *testing.T) {
 		c.Submit(t, created.APIKey, "two")
 		recount := append([]string{"recount"}, program.At(place)...)
 		alter(t, place, "UPDATE request_counts SET n = 7 WHERE box = 'live' AND status = 'opened'")
-		if want, got := "app "+created.ID+", live, opened: counted 7, present 2; repaired\n", program.Succeed(t, recount...); got != want {
+		if want, got := "app "+created.ID+", live, opened: repaired, was 7, is now 2\n", program.Succeed(t, recount...); got != want {
 			t.Errorf("recount: %q, want %q", got, want)
 		}
 		if got := c.Want(t, "ok", "requests-list", token, program.Params{}).TotalCount; got != 2 {
@@ -194,7 +195,7 @@ func TestMigrate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		migrate := append([]string{"migrate"}, program.At(place)...)
 		for range 2 {
-			if got := program.Succeed(t, migrate...); got != "The database's schema is up to date.\n" {
+			if got := program.Succeed(t, migrate...); got != "The database schema is up to date.\n" {
 				t.Errorf("migrate: %q", got)
 			}
 		}
@@ -228,7 +229,7 @@ func TestWrongUsage(t *testing.T) {
 		got := program.Execute(t, nil, "", args...)
 		lines := strings.Split(got.Stderr, "\n")
 		if got.Code != 2 || got.Stdout != "" || len(lines) != 3 || !strings.HasPrefix(lines[0], "gatherkit: ") ||
-			lines[1] != "Run gatherkit --help to see what it takes." || strings.Contains(got.Stderr, "hunter2") {
+			lines[1] != "Run gatherkit --help for usage." || strings.Contains(got.Stderr, "hunter2") {
 			t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q", args, got.Code, got.Stdout, got.Stderr)
 		}
 	}

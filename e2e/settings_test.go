@@ -58,7 +58,7 @@ func TestDatabaseFile(t *testing.T) {
 		t.Errorf("user list with GATHERKIT_DATABASE_FILE: %+v", got)
 	}
 	got := program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file + "x"}, "", "user", "list")
-	if got.Code == 0 || !strings.Contains(got.Stderr, "cannot read the file that GATHERKIT_DATABASE_FILE names") {
+	if got.Code == 0 || !strings.Contains(got.Stderr, "cannot read the file in GATHERKIT_DATABASE_FILE") {
 		t.Errorf("user list with a missing file: %+v", got)
 	}
 }
@@ -99,7 +99,7 @@ func TestPasswordOfDatabaseStaysSecret(t *testing.T) {
 				program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file}, "", "user", "list"),
 			} {
 				first, rest, _ := strings.Cut(got.Stderr, "\n")
-				if !strings.Contains(first, test.want) || rest != "" && rest != "Run gatherkit --help to see what it takes.\n" || got.Code == 0 {
+				if !strings.Contains(first, test.want) || rest != "" && rest != "Run gatherkit --help for usage.\n" || got.Code == 0 {
 					t.Errorf("exit %d, stderr %q; want %q in one line", got.Code, got.Stderr, test.want)
 				}
 				if strings.Contains(got.Stdout+got.Stderr, secret) {

@@ -7,39 +7,41 @@ import (
 	"strings"
 )
 
-// dashboardFiles are what "npm run build" makes of the dashboard's sources.
+// dashboardFiles is the output of "npm run build" for the dashboard.
 //
 //go:embed dashboard/dist
 var dashboardFiles embed.FS
 
-// dashboardPolicy lets the page run its own scripts, which cannot make scripts of text,
-// call the API, and frame the widget's preview. The hash is that of the one rule that React
-// Aria adds to the page, which never changes: it tells phones that buttons are for pressing.
-const dashboardPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='; img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+// dashboardPolicy lets the page run its own scripts, call the API, and frame the widget's
+// preview. Scripts cannot create scripts from text. The hash allows the one style rule that
+// React Aria adds to the page, which sets touch-action for buttons and never changes.
+const dashboardPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; " +
+	"style-src 'self' 'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='; img-src 'self' data:; frame-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// dashboardPages are the addresses that the dashboard's router knows.
+// dashboardPages are the paths that the dashboard's router handles.
 var dashboardPages = []string{"/{$}", "/setup", "/join", "/apps", "/apps/{id}", "/insights", "/team", "/team/audit", "/account"}
 
-// handleDashboard serves the dashboard: one page under many addresses, and its files. Their
-// names change with their content, so browsers keep them for good.
+// handleDashboard serves the page of the dashboard under all of its paths, and its files.
+// File names in assets contain a hash of the content, so browsers can cache them forever.
 func handleDashboard(mux *http.ServeMux) error {
 	const root = "dashboard/dist"
 	page, err := dashboardFiles.ReadFile(root + "/index.html")
 	if err != nil {
 		return err
 	}
-	for _, address := range dashboardPages {
-		mux.Handle("GET "+address, asset("text/html; charset=utf-8", below(address, page), dashboardPolicy))
+	for _, path := range dashboardPages {
+		mux.Handle("GET "+path, asset("text/html; charset=utf-8", pageAt(path, page), dashboardPolicy))
 	}
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 			http.NotFound(w, r)
 			return
 		}
-		// Who is led astray is led on: the page says that there is nothing, and where to go.
+		// For unknown paths, the dashboard shows a page that says so and links to the start.
 		setPageHeader(w.Header(), "text/html; charset=utf-8", dashboardPolicy)
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write(below(r.URL.Path, page)) //nolint:gosec // of the path only the slashes are counted
+		_, _ = w.Write(pageAt(r.URL.Path, page)) //nolint:gosec // the page depends only on the number of slashes in the path
 	})
 	return handleFiles(mux, dashboardFiles, root, func(name string) map[string]string {
 		if strings.HasPrefix(name, "/assets/") {
@@ -49,9 +51,9 @@ func handleDashboard(mux *http.ServeMux) error {
 	})
 }
 
-// below is the page for an address. It names its files relatively, as a proxy may serve all
-// this below a path.
-func below(address string, page []byte) []byte {
-	up := strings.Repeat("../", max(0, strings.Count(address, "/")-1))
+// pageAt returns the page for a path. It refers to its files by relative URLs, because a
+// proxy may serve the dashboard below a path of its own.
+func pageAt(path string, page []byte) []byte {
+	up := strings.Repeat("../", max(0, strings.Count(path, "/")-1))
 	return bytes.ReplaceAll(page, []byte(`="./`), []byte(`="./`+up))
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDashboardPages: each address has the page, with the way up to its files, and the
-// policy; what is no address says so.
+// TestDashboardPages checks that each path serves the page with the policy and with correct
+// relative URLs of its files, and that unknown paths answer 404.
 func TestDashboardPages(t *testing.T) {
 	h := serve(t, nil)
 	for address, up := range map[string]string{
@@ -38,19 +38,23 @@ func TestDashboardPages(t *testing.T) {
 		}
 		for _, file := range files {
 			name, ok := strings.CutPrefix(file[1], up)
-			if got := get(h, "/"+name, "Accept-Encoding", "gzip"); !ok || got.Code != http.StatusOK || got.Header().Get("Content-Encoding") != "gzip" {
-				t.Errorf("%s names %s: %d, %v", address, file[1], got.Code, got.Header())
+			got := get(h, "/"+name, "Accept-Encoding", "gzip")
+			if !ok || got.Code != http.StatusOK || got.Header().Get("Content-Encoding") != "gzip" {
+				t.Errorf("%s refers to %s: %d, %v", address, file[1], got.Code, got.Header())
 			}
 		}
 	}
-	if policy := dashboardPolicy; strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'") {
-		t.Error(policy)
+	strict := "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	if strings.Contains(dashboardPolicy, "unsafe") || !strings.Contains(dashboardPolicy, strict) {
+		t.Error(dashboardPolicy)
 	}
 }
 
-// TestDashboardSources: text becomes no markup and no script, and files stay short.
+// TestDashboardSources checks that no source turns text into markup or scripts, and that files
+// are short.
 func TestDashboardSources(t *testing.T) {
-	forbidden := regexp.MustCompile(`innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser|document\.cookie`)
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write|` +
+		`\beval\(|new Function|DOMParser|document\.cookie`)
 	n := 0
 	err := fs.WalkDir(os.DirFS("dashboard/src"), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Base(name) == "schema.d.ts" {

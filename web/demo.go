@@ -16,17 +16,18 @@ var (
 	demoScript []byte
 )
 
-// demoPolicy lets the page run its own script and the widget's, and call the API.
-const demoPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+// demoPolicy lets the page run its own script and that of the widget, and call the API.
+const demoPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// Demo is the page /demo of the example: a product's page with the widget, whose settings
-// can be tried, and the requests as they arrive. It logs in with the owner's password,
-// which only the example may give away.
+// Demo is the page /demo of the example. It shows a product page with the widget, lets
+// visitors try the widget's settings, and lists requests as they arrive. It contains the
+// owner's password in order to log in, which only the example may do.
 type Demo struct {
 	AppID, AppName, Key, Email, Password string
 }
 
-// handle adds the page. Its script is built beside the widget's.
+// handle adds the page to mux. Its script is built together with the widget.
 func (d Demo) handle(mux *http.ServeMux) error {
 	t, err := template.New("demo").Parse(demoPage)
 	if err != nil {

@@ -6,13 +6,16 @@ import (
 	"testing"
 )
 
-// TestPreview holds the preview's policy, by which it can send nothing, has no origin, and
-// is framed by the service's own pages only.
+// TestPreview checks the policy of the preview: it can send nothing, has an opaque origin, and
+// only pages of the service can frame it.
 func TestPreview(t *testing.T) {
 	h := serve(t, nil)
 	page := get(h, "/preview")
 	policy := page.Header().Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "connect-src data:", "form-action 'none'", "frame-ancestors 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'", "sandbox allow-scripts allow-forms"} {
+	for _, part := range []string{
+		"default-src 'none'", "connect-src data:", "form-action 'none'", "frame-ancestors 'self'",
+		"require-trusted-types-for 'script'", "trusted-types 'none'", "sandbox allow-scripts allow-forms",
+	} {
 		if !strings.Contains(policy+";", part+";") {
 			t.Errorf("the policy has no %s: %s", part, policy)
 		}

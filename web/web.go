@@ -1,5 +1,5 @@
-// Package web serves what browsers and probes look at: the dashboard, the documentation, the
-// widget, the example's page, the health checks, and the API beside them.
+// Package web serves the dashboard, the documentation, the widget, the page of the example,
+// the health checks, and the API.
 package web
 
 import (
@@ -31,18 +31,20 @@ var (
 	docsStyle []byte
 )
 
-// docsPolicy lets the documentation run nothing.
-const docsPolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+// docsPolicy does not let the documentation run scripts.
+const docsPolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// readyTime bounds the question whether the database answers.
+// readyTime is how long /readyz waits for the database.
 const readyTime = 2 * time.Second
 
-// apiPaths are the paths that the API answers. It gets them untouched, as ServeMux would
-// answer some of them itself.
+// apiPaths are the prefixes of the paths that the API handles. They do not go through
+// ServeMux, because it would redirect some of them.
 var apiPaths = []string{"/api/", "/exports/", "/uploads/", "/attachments/", "/widget/config/"}
 
-// New returns the handler of the whole service; ready says whether calls can be answered.
-// demo is nil but for the example, which has a page of its own.
+// New returns the handler of the whole service. ready returns an error if the service cannot
+// answer calls; /readyz calls it. demo is the page of the example, and nil otherwise. New
+// fails if the embedded documentation or pages cannot be rendered.
 func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.Handler, error) {
 	page, err := renderDocs(docs.API)
 	if err != nil {
@@ -70,7 +72,8 @@ func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.
 		health(w, ready(ctx))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api" || slices.ContainsFunc(apiPaths, func(p string) bool { return strings.HasPrefix(r.URL.Path, p) }) {
+		isPrefix := func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }
+		if r.URL.Path == "/api" || slices.ContainsFunc(apiPaths, isPrefix) {
 			api.ServeHTTP(w, r)
 			return
 		}
@@ -78,7 +81,7 @@ func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.
 	}), nil
 }
 
-// health answers a probe. What is wrong stands in the log, not in the answer.
+// health answers a probe. The answer does not say what is wrong; the log does.
 func health(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
@@ -90,8 +93,8 @@ func health(w http.ResponseWriter, err error) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// asset serves a page or a file that is a part of the program. Browsers ask each
-// time whether it has changed, so that an upgrade shows at once.
+// asset serves an embedded page or file. Browsers check each time whether it has changed, so
+// that an upgrade takes effect at once.
 func asset(mediaType string, content []byte, policy string) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := fmt.Sprintf("%q", hex.EncodeToString(sum[:16]))
@@ -109,20 +112,21 @@ func setPageHeader(h http.Header, mediaType, policy string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", policy)
-	if !strings.Contains(policy, "sandbox") { // browsers show no sandboxed page with it
+	if !strings.Contains(policy, "sandbox") { // with this header, browsers do not show sandboxed pages
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	}
 }
 
-// heading is an entry of the page's table of contents.
+// heading is an entry in the table of contents.
 type heading struct{ ID, Text string }
 
-// section is a heading of the second level with those below it.
+// section is a second-level heading with the headings below it.
 type section struct {
 	heading
 	Below []heading
 }
 
+// renderDocs renders Markdown as a page with a table of contents.
 func renderDocs(markdown []byte) ([]byte, error) {
 	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	root := md.Parser().Parse(text.NewReader(markdown))
@@ -153,12 +157,12 @@ func renderDocs(markdown []byte) ([]byte, error) {
 	}
 	err = t.Execute(&page, map[string]any{
 		"Sections": sections,
-		"Body":     template.HTML(body.String()), //nolint:gosec // goldmark escapes raw HTML; the text is our own
+		"Body":     template.HTML(body.String()), //nolint:gosec // goldmark escapes raw HTML, and the text is embedded
 	})
 	return page.Bytes(), err
 }
 
-// plain is a heading's text without its mark-up.
+// plain returns the text of a node without markup.
 func plain(node ast.Node, source []byte) []byte {
 	var b []byte
 	for child := node.FirstChild(); child != nil; child = child.NextSibling() {

@@ -5,14 +5,14 @@ import (
 	"net/http"
 )
 
-// widgetFiles are what "npm run build" makes of the widget's sources. They lie as they
-// are served, below the root of the service.
+// widgetFiles is the output of "npm run build" for the widget. The paths of the files are
+// their URL paths.
 //
 //go:embed widget/dist
 var widgetFiles embed.FS
 
-// handleWidget serves the files of the widget to pages of any origin. Browsers keep them
-// for five minutes: so soon after an upgrade all pages have the new one.
+// handleWidget serves the files of the widget to pages of all origins. Browsers cache them
+// for five minutes, so that pages get a new version soon after an upgrade.
 func handleWidget(mux *http.ServeMux) error {
 	return handleFiles(mux, widgetFiles, "widget/dist", func(string) map[string]string {
 		return map[string]string{

@@ -38,11 +38,12 @@ func readAll(t *testing.T, from io.Reader) string {
 	return string(b)
 }
 
-// TestWidgetFiles says how pages of other origins get the widget.
+// TestWidgetFiles checks the headers with which pages of other origins get the widget.
 func TestWidgetFiles(t *testing.T) {
 	h := serve(t, nil)
 	for path, mediaType := range map[string]string{
-		"/widget.js": "text/javascript; charset=utf-8", "/widget.mjs": "text/javascript; charset=utf-8", "/widget.d.ts": "text/plain; charset=utf-8",
+		"/widget.js": "text/javascript; charset=utf-8", "/widget.mjs": "text/javascript; charset=utf-8",
+		"/widget.d.ts":      "text/plain; charset=utf-8",
 		"/widget/extras.js": "text/javascript; charset=utf-8", "/widget/locales/de.json": "application/json; charset=utf-8",
 	} {
 		plain := get(h, path)
@@ -55,26 +56,29 @@ func TestWidgetFiles(t *testing.T) {
 				t.Errorf("%s: %d, %s: %q", path, plain.Code, name, got)
 			}
 		}
-		packed := get(h, path, "Accept-Encoding", "br, gzip")
-		unpacked, err := gzip.NewReader(packed.Body)
-		if err != nil || packed.Header().Get("Content-Encoding") != "gzip" {
+		compressed := get(h, path, "Accept-Encoding", "br, gzip")
+		uncompressed, err := gzip.NewReader(compressed.Body)
+		if err != nil || compressed.Header().Get("Content-Encoding") != "gzip" {
 			t.Fatalf("%s: %v", path, err)
 		}
-		if readAll(t, unpacked) != whole {
-			t.Errorf("%s: another text when it is compressed", path)
+		if readAll(t, uncompressed) != whole {
+			t.Errorf("%s: the compressed content differs", path)
 		}
-		if tag := packed.Header().Get("ETag"); tag == plain.Header().Get("ETag") || get(h, path, "Accept-Encoding", "gzip", "If-None-Match", tag).Code != http.StatusNotModified {
-			t.Errorf("%s: the tag %s does not do", path, tag)
+		tag := compressed.Header().Get("ETag")
+		again := get(h, path, "Accept-Encoding", "gzip", "If-None-Match", tag)
+		if tag == plain.Header().Get("ETag") || again.Code != http.StatusNotModified {
+			t.Errorf("%s: wrong ETag %s", path, tag)
 		}
 	}
 	if get(h, "/widget/").Code != http.StatusNotFound || get(h, "/widget/locales/").Code != http.StatusNotFound {
-		t.Error("folders are shown")
+		t.Error("the service lists a folder")
 	}
 }
 
 func TestAcceptsGzip(t *testing.T) {
 	for header, want := range map[string]bool{
-		"": false, "gzip": true, "GZIP": true, "br;q=1.0, gzip;q=0.8": true, "gzip;q=0": false, "gzip;q=0.000": false, "gzip; q=0.1": true, "deflate, br": false, "xgzip": false,
+		"": false, "gzip": true, "GZIP": true, "br;q=1.0, gzip;q=0.8": true, "gzip;q=0": false, "gzip;q=0.000": false,
+		"gzip; q=0.1": true, "deflate, br": false, "xgzip": false,
 	} {
 		if acceptsGzip([]string{header}) != want {
 			t.Errorf("%q", header)
@@ -82,9 +86,7 @@ func TestAcceptsGzip(t *testing.T) {
 	}
 }
 
-// TestDemoPage says that the example's page is there in the example alone, and that no
-// name can break out of it.
-// TestNoRanges: thousands of parts would cost more than the whole file.
+// TestNoRanges checks that Range headers are ignored.
 func TestNoRanges(t *testing.T) {
 	for _, path := range []string{"/docs", "/widget.js"} {
 		r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
@@ -92,11 +94,13 @@ func TestNoRanges(t *testing.T) {
 		w := httptest.NewRecorder()
 		serve(t, nil).ServeHTTP(w, r)
 		if w.Code != http.StatusOK {
-			t.Errorf("%s in parts: %d", path, w.Code)
+			t.Errorf("%s with a Range header: %d", path, w.Code)
 		}
 	}
 }
 
+// TestDemoPage checks that only the example serves the demo page, and that names are escaped
+// in it.
 func TestDemoPage(t *testing.T) {
 	if get(serve(t, nil), "/demo").Code != http.StatusNotFound {
 		t.Error("the service shows the example's page")
@@ -106,7 +110,9 @@ func TestDemoPage(t *testing.T) {
 	if opener := page.Header().Get("Cross-Origin-Opener-Policy"); opener != "same-origin" {
 		t.Errorf("Cross-Origin-Opener-Policy: %q", opener)
 	}
-	if page.Code != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, `" onload="`) || !strings.Contains(page.Header().Get("Content-Security-Policy"), "require-trusted-types-for 'script'") {
+	policy := page.Header().Get("Content-Security-Policy")
+	if page.Code != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, `" onload="`) ||
+		!strings.Contains(policy, "require-trusted-types-for 'script'") {
 		t.Errorf("%d %s", page.Code, body)
 	}
 }

@@ -14,73 +14,74 @@ import (
 )
 
 const (
-	callerShare  = 16 // one caller gets at most 1/16 of the connections,
-	networkShare = 4  // and one network at most 1/4
-	// freshTime is how long an idle connection is left alone: its next request, or its
-	// first one, may be under way.
+	callerShare  = 16 // a caller gets at most 1/16 of the connections
+	networkShare = 4  // a network gets at most 1/4 of the connections
+	// freshTime is how long a connection must be idle before it may be closed to make room
+	// for another one. Until then, a request may be on its way.
 	freshTime = 250 * time.Millisecond
 )
 
-// connections is a listener that divides a limited number of connections among
-// callers. A caller or a network that has its share gets another connection only in
-// exchange for an idle one of its own; without one, the new connection is closed.
-// When all connections are taken, a new one replaces an idle one of the network and
-// the caller with the most. When none is idle, it waits.
+// limitedListener is a listener that divides a limited number of connections among callers.
+// If a caller or a network has used its share, a new connection replaces one of its own idle
+// connections; if it has none, the new connection is closed. If all connections are in use,
+// a new one replaces an idle one of the network and the caller with the most connections. If
+// no connection is idle, Accept waits.
 //
-// A connection is idle until the headers of a request have arrived, and again after
-// the answer. Proxies that the operator has named and loopback peers have no share,
-// and lose idle connections last.
-type connections struct {
+// A connection is idle until the headers of a request have arrived, and again after the
+// response. Trusted proxies and loopback peers have no limit of their own, and their idle
+// connections are closed last.
+type limitedListener struct {
 	net.Listener
-	most, perCaller, perNetwork int
-	fresh                       time.Duration
-	exempt                      func(peer netip.Addr) bool
-	refused                     func(peer netip.Addr) // called when a connection is closed because of a share
+	limit, perCaller, perNetwork int
+	fresh                        time.Duration
+	exempt                       func(peer netip.Addr) bool
+	refused                      func(peer netip.Addr) // called when a connection is closed because of a share
 
 	mu     sync.Mutex
-	room   sync.Cond // signaled when a connection becomes idle or is closed
+	freed  sync.Cond // signaled when a connection becomes idle or is closed
 	closed bool
 	open   int
-	crowds map[netip.Prefix]*crowd // callers and networks
-	idle   list.List               // of *connection, the one that has been idle longest first
+	shares map[netip.Prefix]*share // of callers and networks
+	idle   list.List               // of *connection; the longest idle one is at the front
 }
 
-// crowd is a caller or a network that has connections.
-type crowd struct {
-	who  netip.Prefix
+// share counts the connections of a caller or a network.
+type share struct {
+	of   netip.Prefix
 	open int
 }
 
-// connection is one of the connections; its fields are guarded by their mu.
+// connection is an accepted connection. The listener's mu guards its fields.
 type connection struct {
 	net.Conn
-	all             *connections
+	listener        *limitedListener
 	exempt, closed  bool
-	caller, network *crowd        // nil of an exempt peer
-	idle            *list.Element // nil while a request is under way
+	caller, network *share        // nil for exempt peers
+	idle            *list.Element // nil while a request is in progress
 	idleSince       time.Time
 }
 
-// divide returns a listener for at most so many connections at once.
-func divide(listener net.Listener, most int, exempt func(netip.Addr) bool, refused func(netip.Addr)) *connections {
-	l := &connections{
-		Listener: listener, most: most, perCaller: max(1, most/callerShare), perNetwork: max(1, most/networkShare), fresh: freshTime,
-		exempt: exempt, refused: refused, crowds: map[netip.Prefix]*crowd{},
+// limitConnections returns a listener that has at most limit open connections.
+func limitConnections(inner net.Listener, limit int, exempt func(netip.Addr) bool, refused func(netip.Addr)) *limitedListener {
+	l := &limitedListener{
+		Listener: inner, limit: limit, perCaller: max(1, limit/callerShare), perNetwork: max(1, limit/networkShare), fresh: freshTime,
+		exempt: exempt, refused: refused, shares: map[netip.Prefix]*share{},
 	}
-	l.room.L = &l.mu
+	l.freed.L = &l.mu
 	return l
 }
 
-// exemption returns whether a peer is a trusted proxy or on the same host, which is
-// a developer or a proxy.
+// exemption returns a function that reports whether a peer is a trusted proxy or on the
+// same host. Local peers are developers or proxies.
 func exemption(trusted []netip.Prefix) func(netip.Addr) bool {
 	return func(peer netip.Addr) bool {
 		return peer.IsLoopback() || fair.Within(peer, trusted)
 	}
 }
 
-// warnOnce returns a function that logs the first peer that had no share left, and the
-// first in a private network: a stranger must not use up the warning about a proxy.
+// warnOnce returns a function that logs the first refused peer, and the first one with a
+// private address. That one is probably a proxy, and must be logged even if other peers are
+// refused before.
 func warnOnce(log *slog.Logger) func(netip.Addr) {
 	var private, others sync.Once
 	return func(peer netip.Addr) {
@@ -89,20 +90,20 @@ func warnOnce(log *slog.Logger) func(netip.Addr) {
 			once = &private
 		}
 		once.Do(func() {
-			log.Warn("refusing connections from a peer that has used up its share; if it is your proxy, add it to --trusted-proxies",
+			log.Warn("refusing connections from a peer that has reached its limit; if it is your proxy, add it to --trusted-proxies",
 				"peer", peer.String())
 		})
 	}
 }
 
-// Accept returns the next connection that may be served.
-func (l *connections) Accept() (net.Conn, error) {
+// Accept returns the next connection that is within the limits.
+func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		from, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // the zero address counts as one caller
+		from, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // all unparsable addresses count as one caller
 		peer := from.Addr().Unmap()
 		if admitted := l.admit(conn, peer); admitted != nil {
 			return admitted, nil
@@ -112,17 +113,17 @@ func (l *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept, also while it waits for room.
-func (l *connections) Close() error {
+// Close closes the listener. An Accept that is waiting returns.
+func (l *limitedListener) Close() error {
 	l.mu.Lock()
 	l.closed = true
-	l.room.Signal()
+	l.freed.Signal()
 	l.mu.Unlock()
 	return l.Listener.Close()
 }
 
-// changed is the server's hook that says whether a connection is idle.
-func (l *connections) changed(conn net.Conn, state http.ConnState) {
+// stateChanged is the server's ConnState hook.
+func (l *limitedListener) stateChanged(conn net.Conn, state http.ConnState) {
 	c := conn.(*connection) //nolint:forcetypeassert // the server serves what Accept returns
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,112 +132,112 @@ func (l *connections) changed(conn net.Conn, state http.ConnState) {
 		l.idle.Remove(c.idle)
 		c.idle = nil
 	case state == http.StateIdle && c.idle == nil && !c.closed:
-		c.rest()
-		l.room.Signal()
+		c.markIdle()
+		l.freed.Signal()
 	}
 }
 
-// admit makes room for a connection, or returns nil.
-func (l *connections) admit(conn net.Conn, peer netip.Addr) net.Conn {
+// admit waits until a connection is within the limits, or returns nil if it must be closed.
+func (l *limitedListener) admit(conn net.Conn, peer netip.Addr) net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := &connection{Conn: conn, all: l, exempt: l.exempt(peer)}
-	if !c.exempt { // its connections are no part of anybody's share
+	c := &connection{Conn: conn, listener: l, exempt: l.exempt(peer)}
+	if !c.exempt {
 		caller := fair.Caller(peer)
-		c.caller, c.network = l.join(caller), l.join(fair.Network(caller))
+		c.caller, c.network = l.add(caller), l.add(fair.Network(caller))
 	}
-	own := func(other *connection) bool { return other.caller == c.caller }
-	near := func(other *connection) bool { return other.network == c.network }
-	if !c.exempt && (c.caller.open > l.perCaller && !l.replace(own) || c.network.open > l.perNetwork && !l.replace(near)) {
-		l.part(c.caller, c.network)
+	sameCaller := func(other *connection) bool { return other.caller == c.caller }
+	sameNetwork := func(other *connection) bool { return other.network == c.network }
+	if !c.exempt && (c.caller.open > l.perCaller && !l.replace(sameCaller) ||
+		c.network.open > l.perNetwork && !l.replace(sameNetwork)) {
+		l.subtract(c.caller, c.network)
 		return nil
 	}
-	for l.open >= l.most && !l.closed && !l.replace(func(*connection) bool { return true }) {
-		again := time.AfterFunc(l.fresh, l.room.Signal)
-		l.room.Wait()
-		again.Stop()
+	for l.open >= l.limit && !l.closed && !l.replace(func(*connection) bool { return true }) {
+		retry := time.AfterFunc(l.fresh, l.freed.Signal)
+		l.freed.Wait()
+		retry.Stop()
 	}
 	l.open++
-	c.rest()
+	c.markIdle()
 	return c
 }
 
-// rest puts a connection behind the other idle ones.
-func (c *connection) rest() {
-	c.idle, c.idleSince = c.all.idle.PushBack(c), time.Now()
+// markIdle appends the connection to the idle ones.
+func (c *connection) markIdle() {
+	c.idle, c.idleSince = c.listener.idle.PushBack(c), time.Now()
 }
 
-// replace closes the first of the matching idle connections to go, and reports
-// whether there was one. Fresh ones stay.
-func (l *connections) replace(matches func(*connection) bool) bool {
+// replace closes one of the matching idle connections, and reports whether there was one.
+// It does not close fresh ones.
+func (l *limitedListener) replace(matches func(*connection) bool) bool {
 	var first *connection
 	for e := l.idle.Front(); e != nil; e = e.Next() {
-		c := e.Value.(*connection) //nolint:forcetypeassert // there is nothing else in it
+		c := e.Value.(*connection) //nolint:forcetypeassert // the list has only connections
 		if time.Since(c.idleSince) < l.fresh {
-			break // and so are those behind it
+			break // the rest of the list is even fresher
 		}
-		if matches(c) && (first == nil || c.goesBefore(first)) {
+		if matches(c) && (first == nil || c.closesBefore(first)) {
 			first = c
 		}
 	}
 	if first == nil {
 		return false
 	}
-	first.leave()
+	first.release()
 	_ = first.Conn.Close()
 	return true
 }
 
-// goesBefore reports whether c is closed rather than another one, which has been
-// idle for longer.
-func (c *connection) goesBefore(other *connection) bool {
+// closesBefore reports whether to close c instead of other, which has been idle for longer.
+func (c *connection) closesBefore(other *connection) bool {
 	if c.exempt || other.exempt {
 		return !c.exempt
 	}
 	return cmp.Or(cmp.Compare(c.network.open, other.network.open), cmp.Compare(c.caller.open, other.caller.open)) > 0
 }
 
-// Close closes the connection and gives its place back.
+// Close closes the connection and removes it from the counts.
 func (c *connection) Close() error {
-	c.all.mu.Lock()
-	c.leave()
-	c.all.mu.Unlock()
+	c.listener.mu.Lock()
+	c.release()
+	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }
 
-// leave gives the place of a connection back, once.
-func (c *connection) leave() {
+// release removes the connection from the counts. Further calls have no effect.
+func (c *connection) release() {
 	if c.closed {
 		return
 	}
 	c.closed = true
-	l := c.all
+	l := c.listener
 	if c.idle != nil {
 		l.idle.Remove(c.idle)
 		c.idle = nil
 	}
 	l.open--
 	if !c.exempt {
-		l.part(c.caller, c.network)
+		l.subtract(c.caller, c.network)
 	}
-	l.room.Signal()
+	l.freed.Signal()
 }
 
-// join counts one more connection of a caller or a network.
-func (l *connections) join(who netip.Prefix) *crowd {
-	if l.crowds[who] == nil {
-		l.crowds[who] = &crowd{who: who}
+// add counts one more connection of a caller or a network.
+func (l *limitedListener) add(of netip.Prefix) *share {
+	if l.shares[of] == nil {
+		l.shares[of] = &share{of: of}
 	}
-	l.crowds[who].open++
-	return l.crowds[who]
+	l.shares[of].open++
+	return l.shares[of]
 }
 
-// part takes back what join did.
-func (l *connections) part(crowds ...*crowd) {
-	for _, c := range crowds {
-		c.open--
-		if c.open == 0 {
-			delete(l.crowds, c.who)
+// subtract reverses add.
+func (l *limitedListener) subtract(shares ...*share) {
+	for _, s := range shares {
+		s.open--
+		if s.open == 0 {
+			delete(l.shares, s.of)
 		}
 	}
 }

@@ -17,39 +17,39 @@ import (
 	e2e "gatherkit/e2e/program"
 )
 
-// divided is a server behind divided connections. GET /wait is answered when the test
-// sends to answer; every other request is answered at once.
-type divided struct {
-	*connections
+// limitedServer is a server behind a limitedListener. It answers GET /wait when the test
+// sends to answer, and every other request at once.
+type limitedServer struct {
+	*limitedListener
 	address string
 	answer  chan struct{}
-	begun   chan struct{} // receives once for each /wait
+	begun   chan struct{} // receives once for each GET /wait
 }
 
-// serveDivided serves at most so many connections, of which one caller gets 4 and one
-// network 8. The peer 127.0.0.1 is exempt.
-func serveDivided(t *testing.T, most int) *divided {
+// serveLimited starts a server with at most limit connections, of which a caller gets 4 and
+// a network 8. The peer 127.0.0.1 is exempt.
+func serveLimited(t *testing.T, limit int) *limitedServer {
 	t.Helper()
-	return serveWarning(t, most, func(netip.Addr) {})
+	return serveWarning(t, limit, func(netip.Addr) {})
 }
 
-// serveWarning is serveDivided with a function that hears of refused peers.
-func serveWarning(t *testing.T, most int, refused func(netip.Addr)) *divided {
+// serveWarning is like serveLimited, and calls refused for each refused peer.
+func serveWarning(t *testing.T, limit int, refused func(netip.Addr)) *limitedServer {
 	t.Helper()
 	socket, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := divide(socket, most, func(peer netip.Addr) bool { return peer.String() == "127.0.0.1" }, refused)
+	l := limitConnections(socket, limit, func(peer netip.Addr) bool { return peer.String() == "127.0.0.1" }, refused)
 	l.perCaller, l.perNetwork, l.fresh = 4, 8, 0
-	d := &divided{l, socket.Addr().String(), make(chan struct{}), make(chan struct{}, 64)}
+	d := &limitedServer{l, socket.Addr().String(), make(chan struct{}), make(chan struct{}, 64)}
 	answer := func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wait" {
 			d.begun <- struct{}{}
 			<-d.answer
 		}
 	}
-	server := &http.Server{ConnState: l.changed, ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(answer)}
+	server := &http.Server{ConnState: l.stateChanged, ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(answer)}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	t.Cleanup(func() {
@@ -57,28 +57,28 @@ func serveWarning(t *testing.T, most int, refused func(netip.Addr)) *divided {
 		if err := errors.Join(server.Close(), <-served); !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
-		e2e.Eventually(t, "all places are given back", func() bool { return d.taken() == 0 })
-		if len(l.crowds) > 0 || l.idle.Len() > 0 {
-			t.Errorf("%d callers and networks and %d idle connections are left", len(l.crowds), l.idle.Len())
+		e2e.Eventually(t, "all connections are closed", func() bool { return d.openConnections() == 0 })
+		if len(l.shares) > 0 || l.idle.Len() > 0 {
+			t.Errorf("%d callers and networks and %d idle connections are left", len(l.shares), l.idle.Len())
 		}
 	})
 	return d
 }
 
-// taken is how many places are taken.
-func (d *divided) taken() int {
+// openConnections returns the number of open connections.
+func (d *limitedServer) openConnections() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open
 }
 
-// caller is one connection to the server.
+// caller is a client's connection to the server.
 type caller struct {
 	net.Conn
 	answers *bufio.Reader
 }
 
-func (d *divided) dial(t *testing.T, from string) *caller {
+func (d *limitedServer) dial(t *testing.T, from string) *caller {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	conn, err := dialer.DialContext(t.Context(), "tcp", d.address)
@@ -89,11 +89,11 @@ func (d *divided) dial(t *testing.T, from string) *caller {
 	return &caller{conn, bufio.NewReader(conn)}
 }
 
-// served makes a call and reports whether it was answered rather than the connection
+// served makes a call. It reports whether the call was answered; if not, the connection was
 // closed.
 func (c *caller) served(t *testing.T) bool {
 	t.Helper()
-	_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // when it is closed, reading says so
+	_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // reading reports a closed connection
 	return c.answered(t)
 }
 
@@ -109,8 +109,8 @@ func (c *caller) answered(t *testing.T) bool {
 	return true
 }
 
-// held opens connections that have been answered once and are idle.
-func (d *divided) held(t *testing.T, from string, n int) (all []*caller) {
+// held opens connections, makes a call on each and leaves them idle.
+func (d *limitedServer) held(t *testing.T, from string, n int) (all []*caller) {
 	t.Helper()
 	for range n {
 		c := d.dial(t, from)
@@ -123,9 +123,9 @@ func (d *divided) held(t *testing.T, from string, n int) (all []*caller) {
 	return all
 }
 
-// settle waits until the server has noticed that a connection is idle: that comes
-// after the answer.
-func (d *divided) settle(t *testing.T, c *caller) {
+// settle waits until the server has marked a connection as idle, which happens after the
+// response.
+func (d *limitedServer) settle(t *testing.T, c *caller) {
 	t.Helper()
 	e2e.Eventually(t, "the connection is idle", func() bool {
 		d.mu.Lock()
@@ -139,8 +139,8 @@ func (d *divided) settle(t *testing.T, c *caller) {
 	})
 }
 
-// busy opens connections whose calls are under way.
-func (d *divided) busy(t *testing.T, from string, n int) (all []*caller) {
+// busy opens connections, each with a call in progress.
+func (d *limitedServer) busy(t *testing.T, from string, n int) (all []*caller) {
 	t.Helper()
 	for range n {
 		c := d.dial(t, from)
@@ -157,7 +157,7 @@ func (d *divided) busy(t *testing.T, from string, n int) (all []*caller) {
 	return all
 }
 
-// wantServed calls on connections and compares which of them still are open.
+// wantServed makes a call on each connection and checks which of them are still open.
 func wantServed(t *testing.T, what string, all []*caller, want string) {
 	t.Helper()
 	var got strings.Builder
@@ -165,30 +165,30 @@ func wantServed(t *testing.T, what string, all []*caller, want string) {
 		fmt.Fprint(&got, map[bool]string{true: "o", false: "x"}[c.served(t)])
 	}
 	if got.String() != want {
-		t.Errorf("%s: %s, want %s (o is open, x closed)", what, &got, want)
+		t.Errorf("%s: %s, want %s (o: open, x: closed)", what, &got, want)
 	}
 }
 
-// TestCallersShare: a caller whose calls fill its share gets no more connections, and
-// takes none from others.
+// TestCallersShare checks that a caller whose calls use up its share gets no more
+// connections, and takes none from others.
 func TestCallersShare(t *testing.T) {
-	d := serveDivided(t, 64)
+	d := serveLimited(t, 64)
 	d.busy(t, "127.0.1.1", 4)
 	for range 3 {
 		wantServed(t, "beyond the share", []*caller{d.dial(t, "127.0.1.1")}, "x")
 	}
-	if n := d.taken(); n != 4 {
-		t.Errorf("%d places are taken, want 4", n)
+	if n := d.openConnections(); n != 4 {
+		t.Errorf("%d connections are open, want 4", n)
 	}
 	d.held(t, "127.0.1.2", 1)
-	// An exempt peer has no share.
+	// Exempt peers have no limit.
 	d.busy(t, "127.0.0.1", 9)
 }
 
-// TestIdleOneForNewOne: a caller that has its share gets a connection for the one that
-// it has not used for the longest time.
+// TestIdleOneForNewOne checks that a new connection of a caller that has used up its share
+// replaces the connection that has been idle longest.
 func TestIdleOneForNewOne(t *testing.T) {
-	d := serveDivided(t, 64)
+	d := serveLimited(t, 64)
 	other := d.held(t, "127.0.1.2", 1)
 	own := d.held(t, "127.0.1.1", 3)
 	d.busy(t, "127.0.1.1", 1)
@@ -201,10 +201,10 @@ func TestIdleOneForNewOne(t *testing.T) {
 	wantServed(t, "that of another caller", other, "o")
 }
 
-// TestNetworksShare: a network whose calls fill its share gets no more connections,
-// however many addresses it has, and its idle ones go first.
+// TestNetworksShare checks that a network whose calls use up its share gets no more
+// connections, however many addresses it has, and that its idle ones are closed first.
 func TestNetworksShare(t *testing.T) {
-	d := serveDivided(t, 64)
+	d := serveLimited(t, 64)
 	d.busy(t, "127.0.1.1", 3)
 	d.busy(t, "127.0.1.2", 3)
 	idle := append(d.held(t, "127.0.1.3", 1), d.held(t, "127.0.2.1", 1)...)
@@ -214,43 +214,43 @@ func TestNetworksShare(t *testing.T) {
 	d.held(t, "127.0.2.2", 1)
 }
 
-// TestFull: when every place is taken, a new connection gets that of an idle one: of
-// the network and then the caller with the most, the one that has waited longest.
+// TestFull checks that a new connection beyond the limit replaces an idle one: of the
+// network and then the caller with the most connections, the one that has been idle longest.
 func TestFull(t *testing.T) {
-	d := serveDivided(t, 8)
+	d := serveLimited(t, 8)
 	few := append(d.held(t, "127.0.2.1", 1), d.held(t, "127.0.3.1", 1)...)
-	crowd := append(d.held(t, "127.0.1.1", 1), d.held(t, "127.0.1.2", 2)...)
+	most := append(d.held(t, "127.0.1.1", 1), d.held(t, "127.0.1.2", 2)...)
 	exempt := d.held(t, "127.0.0.1", 3)
 	d.busy(t, "127.0.4.1", 1)
 	d.mu.Lock()
-	if n := d.crowds[netip.MustParsePrefix("127.0.1.2/32")].open; n != 1 {
+	if n := d.shares[netip.MustParsePrefix("127.0.1.2/32")].open; n != 1 {
 		t.Errorf("the caller with the most has %d connections, want 1", n)
 	}
 	d.mu.Unlock()
 	d.busy(t, "127.0.4.1", 1)
-	wantServed(t, "those of the largest crowd", crowd, "xxo")
+	wantServed(t, "those of the largest network", most, "xxo")
 	wantServed(t, "those of exempt peers", exempt, "ooo")
 	wantServed(t, "others", few, "oo")
-	if n := d.taken(); n != 8 {
-		t.Errorf("%d places are taken, want 8", n)
+	if n := d.openConnections(); n != 8 {
+		t.Errorf("%d connections are open, want 8", n)
 	}
 }
 
-// TestFullOfProxies: where nobody else has an idle connection, a proxy loses one.
+// TestFullOfProxies checks that a proxy loses an idle connection if nobody else has one.
 func TestFullOfProxies(t *testing.T) {
-	d := serveDivided(t, 4)
+	d := serveLimited(t, 4)
 	d.busy(t, "127.0.2.1", 2)
 	exempt := d.held(t, "127.0.0.1", 2)
 	d.held(t, "127.0.3.1", 1)
 	wantServed(t, "those of exempt peers", exempt, "xo")
 }
 
-// TestUnsentHeaders: a connection that has not sent the headers of a request is idle,
-// the first time and after an answer.
+// TestUnsentHeaders checks that a connection is idle until the headers of a request have
+// arrived, both at first and after a response.
 func TestUnsentHeaders(t *testing.T) {
-	d := serveDivided(t, 4)
+	d := serveLimited(t, 4)
 	late := d.dial(t, "127.0.1.1")
-	e2e.Eventually(t, "the connection is taken", func() bool { return d.taken() == 1 })
+	e2e.Eventually(t, "the connection is taken", func() bool { return d.openConnections() == 1 })
 	again := d.held(t, "127.0.1.1", 1)[0]
 	d.busy(t, "127.0.2.1", 2)
 	for _, c := range []*caller{late, again} {
@@ -266,20 +266,20 @@ func TestUnsentHeaders(t *testing.T) {
 	}
 }
 
-// TestNeighbourOfProxy: the connections of an exempt peer are no part of its network's
-// share, whether they are busy or idle.
-func TestNeighbourOfProxy(t *testing.T) {
-	d := serveDivided(t, 64)
+// TestNeighborOfProxy checks that the connections of an exempt peer do not count toward the
+// share of its network, whether they are busy or idle.
+func TestNeighborOfProxy(t *testing.T) {
+	d := serveLimited(t, 64)
 	d.busy(t, "127.0.0.1", 20)
 	idle := d.held(t, "127.0.0.1", 2)
-	wantServed(t, "a neighbour", d.held(t, "127.0.0.2", 2), "oo")
+	wantServed(t, "a neighbor", d.held(t, "127.0.0.2", 2), "oo")
 	wantServed(t, "the proxy's idle connections", idle, "oo")
 }
 
-// TestFreshConnections: a connection whose next request may be under way is not
-// replaced; when it has been idle for a while, it is.
+// TestFreshConnections checks that a connection is replaced only after it has been idle for
+// a while, because its next request may be on its way before.
 func TestFreshConnections(t *testing.T) {
-	d := serveDivided(t, 2)
+	d := serveLimited(t, 2)
 	d.fresh = time.Hour
 	fresh := d.held(t, "127.0.1.1", 2)
 	late := d.dial(t, "127.0.2.1")
@@ -290,26 +290,26 @@ func TestFreshConnections(t *testing.T) {
 	}
 	d.mu.Lock()
 	d.fresh = 0
-	d.room.Signal()
+	d.freed.Signal()
 	d.mu.Unlock()
 	wantServed(t, "one that waited until the others were not fresh", []*caller{late}, "o")
 	wantServed(t, "the others", fresh, "xo")
 }
 
-// awaitRoom returns when a connection from there waits for room.
-func (d *divided) awaitRoom(t *testing.T, from string) {
+// awaitRoom returns when a connection from there waits until another one closes.
+func (d *limitedServer) awaitRoom(t *testing.T, from string) {
 	t.Helper()
-	e2e.Eventually(t, "the connection waits for room", func() bool {
+	e2e.Eventually(t, "the connection waits", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return d.crowds[netip.MustParsePrefix(from+"/32")] != nil
+		return d.shares[netip.MustParsePrefix(from+"/32")] != nil
 	})
 }
 
-// TestFullOfCalls: when every place has a call under way, a new connection waits, and
-// gets the first place that a call has left, also if its connection stays open.
+// TestFullOfCalls checks that a new connection waits while all connections have a call in
+// progress, and replaces the first one whose call ends, even if that one stays open.
 func TestFullOfCalls(t *testing.T) {
-	d := serveDivided(t, 4)
+	d := serveLimited(t, 4)
 	d.busy(t, "127.0.1.1", 2)
 	d.busy(t, "127.0.2.1", 2)
 	late := d.dial(t, "127.0.3.1")
@@ -317,8 +317,8 @@ func TestFullOfCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.awaitRoom(t, "127.0.3.1")
-	if n := d.taken(); n != 4 {
-		t.Fatalf("%d places are taken, want 4", n)
+	if n := d.openConnections(); n != 4 {
+		t.Fatalf("%d connections are open, want 4", n)
 	}
 	d.answer <- struct{}{}
 	if !late.answered(t) {
@@ -326,21 +326,21 @@ func TestFullOfCalls(t *testing.T) {
 	}
 }
 
-// TestCloseWhileFull: the listener ends, though it waits for room.
+// TestCloseWhileFull checks that Close ends an Accept that waits for a free connection.
 func TestCloseWhileFull(t *testing.T) {
-	d := serveDivided(t, 4)
+	d := serveLimited(t, 4)
 	d.busy(t, "127.0.1.1", 4)
 	d.dial(t, "127.0.2.1")
 	d.awaitRoom(t, "127.0.2.1")
-	// The clean-up of the server would hang.
+	// The cleanup of the server would hang if Accept did not return.
 }
 
-// TestGoneCallers: places are given back when callers leave.
+// TestGoneCallers checks that connections are released when callers close them.
 func TestGoneCallers(t *testing.T) {
-	d := serveDivided(t, 4)
+	d := serveLimited(t, 4)
 	for range 12 {
 		all := d.busy(t, "127.0.1.1", 4)
-		for range all { // whichever of them is next
+		for range all {
 			d.answer <- struct{}{}
 		}
 		for _, c := range all {
@@ -351,7 +351,7 @@ func TestGoneCallers(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		e2e.Eventually(t, "the places are given back", func() bool { return d.taken() == 0 })
+		e2e.Eventually(t, "all connections are closed", func() bool { return d.openConnections() == 0 })
 	}
 }
 
@@ -367,29 +367,30 @@ func TestExemption(t *testing.T) {
 	}
 }
 
-// TestShares: what one caller and one network get, and the operator's hint.
+// TestShares checks the shares of a caller and of a network.
 func TestShares(t *testing.T) {
 	socket, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer socket.Close() //nolint:errcheck // nobody has connected
-	for most, want := range map[int][2]int{2048: {128, 512}, 512: {32, 128}, 10: {1, 2}} {
-		if l := divide(socket, most, nil, nil); l.most != most || l.perCaller != want[0] || l.perNetwork != want[1] {
-			t.Errorf("of %d: %d and %d, want %v", most, l.perCaller, l.perNetwork, want)
+	defer socket.Close() //nolint:errcheck // there are no connections
+	for limit, want := range map[int][2]int{2048: {128, 512}, 512: {32, 128}, 10: {1, 2}} {
+		if l := limitConnections(socket, limit, nil, nil); l.limit != limit || l.perCaller != want[0] || l.perNetwork != want[1] {
+			t.Errorf("of %d: %d and %d, want %v", limit, l.perCaller, l.perNetwork, want)
 		}
 	}
 }
 
-// TestRefusedPeers: the operator hears of the first peer that has its share, once.
+// TestRefusedPeers checks that the first refused peer is logged, once.
 func TestRefusedPeers(t *testing.T) {
-	var out e2e.Output // which the listener writes at any time
+	var out e2e.Output // safe for concurrent use: the listener writes at any time
 	d := serveWarning(t, 64, warnOnce(slog.New(slog.NewTextHandler(&out, nil))))
 	d.busy(t, "127.0.1.1", 4)
 	for range 2 {
 		wantServed(t, "beyond the share", []*caller{d.dial(t, "127.0.1.1")}, "x")
 	}
-	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "--trusted-proxies") || !strings.Contains(text, "peer=127.0.1.1") {
+	text := out.String()
+	if strings.Count(text, "\n") != 1 || !strings.Contains(text, "--trusted-proxies") || !strings.Contains(text, "peer=127.0.1.1") {
 		t.Error(text)
 	}
 }

@@ -22,10 +22,11 @@ type demoCommand struct{}
 
 const (
 	demoEmail = "ada@example.com"
-	demoPort  = 8080
+	demoPort  = 8080 // first port to try
+	demoPorts = 100  // number of ports to try
 )
 
-// Run serves the example until the program is told to stop, and removes it.
+// Run serves the example until the program is stopped, and then removes its data.
 func (demoCommand) Run(p *program) (err error) {
 	folder, err := os.MkdirTemp("", "gatherkit-demo-")
 	if err != nil {
@@ -37,23 +38,25 @@ func (demoCommand) Run(p *program) (err error) {
 	secret := rand.Text()
 	demo, err := p.fill(at, log, secret)
 	if err != nil {
-		return fmt.Errorf("fill the example: %w", err)
+		return fmt.Errorf("cannot create the example: %w", err)
 	}
 	address, err := p.freeAddress()
 	if err != nil {
 		return err
 	}
 	c := config.Serve{Store: at, Listen: address, PublicURL: config.PublicURL{URL: &url.URL{Scheme: "http", Host: address}}}
-	page := &web.Demo{AppID: demo.app.ID.String(), AppName: demo.app.Name, Key: demo.app.APIKey, Email: demoEmail, Password: secret}
+	page := &web.Demo{
+		AppID: demo.app.ID.String(), AppName: demo.app.Name, Key: demo.app.APIKey, Email: demoEmail, Password: secret,
+	}
 	return p.serve(c, log, page, func(*store.Store, string) error {
 		p.explain(c.PublicURL.String(), secret, demo)
 		return nil
 	})
 }
 
-// freeAddress is 127.0.0.1:8080, or the next port that is free.
+// freeAddress returns 127.0.0.1:8080, or the next port on that address that is free.
 func (p *program) freeAddress() (string, error) {
-	for port := demoPort; port < demoPort+100; port++ {
+	for port := demoPort; port < demoPort+demoPorts; port++ {
 		address := fmt.Sprintf("127.0.0.1:%d", port)
 		listener, err := listen(p.ctx, address, "")
 		if errors.Is(err, syscall.EADDRINUSE) {
@@ -64,47 +67,57 @@ func (p *program) freeAddress() (string, error) {
 		}
 		return address, listener.Close()
 	}
-	return "", fmt.Errorf("no port from %d on is free", demoPort)
+	return "", fmt.Errorf("all ports from %d to %d are in use; stop a program that uses one of them", demoPort, demoPort+demoPorts-1)
 }
 
+// explain prints where to find the example, and calls to try.
 func (p *program) explain(base, secret string, demo demo) {
-	p.printf(`Gatherkit's example has %[4]d requests. It can be reached from this machine only, and is gone
-when you press Ctrl-C.
+	call := func(operation, header, body string) string {
+		return fmt.Sprintf("curl -s %s/api/%s%s -H 'Content-Type: application/json' -d '%s'", base, operation, header, body)
+	}
+	user, widget := ` -H "Authorization: Bearer $TOKEN"`, ` -H "X-API-Key: `+demo.app.APIKey+`"`
+	p.printf(`This example has %[4]d requests. It accepts connections only from this machine, and its data
+is deleted when you press Ctrl-C.
 
-Send ideas with the widget: %[1]s/demo
-Decide in the dashboard:    %[1]s, as %[2]s, password %[3]s
-Read about the API:         %[1]s/docs
+Widget:    %[1]s/demo
+Dashboard: %[1]s, log in as %[2]s with the password %[3]s
+API docs:  %[1]s/docs
 
-To call it, log in and keep the token:
+To try the API, log in and keep the token:
 
-  TOKEN=$(curl -s %[1]s/api/auth-login -H 'Content-Type: application/json' -d '{"email":"%[2]s","password":"%[3]s"}' | sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p')
+  TOKEN=$(%[6]s | sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p')
 
-List the newest requests that nobody has looked at yet:
+List the newest requests with the status opened:
 
-  curl -s %[1]s/api/requests-list -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"status":"opened","limit":5}'
+  %[7]s
 
-List what most people want, with all that was decided:
+List the requests with the most votes:
 
-  curl -s %[1]s/api/requests-list -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"sort":"most_voted","limit":5}'
+  %[8]s
 
-See what the widget shows somebody who types "drak mode invoice lists":
+Find requests that are similar to a text, typos included, as the widget does:
 
-  curl -s %[1]s/api/widget-similar-requests -H "X-API-Key: %[6]s" -H 'Content-Type: application/json' -d '{"text":"drak mode invoice lists"}'
+  %[9]s
 
-Submit one as the widget of the app "%[5]s" does:
+Submit a request, as the widget of the app "%[5]s" does:
 
-  curl -s %[1]s/api/widget-submit-request -H "X-API-Key: %[6]s" -H 'Content-Type: application/json' -d '{"title":"Dark mode","description":"My eyes hurt at night."}'
+  %[10]s
 
-`, base, demoEmail, secret, demo.requests, demo.app.Name, demo.app.APIKey)
+`, base, demoEmail, secret, demo.requests, demo.app.Name,
+		call("auth-login", "", `{"email":"`+demoEmail+`","password":"`+secret+`"}`),
+		call("requests-list", user, `{"status":"opened","limit":5}`),
+		call("requests-list", user, `{"sort":"most_voted","limit":5}`),
+		call("widget-similar-requests", widget, `{"text":"drak mode invoice lists"}`),
+		call("widget-submit-request", widget, `{"title":"Dark mode","description":"My eyes hurt at night."}`))
 }
 
-// demo is what the example holds.
+// demo describes the example.
 type demo struct {
 	app      feedback.App
 	requests int
 }
 
-// fill makes the example, on a clock that runs through the last ninety days.
+// fill creates the example with a clock that runs through the last demoDays days.
 func (p *program) fill(at config.Store, log *slog.Logger, secret string) (demo, error) {
 	clock := newDemoClock()
 	s, err := p.open(at, log, func(o *store.Options) { o.Now = clock.Now })
@@ -123,7 +136,8 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 	}
 	life := newDemoLife(s)
 	for i, name := range []string{"Ada Lovelace", "Linus Ohm", "Mary Keller"} {
-		user := store.NewUser{Email: strings.ToLower(strings.Fields(name)[0]) + "@example.com", Name: name, Role: feedback.RoleMember, PasswordHash: hash}
+		email := strings.ToLower(strings.Fields(name)[0]) + "@example.com"
+		user := store.NewUser{Email: email, Name: name, Role: feedback.RoleMember, PasswordHash: hash}
 		if i == 0 {
 			user.Role = feedback.RoleOwner
 		}

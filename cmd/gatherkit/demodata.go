@@ -8,10 +8,10 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// demoDays is how far back the example's story goes.
+// demoDays is how many days of history the example has.
 const demoDays = 90
 
-// demoClock runs from ninety days ago to now.
+// demoClock is a clock that runs from demoDays days ago to now.
 type demoClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -21,14 +21,14 @@ func newDemoClock() *demoClock {
 	return &demoClock{now: time.Now().AddDate(0, 0, -demoDays)}
 }
 
-// Now is the clock's time.
+// Now returns the clock's time.
 func (c *demoClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// advance moves the clock by one of so many equal steps.
+// advance moves the clock by one of the given number of equal steps.
 func (c *demoClock) advance(steps int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,15 +37,15 @@ func (c *demoClock) advance(steps int) {
 
 // idea is a request of the example.
 type idea struct {
-	wish               int // which of wishes
-	part               string
+	wish               int    // index of the wish in wishes
+	part               string // of the product
 	title, description string
 	status             feedback.Status
 	submitter          feedback.Submitter
 	metadata           feedback.Metadata
 }
 
-// wishes are what people ask for; %s stands for a part of the product.
+// wishes are what people ask for, with %s in place of a part of the product.
 var wishes = []struct{ title, description string }{
 	{"Dark mode for %s", "I work at night, and %s is the brightest thing in the room."},
 	{"Export %s as CSV", "Every month I copy %s into a spreadsheet by hand. A download would save me an hour."},
@@ -65,7 +65,7 @@ var wishes = []struct{ title, description string }{
 	{"Archive old entries of %s", "Nothing in %s ever goes away. I would like to hide what is done."},
 }
 
-// parts are parts of the products.
+// parts are parts of the product.
 var parts = []string{
 	"the invoice list", "the project board", "the monthly report", "the contact page", "the time sheet",
 	"the inventory", "the team overview", "the order history", "the support inbox", "the settings page",
@@ -78,8 +78,8 @@ var voters = []string{
 	"Margaret Hamilton", "Dennis Ritchie", "Frances Allen", "Tony Hoare", "Radia Perlman",
 }
 
-// demoIdeas makes every wish for every part, in an order that looks like life: the
-// oldest are mostly decided, the newest mostly not.
+// demoIdeas returns every wish for every part, oldest first. Most of the older ideas have
+// been decided, and most of the newer ones have not.
 func demoIdeas() []idea {
 	total := len(wishes) * len(parts)
 	decided := []feedback.Status{"completed", "completed", "planned", "declined", "in_progress", "under_review"}
@@ -90,7 +90,10 @@ func demoIdeas() []idea {
 		it := idea{
 			wish: n, part: part,
 			title: upperFirst(fill(wish.title, part)), description: fill(wish.description, part), status: feedback.Opened,
-			metadata: feedback.Metadata{"page": "/" + strings.ReplaceAll(strings.TrimPrefix(part, "the "), " ", "-"), "locale": []string{"en", "de", "fr"}[i%3]},
+			metadata: feedback.Metadata{
+				"page":   "/" + strings.ReplaceAll(strings.TrimPrefix(part, "the "), " ", "-"),
+				"locale": []string{"en", "de", "fr"}[i%3],
+			},
 		}
 		if i%5 < 3 && i < total*4/5 || i%11 == 0 {
 			it.status = decided[(i/2)%len(decided)]

@@ -11,8 +11,8 @@ import (
 	"gatherkit/internal/store"
 )
 
-// tagsOf are the tags of each wish, and againAs is how somebody asks for it who has not
-// found it.
+// tagsOf are the tags of each wish. duplicateTitles are titles of duplicates, submitted by
+// people who did not find the existing request.
 var (
 	tagsOf = [][]string{
 		{"design"},
@@ -32,11 +32,13 @@ var (
 		{"accessibility", "design"},
 		{"usability"},
 	}
-	againAs = map[int]string{
-		0: "Night theme for %s", 1: "Download %s as a spreadsheet", 5: "Find things in %s", 7: "%s takes for ever to load", 11: "%s in Spanish, please",
+	duplicateTitles = map[int]string{
+		0: "Night theme for %s", 1: "Download %s as a spreadsheet", 5: "Find things in %s", 7: "%s takes forever to load",
+		11: "%s in Spanish, please",
 	}
 )
 
+// remarks are comments of the team.
 var remarks = []struct {
 	visibility feedback.Visibility
 	text       string
@@ -49,7 +51,7 @@ var remarks = []struct {
 	{feedback.Public, "It is out with version 4.2. Please tell us if anything is missing."},
 }
 
-// demoLife does to the requests of the example what people do in ninety days: the same
+// demoLife simulates what people do with the requests over demoDays days. It is the same
 // in every example.
 type demoLife struct {
 	*store.Store
@@ -57,12 +59,13 @@ type demoLife struct {
 	team    []feedback.User
 	random  *rand.Rand
 	stored  []feedback.Request
-	// decisions are what the team will have decided by the day of an idea.
+	// decisions are the team's decisions, by the index of the idea after which they are made.
 	decisions map[int][]func(context.Context) error
 }
 
 func newDemoLife(s *store.Store) *demoLife {
-	return &demoLife{Store: s, random: rand.New(rand.NewPCG(1, 2)), decisions: map[int][]func(context.Context) error{}} //nolint:gosec // the same example each time
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a fixed seed creates the same example each time
+	return &demoLife{Store: s, random: random, decisions: map[int][]func(context.Context) error{}}
 }
 
 func (l *demoLife) someone() feedback.User { return l.team[l.random.IntN(len(l.team))] }
@@ -71,7 +74,7 @@ func userActor(u feedback.User) feedback.Actor {
 	return feedback.Actor{Kind: feedback.ByUser, ID: &u.ID}
 }
 
-// day stores an idea and lets people go on with what there is.
+// day submits an idea and simulates votes, decisions and comments on the existing requests.
 func (l *demoLife) day(ctx context.Context, i int, app feedback.App, idea idea) error {
 	r := feedback.NewRequest(idea.title, idea.description)
 	r.Source, r.Submitter, r.Metadata = "widget", idea.submitter, idea.metadata
@@ -82,8 +85,9 @@ func (l *demoLife) day(ctx context.Context, i int, app feedback.App, idea idea) 
 	l.stored = append(l.stored, r)
 	steps := []error{l.vote(ctx, 1+l.random.IntN(5))}
 	if idea.status != feedback.Opened {
-		due := i + l.random.IntN(6)*l.random.IntN(12) // most within days, some after weeks
-		l.decisions[due] = append(l.decisions[due], func(ctx context.Context) error { return l.decide(ctx, r, idea.wish, idea.status) })
+		due := i + l.random.IntN(6)*l.random.IntN(12) // mostly within days, sometimes after weeks
+		decide := func(ctx context.Context) error { return l.decide(ctx, r, idea.wish, idea.status) }
+		l.decisions[due] = append(l.decisions[due], decide)
 	}
 	for _, decide := range l.decisions[i] {
 		steps = append(steps, decide(ctx))
@@ -91,16 +95,16 @@ func (l *demoLife) day(ctx context.Context, i int, app feedback.App, idea idea) 
 	if i%4 == 0 {
 		steps = append(steps, l.remark(ctx, i/4))
 	}
-	if title, often := againAs[idea.wish]; often && i%3 == 0 {
-		steps = append(steps, l.repeat(ctx, app, r, upperFirst(fill(title, idea.part))))
+	if title, often := duplicateTitles[idea.wish]; often && i%3 == 0 {
+		steps = append(steps, l.addDuplicate(ctx, app, r, upperFirst(fill(title, idea.part))))
 	}
 	if i%60 == 30 {
-		steps = append(steps, l.throwAway(ctx, app))
+		steps = append(steps, l.addTest(ctx, app))
 	}
 	return errors.Join(steps...)
 }
 
-// decide gives a request what the team makes of it.
+// decide sets the status and the tags of a request, and its assignee and ETA if it has any.
 func (l *demoLife) decide(ctx context.Context, r feedback.Request, wish int, status feedback.Status) error {
 	member := l.someone()
 	change := feedback.RequestChange{Status: &status, Tags: &tagsOf[wish]}
@@ -119,8 +123,9 @@ func (l *demoLife) decide(ctx context.Context, r feedback.Request, wish int, sta
 	return err
 }
 
-// vote lets some people want requests of others. Every ninth is popular: the latest of
-// these half of the time, and else the oldest.
+// vote adds votes for requests of other people. Half of the votes go to popular requests,
+// every ninth one, and mostly to the latest of these. The others go mostly to the oldest
+// requests.
 func (l *demoLife) vote(ctx context.Context, people int) error {
 	for range people {
 		at := int(l.random.Float64() * l.random.Float64() * l.random.Float64() * float64(len(l.stored)))
@@ -140,29 +145,30 @@ func (l *demoLife) vote(ctx context.Context, people int) error {
 	return nil
 }
 
-// remark lets the team talk about a request.
+// remark adds a comment of the team to a random request.
 func (l *demoLife) remark(ctx context.Context, n int) error {
 	by, remark := l.someone(), remarks[n%len(remarks)]
 	_, err := l.AddComment(ctx, l.account.ID, userActor(by), feedback.Comment{
-		RequestID: l.stored[l.random.IntN(len(l.stored))].ID, Author: feedback.Author{ID: by.ID}, Visibility: remark.visibility, Body: remark.text,
+		RequestID: l.stored[l.random.IntN(len(l.stored))].ID, Author: feedback.Author{ID: by.ID},
+		Visibility: remark.visibility, Body: remark.text,
 	})
 	return err
 }
 
-// repeat lets somebody ask for what a request asks for, and the team merge the two.
-func (l *demoLife) repeat(ctx context.Context, app feedback.App, r feedback.Request, title string) error {
-	again := feedback.NewRequest(title, "")
-	again.Source = "widget"
-	again, err := l.Submit(ctx, store.Submission{App: app, Request: again})
+// addDuplicate submits a duplicate of a request and merges it into the request.
+func (l *demoLife) addDuplicate(ctx context.Context, app feedback.App, r feedback.Request, title string) error {
+	duplicate := feedback.NewRequest(title, "")
+	duplicate.Source = "widget"
+	duplicate, err := l.Submit(ctx, store.Submission{App: app, Request: duplicate})
 	if err != nil {
 		return err
 	}
-	_, err = l.MergeRequest(ctx, l.account.ID, again.ID, r.ID, userActor(l.someone()))
+	_, err = l.MergeRequest(ctx, l.account.ID, duplicate.ID, r.ID, userActor(l.someone()))
 	return err
 }
 
-// throwAway lets somebody try the widget out, and the team throw away what came.
-func (l *demoLife) throwAway(ctx context.Context, app feedback.App) error {
+// addTest submits a request that only tests the widget and moves it to the bin.
+func (l *demoLife) addTest(ctx context.Context, app feedback.App) error {
 	r, err := l.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("test", "asdf asdf")})
 	if err != nil {
 		return err
@@ -174,13 +180,13 @@ func (l *demoLife) throwAway(ctx context.Context, app feedback.App) error {
 	return err
 }
 
-// index makes everything known to the search, as the worker does behind a service.
+// index adds all requests to the search index, as the service's worker does.
 func (l *demoLife) index(ctx context.Context) error {
 	var next feedback.ID
 	for more := true; more; {
 		var err error
 		if next, more, err = l.Index(ctx, next); err != nil {
-			return fmt.Errorf("index the example: %w", err)
+			return fmt.Errorf("cannot index the example: %w", err)
 		}
 	}
 	return nil

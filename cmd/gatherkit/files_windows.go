@@ -1,11 +1,11 @@
 package main
 
-// connsAtOnce is how many connections are taken at once: Windows has no limit of open
-// files that is lower.
-func connsAtOnce() int { return maxConns }
+// maxOpenConnections returns the maximum number of connections. Windows has no lower limit
+// of open files.
+func maxOpenConnections() int { return maxConns }
 
-// keepPrivate has nothing to do: files on Windows have the access rights of their folder.
+// keepPrivate does nothing, because files on Windows inherit the permissions of their folder.
 func keepPrivate() {}
 
-// openToOthers cannot be told by a mode on Windows.
+// openToOthers returns false, because Windows has no file modes to check.
 func openToOthers(string) bool { return false }

@@ -1,5 +1,5 @@
-// Command gatherkit collects feature requests: it serves the API on SQLite or
-// PostgreSQL, and has the commands that an operator needs beside it.
+// Command gatherkit collects feature requests. It serves the API and the dashboard, stores
+// data in SQLite or PostgreSQL, and has commands for operators.
 package main
 
 import (
@@ -23,23 +23,23 @@ import (
 	"gatherkit/internal/store"
 )
 
-// version is set when a release is built.
+// version is the version of a release, set by the linker.
 var version = "development"
 
-// commands is the command line.
+// commands are the commands of the program.
 type commands struct {
-	Serve   serveCommand   `cmd:"" help:"Serve the API."`
-	Demo    demoCommand    `cmd:"" help:"Serve an example on a temporary folder, with calls to try."`
+	Serve   serveCommand   `cmd:"" help:"Serve the API, the dashboard and the widget."`
+	Demo    demoCommand    `cmd:"" help:"Serve an example with sample data, and print API calls to try."`
 	User    userCommand    `cmd:"" help:"Add and list users, and set passwords."`
-	Backup  backupCommand  `cmd:"" help:"Copy the SQLite database to a file while the service goes on."`
-	Recount recountCommand `cmd:"" help:"Compare the counters of requests with the rows and repair them."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date, as serve does at its start."`
+	Backup  backupCommand  `cmd:"" help:"Copy the SQLite database to a file, even while the service is running."`
+	Recount recountCommand `cmd:"" help:"Check the counters of requests and repair wrong ones."`
+	Migrate migrateCommand `cmd:"" help:"Update the database schema, as serve does on start."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
-// program is what the commands have of the world.
+// program is the environment of the commands.
 type program struct {
-	ctx            context.Context //nolint:containedctx // it is the program's own lifetime
+	ctx            context.Context //nolint:containedctx // it has the lifetime of the program
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	model          *kong.Application
@@ -53,24 +53,25 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run runs a command and returns its exit status: 0, 1 when it failed, 2 when it
-// was called in a wrong way.
+// run runs a command and returns the exit status: 0 on success, 1 if the command fails, and
+// 2 if the command line is invalid.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
 	status := -1
-	options := append(config.Options(), kong.Name("gatherkit"), kong.Description("Gatherkit collects feature requests and loses none."),
+	options := append(config.Options(), kong.Name("gatherkit"),
+		kong.Description("Gatherkit collects feature requests and loses none."),
 		kong.UsageOnError(), kong.Writers(stdout, stderr), kong.Exit(func(code int) { status = code }), kong.Bind(p))
 	parser, err := kong.New(&commands{}, options...)
 	if err != nil {
-		panic(err) // the declarations above are wrong
+		panic(err) // a struct tag of the commands is invalid
 	}
 	p.model = parser.Model
 	command, err := parser.Parse(args)
-	if status >= 0 { // --help has been answered
+	if status >= 0 { // kong has printed the help
 		return status
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "gatherkit: %v\nRun gatherkit --help to see what it takes.\n", err)
+		_, _ = fmt.Fprintf(stderr, "gatherkit: %v\nRun gatherkit --help for usage.\n", err)
 		return 2
 	}
 	for _, warning := range config.Unknown(parser.Model, os.Environ()) {
@@ -83,8 +84,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return 0
 }
 
-// oneLine is an error's text in one line. PostgreSQL's driver tells of each of its
-// attempts in a line of its own, most of them alike.
+// oneLine returns an error's text on one line and without repeated lines. PostgreSQL's
+// driver reports each attempt to connect on a line of its own.
 func oneLine(err error) string {
 	var parts []string
 	for line := range strings.Lines(err.Error()) {
@@ -95,12 +96,12 @@ func oneLine(err error) string {
 	return strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": ")
 }
 
-// printf writes to the terminal; there is nothing to be done when that fails.
+// printf writes to standard output and ignores errors.
 func (p *program) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.stdout, format, args...)
 }
 
-// open opens the store that the settings name.
+// open opens the store. The functions in change adjust its options.
 func (p *program) open(at config.Store, log *slog.Logger, change ...func(*store.Options)) (*store.Store, error) {
 	o := store.Options{
 		Database: string(at.Database), Folder: at.Data, Now: time.Now, Rand: rand.Reader, Log: log,
@@ -116,18 +117,19 @@ func (p *program) open(at config.Store, log *slog.Logger, change ...func(*store.
 	return s, nil
 }
 
-// withExisting is with for commands that make no sense on a new database: opening
-// it would make it, and a mistyped folder would look empty.
+// withExisting is like with, for commands that need an existing database. It returns an
+// error if the folder does not exist, because opening the store would create it, and a
+// mistyped folder would look like an empty database.
 func (p *program) withExisting(at config.Store, fn func(*store.Store) error) error {
 	if at.Database == "" {
 		if _, err := os.Stat(at.Data); err != nil {
-			return fmt.Errorf("cannot find the data: %w; name its folder with --data", err)
+			return fmt.Errorf("cannot find the data folder: %w; set it with --data", err)
 		}
 	}
 	return p.with(at, fn)
 }
 
-// with opens the store for a command and closes it when the command is done.
+// with opens the store, calls fn and closes the store.
 func (p *program) with(at config.Store, fn func(*store.Store) error) error {
 	s, err := p.open(at, slog.New(slog.NewTextHandler(p.stderr, nil)))
 	if err != nil {
@@ -144,7 +146,8 @@ func (versionCommand) Run(p *program) error {
 	return nil
 }
 
-// programVersion is the released version, else the revision that was built.
+// programVersion returns the version of a release. For a development build, it adds the
+// revision if that is known.
 func programVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || version != "development" {

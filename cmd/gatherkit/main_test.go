@@ -46,8 +46,8 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-func TestReachHint(t *testing.T) {
-	const hint = "the service can be reached from this machine only; --listen :8080 opens it to others"
+func TestLoopbackHint(t *testing.T) {
+	const hint = "accepting connections only from this machine; use --listen :8080 to accept them from other machines"
 	public := config.PublicURL{URL: &url.URL{Scheme: "https", Host: "feedback.example.com"}}
 	for _, test := range []struct {
 		c             config.Serve
@@ -60,7 +60,7 @@ func TestReachHint(t *testing.T) {
 		{config.Serve{PublicURL: public}, "127.0.0.1:8080", ""},
 		{config.Serve{TrustedProxies: config.Networks{netip.MustParsePrefix("127.0.0.1/32")}}, "127.0.0.1:8080", ""},
 	} {
-		if got := reachHint(test.c, test.address); got != test.want {
+		if got := loopbackHint(test.c, test.address); got != test.want {
 			t.Errorf("%s: %q, want %q", test.address, got, test.want)
 		}
 	}
@@ -78,18 +78,18 @@ func TestValidName(t *testing.T) {
 	}
 }
 
-func TestShown(t *testing.T) {
+func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"Ada": "Ada", "Zoë (she)": "Zoë (she)", "العربية": "العربية", "": "",
 		"a\x1b[2Jb": `"a\x1b[2Jb"`, "a\nb": `"a\nb"`, "a\u202eb": `"a\u202eb"`, "a\u009bb": `"a\u009bb"`, `"Ada"`: `"\"Ada\""`,
 	} {
-		if got := shown(text); got != want {
+		if got := printable(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }
 
-// TestFreeAddress takes the port that freeAddress finds, and it finds another.
+// TestFreeAddress checks that freeAddress skips a port that is in use.
 func TestFreeAddress(t *testing.T) {
 	p := &program{ctx: t.Context()}
 	first, err := p.freeAddress()
@@ -110,7 +110,7 @@ func TestFreeAddress(t *testing.T) {
 	}
 }
 
-// TestDemoIdeas holds the example against what the API would accept.
+// TestDemoIdeas checks that the API would accept the ideas of the example.
 func TestDemoIdeas(t *testing.T) {
 	titles := map[string]bool{}
 	open := 0
@@ -123,7 +123,7 @@ func TestDemoIdeas(t *testing.T) {
 			t.Errorf("%q, %q", it.title, it.description)
 		}
 		if it.submitter.Email != nil && !feedback.ValidEmail(*it.submitter.Email) {
-			t.Errorf("%q is no e-mail", *it.submitter.Email)
+			t.Errorf("%q is not an e-mail address", *it.submitter.Email)
 		}
 		if it.status == feedback.Opened {
 			open++
@@ -134,34 +134,36 @@ func TestDemoIdeas(t *testing.T) {
 	}
 }
 
-// TestRunEndsWithItsContext starts the service and the demo for nobody.
+// TestRunEndsWithItsContext starts the service and the demo, and stops each as soon as it
+// has printed something.
 func TestRunEndsWithItsContext(t *testing.T) {
 	for _, args := range [][]string{{"serve", "--listen=127.0.0.1:0", "--data=" + t.TempDir()}, {"demo"}} {
 		t.Run(args[0], func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			stdout := &cancelling{cancel: cancel}
+			stdout := &cancelingWriter{cancel: cancel}
 			var stderr strings.Builder
 			if code := run(ctx, args, strings.NewReader(""), stdout, &stderr); code != 0 {
 				t.Errorf("exit %d\n%s", code, stderr.String())
 			}
-			if hinted := strings.Contains(stderr.String(), "can be reached from this machine only"); hinted != (args[0] == "serve") {
+			if hinted := strings.Contains(stderr.String(), "connections only from this machine"); hinted != (args[0] == "serve") {
 				t.Errorf("%s logs %s", args[0], stderr.String())
 			}
-			if says := map[string]string{"serve": "/setup#gst_", "demo": "can be reached from this machine only"}[args[0]]; !strings.Contains(stdout.text.String(), says) {
+			want := map[string]string{"serve": "/setup#gst_", "demo": "connections only from this machine"}[args[0]]
+			if !strings.Contains(stdout.text.String(), want) {
 				t.Errorf("%s prints %q", args[0], stdout.text.String())
 			}
 		})
 	}
 }
 
-// cancelling ends the program when it has printed something.
-type cancelling struct {
+// cancelingWriter cancels the program's context as soon as the program prints something.
+type cancelingWriter struct {
 	text   strings.Builder
 	cancel func()
 }
 
-func (c *cancelling) Write(b []byte) (int, error) {
+func (c *cancelingWriter) Write(b []byte) (int, error) {
 	defer c.cancel()
 	return fmt.Fprint(&c.text, string(b))
 }

@@ -11,10 +11,10 @@ import (
 
 type backupCommand struct {
 	config.Store `embed:""`
-	File         string `arg:"" help:"New file for the copy." placeholder:"FILE"`
+	File         string `arg:"" help:"File to write the backup to. It must not exist yet." placeholder:"FILE"`
 }
 
-// Run makes the backup.
+// Run writes the backup.
 func (c *backupCommand) Run(p *program) error {
 	if c.Database != "" {
 		return store.ErrNoBackup
@@ -30,7 +30,7 @@ func (c *backupCommand) Run(p *program) error {
 		if err := s.Backup(p.ctx, file); err != nil {
 			return err
 		}
-		p.printf("The backup is in %s. It holds secrets and personal data; keep it as safe as the database.\n", file)
+		p.printf("Wrote the backup to %s. It contains secrets and personal data; protect it like the database.\n", file)
 		return nil
 	})
 }
@@ -39,16 +39,16 @@ type recountCommand struct {
 	config.Store `embed:""`
 }
 
-// Run compares and repairs.
+// Run checks and repairs the counters, and prints those that were wrong.
 func (c *recountCommand) Run(p *program) error {
 	return p.withExisting(c.Store, func(s *store.Store) error {
 		wrong, err := s.Recount(p.ctx)
 		for _, m := range wrong {
 			if m.RequestID != nil {
-				p.printf("request %s, %s: counted %d, present %d; repaired\n", m.RequestID, m.Of, m.Counted, m.Rows)
+				p.printf("request %s, %s: repaired, was %d, is now %d\n", m.RequestID, m.Of, m.Counted, m.Rows)
 				continue
 			}
-			p.printf("app %s, %s, %s: counted %d, present %d; repaired\n", m.AppID, m.Box, m.Status, m.Counted, m.Rows)
+			p.printf("app %s, %s, %s: repaired, was %d, is now %d\n", m.AppID, m.Box, m.Status, m.Counted, m.Rows)
 		}
 		if err == nil && len(wrong) == 0 {
 			p.printf("All counters are right.\n")
@@ -61,10 +61,10 @@ type migrateCommand struct {
 	config.Store `embed:""`
 }
 
-// Run migrates: opening the store does.
+// Run migrates the schema, which opening the store does.
 func (c *migrateCommand) Run(p *program) error {
 	return p.with(c.Store, func(*store.Store) error {
-		p.printf("The database's schema is up to date.\n")
+		p.printf("The database schema is up to date.\n")
 		return nil
 	})
 }

@@ -26,18 +26,18 @@ import (
 )
 
 const (
-	headerTime = 10 * time.Second // for a request's headers
-	readTime   = 45 * time.Second // for headers and body, also of calls whose body nobody wants
-	writeTime  = time.Minute      // from the headers to the end of the answer
+	headerTime = 10 * time.Second // for the headers of a request
+	readTime   = 45 * time.Second // for headers and body, even if no handler reads the body
+	writeTime  = time.Minute      // from the headers of a request to the end of the response
 	idleTime   = 2 * time.Minute  // for a connection without a request
-	maxHeader  = 32 << 10
-	maxConns   = 2048             // each takes some 20 KiB
-	drainTime  = 30 * time.Second // for calls under way when the service is told to stop
-	partTime   = time.Second / 2  // in which open connections may bring one more call, before they are closed
+	maxHeader  = 32 << 10         // bytes
+	maxConns   = 2048             // each uses about 20 KiB
+	drainTime  = 30 * time.Second // for calls in progress when the service stops
+	partTime   = time.Second / 2  // during which open connections accept one more call when the service stops
 
-	// The heap is small beside what calls allocate: at Go's default it was collected
-	// some hundred times a second under load, which took a sixth of the time. It may
-	// grow to five times what is in use, as long as that is little.
+	// The live heap is small compared with what calls allocate. With Go's default, garbage
+	// collection ran about a hundred times a second under load, which took a sixth of the
+	// time. So the heap may grow to five times its live size while it is small.
 	heapGrowth = 400       // percent, as GOGC
 	heapLimit  = 128 << 20 // bytes, as GOMEMLIMIT
 )
@@ -46,19 +46,19 @@ type serveCommand struct {
 	config.Serve `embed:""`
 }
 
-// Run serves until the program is told to stop.
+// Run serves until the program is stopped.
 func (c *serveCommand) Run(p *program) error {
 	log := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	return p.serve(c.Serve, log, nil, func(s *store.Store, address string) error { return p.announceSetup(s, c.Serve, address) })
 }
 
-// serve opens the store and answers calls until the program is told to stop; then
-// it lets those under way end. demo is the example's page, or nil; ready is called when
-// calls can come.
+// serve opens the store and answers calls until the program is stopped. It then finishes
+// the calls in progress. demo is the page of the example, or nil. It calls ready once the
+// service accepts calls.
 func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready func(s *store.Store, address string) error) (err error) {
 	tuneMemory()
 	metrics := newRegistry()
-	s, files, closeBoth, err := p.openServed(c, metrics, log)
+	s, files, closeBoth, err := p.openStores(c, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	if err != nil {
 		return err
 	}
-	listener := divide(socket, connsAtOnce(), exemption(c.TrustedProxies), warnOnce(log))
+	listener := limitConnections(socket, maxOpenConnections(), exemption(c.TrustedProxies), warnOnce(log))
 	stopMetrics, err := metrics.serve(p.ctx, c.MetricsListen)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -87,61 +87,61 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	}()
 	defer func() { stopWork(); <-worked }()
 
-	parting := parting{Handler: handler}
+	ending := endingHandler{Handler: handler}
 	server := &http.Server{
-		Handler: &parting, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		ConnState: listener.changed,
-		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP, for which nobody needs to get up
+		Handler: &ending, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader, ConnState: listener.stateChanged,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP needs no attention
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	if err := ready(s, listener.Addr().String()); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	debug.FreeOSMemory() // what was needed to start, and would be kept for the load to come
+	debug.FreeOSMemory() // Go would keep the memory that was needed only to start
 	logServing(log, c, listener.Addr().String())
 	select {
 	case err := <-served:
 		return fmt.Errorf("the server stopped: %w", err)
 	case <-p.ctx.Done():
 	}
-	log.Info("stopping; calls under way are finished first")
-	if err := parting.from(listener); err != nil {
+	log.Info("stopping after the calls in progress are finished")
+	if err := ending.begin(listener); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	drainCtx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	if err := server.Shutdown(drainCtx); err != nil {
-		log.Warn("some calls did not end in time", "error", err)
+		log.Warn("some calls did not finish in time and are canceled", "error", err)
 		return server.Close()
 	}
 	return nil
 }
 
-// parting is a handler that can take leave of those who hold connections open.
-type parting struct {
+// endingHandler is a handler that can ask clients to close their connections.
+type endingHandler struct {
 	http.Handler
 	begun atomic.Bool
 }
 
-func (p *parting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if p.begun.Load() {
+func (h *endingHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.begun.Load() {
 		w.Header().Set("Connection", "close")
 	}
-	p.Handler.ServeHTTP(w, r)
+	h.Handler.ServeHTTP(w, r)
 }
 
-// from takes no new connections and lets the open ones bring one more call each. A
-// proxy may be about to use one: closed under its hands, it could not know whether the
-// call may be made again.
-func (p *parting) from(listener net.Listener) error {
-	p.begun.Store(true)
+// begin closes the listener and waits for partTime, during which each open connection can
+// make one more call. A proxy may be about to use a connection; if it were closed then, the
+// proxy could not know whether it may repeat the call.
+func (h *endingHandler) begin(listener net.Listener) error {
+	h.begun.Store(true)
 	err := listener.Close()
 	<-time.After(partTime)
 	return err
 }
 
-// tuneMemory tells Go when to collect, unless the operator has.
+// tuneMemory sets when garbage collection runs, unless the operator has set it.
 func tuneMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(heapGrowth)
@@ -151,8 +151,8 @@ func tuneMemory() {
 	}
 }
 
-// uploadsPlace is where attached files are kept. With PostgreSQL there is no place, "",
-// unless it is named: replicas do not see each other's folders.
+// uploadsPlace returns where attached files are stored. With PostgreSQL there is no
+// default, and it may return "", because replicas do not see each other's folders.
 func uploadsPlace(c config.Serve) string {
 	if c.Uploads == "" && c.Database == "" {
 		return filepath.Join(c.Data, "uploads")
@@ -160,7 +160,7 @@ func uploadsPlace(c config.Serve) string {
 	return string(c.Uploads)
 }
 
-// openFiles opens the place for attached files, or returns nil when there is none.
+// openFiles opens the store for attached files, or returns nil if there is none.
 func openFiles(ctx context.Context, c config.Serve) (*blob.Store, error) {
 	place := uploadsPlace(c)
 	if place == "" {
@@ -169,7 +169,7 @@ func openFiles(ctx context.Context, c config.Serve) (*blob.Store, error) {
 	return blob.Open(ctx, place)
 }
 
-// warnOfOpenFolders says which folders with data other users of the machine may look into.
+// warnOfOpenFolders logs which data folders other users of the machine can open.
 func warnOfOpenFolders(c config.Serve, log *slog.Logger) {
 	folders := []string{uploadsPlace(c)}
 	if c.Database == "" {
@@ -182,9 +182,11 @@ func warnOfOpenFolders(c config.Serve, log *slog.Logger) {
 	}
 }
 
-// openServed opens the store, whose figures are watched, and the place for its files, which
-// is nil where there is none.
-func (p *program) openServed(c config.Serve, metrics *registry, log *slog.Logger) (s *store.Store, files *blob.Store, closeBoth func() error, err error) {
+// openStores opens the store and the store for attached files, which is nil if there is
+// none, and adds the metrics of the store.
+func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger) (
+	s *store.Store, files *blob.Store, closeBoth func() error, err error,
+) {
 	if files, err = openFiles(p.ctx, c); err != nil {
 		return nil, nil, nil, err
 	}
@@ -195,7 +197,7 @@ func (p *program) openServed(c config.Serve, metrics *registry, log *slog.Logger
 	s, err = p.open(c.Store, log, func(o *store.Options) {
 		o.ObserveGroup = metrics.observeGroup
 		if files != nil {
-			o.RemoveFile, o.FilesSentPast = files.Remove, files.SentPast()
+			o.RemoveFile, o.FilesSentPast = files.Remove, files.DirectUploads()
 		}
 	})
 	if err != nil {
@@ -206,8 +208,10 @@ func (p *program) openServed(c config.Serve, metrics *registry, log *slog.Logger
 	return s, files, func() error { return errors.Join(s.Close(), closeFiles()) }, nil
 }
 
-// newHandler is the whole service as one handler.
-func newHandler(ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, demo *web.Demo, metrics *registry, log *slog.Logger) (http.Handler, error) {
+// newHandler returns the handler of the whole service.
+func newHandler(
+	ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, demo *web.Demo, metrics *registry, log *slog.Logger,
+) (http.Handler, error) {
 	passwords := password.New(rand.Reader)
 	operations, err := api.New(ctx, api.Options{
 		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
@@ -227,8 +231,8 @@ func listen(ctx context.Context, address, flag string) (net.Listener, error) {
 	return listener, nil
 }
 
-// announceSetup prints, as long as there is no user, a link to the page that creates the
-// first owner. It goes to the terminal and not to the log.
+// announceSetup prints a link to the page that creates the first owner, unless there are
+// users. The link is secret, so it goes to standard output and not to the log.
 func (p *program) announceSetup(s *store.Store, c config.Serve, address string) error {
 	has, err := s.HasUsers(p.ctx)
 	if err != nil || has {
@@ -238,8 +242,8 @@ func (p *program) announceSetup(s *store.Store, c config.Serve, address string) 
 	if err := s.AddSetupToken(p.ctx, token); err != nil {
 		return err
 	}
-	p.printf(`There are no users yet. Open this link to create the first account and its owner;
-it works once, until there is a user:
+	p.printf(`There are no users yet. To create the first account and its owner, open this link.
+It works once, and expires as soon as there is a user:
 
   %s/setup#%s
 
@@ -247,26 +251,26 @@ it works once, until there is a user:
 	return nil
 }
 
-// logServing says that calls can come, and from where.
+// logServing logs that the service accepts calls, and from where.
 func logServing(log *slog.Logger, c config.Serve, address string) {
 	log.Info("serving", "address", address, "version", programVersion())
-	if hint := reachHint(c, address); hint != "" {
+	if hint := loopbackHint(c, address); hint != "" {
 		log.Info(hint)
 	}
 }
 
-// reachHint returns how to open a service to other machines that only this one can
-// reach, or "" when it is open or behind a proxy on this machine.
-func reachHint(c config.Serve, address string) string {
+// loopbackHint returns how to accept connections from other machines. It returns "" if the
+// service already does, or if it is behind a proxy on this machine.
+func loopbackHint(c config.Serve, address string) string {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !at.Addr().IsLoopback() || c.PublicURL.URL != nil || len(c.TrustedProxies) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("the service can be reached from this machine only; --listen :%d opens it to others", at.Port())
+	return fmt.Sprintf("accepting connections only from this machine; use --listen :%d to accept them from other machines", at.Port())
 }
 
-// baseURL is where the service can be reached from this machine, or from anywhere
-// when that is configured.
+// baseURL returns the public URL of the service if it is set, and otherwise a URL that
+// works on this machine.
 func baseURL(c config.Serve, address string) string {
 	if c.PublicURL.URL != nil {
 		return c.PublicURL.String()

@@ -14,13 +14,13 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// Who AddOwner adds.
+// The credentials of the owner that AddOwner adds.
 const (
 	Email    = "ada@example.com"
 	Password = "correct horse battery staple"
 )
 
-// At returns the flags that name a database.
+// At returns the flags that select a database.
 func At(place storetest.Place) []string {
 	if place.Database != "" {
 		return []string{"--database=" + place.Database}
@@ -28,18 +28,18 @@ func At(place storetest.Place) []string {
 	return []string{"--data=" + place.Folder}
 }
 
-// Outcome is how a command ended.
+// Outcome is the result of a command.
 type Outcome struct {
 	Stdout, Stderr string
 	Code           int
 }
 
-// Execute runs a command of the program to its end.
+// Execute runs a command of the program and waits until it exits.
 func Execute(t *testing.T, settings []string, stdin string, args ...string) Outcome {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), Build(t), args...)
 	cmd.Env = append(CleanEnvironment(), settings...)
-	cmd.Dir = t.TempDir() // for the data folder that a mistaken call would make
+	cmd.Dir = t.TempDir() // a wrong call may create a data folder here
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -50,7 +50,7 @@ func Execute(t *testing.T, settings []string, stdin string, args ...string) Outc
 	return Outcome{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// Succeed runs a command that has to succeed and returns what it prints.
+// Succeed runs a command and returns its output. The test fails if the command fails.
 func Succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	got := Execute(t, nil, "", args...)
@@ -60,7 +60,7 @@ func Succeed(t *testing.T, args ...string) string {
 	return got.Stdout
 }
 
-// AddOwner adds the owner with the command line.
+// AddOwner adds the owner with gatherkit user add.
 func AddOwner(t *testing.T, place storetest.Place) {
 	t.Helper()
 	args := append([]string{"user", "add", "--account=Acme", "--email=" + Email, "--name=Ada", "--password-stdin"}, At(place)...)
@@ -69,13 +69,13 @@ func AddOwner(t *testing.T, place storetest.Place) {
 	}
 }
 
-// Client calls one service. It may be used by several goroutines.
+// Client calls one service. It is safe for concurrent use.
 type Client struct {
 	URL  string
 	HTTP *http.Client
 }
 
-// NewClient returns a client with connections of its own.
+// NewClient returns a client with its own connections.
 func NewClient(t *testing.T, p *Process) Client {
 	t.Helper()
 	c := Client{p.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: storetest.Patience}}
@@ -83,18 +83,18 @@ func NewClient(t *testing.T, p *Process) Client {
 	return c
 }
 
-// Params are an operation's parameters.
+// Params are the parameters of an operation.
 type Params map[string]any
 
-// Reply is what a call got, with what the tests read of the operations' results.
+// Reply is the response to a call.
 type Reply struct {
 	Status int
 	Header http.Header
-	Code   string // "ok" or the error's
+	Code   string // "ok" or the code of the error
 	Result
 }
 
-// Result holds the fields of all results that tests read.
+// Result has those fields of all operations' results that tests use.
 type Result struct {
 	AccessToken  string `json:"access_token"`
 	RefreshToken string `json:"refresh_token"`
@@ -108,20 +108,20 @@ type Result struct {
 	TotalCount   int    `json:"total_count"`
 }
 
-// App is an app as a result shows it.
+// App is an app in a result.
 type App struct {
 	ID     string
 	APIKey string `json:"api_key"`
 }
 
-// Upload is where a file is to be sent.
+// Upload is an announced file and the URL to send it to.
 type Upload struct{ ID, URL string }
 
-// Request is a request as a result shows it.
+// Request is a request in a result.
 type Request struct{ ID, Title, Status string }
 
-// Call calls an operation with an access token, an API key or "". An error says that
-// there was no whole answer.
+// Call calls an operation. The credential is an access token, an API key or "". Call returns
+// an error if there was no complete response.
 func (c Client) Call(operation, credential string, in Params) (Reply, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -142,14 +142,14 @@ func (c Client) Call(operation, credential string, in Params) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close() //nolint:errcheck // the body has been read
 	return ReadReply(response)
 }
 
-// ErrBroken says that an answer began but did not arrive whole.
-var ErrBroken = errors.New("the answer is not whole")
+// ErrBroken means that a response is incomplete or malformed.
+var ErrBroken = errors.New("the response is incomplete or malformed")
 
-// ReadReply reads the envelope of an answer. It returns ErrBroken when there is none.
+// ReadReply reads a response. It returns ErrBroken if the body is not a complete envelope.
 func ReadReply(response *http.Response) (Reply, error) {
 	body, err := io.ReadAll(response.Body)
 	var envelope struct {
@@ -170,7 +170,7 @@ func ReadReply(response *http.Response) (Reply, error) {
 	return got, nil
 }
 
-// Want makes a call, whose code must be this one, and returns what it got.
+// Want makes a call and returns the response. The test fails if its code is not code.
 func (c Client) Want(t *testing.T, code, operation, credential string, in Params) Reply {
 	t.Helper()
 	got, err := c.Call(operation, credential, in)
@@ -183,32 +183,32 @@ func (c Client) Want(t *testing.T, code, operation, credential string, in Params
 	return got
 }
 
-// Login returns an access token of the owner.
+// Login logs in as the owner and returns the access token.
 func (c Client) Login(t *testing.T) string {
 	t.Helper()
 	return c.Want(t, "ok", "auth-login", "", Params{"email": Email, "password": Password}).AccessToken
 }
 
-// AddApp returns a new app.
+// AddApp creates an app.
 func (c Client) AddApp(t *testing.T, token string) App {
 	t.Helper()
 	return c.Want(t, "ok", "apps-create", token, Params{"name": "Website"}).App
 }
 
-// Submit submits a request by the widget's way and returns its id.
+// Submit submits a request as the widget does and returns its id.
 func (c Client) Submit(t *testing.T, key, title string) string {
 	t.Helper()
 	return c.Want(t, "ok", "widget-submit-request", key, Params{"title": title, "description": ""}).Request.ID
 }
 
-// List returns all requests by their id, and fails when one is listed twice or the
-// count is not right.
+// List returns all requests by id. The test fails if a request is listed twice or the total
+// count is wrong.
 func (c Client) List(t *testing.T, token string) map[string]Request {
 	t.Helper()
 	return c.list(t, token, Params{"limit": 200})
 }
 
-// ListApp is List for one app.
+// ListApp is like List, for one app.
 func (c Client) ListApp(t *testing.T, token, app string) map[string]Request {
 	t.Helper()
 	return c.list(t, token, Params{"limit": 200, "app_id": app})

@@ -8,14 +8,13 @@ import (
 	"testing"
 )
 
-// Ledger is what submitters know: the title of every acknowledged request by its id.
-// Its titles have to be different.
+// Ledger records the titles of acknowledged requests by id. Titles must be unique.
 type Ledger struct {
 	mu           sync.Mutex
 	acknowledged map[string]string
 }
 
-// Note enters an acknowledgement. The same one may come again.
+// Note records an acknowledged request. The same one may be recorded again.
 func (l *Ledger) Note(t testing.TB, id, title string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -28,29 +27,29 @@ func (l *Ledger) Note(t testing.TB, id, title string) {
 	l.acknowledged[id] = title
 }
 
-// Len is how many requests have been acknowledged.
+// Len returns the number of acknowledged requests.
 func (l *Ledger) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.acknowledged)
 }
 
-// AwaitMore waits until n more requests have been acknowledged than are now.
+// AwaitMore waits until n more requests have been acknowledged.
 func (l *Ledger) AwaitMore(t *testing.T, n int) {
 	t.Helper()
 	n += l.Len()
 	Eventually(t, fmt.Sprintf("%d requests are acknowledged", n), func() bool { return l.Len() >= n })
 }
 
-// Clone is what the ledger holds now.
+// Clone returns a copy of the ledger.
 func (l *Ledger) Clone() *Ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return &Ledger{acknowledged: maps.Clone(l.acknowledged)}
 }
 
-// Compare counts the requests that were acknowledged and are not stored as they were
-// sent, and the titles that are stored more than once.
+// Compare returns how many acknowledged requests are not stored with their titles, and how
+// many titles are stored more than once.
 func (l *Ledger) Compare(stored map[string]Request) (lost, doubled int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +68,7 @@ func (l *Ledger) Compare(stored map[string]Request) (lost, doubled int) {
 	return lost, doubled
 }
 
-// Check fails the test when anything is lost or doubled.
+// Check fails the test if a request is lost or stored twice.
 func (l *Ledger) Check(t testing.TB, stored map[string]Request) {
 	t.Helper()
 	if lost, doubled := l.Compare(stored); lost+doubled > 0 {
@@ -77,8 +76,8 @@ func (l *Ledger) Check(t testing.TB, stored map[string]Request) {
 	}
 }
 
-// SubmitWith lets n submitters call submit without a pause, each time with another
-// title. The returned function lets them finish the one at which they are, and waits.
+// SubmitWith runs n goroutines that call submit repeatedly, each time with another title. The
+// returned function lets them finish their current call, and waits for them.
 func SubmitWith(n int, submit func(title string)) (stop func()) {
 	var (
 		stopped atomic.Bool

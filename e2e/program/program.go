@@ -1,5 +1,5 @@
-// Package program builds Gatherkit and runs it for tests, as its users do: the real
-// binary on an empty database, spoken to over HTTP and on the command line.
+// Package program builds Gatherkit and runs the binary for tests, on an empty database. Tests
+// use it as users do: over HTTP and on the command line.
 package program
 
 import (
@@ -23,8 +23,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// Main runs the tests of a package that builds the program, and removes what was
-// built. TestMain ends with its status.
+// Main runs the tests of a package that uses Build, and removes the binary. It returns the
+// exit status for TestMain.
 func Main(m *testing.M) int {
 	status := m.Run()
 	if built.folder != "" {
@@ -36,14 +36,14 @@ func Main(m *testing.M) int {
 	return status
 }
 
-// built is the binary, which all tests of a process share.
+// built is the binary that all tests of a process share.
 var built struct {
 	once   sync.Once
 	folder string
 	err    error
 }
 
-// Build builds gatherkit, once, and returns its path.
+// Build builds gatherkit once per process and returns its path.
 func Build(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() {
@@ -58,8 +58,8 @@ func Build(t *testing.T) string {
 	return filepath.Join(built.folder, "gatherkit")
 }
 
-// BuildWith builds a gatherkit of the test's own with more flags of go build, and
-// returns its path.
+// BuildWith builds gatherkit for one test, with additional flags of go build, and returns its
+// path.
 func BuildWith(t *testing.T, flags ...string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -71,7 +71,7 @@ func BuildWith(t *testing.T, flags ...string) string {
 
 func buildInto(folder string, flags ...string) error {
 	args := append([]string{"build", "-buildvcs=false", "-o", folder}, flags...)
-	// Not a test's context: the binary outlives the test.
+	// Not the context of a test, because other tests use the binary, too.
 	cmd := exec.CommandContext(context.Background(), "go", append(args, "gatherkit/cmd/gatherkit")...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -83,28 +83,28 @@ func buildInto(folder string, flags ...string) error {
 type Process struct {
 	Cmd            *exec.Cmd
 	Address        string // host:port
-	URL            string // without a slash at its end
+	URL            string // without a trailing slash
 	PID            int
 	Stdout, Stderr Output
-	Exited         chan struct{} // closed when it has ended
-	Ready          time.Duration // from the start to the first 200 of /readyz
+	Exited         chan struct{} // closed when the process has exited
+	Ready          time.Duration // from the start of the process to the first 200 of /readyz
 }
 
-// Start runs gatherkit serve with the arguments on a free loopback port until the
-// test ends, and returns when it answers calls. Without --data or --database it has
-// an empty SQLite database.
+// Start runs gatherkit serve with the arguments on a free loopback port until the test ends.
+// It returns when the service answers calls. Without --data or --database, the service has an
+// empty SQLite database.
 func Start(t *testing.T, args ...string) *Process {
 	t.Helper()
 	return StartOn(t, FreeAddress(t), nil, args...)
 }
 
-// StartOn is start on a given address, with more environment variables.
+// StartOn is like Start, with a given address and additional environment variables.
 func StartOn(t *testing.T, address string, settings []string, args ...string) *Process {
 	t.Helper()
 	return StartBinary(t, Build(t), address, settings, args...)
 }
 
-// StartBinary is StartOn with a binary of BuildWith.
+// StartBinary is like StartOn, with a binary from BuildWith.
 func StartBinary(t *testing.T, binary, address string, settings []string, args ...string) *Process {
 	t.Helper()
 	p := &Process{Address: address, URL: "http://" + address, Exited: make(chan struct{})}
@@ -118,7 +118,7 @@ func StartBinary(t *testing.T, binary, address string, settings []string, args .
 	Eventually(t, "gatherkit answers", func() bool {
 		select {
 		case <-p.Exited:
-			t.Fatalf("gatherkit ended:\n%s", p.Stderr.String())
+			t.Fatalf("gatherkit exited:\n%s", p.Stderr.String())
 		default:
 		}
 		return Answers(t, p.URL+"/readyz")
@@ -127,22 +127,22 @@ func StartBinary(t *testing.T, binary, address string, settings []string, args .
 	return p
 }
 
-// Launch starts a command whose context is the test's and waits for its end before
-// the test ends; exited is closed then.
+// Launch starts a command, which must have the context of the test. It closes exited when the
+// command exits, and the test waits for that before it ends.
 func Launch(t *testing.T, cmd *exec.Cmd, exited chan struct{}) {
 	t.Helper()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // also when the test process panics
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // also ends the command if the test process panics
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		defer close(exited)
-		_ = cmd.Wait() // that it was killed is no news
+		_ = cmd.Wait() // it reports that the process was killed
 	}()
 	t.Cleanup(func() { <-exited })
 }
 
-// Stop ends the service in the way that an operator does, and waits.
+// Stop stops the service with SIGTERM, as an operator does, and waits until it exits.
 func (p *Process) Stop(t *testing.T) {
 	t.Helper()
 	if err := syscall.Kill(p.PID, syscall.SIGTERM); err != nil {
@@ -151,7 +151,7 @@ func (p *Process) Stop(t *testing.T) {
 	<-p.Exited
 }
 
-// Kill ends the service as a power cut does, and waits.
+// Kill kills the service with SIGKILL and waits until it exits.
 func (p *Process) Kill(t *testing.T) {
 	t.Helper()
 	if err := p.Cmd.Process.Kill(); err != nil {
@@ -160,27 +160,27 @@ func (p *Process) Kill(t *testing.T) {
 	<-p.Exited
 }
 
-// ExitCode waits for the end of the service and returns its status.
+// ExitCode waits until the service exits and returns its exit status.
 func (p *Process) ExitCode(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-p.Exited:
 	case <-time.After(storetest.Patience):
-		t.Fatalf("gatherkit did not end within %v:\n%s", storetest.Patience, p.Stderr.Tail())
+		t.Fatalf("gatherkit did not exit within %v:\n%s", storetest.Patience, p.Stderr.Tail())
 	}
 	return p.Cmd.ProcessState.ExitCode()
 }
 
-// CleanEnvironment is the environment without settings of gatherkit.
+// CleanEnvironment returns the environment without GATHERKIT_ variables.
 func CleanEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "GATHERKIT_") })
 }
 
 var portsGiven atomic.Int64
 
-// FreeAddress is a free loopback address. Its port is below those that clients get,
-// as a client that redials a dead port among them can connect to itself. The search
-// starts at the process id, so that test processes side by side do not race for one.
+// FreeAddress returns a free loopback address. The port is below the ephemeral ones, because
+// a client that redials a closed ephemeral port can connect to itself. The search starts at a
+// port derived from the process id, so that concurrent test processes do not get the same one.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	const first, count = 10000, 10000
@@ -200,7 +200,7 @@ func FreeAddress(t *testing.T) string {
 	return ""
 }
 
-// Output collects what a process writes, while it writes.
+// Output collects the output of a process. It is safe for concurrent use.
 type Output struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -218,13 +218,13 @@ func (o *Output) String() string {
 	return o.all.String()
 }
 
-// Tail is the end of what was written: a log under load is long.
+// Tail returns the last 2,000 bytes of the output, because logs under load are long.
 func (o *Output) Tail() string {
 	all := o.String()
 	return all[max(0, len(all)-2000):]
 }
 
-// Answers reports whether a GET succeeds, within a minute.
+// Answers reports whether GET url returns 200 within a minute.
 func Answers(t *testing.T, url string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -237,11 +237,11 @@ func Answers(t *testing.T, url string) bool {
 	if err != nil {
 		return false
 	}
-	defer response.Body.Close() //nolint:errcheck // only the status counts
+	defer response.Body.Close() //nolint:errcheck // only the status matters
 	return response.StatusCode == http.StatusOK
 }
 
-// Eventually waits until something has happened, and fails after storetest.Patience.
+// Eventually waits until happened returns true. The test fails after storetest.Patience.
 func Eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

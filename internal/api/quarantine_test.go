@@ -207,7 +207,7 @@ func TestQuarantined(t *testing.T) {
 		const one, it = `{"id":"{spam}"}`, `{"ids":["{spam}"],"set":{"box":"`
 		boxes(1, 1, 0)
 		again("in quarantine")
-		last("request.created: Somebody with the app's key made the request.")
+		last("request.created: A caller with the app's API key created the request.")
 		says("requests-restore", one, "ok") // as it is
 		boxes(1, 1, 0)
 		says("requests-block", one, "ok")
@@ -216,18 +216,18 @@ func TestQuarantined(t *testing.T) {
 		says("requests-block", one, "requests.not_found")
 		says("requests-release", one, "requests.not_found")
 		says("requests-restore", one, "ok")
-		last("request.restored: Member took the request out of the bin.")
+		last("request.restored: Member restored the request from the bin.")
 		boxes(2, 0, 0)
 		says("requests-block", one, "requests.not_quarantined")
 		again("that is live")
 
 		for _, c := range []struct{ operation, body, want string }{
-			{"requests-release", one, "request.released: Member took the request out of quarantine."},
+			{"requests-release", one, "request.released: Member released the request from quarantine."},
 			{"requests-block", one, "request.blocked: Member moved the request to the bin as spam."},
 			{"requests-delete", one, "request.blocked: Member moved the request to the bin as spam."},
-			{"requests-bulk-update", it + `live"}}`, "request.released: Member took the request out of quarantine."},
+			{"requests-bulk-update", it + `live"}}`, "request.released: Member released the request from quarantine."},
 			{"requests-bulk-update", it + `bin"}}`, "request.blocked: Member moved the request to the bin as spam."},
-			{"requests-bulk-update", `{"filter":{"box":"quarantine"},"expected_count":1,"set":{"box":"live","status":"declined"}}`, "request.released: Member took the request out of quarantine."},
+			{"requests-bulk-update", `{"filter":{"box":"quarantine"},"expected_count":1,"set":{"box":"live","status":"declined"}}`, "request.released: Member released the request from quarantine."},
 			{"requests-bulk-update", it[:len(it)-len(`"box":"`)] + `"status":"planned"}}`, "request.updated: Member changed the status from opened to planned."},
 		} {
 			s.names["spam"] = s.submitSpam("Watches")

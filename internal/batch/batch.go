@@ -1,6 +1,6 @@
-// Package batch is group commit: concurrent calls with the same key are joined
-// into one call on a slice. There is no timer: while one group runs, the next
-// gathers, so a lone call waits for nobody and a crowd shares the cost.
+// Package batch implements group commit: it joins concurrent calls with the same key into
+// one call on a slice. There is no timer: the next group forms while the current one runs.
+// So a single call does not wait, and concurrent calls share the cost.
 package batch
 
 import (
@@ -13,37 +13,37 @@ import (
 	"time"
 )
 
-// ErrFull and ErrClosed are refusals of Do before anything was done.
+// Do returns ErrFull or ErrClosed if it does not accept a call.
 var (
 	ErrFull   = errors.New("too many calls are waiting; try again later")
 	ErrClosed = errors.New("closed: no more calls are accepted")
 )
 
-// Options bound a Batcher.
+// Options are the limits and hooks of a Batcher.
 type Options struct {
-	MaxGroup int           // most members in one group
-	MaxQueue int           // most waiting members over all keys; one more is refused with ErrFull
-	Parallel int           // groups of different keys that run at once
-	Timeout  time.Duration // each group runs under a context of its own with this timeout, never under a caller's
-	// Alone reports whether an error of run was caused by one member's data: then
-	// the members are run again one by one, within the same timeout. Any other
-	// error fails the whole group. May be nil.
+	MaxGroup int           // maximum number of members in a group
+	MaxQueue int           // maximum number of waiting members of all keys; Do returns ErrFull beyond it
+	Parallel int           // maximum number of groups, of different keys, that run at once
+	Timeout  time.Duration // timeout of a group, whose context is independent of the callers' contexts
+	// Alone reports whether an error of run may be caused by the data of one member. If so,
+	// each member is run again in a group of its own, within the same timeout. Any other
+	// error fails the whole group. Alone may be nil.
 	Alone func(error) bool
-	// Observe is told each group's size before it runs. May be nil.
+	// Observe is called with the size of each group before it runs. It may be nil.
 	Observe func(size int)
 }
 
-// Batcher joins calls. Its methods are safe for concurrent use. It has no
-// goroutine while it is idle.
+// Batcher joins concurrent calls into groups. Its methods are safe for concurrent use. It
+// has no goroutines while it is idle.
 type Batcher[K comparable, Q, R any] struct {
 	run func(ctx context.Context, key K, qs []Q) ([]R, error)
 	o   Options
 
 	mu      sync.Mutex
-	drained sync.Cond        // signalled when a worker ends
+	drained sync.Cond        // signaled when a worker ends
 	lanes   map[K]*list.List // waiting members of each key that is ready or running
-	ready   []K              // keys with waiting members and no running group, longest ready first
-	queued  int              // waiting members over all lanes
+	ready   []K              // keys with waiting members and no running group, in the order they became ready
+	queued  int              // number of waiting members of all keys
 	workers int
 	closed  bool
 }
@@ -51,15 +51,15 @@ type Batcher[K comparable, Q, R any] struct {
 type member[Q, R any] struct {
 	q      Q
 	ctx    context.Context
-	place  *list.Element // in its lane, to leave it in constant time; nil once the group has begun
+	place  *list.Element // position in its lane, to leave it in constant time; nil once the group has started
 	result R
 	err    error
 	done   chan struct{} // closed once result and err are set
 }
 
-// New returns a Batcher. run gets the members of one group in the order in which
-// they came and must return as many results in the same order. MaxGroup, MaxQueue,
-// Parallel and Timeout must be positive: New panics otherwise.
+// New returns a Batcher. It calls run with the members of a group in the order of their
+// arrival; run must return as many results, in the same order. New panics unless MaxGroup,
+// MaxQueue, Parallel and Timeout are positive.
 func New[K comparable, Q, R any](run func(ctx context.Context, key K, qs []Q) ([]R, error), o Options) *Batcher[K, Q, R] {
 	if o.MaxGroup < 1 || o.MaxQueue < 1 || o.Parallel < 1 || o.Timeout <= 0 {
 		panic("batch: MaxGroup, MaxQueue, Parallel and Timeout must be positive")
@@ -69,10 +69,10 @@ func New[K comparable, Q, R any](run func(ctx context.Context, key K, qs []Q) ([
 	return b
 }
 
-// Do runs q in a group of its key and returns its result. It fails with ErrFull,
-// with ErrClosed, with the cause of ctx's end when that came before the group
-// began, or with the error of the group. Once the group has begun Do waits for the
-// outcome even if ctx ends, because what it wrote may be durable.
+// Do runs q in a group of its key and returns its result. It returns ErrFull, ErrClosed,
+// the cause of ctx if ctx ends before the group starts, or the error of the group. Once the
+// group has started, Do waits for the result even if ctx ends, because the group's writes
+// may already be durable.
 func (b *Batcher[K, Q, R]) Do(ctx context.Context, key K, q Q) (R, error) {
 	m := &member[Q, R]{q: q, ctx: ctx, done: make(chan struct{})}
 	if err := b.enter(key, m); err != nil {
@@ -89,15 +89,15 @@ func (b *Batcher[K, Q, R]) Do(ctx context.Context, key K, q Q) (R, error) {
 	return m.result, m.err
 }
 
-// Queued is how many members wait for their group to begin.
+// Queued returns the number of members that wait for their group to start.
 func (b *Batcher[K, Q, R]) Queued() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.queued
 }
 
-// Close refuses new calls with ErrClosed and returns when all accepted members
-// have been answered.
+// Close makes Do return ErrClosed for new calls, and waits until all accepted calls have
+// their results.
 func (b *Batcher[K, Q, R]) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +107,7 @@ func (b *Batcher[K, Q, R]) Close() {
 	}
 }
 
-// enter puts a member at the end of its lane, or refuses it.
+// enter appends a member to its lane. It returns ErrFull or ErrClosed if it does not.
 func (b *Batcher[K, Q, R]) enter(key K, m *member[Q, R]) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,7 +132,7 @@ func (b *Batcher[K, Q, R]) enter(key K, m *member[Q, R]) error {
 	return nil
 }
 
-// leave takes a member out of its lane and reports whether it still waited there.
+// leave removes a member from its lane. It reports whether the member was still waiting.
 func (b *Batcher[K, Q, R]) leave(key K, m *member[Q, R]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,8 +144,8 @@ func (b *Batcher[K, Q, R]) leave(key K, m *member[Q, R]) bool {
 	return true
 }
 
-// work runs groups until no key is ready. A key with more members goes to the end
-// of the ready ones, so that a busy key does not starve the others.
+// work runs groups until no key is ready. A key with more waiting members goes to the end
+// of the ready keys, so that a busy key does not starve the others.
 func (b *Batcher[K, Q, R]) work() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -168,7 +168,8 @@ func (b *Batcher[K, Q, R]) work() {
 	b.drained.Broadcast()
 }
 
-// gather takes the next group out of a lane and answers those whose ctx has ended.
+// gather removes the next group from a lane. Members whose ctx has ended get its cause as
+// their error instead.
 func (b *Batcher[K, Q, R]) gather(lane *list.List) (group []*member[Q, R]) {
 	for lane.Len() > 0 && len(group) < b.o.MaxGroup {
 		m := lane.Remove(lane.Front()).(*member[Q, R])
@@ -184,7 +185,7 @@ func (b *Batcher[K, Q, R]) gather(lane *list.List) (group []*member[Q, R]) {
 	return group
 }
 
-// runGroup runs a group and answers its members.
+// runGroup runs a group and sets the results of its members.
 func (b *Batcher[K, Q, R]) runGroup(key K, group []*member[Q, R]) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.o.Timeout)
 	defer cancel()
@@ -201,8 +202,8 @@ func (b *Batcher[K, Q, R]) runGroup(key K, group []*member[Q, R]) {
 	}
 }
 
-// call calls run once and stores the results. With an error it reports whether the
-// members should be run alone.
+// call calls run and stores the results. If run fails, alone reports whether to run each
+// member again by itself.
 func (b *Batcher[K, Q, R]) call(ctx context.Context, key K, group []*member[Q, R]) (alone bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -53,7 +53,7 @@ func TestKeysRunSideBySideUpToTheLimit(t *testing.T) {
 		c.finish(good)
 		d := r.wantGroup(t, "d", 4)
 		b.finish(good)
-		again := r.wantGroup(t, "a", 5) // behind c and d: a busy key does not starve the others
+		again := r.wantGroup(t, "a", 5) // after c and d: a busy key does not starve the others
 		again.finish(good)
 		d.finish(good)
 		wantGood(t, calls...)
@@ -97,7 +97,7 @@ func TestCallWithEndedContextDoesNotRun(t *testing.T) {
 	})
 }
 
-// unseen is a context whose end Do does not notice before the worker does.
+// unseen is a context whose end the worker notices before Do.
 type unseen struct{ context.Context }
 
 func (unseen) Done() <-chan struct{} { return nil }
@@ -110,7 +110,7 @@ func TestBegunGroupIsAwaitedUnderItsOwnContext(t *testing.T) {
 		synctest.Wait()
 		wantWaiting(t, c)
 		if g.ctx.Err() != nil {
-			t.Fatal("the caller's end reached the group")
+			t.Fatal("the end of the caller's context ended the group")
 		}
 		if until, ok := g.ctx.Deadline(); !ok || time.Until(until) != limits.Timeout {
 			t.Fatalf("the group has %v, want %v", time.Until(until), limits.Timeout)
@@ -136,7 +136,7 @@ func TestGroupTimesOut(t *testing.T) {
 	})
 }
 
-// twoGathered returns two calls in one group that has begun.
+// twoGathered returns two calls in a group that has started.
 func twoGathered(t *testing.T, r *rig) (*group, []*call) {
 	t.Helper()
 	first := r.call("a", 1)
@@ -203,7 +203,7 @@ func TestBrokenRunIsAnErrorForEveryMember(t *testing.T) {
 						t.Fatalf("call %d: got %q, %v, want an error with %q", c.q, c.result, c.err, test.want)
 					}
 				}
-				r.wantNoGroup(t) // these are not errors of run, so nobody is run alone
+				r.wantNoGroup(t) // these are not errors of run, so no member runs alone
 				after := r.call("a", 4)
 				r.wantGroup(t, "a", 4).finish(good)
 				wantGood(t, after)
@@ -230,7 +230,7 @@ func TestCloseDrains(t *testing.T) {
 		r.wantGroup(t, "a", 2).finish(good)
 		<-closed
 		wantGood(t, calls...)
-		r.Close() // again, and at once
+		r.Close() // a second call returns at once
 	})
 }
 

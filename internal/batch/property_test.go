@@ -18,14 +18,14 @@ import (
 	"gatherkit/internal/batch"
 )
 
-// model is what must be true of a rig after each step.
+// model is the expected state of a rig after each step.
 type model struct {
 	*rig
 	o       batch.Options
 	calls   []*call            // by q
-	want    map[*call]string   // answers that must have been given
+	want    map[*call]string   // expected results of finished calls
 	waiting map[string][]*call // in order of arrival
-	alone   map[string][]int   // members yet to be run alone
+	alone   map[string][]int   // members that have yet to run alone
 	running []*group
 }
 
@@ -33,7 +33,7 @@ var errGone, errLost = errors.New("gone"), errors.New("lost")
 
 func answer(result string, err error) string {
 	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n") // a panic's stack follows
+		first, _, _ := strings.Cut(err.Error(), "\n") // the other lines are the stack of a panic
 		return "error: " + first
 	}
 	return result
@@ -102,7 +102,7 @@ func (m *model) end(g *group, how string) {
 	g.finish(map[string]outcome{"good": good, "data": fails(errData), "lost": fails(errLost), "panic": panics, "short": short}[how])
 }
 
-// check settles the groups that began and compares everything that can be seen.
+// check waits for started groups and compares the observable state with the model.
 func (m *model) check(t *rapid.T) {
 	for g := m.next(); g != nil; g = m.next() {
 		var want []int
@@ -129,7 +129,7 @@ func (m *model) check(t *rapid.T) {
 	for key, calls := range m.waiting {
 		busy := slices.ContainsFunc(m.running, func(g *group) bool { return g.key == key })
 		if len(calls) > 0 && !busy && len(m.running) < m.o.Parallel {
-			t.Fatalf("key %s waits though nothing is in its way", key)
+			t.Fatalf("key %s waits although it could run", key)
 		}
 	}
 	if got, want := m.Queued(), m.queued(); got != want {
@@ -164,14 +164,14 @@ func TestAnyScheduleAnswersEveryCallOnce(t *testing.T) {
 				m.check(t)
 			}
 			if m.queued() > 0 {
-				t.Fatalf("%d members wait for ever", m.queued())
+				t.Fatalf("%d members wait forever", m.queued())
 			}
 			<-closed
 		})
 	})
 }
 
-// Many callers at once, some of whom give up, with nothing that orders them.
+// This test runs many concurrent callers in no particular order, some of which give up.
 func TestCrowd(t *testing.T) {
 	const callers, each, keys = 32, 200, 5
 	var ran [callers * each]atomic.Int32
@@ -210,7 +210,7 @@ func TestCrowd(t *testing.T) {
 		})
 	}
 	crowd.Wait()
-	goleak.VerifyNone(t) // without Close: an idle Batcher has no goroutine
+	goleak.VerifyNone(t) // without Close, because an idle Batcher has no goroutines
 	if n := b.Queued(); n != 0 {
 		t.Errorf("%d are queued, want none", n)
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// errData is what a group fails with when one member's data is to blame.
+// errData is the error of a group if the data of one member is invalid.
 var errData = errors.New("bad data")
 
 var limits = batch.Options{
@@ -23,12 +23,12 @@ var limits = batch.Options{
 	Alone: func(err error) bool { return errors.Is(err, errData) },
 }
 
-// rig is a Batcher whose groups last until the test ends them. It lives in a
-// bubble of synctest, where every step settles before the next.
+// rig is a Batcher whose groups run until the test ends them. It runs in a synctest bubble,
+// where each step completes before the next one.
 type rig struct {
 	*batch.Batcher[string, int, string]
 	began chan *group
-	quit  chan struct{} // ends all groups, so that a failed test leaves nothing behind
+	quit  chan struct{} // ends all groups, so that a failed test leaves no goroutines
 }
 
 type group struct {
@@ -38,7 +38,7 @@ type group struct {
 	end chan outcome
 }
 
-// outcome is how a group ends.
+// outcome is the result of a group.
 type outcome func(key string, qs []int) ([]string, error)
 
 func good(key string, qs []int) ([]string, error) {
@@ -72,7 +72,7 @@ func newRig(o batch.Options) *rig {
 	return r
 }
 
-// call is a call of Do under way. Its answer may be read once done is closed.
+// call is a call of Do. Its result can be read once done is closed.
 type call struct {
 	cancel context.CancelCauseFunc
 	key    string
@@ -102,7 +102,7 @@ func (c *call) answered() bool {
 	}
 }
 
-// next is the group that began next, nil when no other has begun.
+// next returns the next group that has started, or nil if there is none.
 func (r *rig) next() *group {
 	select {
 	case g := <-r.began:
@@ -117,8 +117,8 @@ func (g *group) finish(end outcome) {
 	synctest.Wait()
 }
 
-// bubble runs a test with a rig of its own. It also proves that an idle Batcher
-// has no goroutine: synctest fails a test that leaves one.
+// bubble runs a test with a new rig in a synctest bubble. synctest fails if goroutines are
+// left, so this also checks that an idle Batcher has none.
 func bubble(t *testing.T, o batch.Options, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,12 +128,12 @@ func bubble(t *testing.T, o batch.Options, test func(t *testing.T, r *rig)) {
 	})
 }
 
-// wantGroup takes the next group and compares it.
+// wantGroup takes the next group and checks its members.
 func (r *rig) wantGroup(t *testing.T, key string, qs ...int) *group {
 	t.Helper()
 	g := r.next()
 	if g == nil {
-		t.Fatalf("no group began, want %s%v", key, qs)
+		t.Fatalf("no group started, want %s%v", key, qs)
 	}
 	if g.key != key || fmt.Sprint(g.qs) != fmt.Sprint(qs) {
 		t.Fatalf("group %s%v began, want %s%v", g.key, g.qs, key, qs)
@@ -144,11 +144,11 @@ func (r *rig) wantGroup(t *testing.T, key string, qs ...int) *group {
 func (r *rig) wantNoGroup(t *testing.T) {
 	t.Helper()
 	if g := r.next(); g != nil {
-		t.Fatalf("group %s%v began, want none", g.key, g.qs)
+		t.Fatalf("group %s%v started, want none", g.key, g.qs)
 	}
 }
 
-// wantGood checks that calls were answered with their own results.
+// wantGood checks that each call has its own result.
 func wantGood(t *testing.T, calls ...*call) {
 	t.Helper()
 	for _, c := range calls {

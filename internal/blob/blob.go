@@ -1,6 +1,5 @@
-// Package blob keeps the files that people attach to their requests: in a folder, or in
-// a bucket of S3. A file first lies where it was sent to, unseen by anybody; Accept looks
-// into it, and only what passes gets its place among the files that can be opened.
+// Package blob stores the files that people attach to their requests, in a folder or in an
+// S3 bucket. A received file cannot be opened until Accept has inspected it.
 package blob
 
 import (
@@ -24,87 +23,91 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// ErrNotFound says that there is no such file.
-var ErrNotFound = errors.New("there is no such file")
+// ErrNotFound means that a file does not exist.
+var ErrNotFound = errors.New("the file does not exist")
 
-// inspections is how many files are in memory at once to be looked into: each takes its
-// length twice.
+// inspections is how many files are inspected at once. Each uses twice its size in memory.
 const inspections = 2
 
-// Store keeps files. Its methods are safe for concurrent use, and several processes may
-// use the same place.
+// Store stores files. Its methods are safe for concurrent use, and several processes can
+// use the same folder or bucket.
 type Store struct {
-	bucket  *blob.Bucket
-	folder  string // of a store in a folder, else ""
-	looking *semaphore.Weighted
+	bucket     *blob.Bucket
+	folder     string // empty for a bucket in S3
+	inspecting *semaphore.Weighted
 }
 
-// Open opens the store at a place: an s3:// address (credentials come from the
-// environment, as the AWS SDK documents), or a folder, which is made when it is missing.
+// Open opens the store in place: an s3:// URL, or a folder, which is created if it does not
+// exist. Credentials for S3 come from the environment, as the AWS SDK documents.
 func Open(ctx context.Context, place string) (*Store, error) {
-	s := &Store{looking: semaphore.NewWeighted(inspections)}
+	s := &Store{inspecting: semaphore.NewWeighted(inspections)}
 	var err error
 	if strings.HasPrefix(place, "s3://") {
 		s.bucket, err = blob.OpenBucket(ctx, place)
 	} else {
 		s.folder = place
-		// Beside the files, or a rename could lead from one disk to another.
-		s.bucket, err = fileblob.OpenBucket(place, &fileblob.Options{CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+		s.bucket, err = fileblob.OpenBucket(place, &fileblob.Options{
+			CreateDir: true, DirFileMode: 0o700, Metadata: fileblob.MetadataDontWrite,
+			NoTempDir: true, // temporary files are in the folder itself, because rename does not work between disks
+		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the place for uploads: %w", err)
+		return nil, fmt.Errorf("cannot open the storage for attached files: %w; check --uploads", err)
 	}
 	return s, nil
 }
 
-// Close ends the store.
+// Close closes the store.
 func (s *Store) Close() error { return s.bucket.Close() }
 
-// The two rooms: what was sent, and what can be opened.
+// Received files are in incoming/ until they are accepted, and then in files/.
+const acceptedPrefix = "files/"
+
 func incoming(id feedback.ID) string { return "incoming/" + id.String() }
-func accepted(id feedback.ID) string { return acceptedRoom + id.String() }
+func accepted(id feedback.ID) string { return acceptedPrefix + id.String() }
 
-const acceptedRoom = "files/"
-
-// Target is where a file of so many bytes, and no other length, is to be sent straight,
-// with PUT; "" where files come by way of Receive.
+// Target returns a URL to which a client can send a file of exactly size bytes with PUT
+// until life has passed. It returns "" if DirectUploads is false.
 func (s *Store) Target(ctx context.Context, id feedback.ID, size int64, life time.Duration) (string, error) {
-	if !s.SentPast() {
+	if !s.DirectUploads() {
 		return "", nil
 	}
-	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", Expiry: life, BeforeSign: func(as func(any) bool) error {
+	limitSize := func(as func(any) bool) error {
 		var put *s3.PutObjectInput
 		if as(&put) {
 			put.ContentLength = &size
 		}
 		return nil
-	}})
+	}
+	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", Expiry: life, BeforeSign: limitSize})
 }
 
-// SentPast reports whether files are sent straight to a Target.
-func (s *Store) SentPast() bool { return s.folder == "" }
+// DirectUploads reports whether clients send files directly to the bucket, to the URL that
+// Target returns, and not to the service.
+func (s *Store) DirectUploads() bool { return s.folder == "" }
 
-// Receive stores what was sent as a file, for Accept to look into.
+// Receive stores a file that was sent to the service. Accept must inspect it before it can
+// be opened.
 func (s *Store) Receive(ctx context.Context, id feedback.ID, from io.Reader) error {
 	return s.write(ctx, incoming(id), from)
 }
 
-// Accept looks into what was sent as a file of so many bytes and gives it its place,
-// without what a picture says of where and by whom it was taken. It returns the content
-// type that it has and its size then. What was accepted once stays as it is, whatever is
-// sent after that. It refuses what was not sent with ErrNotFound, and what may not be
-// attached with feedback.ErrInvalidFile.
+// Accept inspects a received file, removes metadata from images, and makes it available to
+// Open. It returns the content type and the new size in bytes. An accepted file never
+// changes, even if another one is received with the same id. Accept returns ErrNotFound if
+// no file was received, and feedback.ErrInvalidFile if the file does not have the announced
+// size or must not be attached.
 func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (contentType string, size int64, err error) {
-	if err := s.looking.Acquire(ctx, 1); err != nil {
+	if err := s.inspecting.Acquire(ctx, 1); err != nil {
 		return "", 0, err
 	}
-	defer s.looking.Release(1)
+	defer s.inspecting.Release(1)
 	sent, err := s.read(ctx, incoming(id))
 	switch {
-	case errors.Is(err, ErrNotFound): // perhaps it was accepted before, and nobody heard of it
-		return s.known(ctx, id)
+	case errors.Is(err, ErrNotFound): // an earlier call may have accepted it
+		return s.describeAccepted(ctx, id)
 	case err == nil && int64(len(sent)) != announced:
-		err = feedback.ErrInvalidFile.With("The file must have the %d bytes that were announced.", announced)
+		err = feedback.ErrInvalidFile.With("The file must have the announced size of %d bytes.", announced)
 	}
 	if err != nil {
 		return "", 0, err
@@ -120,14 +123,14 @@ func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (co
 	if err := s.Discard(ctx, id); err != nil {
 		return "", 0, err
 	}
-	if err != nil { // sent twice at once, and the other was first
-		return s.known(ctx, id)
+	if err != nil { // a concurrent call has accepted it
+		return s.describeAccepted(ctx, id)
 	}
 	return contentType, int64(len(clean)), nil
 }
 
-// known is what a file is that was accepted before.
-func (s *Store) known(ctx context.Context, id feedback.ID) (contentType string, size int64, err error) {
+// describeAccepted returns the content type and the size of an accepted file.
+func (s *Store) describeAccepted(ctx context.Context, id feedback.ID) (contentType string, size int64, err error) {
 	content, err := s.read(ctx, accepted(id))
 	if err != nil {
 		return "", 0, err
@@ -136,18 +139,19 @@ func (s *Store) known(ctx context.Context, id feedback.ID) (contentType string, 
 	return contentType, int64(len(clean)), err
 }
 
-// Discard removes what was sent and not accepted, if there is anything.
+// Discard removes a received file that was not accepted. It does nothing if there is none.
 func (s *Store) Discard(ctx context.Context, id feedback.ID) error {
 	return s.delete(ctx, incoming(id))
 }
 
-// read returns a file that was sent, which anybody may have made larger than announced.
+// read returns the content of a file. It returns feedback.ErrInvalidFile if the file is too
+// large, which is possible with direct uploads.
 func (s *Store) read(ctx context.Context, key string) ([]byte, error) {
 	r, err := s.bucket.NewReader(ctx, key, nil)
 	if err != nil {
-		return nil, orNotFound(err)
+		return nil, translate(err)
 	}
-	defer r.Close() //nolint:errcheck // it was read
+	defer r.Close() //nolint:errcheck // the content has been read
 	if r.Size() > feedback.MaxUpload {
 		return nil, feedback.ErrInvalidFile.With("A file may be at most %d MiB.", feedback.MaxUpload>>20)
 	}
@@ -156,40 +160,41 @@ func (s *Store) read(ctx context.Context, key string) ([]byte, error) {
 	return content, err
 }
 
-// Open opens a file that was accepted. It refuses with ErrNotFound.
+// Open opens an accepted file. It returns ErrNotFound if there is none.
 func (s *Store) Open(ctx context.Context, id feedback.ID) (io.ReadSeekCloser, error) {
 	r, err := s.bucket.NewReader(ctx, accepted(id), nil)
 	if err != nil {
-		return nil, orNotFound(err)
+		return nil, translate(err)
 	}
 	return r, nil
 }
 
-// Remove removes a file, if there is one.
+// Remove removes a file, whether it was accepted or not. It does nothing if there is none.
 func (s *Store) Remove(ctx context.Context, id feedback.ID) error {
 	return errors.Join(s.Discard(ctx, id), s.delete(ctx, accepted(id)))
 }
 
 func (s *Store) delete(ctx context.Context, key string) error {
-	if err := orNotFound(s.bucket.Delete(ctx, key)); err != nil && !errors.Is(err, ErrNotFound) {
+	if err := translate(s.bucket.Delete(ctx, key)); err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	return nil
 }
 
-// write stores a file and returns once it is durable. What broke off leaves nothing.
+// write stores a file and returns once it is durable. If it fails, it stores nothing.
 func (s *Store) write(ctx context.Context, key string, from io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // before Close, it keeps the rest from being taken for the whole
+	defer cancel() // canceling before Close keeps an incomplete file from being stored
 	w, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{
 		ContentType: "application/octet-stream", DisableContentTypeDetection: true,
-		// Not every server that speaks S3 knows this; there, nothing is sent where it is accepted.
-		IfNotExist: s.folder != "" && strings.HasPrefix(key, acceptedRoom),
+		// Some S3-compatible servers do not support IfNotExist. With S3 it is not needed,
+		// because clients cannot write to accepted files.
+		IfNotExist: s.folder != "" && strings.HasPrefix(key, acceptedPrefix),
 	})
 	if err != nil {
 		return err
 	}
-	// By itself the writer takes a megabyte for each file that comes in.
+	// The writer's own ReadFrom would allocate a buffer of a megabyte for each file.
 	if _, err := io.Copy(struct{ io.Writer }{w}, from); err != nil {
 		cancel()
 		return errors.Join(err, ignoreCanceled(w.Close()))
@@ -207,11 +212,11 @@ func ignoreCanceled(err error) error {
 	return err
 }
 
-// sync makes a file of the folder durable, which fileblob leaves to the system.
+// sync makes a file in the folder durable, because fileblob does not.
 func (s *Store) sync(key string) error {
 	file := filepath.Join(s.folder, filepath.FromSlash(key))
 	for _, name := range []string{file, filepath.Dir(file), s.folder} {
-		f, err := os.Open(name) //nolint:gosec // the key is made of an id
+		f, err := os.Open(name) //nolint:gosec // the key contains only an id
 		if err != nil {
 			return err
 		}
@@ -222,7 +227,8 @@ func (s *Store) sync(key string) error {
 	return nil
 }
 
-func orNotFound(err error) error {
+// translate returns ErrNotFound if err means that a file does not exist, and otherwise err.
+func translate(err error) error {
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return ErrNotFound
 	}

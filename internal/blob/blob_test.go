@@ -51,7 +51,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("broken off: %v", err)
 	}
 	if err := accept(); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a half was taken for the whole: %v", err)
+		t.Errorf("a partial file was accepted: %v", err)
 	}
 	if err := s.Receive(t.Context(), id, strings.NewReader("more than words")); err != nil {
 		t.Fatal(err)
@@ -76,12 +76,12 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := accept(); err != nil || open() != "words" {
-		t.Errorf("other words were sent after that: %v, %s", err, open())
+		t.Errorf("after another file was received: %v, %s", err, open())
 	}
 	if left := files(t, folder); len(left) != 1 {
 		t.Errorf("left: %v", left)
 	}
-	for range 2 { // the second time, there is nothing
+	for range 2 { // the second time, there is no file
 		if err := s.Remove(t.Context(), id); err != nil || open() != "not found" {
 			t.Errorf("removed: %v", err)
 		}
@@ -125,7 +125,7 @@ func TestLookingEndsWithItsCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close() //nolint:errcheck // the test is over
-	if err := s.looking.Acquire(t.Context(), inspections); err != nil {
+	if err := s.inspecting.Acquire(t.Context(), inspections); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

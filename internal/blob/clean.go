@@ -6,19 +6,20 @@ import (
 	"slices"
 )
 
-// What cameras and editors write into a picture (where it was taken, by whom, a smaller
-// one that shows what was cut off) is left out, and so is whatever follows its end. Of
-// each kind, only the parts that show it are kept; pixels are never touched.
+// The functions below remove the metadata that cameras and editors add to images, such as
+// the location, the author, and thumbnails of the image before it was cropped, and all data
+// after the end of the image. They keep only the parts that are needed to show the image,
+// and do not change its pixels.
 
-// The parts of a PNG that are kept (PNG specification, third edition, 11), with those of
-// animations.
+// keptChunks are the chunks of a PNG that are kept (PNG specification, third edition,
+// section 11), including those of animations.
 var keptChunks = []string{
-	"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD", "hIST", "pHYs", "sPLT",
-	"acTL", "fcTL", "fdAT",
+	"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD", "hIST", "pHYs",
+	"sPLT", "acTL", "fcTL", "fdAT",
 }
 
 func cleanPNG(in []byte) ([]byte, error) {
-	const signature, frame = 8, 12 // length, name and checksum around a chunk
+	const signature, frame = 8, 12 // frame is the length, name and checksum of a chunk
 	if len(in) < signature {
 		return nil, errDamaged
 	}
@@ -40,8 +41,8 @@ func cleanPNG(in []byte) ([]byte, error) {
 	return nil, errDamaged
 }
 
-// The parts of a WebP that are kept (RFC 9649, 2.7).
-var keptParts = []string{"VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF", "ICCP"}
+// keptWebPChunks are the chunks of a WebP that are kept (RFC 9649, section 2.7).
+var keptWebPChunks = []string{"VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF", "ICCP"}
 
 func cleanWebP(in []byte) ([]byte, error) {
 	const header, head, metadata = 12, 8, 0b1100 // the flags of Exif and XMP in VP8X
@@ -63,20 +64,20 @@ func cleanWebP(in []byte) ([]byte, error) {
 			return nil, errDamaged
 		}
 		name := string(rest[:4])
-		if slices.Contains(keptParts, name) {
+		if slices.Contains(keptWebPChunks, name) {
 			out = append(out, rest[:n]...)
 			if name == "VP8X" && n > head {
-				out[len(out)-int(n)+head] &^= metadata //nolint:gosec // n is no longer than the file
+				out[len(out)-int(n)+head] &^= metadata //nolint:gosec // n is at most the length of the file
 			}
 		}
 		rest = rest[n:]
 	}
-	binary.LittleEndian.PutUint32(out[4:], uint32(len(out)-head)) //nolint:gosec // shorter than it was
+	binary.LittleEndian.PutUint32(out[4:], uint32(len(out)-head)) //nolint:gosec // it is not longer than before
 	return out, nil
 }
 
-// cleanGIF keeps pictures, their timing and how often they are repeated, and leaves out
-// comments and what applications have added (GIF89a, 17 to 27).
+// cleanGIF keeps frames, their timing and the number of loops. It removes comments and all
+// other application extensions (GIF89a, sections 17 to 27).
 func cleanGIF(in []byte) ([]byte, error) {
 	const screen, descriptor = 13, 10
 	end, ok := tableEnd(in, screen, 10)
@@ -89,7 +90,7 @@ func cleanGIF(in []byte) ([]byte, error) {
 		switch in[at] {
 		case ';':
 			return append(out, ';'), nil
-		case ',': // a picture: its descriptor, perhaps a table of colours, a byte, its data
+		case ',': // a frame: its descriptor, an optional color table, a byte and its data
 			if at, ok = tableEnd(in, at+descriptor, at+9); !ok {
 				return nil, errDamaged
 			}
@@ -99,7 +100,8 @@ func cleanGIF(in []byte) ([]byte, error) {
 				return nil, errDamaged
 			}
 			const control, application = 0xF9, 0xFF
-			loops := bytes.HasPrefix(in[at+2:], []byte("\x0bNETSCAPE2.0")) || bytes.HasPrefix(in[at+2:], []byte("\x0bANIMEXTS1.0"))
+			loops := bytes.HasPrefix(in[at+2:], []byte("\x0bNETSCAPE2.0")) ||
+				bytes.HasPrefix(in[at+2:], []byte("\x0bANIMEXTS1.0"))
 			keep = in[at+1] == control || in[at+1] == application && loops
 			at += 2
 		default:
@@ -115,8 +117,8 @@ func cleanGIF(in []byte) ([]byte, error) {
 	return nil, errDamaged
 }
 
-// tableEnd is where a table of colours ends that begins at from, if the flags say that
-// there is one.
+// tableEnd returns the end of the color table that starts at from, or from if the flags say
+// that there is none. It returns false if in is too short.
 func tableEnd(in []byte, from, flags int) (int, bool) {
 	if flags >= len(in) {
 		return 0, false
@@ -127,7 +129,8 @@ func tableEnd(in []byte, from, flags int) (int, bool) {
 	return from, from < len(in)
 }
 
-// blocksEnd is where a row of blocks ends, each of which begins with its length.
+// blocksEnd returns the end of a sequence of blocks, each of which starts with its length.
+// It returns false if in is too short.
 func blocksEnd(in []byte, at int) (int, bool) {
 	for at < len(in) {
 		n := int(in[at])

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestCutOffPictures: a picture that breaks off anywhere is damaged, wherever that is.
-func TestCutOffPictures(t *testing.T) {
+// TestTruncatedImages checks that an image that is truncated anywhere counts as damaged.
+func TestTruncatedImages(t *testing.T) {
 	for _, kind := range []string{"png", "jpeg", "gif", "webp"} {
 		clean := cleaners["image/"+kind]
 		for name, in := range map[string][]byte{"plain": encoded(t, kind), "located": bytes.TrimSuffix(located(t, kind), []byte(where))} {
@@ -27,7 +27,7 @@ func TestCutOffPictures(t *testing.T) {
 	}
 }
 
-// TestPixelsHaveALimit: 50 million pixels are accepted, and a row more is not.
+// TestPixelsHaveALimit checks that an image may have 50 million pixels, and not one row more.
 func TestPixelsHaveALimit(t *testing.T) {
 	for height, want := range map[uint32]bool{1000: true, 1001: false} {
 		in := encoded(t, "png")
@@ -40,8 +40,8 @@ func TestPixelsHaveALimit(t *testing.T) {
 	}
 }
 
-// TestWebPSaysWhatItHas: the flags of a WebP do not promise what was left out.
-func TestWebPSaysWhatItHas(t *testing.T) {
+// TestWebPFlags checks that the flags of a WebP do not announce chunks that were removed.
+func TestWebPFlags(t *testing.T) {
 	const flags = 20
 	in := located(t, "webp")
 	in[flags] |= 0b10000 // transparency
@@ -55,7 +55,8 @@ func TestWebPSaysWhatItHas(t *testing.T) {
 	}
 }
 
-// TestExtensionsOfGIFs: of what applications add, only what repeats an animation is kept.
+// TestExtensionsOfGIFs checks that only the application extensions that repeat an animation
+// are kept.
 func TestExtensionsOfGIFs(t *testing.T) {
 	plain := encoded(t, "gif")
 	extension := func(name string, data string) []byte {
@@ -71,10 +72,12 @@ func TestExtensionsOfGIFs(t *testing.T) {
 	}
 }
 
-// TestSegmentsOfJPEGs: all that shows a picture is kept, to the byte, and nothing else.
+// TestSegmentsOfJPEGs checks that all segments that are needed to show an image are kept byte
+// by byte, and no others.
 func TestSegmentsOfJPEGs(t *testing.T) {
 	start, end := []byte{0xFF, startOfImage}, []byte{0xFF, endOfImage}
-	scan := slices.Concat(segment(startOfScan, []byte{1, 2, 3}), []byte("a\xFF\x00b\xFF\xD0c\xFF\xD7d\xFF")) // a fill byte before what follows
+	// The scan ends with a fill byte.
+	scan := slices.Concat(segment(startOfScan, []byte{1, 2, 3}), []byte("a\xFF\x00b\xFF\xD0c\xFF\xD7d\xFF"))
 	const table = 0xDB
 	scans := slices.Concat(scan, segment(table, []byte{9}), scan)
 	shortExif := append(slices.Clone(exifHead), "MM\x00\x2a\x00\x00"...)
@@ -93,7 +96,7 @@ func TestSegmentsOfJPEGs(t *testing.T) {
 		"Exif of another segment": {segment(app2, exif(binary.BigEndian, 6)), nil},
 		"Exif twice": {
 			slices.Concat(segment(app1, exif(binary.BigEndian, 6)), segment(app1, exif(binary.BigEndian, 8))),
-			turnedSegment(6),
+			orientationSegment(6),
 		},
 		"a profile of colours": {segment(app2, []byte("ICC_PROFILE\x00x")), segment(app2, []byte("ICC_PROFILE\x00x"))},
 	} {
@@ -114,8 +117,8 @@ func TestSegmentsOfJPEGs(t *testing.T) {
 	}
 }
 
-// TestWhichWayUp reads the direction of a picture from Exif data of many lengths.
-func TestWhichWayUp(t *testing.T) {
+// TestOrientation reads the orientation from Exif data of many lengths.
+func TestOrientation(t *testing.T) {
 	whole := exif(binary.BigEndian, 6)[len(exifHead):]
 	const upTo = 8 + 2 + 2*entryBytes // the header, the number of entries, and the entries
 	for n := range len(whole) + 1 {
@@ -128,12 +131,12 @@ func TestWhichWayUp(t *testing.T) {
 		}
 	}
 	other := slices.Clone(whole)
-	copy(other[10:], []byte{1, 3, 0, shortType, 0, 0, 0, 1, 0, 8, 0, 0}) // a number, but of something else
+	copy(other[10:], []byte{1, 3, 0, shortType, 0, 0, 0, 1, 0, 8, 0, 0}) // a number with another tag
 	if got := orientation(other); got != 6 {
 		t.Errorf("another number first: %d", got)
 	}
 	other = slices.Clone(whole)
-	copy(other[10:], []byte{1, 0x12, 0, 4, 0, 0, 0, 1, 0, 8, 0, 0}) // the direction, but not as a short number
+	copy(other[10:], []byte{1, 0x12, 0, 4, 0, 0, 0, 1, 0, 8, 0, 0}) // the orientation with another type
 	if got := orientation(other); got != 6 {
 		t.Errorf("a long number first: %d", got)
 	}

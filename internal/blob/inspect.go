@@ -4,30 +4,31 @@ import (
 	"bytes"
 	"errors"
 	"image"
-	_ "image/gif"  // so that their sizes can be read
-	_ "image/jpeg" // likewise
-	_ "image/png"  // likewise
+	_ "image/gif"  // to read the size of GIF images
+	_ "image/jpeg" // to read the size of JPEG images
+	_ "image/png"  // to read the size of PNG images
 
 	"github.com/gabriel-vasile/mimetype"
-	_ "golang.org/x/image/webp" // likewise
+	_ "golang.org/x/image/webp" // to read the size of WebP images
 
 	"gatherkit/internal/feedback"
 )
 
-// maxPixels is how large a picture may be: those who look at it need four bytes for each.
+// maxPixels is the maximum number of pixels of an image. Programs that show it need four
+// bytes of memory for each.
 const maxPixels = 50_000_000
 
-// errDamaged says that a picture is not built as its kind is.
-var errDamaged = errors.New("the picture is damaged")
+// errDamaged means that an image does not have the structure of its format.
+var errDamaged = errors.New("the image is damaged")
 
-// cleaners take from a picture what is not needed to show it.
+// cleaners remove everything from an image that is not needed to show it.
 var cleaners = map[string]func([]byte) ([]byte, error){
 	"image/png": cleanPNG, "image/jpeg": cleanJPEG, "image/gif": cleanGIF, "image/webp": cleanWebP,
 }
 
-// inspect returns a file without what should not be known, and its content type, which
-// its content alone decides: a name or a header can say anything. It refuses with
-// feedback.ErrInvalidFile.
+// inspect returns a file without metadata, and its content type. Only the content decides
+// the type, because names and headers can be wrong. It returns feedback.ErrInvalidFile if
+// the file must not be attached.
 func inspect(content []byte) (clean []byte, contentType string, err error) {
 	if len(content) == 0 {
 		return nil, "", feedback.ErrInvalidFile.With("The file is empty.")
@@ -43,13 +44,13 @@ func inspect(content []byte) (clean []byte, contentType string, err error) {
 		}
 		size, _, err := image.DecodeConfig(bytes.NewReader(content))
 		if err != nil {
-			return nil, "", feedback.ErrInvalidFile.With("The picture is damaged.")
+			return nil, "", feedback.ErrInvalidFile.With("The image is damaged.")
 		}
 		if size.Width*size.Height > maxPixels {
-			return nil, "", feedback.ErrInvalidFile.With("A picture may have at most %d million pixels.", maxPixels/1_000_000)
+			return nil, "", feedback.ErrInvalidFile.With("An image may have at most %d million pixels.", maxPixels/1_000_000)
 		}
 		if clean, err = cleaner(content); err != nil {
-			return nil, "", feedback.ErrInvalidFile.With("The picture is damaged.")
+			return nil, "", feedback.ErrInvalidFile.With("The image is damaged.")
 		}
 		return clean, allowed, nil
 	}

@@ -18,7 +18,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// where is what must not be left of a picture.
+// where is metadata that must be removed from images.
 const where = "51.4778N 0.0015W"
 
 func picture() *image.Paletted {
@@ -58,8 +58,8 @@ func unbase64(t testing.TB, text string) []byte {
 	return b
 }
 
-// located is a picture that says where it was taken, in each way that its kind has, and
-// with something after its end.
+// located returns an image that contains where in all kinds of metadata of its format, and
+// after its end.
 func located(t testing.TB, kind string) []byte {
 	t.Helper()
 	in := encoded(t, kind)
@@ -67,7 +67,8 @@ func located(t testing.TB, kind string) []byte {
 	case "png":
 		chunk := func(name string) []byte {
 			body := append([]byte(name), where...)
-			return binary.BigEndian.AppendUint32(slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(len(where))), body), crc32.ChecksumIEEE(body))
+			length := binary.BigEndian.AppendUint32(nil, uint32(len(where)))
+			return binary.BigEndian.AppendUint32(slices.Concat(length, body), crc32.ChecksumIEEE(body))
 		}
 		const afterHeader = 8 + 25
 		in = slices.Concat(in[:afterHeader], chunk("tEXt"), chunk("eXIf"), in[afterHeader:])
@@ -92,7 +93,7 @@ func part(name string, body []byte) []byte {
 	return slices.Concat([]byte(name), binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body, make([]byte, len(body)%2))
 }
 
-// exif is Exif data with a direction and a place.
+// exif returns Exif data with an orientation and a location.
 func exif(order binary.AppendByteOrder, direction uint16) []byte {
 	head := []byte("MM\x00\x2a")
 	if order.AppendUint16(nil, 1)[0] == 1 {
@@ -114,7 +115,7 @@ func TestPicturesLoseTheirPlace(t *testing.T) {
 				t.Fatalf("%s %v", contentType, err)
 			}
 			if bytes.Contains(clean, []byte(where)) {
-				t.Error("the place is still there")
+				t.Error("the location was not removed")
 			}
 			got, _, err := image.Decode(bytes.NewReader(clean))
 			if err != nil {
@@ -133,7 +134,7 @@ func TestPicturesLoseTheirPlace(t *testing.T) {
 			}
 			again, _, err := inspect(clean)
 			if err != nil || !bytes.Equal(again, clean) {
-				t.Errorf("cleaning twice is not cleaning once: %v", err)
+				t.Errorf("cleaning twice changes the image: %v", err)
 			}
 		})
 	}
@@ -147,7 +148,7 @@ func TestDirectionOfPictures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wanted := bytes.Contains(clean, turnedSegment(byte(direction)))
+			wanted := bytes.Contains(clean, orientationSegment(byte(direction)))
 			if turned := direction > 1 && direction <= 8; wanted != turned || !turned && !bytes.Equal(clean, plain) {
 				t.Errorf("%v %d: %q", order, direction, clean[:40])
 			}
@@ -201,7 +202,7 @@ func TestWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// FuzzInspect says that nothing makes it fall over, and that what passes is clean.
+// FuzzInspect checks that no content makes inspect panic, and that accepted content is clean.
 func FuzzInspect(f *testing.F) {
 	for _, kind := range []string{"png", "jpeg", "gif", "webp"} {
 		f.Add(encoded(f, kind))

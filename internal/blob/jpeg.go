@@ -6,30 +6,30 @@ import (
 	"slices"
 )
 
-// The markers of a JPEG that matter here (ITU-T T.81, table B.1).
+// The markers of a JPEG that are needed here (ITU-T T.81, table B.1).
 const (
 	startOfImage = 0xD8
 	endOfImage   = 0xD9
 	startOfScan  = 0xDA
 	app0         = 0xE0 // JFIF
 	app1         = 0xE1 // Exif and XMP
-	app2         = 0xE2 // colour profiles, and further pictures
-	app14        = 0xEE // Adobe's: how colours are stored
+	app2         = 0xE2 // color profiles, and further images
+	app14        = 0xEE // Adobe's color encoding
 	app15        = 0xEF
 	comment      = 0xFE
 )
 
 var exifHead = []byte("Exif\x00\x00")
 
-// cleanJPEG keeps what shows the picture, its colour profile and which way up it is, and
-// leaves out what else stands in application segments, comments, and all that follows
-// the end: phones append further pictures, and films.
+// cleanJPEG keeps the image, its color profile and its orientation. It removes other
+// application segments, comments, and all data after the end of the image, where phones add
+// further images and videos.
 func cleanJPEG(in []byte) ([]byte, error) {
 	if len(in) < 2 || in[0] != 0xFF || in[1] != startOfImage {
 		return nil, errDamaged
 	}
 	out := append(make([]byte, 0, len(in)), in[:2]...)
-	turned := false
+	oriented := false
 	for at := 2; ; {
 		marker, from, ok := nextMarker(in, at)
 		if !ok {
@@ -50,9 +50,9 @@ func cleanJPEG(in []byte) ([]byte, error) {
 			end = scanEnd(in, end)
 		}
 		switch {
-		case marker == app1 && bytes.HasPrefix(body, exifHead) && !turned:
+		case marker == app1 && bytes.HasPrefix(body, exifHead) && !oriented:
 			if o := orientation(body[len(exifHead):]); o > 1 {
-				out, turned = append(out, turnedSegment(o)...), true
+				out, oriented = append(out, orientationSegment(o)...), true
 			}
 		case keptSegment(marker, body):
 			out = append(append(out, 0xFF, marker), in[from:end]...)
@@ -61,8 +61,8 @@ func cleanJPEG(in []byte) ([]byte, error) {
 	}
 }
 
-// nextMarker returns the marker at a place, before which there may be any number of
-// fill bytes, and where its segment begins.
+// nextMarker returns the marker at a position, after any number of fill bytes, and the start
+// of its segment.
 func nextMarker(in []byte, at int) (marker byte, from int, ok bool) {
 	if at >= len(in) || in[at] != 0xFF {
 		return 0, 0, false
@@ -76,8 +76,8 @@ func nextMarker(in []byte, at int) (marker byte, from int, ok bool) {
 	return in[at], at + 1, true
 }
 
-// scanEnd is where the data of a scan ends: at the first marker that is neither an
-// escaped byte nor one of those from which decoders may start again.
+// scanEnd returns the end of the data of a scan, which is the first marker that is not an
+// escaped byte or a restart marker.
 func scanEnd(in []byte, at int) int {
 	for ; at+1 < len(in); at++ {
 		if next := in[at+1]; in[at] == 0xFF && next != 0 && next != 0xFF && (next < 0xD0 || next > 0xD7) {
@@ -105,8 +105,8 @@ const (
 	entryBytes     = 12
 )
 
-// orientation reads from Exif data which way up a picture is, from 1 to 8 (CIPA DC-008,
-// 4.6.5); 0 if they do not say.
+// orientation returns the orientation in Exif data, from 1 to 8 (CIPA DC-008, section
+// 4.6.5), or 0 if there is none.
 func orientation(exif []byte) byte {
 	if len(exif) < 8 {
 		return 0
@@ -135,13 +135,14 @@ func orientation(exif []byte) byte {
 	return 0
 }
 
-// turnedSegment is an Exif segment that says nothing but which way up the picture is.
-func turnedSegment(o byte) []byte {
+// orientationSegment returns an Exif segment that contains only the orientation.
+func orientationSegment(o byte) []byte {
 	body := slices.Concat(exifHead, []byte{
-		'M', 'M', 0, 42, 0, 0, 0, 8, // big-endian; the entries begin after these eight bytes
+		'M', 'M', 0, 42, 0, 0, 0, 8, // big-endian; the entries start after these eight bytes
 		0, 1, // one entry
 		orientationTag >> 8, orientationTag & 0xFF, 0, shortType, 0, 0, 0, 1, 0, o, 0, 0,
 		0, 0, 0, 0, // no further entries
 	})
-	return slices.Concat([]byte{0xFF, app1}, binary.BigEndian.AppendUint16(nil, uint16(len(body)+2)), body) //nolint:gosec // 38
+	length := binary.BigEndian.AppendUint16(nil, uint16(len(body)+2)) //nolint:gosec // the length is constant
+	return slices.Concat([]byte{0xFF, app1}, length, body)
 }

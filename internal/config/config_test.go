@@ -15,7 +15,7 @@ import (
 	"gatherkit/internal/config"
 )
 
-// commandLine has the settings where the program has them: in its commands.
+// commandLine embeds the settings in commands, as the program does.
 type commandLine struct {
 	Serve struct {
 		config.Serve `embed:""`
@@ -35,12 +35,13 @@ func newParser(t *testing.T) (*commandLine, *kong.Kong) {
 	return c, parser
 }
 
-// parse reads the arguments in an environment of the given variables alone.
+// parse parses the arguments in an environment with no other GATHERKIT_ variables than the
+// given ones.
 func parse(t *testing.T, variables map[string]string, args ...string) (*commandLine, error) {
 	t.Helper()
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "GATHERKIT_") {
-			t.Setenv(name, "") // for the test's end to restore it
+			t.Setenv(name, "") // restores the variable after the test
 			if err := os.Unsetenv(name); err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +69,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestSources gives each setting as a flag and as a variable, with the same outcome.
+// TestSources checks that each setting has the same effect as a flag and as a variable.
 func TestSources(t *testing.T) {
 	for _, test := range []struct{ setting, value, want string }{
 		{"data", "/srv/x", "/srv/x"},
@@ -129,26 +130,26 @@ func TestFlagOverridesVariable(t *testing.T) {
 	}
 }
 
-// TestInvalid gives each wrong value as a flag and as a variable. Every message says
-// what is right, and none has the password.
+// TestInvalid gives each invalid value as a flag and as a variable. Every message says what
+// is accepted, and none contains the password.
 func TestInvalid(t *testing.T) {
 	for _, test := range []struct{ setting, value, want string }{
-		{"data", "", "--data must name a folder"},
+		{"data", "", "--data must be a folder"},
 		{"database", "mysql://u:hunter2@h/db", "must begin with postgres://"},
 		{"database", "hunter2", "must begin with postgres://"},
 		{"database", "postgres://u:hunter2#@h/db", "such as %23 for #"},
 		{"database", "postgres://u:hunter2%zz@h/db", "such as %23 for #"},
-		{"listen", "", "must be an address with a port"},
-		{"listen", "8080", "must be an address with a port"},
-		{"listen", "localhost:65536", "must be an address with a port"},
-		{"listen", ":http", "must be an address with a port"},
-		{"metrics-listen", "localhost", "--metrics-listen must be an address with a port"},
-		{"submit-rate", "-1", "--submit-rate must be 0, for no limit, or more, not -1"},
+		{"listen", "", "must be an address with a port number"},
+		{"listen", "8080", "must be an address with a port number"},
+		{"listen", "localhost:65536", "must be an address with a port number"},
+		{"listen", ":http", "must be an address with a port number"},
+		{"metrics-listen", "localhost", "--metrics-listen must be an address with a port number"},
+		{"submit-rate", "-1", "--submit-rate must be 0 (no limit) or greater, not -1"},
 		{"submit-rate", "many", "--submit-rate"},
-		{"public-url", "feedback.example.com", "must be a whole address"},
-		{"public-url", "ftp://example.com", "must be a whole address"},
-		{"public-url", "https://", "must be a whole address"},
-		{"public-url", "https://exa mple.com", "must be a whole address"},
+		{"public-url", "feedback.example.com", "must be a complete URL"},
+		{"public-url", "ftp://example.com", "must be a complete URL"},
+		{"public-url", "https://", "must be a complete URL"},
+		{"public-url", "https://exa mple.com", "must be a complete URL"},
 		{"public-url", "https://u@example.com", "without a user, query or fragment"},
 		{"public-url", "https://example.com?a=b", "without a user, query or fragment"},
 		{"public-url", "https://example.com/?", "without a user, query or fragment"},
@@ -158,7 +159,7 @@ func TestInvalid(t *testing.T) {
 		{"public-url", "https://example.com/a%2Fb", "must have a path of"},
 		{"trusted-proxies", "10.0.0.0/33", `not "10.0.0.0/33"`},
 		{"trusted-proxies", "10.0.0.1,proxy", `not "proxy"`},
-		{"uploads", "gs://name", "must be a folder, or begin with s3://"},
+		{"uploads", "gs://name", "must be a folder or begin with s3://"},
 		{"uploads", "s3://", "must name a bucket"},
 		{"uploads", "s3:///?region=eu-central-1", "must name a bucket"},
 	} {
@@ -181,7 +182,7 @@ func TestStoreIsValidatedAlone(t *testing.T) {
 	if _, err := parse(t, map[string]string{"GATHERKIT_DATABASE": "mysql://h"}, "migrate"); err == nil {
 		t.Error("no error, want one about the scheme")
 	}
-	// A setting of another command does not matter.
+	// Invalid settings of other commands are ignored.
 	if _, err := parse(t, map[string]string{"GATHERKIT_SUBMIT_RATE": "-1"}, "migrate"); err != nil {
 		t.Error(err)
 	}
@@ -196,7 +197,7 @@ func TestSecretFile(t *testing.T) {
 		return path
 	}
 	for _, content := range []string{"postgres://u:hunter2@h/db", "postgres://u:hunter2@h/db\n", "postgres://u:hunter2@h/db\r\n"} {
-		// A variable that is set but empty is what Compose makes of one that is unset.
+		// Docker Compose sets an empty variable if the value is unset.
 		c, err := parse(t, map[string]string{"GATHERKIT_DATABASE_FILE": write(content), "GATHERKIT_DATABASE": ""}, "serve")
 		if err != nil {
 			t.Fatal(err)
@@ -209,8 +210,8 @@ func TestSecretFile(t *testing.T) {
 		name, file, variable, want string
 	}{
 		{"both", write("postgres://h/db"), "postgres://u:hunter2@h/db", "set either GATHERKIT_DATABASE or GATHERKIT_DATABASE_FILE, not both"},
-		{"missing", "/missing", "", "cannot read the file that GATHERKIT_DATABASE_FILE names: open /missing"},
-		{"empty", write("\n"), "", "that GATHERKIT_DATABASE_FILE names is empty; write the value into it"},
+		{"missing", "/missing", "", "cannot read the file in GATHERKIT_DATABASE_FILE: open /missing"},
+		{"empty", write("\n"), "", "in GATHERKIT_DATABASE_FILE is empty; write the value to it"},
 		{"wrong", write("mysql://u:hunter2@h/db"), "", "must begin with postgres://"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -235,7 +236,8 @@ func TestDatabaseIsRedacted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, got := range []string{value.String(), fmt.Sprintf("%q", value), fmt.Sprintf("%+v", config.Store{Database: value}), string(asJSON)} {
+		formatted := []string{value.String(), fmt.Sprintf("%q", value), fmt.Sprintf("%+v", config.Store{Database: value}), string(asJSON)}
+		for _, got := range formatted {
 			if !strings.Contains(got, want) || strings.Contains(got, "hunter2") {
 				t.Errorf("%s, want %q", got, want)
 			}

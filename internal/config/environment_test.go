@@ -33,7 +33,7 @@ func TestUnknown(t *testing.T) {
 		{"GATHERKIT_DB_SERVICE_PORT=5432", ""},
 		{"GATHERKIT_DB_PORT=tcp://10.0.0.7:5432", ""},
 		{"GATHERKIT_DB_PORT_5432_TCP_ADDR=10.0.0.7", ""},
-		// What somebody must have meant as a setting.
+		// Values that Kubernetes does not set, so somebody meant them as settings.
 		{"GATHERKIT_PORT=8080", "GATHERKIT_PORT is not a setting"},
 		{"GATHERKIT_LISTEN_PORT=8080", "GATHERKIT_LISTEN_PORT is not a setting"},
 		{"GATHERKIT_PORT_80_HTTP=x", "GATHERKIT_PORT_80_HTTP is not a setting"},
@@ -49,10 +49,13 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestUnknownNamesEach: what is known, or not ours, hides nothing that comes after it.
+// TestUnknownNamesEach checks that known variables, and those of other programs, do not
+// keep later unknown ones from being reported.
 func TestUnknownNamesEach(t *testing.T) {
 	_, parser := newParser(t)
-	got := config.Unknown(parser.Model, []string{"HOME=/root", "GATHERKIT_COLOUR=red", "GATHERKIT_LISTEN=:80", "GATHERKIT_SERVICE_PORT=80", "GATHERKIT_LISTN=:80"})
+	got := config.Unknown(parser.Model, []string{
+		"HOME=/root", "GATHERKIT_COLOUR=red", "GATHERKIT_LISTEN=:80", "GATHERKIT_SERVICE_PORT=80", "GATHERKIT_LISTN=:80",
+	})
 	want := []string{"GATHERKIT_COLOUR is not a setting", "GATHERKIT_LISTN is not a setting; did you mean GATHERKIT_LISTEN?"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Database is a postgres:// URL, or empty for SQLite. It may hold a password:
-// convert it to a plain string only to connect.
+// Database is a postgres:// URL, or empty for SQLite. It may contain a password: convert
+// it to a plain string only to connect.
 type Database string
 
-// validate leaves the URL itself out of its messages.
+// validate returns an error if the URL is invalid. The error does not contain the URL.
 func (d Database) validate() error {
 	if d == "" {
 		return nil
@@ -21,15 +21,15 @@ func (d Database) validate() error {
 	u, err := url.Parse(string(d))
 	switch {
 	case err != nil:
-		return errors.New("--database is not a valid URL; write every character of the password that is not a letter or digit as % and two hexadecimal digits, such as %23 for #")
+		return errors.New("--database is not a valid URL; in the password, write each character other than letters and digits " +
+			"as % and two hexadecimal digits, such as %23 for #")
 	case u.Scheme != "postgres" && u.Scheme != "postgresql":
-		return errors.New("--database must begin with postgres://; leave it out to use SQLite in the folder that --data names")
+		return errors.New("--database must begin with postgres://; omit it to use SQLite in the --data folder")
 	}
 	return nil
 }
 
-// String is the URL without anything that could be a secret: the password, and the
-// query, which may hold one.
+// String returns the URL without the password and the query, which may contain secrets.
 func (d Database) String() string {
 	if d == "" {
 		return ""
@@ -42,14 +42,14 @@ func (d Database) String() string {
 	return u.Redacted()
 }
 
-// MarshalText is String: what logs and JSON show.
+// MarshalText returns String(), so that logs and JSON contain no secrets.
 func (d Database) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// PublicURL is the address under which browsers reach the service: scheme, host and
-// perhaps a path, without a slash at its end. The URL is nil when none is set.
+// PublicURL is the URL that browsers use for the service: a scheme, a host and an optional
+// path, without a trailing slash. The URL is nil if none is set.
 type PublicURL struct{ URL *url.URL }
 
-// String is the address, "" when none is set.
+// String returns the URL, or "" if none is set.
 func (p PublicURL) String() string {
 	if p.URL == nil {
 		return ""
@@ -57,10 +57,10 @@ func (p PublicURL) String() string {
 	return p.URL.String()
 }
 
-// publicPath is what can stand in a cookie's path and in links as it is.
+// publicPath matches paths that need no escaping in the Path of a cookie and in links.
 var publicPath = regexp.MustCompile(`^(/[\w~-][\w.~-]*)*/*$`)
 
-// UnmarshalText refuses what is no plain http or https address.
+// UnmarshalText parses an http or https URL without user, query and fragment.
 func (p *PublicURL) UnmarshalText(text []byte) error {
 	p.URL = nil
 	if len(text) == 0 {
@@ -69,11 +69,11 @@ func (p *PublicURL) UnmarshalText(text []byte) error {
 	u, err := url.Parse(string(text))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return errors.New("must be a whole address, such as https://feedback.example.com")
+		return errors.New("must be a complete URL, such as https://feedback.example.com")
 	case u.User != nil || strings.ContainsAny(string(text), "?#"):
-		return errors.New("must be an address without a user, query or fragment, such as https://feedback.example.com")
+		return errors.New("must be a URL without a user, query or fragment, such as https://feedback.example.com")
 	case !publicPath.MatchString(u.EscapedPath()):
-		return errors.New("must have a path of letters, digits, dashes and dots only, such as https://example.com/feedback")
+		return errors.New("must have a path of only letters, digits, dashes and dots, such as https://example.com/feedback")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	p.URL = u
@@ -83,7 +83,7 @@ func (p *PublicURL) UnmarshalText(text []byte) error {
 // Networks are ranges of addresses.
 type Networks []netip.Prefix
 
-// UnmarshalText reads ranges and single addresses with commas between them.
+// UnmarshalText parses a comma-separated list of addresses and ranges.
 func (n *Networks) UnmarshalText(text []byte) error {
 	*n = nil
 	for part := range strings.SplitSeq(string(text), ",") {
@@ -93,7 +93,7 @@ func (n *Networks) UnmarshalText(text []byte) error {
 		}
 		prefix, err := parseNetwork(part)
 		if err != nil {
-			return fmt.Errorf("must be addresses or ranges with commas between them, such as 10.0.0.0/8,127.0.0.1, not %q", part)
+			return fmt.Errorf("must be a comma-separated list of addresses or ranges, such as 10.0.0.0/8,127.0.0.1, not %q", part)
 		}
 		*n = append(*n, prefix.Masked())
 	}
@@ -107,8 +107,8 @@ func parseNetwork(s string) (netip.Prefix, error) {
 		return netip.PrefixFrom(address, address.BitLen()), err
 	}
 	prefix, err := netip.ParsePrefix(s)
-	// A range of mapped addresses, ::ffff:10.0.0.0/104, would match nothing: a peer's
-	// address is compared as the IPv4 address that it is.
+	// A range of mapped addresses, such as ::ffff:10.0.0.0/104, would match nothing, because
+	// mapped addresses of peers are compared as IPv4 addresses.
 	const mapped = 96
 	if address := prefix.Addr(); address.Is4In6() && prefix.Bits() >= mapped {
 		prefix = netip.PrefixFrom(address.Unmap(), prefix.Bits()-mapped)
@@ -116,16 +116,16 @@ func parseNetwork(s string) (netip.Prefix, error) {
 	return prefix, err
 }
 
-// Uploads is where attached files are kept: a folder, or an s3:// address.
+// Uploads says where attached files are stored: in a folder, or at an s3:// URL.
 type Uploads string
 
-// UnmarshalText refuses what can be neither.
+// UnmarshalText accepts a folder or an s3:// URL with a bucket.
 func (u *Uploads) UnmarshalText(text []byte) error {
 	place := string(text)
 	scheme, _, found := strings.Cut(place, "://")
 	switch {
 	case found && scheme != "s3":
-		return errors.New("must be a folder, or begin with s3://")
+		return errors.New("must be a folder or begin with s3://")
 	case found && strings.HasPrefix(place, "s3:///") || place == "s3://":
 		return errors.New("must name a bucket, such as s3://name?region=eu-central-1")
 	}

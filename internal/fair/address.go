@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Caller returns what counts as one caller: an IPv4 address, or the /64 that a
-// provider gives to one IPv6 customer. Without an address, as on a Unix socket, it
-// returns the zero prefix, so such callers count together.
+// Caller returns the prefix that counts as one caller: an IPv4 address, or the /64 that a
+// provider assigns to one IPv6 customer. For an invalid address, as on a Unix socket, it
+// returns the zero prefix, so that all such callers count as one.
 func Caller(address netip.Addr) netip.Prefix {
-	if address.IsLoopback() { // ::1 is one address, and shares its /64 with others that are not loopback
+	if address.IsLoopback() { // other addresses in the /64 of ::1 are not loopback addresses
 		return prefix(address.Unmap(), 32, 128)
 	}
 	return prefix(address.Unmap(), 32, 64)
 }
 
-// Within reports whether an address, whatever its zone, lies in one of the networks.
+// Within reports whether an address is in one of the networks. It ignores the zone.
 func Within(address netip.Addr, networks []netip.Prefix) bool {
 	address = address.Unmap().WithZone("")
 	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }
 
-// Network returns the network of a caller: an IPv4 /24, or the /48 that a provider
-// gives to one IPv6 site. One person can have all of its addresses.
+// Network returns the network of a caller: an IPv4 /24, or the /48 that a provider assigns
+// to one IPv6 site. One person may control all addresses of a network.
 func Network(caller netip.Prefix) netip.Prefix {
 	return prefix(caller.Addr(), 24, 48)
 }

@@ -1,6 +1,6 @@
-// Package fair divides a limited number of places among callers. One holder never
-// has more than its share, and holders that wait take turns (round-robin), so a
-// crowd from one holder does not keep the others waiting.
+// Package fair divides a limited number of places among holders, such as addresses or
+// accounts. A holder never has more than its share, and waiting holders take turns (round
+// robin), so that many calls of one holder do not delay the others.
 package fair
 
 import (
@@ -10,21 +10,21 @@ import (
 	"sync"
 )
 
-// Pool is a number of places. K says who holds them, such as an address or an
-// account. Its methods are safe for concurrent use.
+// Pool is a number of places for holders, which are identified by K. Its methods are safe
+// for concurrent use.
 type Pool[K comparable] struct {
 	total, each int64
 
 	mu      sync.Mutex
 	used    int64
 	holders map[K]*holder[K]
-	turns   []*holder[K] // those that wait, the one whose turn is next first
+	turns   []*holder[K] // waiting holders in the order of their turns
 }
 
 type holder[K comparable] struct {
 	who     K
 	used    int64
-	waiting list.List // of *waiter, first come first served
+	waiting list.List // of *waiter, in the order of their arrival
 }
 
 type waiter struct {
@@ -32,8 +32,8 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// New returns a pool of total places, of which one holder gets at most each. Both
-// must be positive: New panics otherwise.
+// New returns a pool of total places, of which a holder gets at most each. It panics unless
+// both are positive.
 func New[K comparable](total, each int64) *Pool[K] {
 	if total < 1 || each < 1 {
 		panic("fair: total and each must be positive")
@@ -41,8 +41,8 @@ func New[K comparable](total, each int64) *Pool[K] {
 	return &Pool[K]{total: total, each: min(each, total), holders: map[K]*holder[K]{}}
 }
 
-// TryAcquire takes n places if the holder may have them now, ahead of those that
-// wait, and reports whether it did.
+// TryAcquire takes n places, ahead of waiting holders, if that many are free and within the
+// holder's share. It reports whether it did.
 func (p *Pool[K]) TryAcquire(who K, n int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,8 +55,8 @@ func (p *Pool[K]) TryAcquire(who K, n int64) bool {
 	return true
 }
 
-// Acquire waits for n places. It fails with the cause of ctx's end when that comes
-// first. It panics when n is more than a holder can ever have.
+// Acquire waits for n places and takes them. It returns the cause of ctx if ctx ends first.
+// It panics if n is more than a holder's share.
 func (p *Pool[K]) Acquire(ctx context.Context, who K, n int64) error {
 	if n > p.each {
 		panic("fair: more places than one holder can have")
@@ -74,7 +74,7 @@ func (p *Pool[K]) Acquire(ctx context.Context, who K, n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
-	case <-w.granted: // just before the end: the caller has them, and releases them
+	case <-w.granted: // granted just before ctx ended: the caller releases the places
 		return nil
 	default:
 	}
@@ -88,7 +88,7 @@ func (p *Pool[K]) Acquire(ctx context.Context, who K, n int64) error {
 	return context.Cause(ctx)
 }
 
-// Waiting is how many callers wait.
+// Waiting returns the number of calls that wait in Acquire.
 func (p *Pool[K]) Waiting() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *Pool[K]) Waiting() (n int) {
 	return n
 }
 
-// Release gives n places back.
+// Release returns n places to the pool. It panics if the holder has fewer.
 func (p *Pool[K]) Release(who K, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,9 +124,9 @@ func (p *Pool[K]) enter(who K, w *waiter) *list.Element {
 	return place
 }
 
-// grant gives free places to those that wait. When the next one needs more than is
-// free, nobody overtakes it: it would starve otherwise. A holder that has its share
-// is passed over.
+// grant gives free places to waiting holders. It skips holders that have their share. If
+// the next one needs more places than are free, it stops, because calls that need many
+// places would otherwise starve.
 func (p *Pool[K]) grant() {
 	for i := 0; i < len(p.turns); {
 		h := p.turns[i]
@@ -163,7 +163,7 @@ func (p *Pool[K]) holder(who K) *holder[K] {
 	return h
 }
 
-// forget drops a holder that neither has places nor waits for any.
+// forget removes a holder that has no places and waits for none.
 func (p *Pool[K]) forget(h *holder[K]) {
 	if h.used == 0 && h.waiting.Len() == 0 {
 		delete(p.holders, h.who)

@@ -14,8 +14,8 @@ import (
 	"gatherkit/internal/fair"
 )
 
-// TestTurns has a crowd wait before somebody else comes, who gets the next place
-// that becomes free.
+// TestTurns checks that a holder that arrives after many waiting calls of another one gets
+// the next free place.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := fair.New[string](2, 2)
@@ -44,7 +44,7 @@ func TestTurns(t *testing.T) {
 			pool.Release(who, 1)
 			synctest.Wait()
 		}
-		// The crowd was the first to wait, so it has the first turn.
+		// The other holder was the first to wait, so it has the first turn.
 		want := "crowd crowd crowd other third crowd crowd crowd"
 		if strings.Join(got, " ") != want {
 			t.Errorf("places were given to %s, want %s", got, want)
@@ -56,10 +56,10 @@ func TestShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := fair.New[string](4, 3)
 		if !pool.TryAcquire("a", 3) || pool.TryAcquire("a", 1) {
-			t.Error("a holder gets its share, and no more")
+			t.Error("a holder does not get exactly its share")
 		}
 		if !pool.TryAcquire("b", 1) || pool.TryAcquire("b", 1) {
-			t.Error("another one gets what is left, and no more than there is")
+			t.Error("another holder does not get exactly the rest")
 		}
 		waits := make(chan error, 1)
 		go func() { waits <- pool.Acquire(t.Context(), "a", 1) }()
@@ -67,9 +67,9 @@ func TestShare(t *testing.T) {
 		pool.Release("b", 1)
 		synctest.Wait()
 		if len(waits) > 0 {
-			t.Error("who has its share got more, as there was room")
+			t.Error("a holder got more than its share")
 		}
-		// Nor does its wait keep others out.
+		// Its wait does not keep others from getting places.
 		if err := pool.Acquire(t.Context(), "c", 1); err != nil {
 			t.Error(err)
 		}
@@ -82,7 +82,8 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// TestLargeIsNotOvertaken has small ones come all the time while a large one waits.
+// TestLargeIsNotOvertaken checks that a call that needs many places gets them although calls
+// that need few keep arriving.
 func TestLargeIsNotOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := fair.New[int](4, 4)
@@ -102,12 +103,12 @@ func TestLargeIsNotOvertaken(t *testing.T) {
 		}
 		synctest.Wait()
 		if len(large) != 1 || len(small) != 0 {
-			t.Errorf("%d large and %d small ones got places; the large one came first", len(large), len(small))
+			t.Errorf("%d large and %d small calls got places; the large one was first", len(large), len(small))
 		}
 		pool.Release(10, 3)
 		synctest.Wait()
 		if len(small) != 3 {
-			t.Errorf("%d small ones got one of the 3 free places", len(small))
+			t.Errorf("%d small calls got one of the 3 free places", len(small))
 		}
 		pool.Release(3, 1)
 		synctest.Wait()
@@ -126,7 +127,7 @@ func TestContext(t *testing.T) {
 		go func() { second <- pool.Acquire(t.Context(), "c", 1) }()
 		synctest.Wait()
 		if len(first)+len(second) != 0 {
-			t.Fatal("there was no room")
+			t.Fatal("there was no free place")
 		}
 		leave(gone)
 		synctest.Wait()
@@ -134,10 +135,10 @@ func TestContext(t *testing.T) {
 			t.Errorf("left with %v", err)
 		}
 		if len(second) != 1 {
-			t.Error("who waited behind the one that left still waits")
+			t.Error("the call behind the canceled one still waits")
 		}
 		if err := pool.Acquire(ctx, "d", 1); !errors.Is(err, gone) {
-			t.Errorf("a place for a caller that is gone: %v", err)
+			t.Errorf("a canceled call got a place: %v", err)
 		}
 	})
 }
@@ -160,18 +161,18 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// step is one thing that the random test does. Its numbers are drawn before, as
-// rapid must not be called in a bubble of synctest.
+// step is one step of the random test. Its numbers are drawn in advance, because rapid must
+// not be called in a synctest bubble.
 type step struct {
 	do  string
 	who int
 	n   int64
-	at  int // which of those that hold places or wait
+	at  int // index among the calls that hold places or wait
 }
 
-// TestRandom does random things and holds two rules after each: no share and no
-// total is exceeded; the first caller of a holder waits only where there is no room
-// for it, or where somebody whose turn is earlier waits for that room.
+// TestRandom does random steps and checks two rules after each: no share and no total is
+// exceeded, and the first call of a holder waits only if there are too few places for it, or
+// if a holder with an earlier turn waits for them.
 func TestRandom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		total := rapid.Int64Range(1, 6).Draw(rt, "total")
@@ -199,14 +200,14 @@ func TestRandom(t *testing.T) {
 	})
 }
 
-// random is a pool and what is known of it.
+// random is a pool with its expected state.
 type random struct {
 	pool          *fair.Pool[int]
 	total, each   int64
 	held, waiting []*want
 }
 
-// want is a caller: how much it wants, and how it leaves.
+// want is a call: how many places it wants, and how to cancel it.
 type want struct {
 	who   int
 	n     int64
@@ -273,7 +274,7 @@ func (r *random) fault() string {
 	return ""
 }
 
-// end gives everything back, until nobody holds or waits for anything.
+// end releases all places until no holder has places or waits.
 func (r *random) end() {
 	for _, w := range r.waiting {
 		w.leave()

@@ -10,8 +10,8 @@ import (
 	"gatherkit/internal/fair"
 )
 
-// TestClaims: places are taken in all pools or in none, and a holder that waits for the
-// outer pool gives up its place in the inner one when it leaves.
+// TestClaims checks that places are taken in all pools or in none, and that a holder that
+// stops waiting for the outer pool releases its place in the inner one.
 func TestClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, outer := fair.New[string](math.MaxInt64, 2), fair.New[int](3, 3)
@@ -48,7 +48,7 @@ func TestClaims(t *testing.T) {
 		}
 		one.Release(2)
 		if !outer.TryAcquire(2, 3) || !inner.TryAcquire("one", 2) || !inner.TryAcquire("other", 2) {
-			t.Error("places that were given back are held")
+			t.Error("released places are still held")
 		}
 	})
 }

@@ -25,11 +25,11 @@ type Member struct {
 	Invited bool `json:"invited" doc:"True until the user has accepted the invitation."`
 }
 
-// Role says what a user may do. Each role may do what those before it may.
+// Role says what a user may do. Each role includes the permissions of the roles before it.
 type Role string
 
 // The roles, weakest first: a viewer reads; a member also changes requests; an
-// admin also manages apps and the users below owner; an owner may do everything.
+// admin also manages apps and all users except owners; an owner may do everything.
 const (
 	RoleViewer Role = "viewer"
 	RoleMember Role = "member"
@@ -43,11 +43,12 @@ func Roles() []Role { return []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner
 // Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return r.rank() >= 0 }
 
-// Allows reports whether r may do what needs at least the role least.
+// Allows reports whether r includes the permissions of the role least. It returns false
+// if either of them is not a valid role.
 func (r Role) Allows(least Role) bool { return r.Valid() && least.Valid() && r.rank() >= least.rank() }
 
-// Manages reports whether r may change users with another role, and give it to some:
-// admins manage all but owners.
+// Manages reports whether r may change users who have the role other, and assign that
+// role to users.
 func (r Role) Manages(other Role) bool { return r.Allows(RoleAdmin) && r.Allows(other) }
 
 func (r Role) rank() int {
@@ -59,8 +60,8 @@ func (r Role) rank() int {
 	return -1
 }
 
-// ValidPassword reports whether s is 10 to 1,024 bytes long: the upper bound keeps
-// hashing from being used against the service.
+// ValidPassword reports whether s is 10 to 1,024 bytes long. The upper bound limits the
+// time that hashing takes.
 func ValidPassword(s string) bool { return len(s) >= 10 && len(s) <= 1024 }
 
 // ValidEmail reports whether s is a plain address such as ada@example.com, of at
@@ -70,6 +71,7 @@ func ValidEmail(s string) bool {
 	return err == nil && a.Name == "" && a.Address == s && len(s) <= 254 && SingleLine(s)
 }
 
-// FoldEmail is the form by which e-mails compare. The case of the local part
-// could matter by RFC 5321, but no provider that people use lets it.
+// FoldEmail returns the form in which e-mail addresses are compared: in lower case and
+// without surrounding white space. RFC 5321 allows local parts to differ by case, but no
+// common provider uses that.
 func FoldEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

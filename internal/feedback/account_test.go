@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestRoles: each role may do what those before it may, and a word that is no role
-// opens nothing, on either side.
+// TestRoles checks that each role includes those before it, and that unknown roles allow
+// nothing.
 func TestRoles(t *testing.T) {
 	for i, role := range Roles() {
 		for j, least := range Roles() {
@@ -63,7 +63,7 @@ func TestEmails(t *testing.T) {
 		}
 	}
 	if FoldEmail(" Ada@EXAMPLE.com ") != FoldEmail("ada@example.COM") || FoldEmail("ada@a.example") == FoldEmail("ada@b.example") {
-		t.Error("e-mails do not compare without regard to case")
+		t.Error("comparing e-mails does not ignore case")
 	}
 }
 
@@ -78,8 +78,8 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestErrors: a code stays what it is whatever the sentence, and changing a copy
-// leaves the original alone.
+// TestErrors checks that a copy with another message matches the original, and that changing
+// a copy does not change the original.
 func TestErrors(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
 	seen := map[string]bool{}
@@ -94,7 +94,7 @@ func TestErrors(t *testing.T) {
 		message, wait := e.Message, e.RetryAfter
 		changed := e.With("%d%%", 7).After(time.Minute)
 		if !errors.Is(changed, e) || changed.Message != "7%" || changed.RetryAfter != time.Minute || changed.Status != e.Status {
-			t.Errorf("%+v is not %s any more", changed, e.Code)
+			t.Errorf("%+v no longer matches %s", changed, e.Code)
 		}
 		if e.Message != message || e.RetryAfter != wait {
 			t.Errorf("%s was changed by its copy", e.Code)
@@ -106,9 +106,10 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	if after := ErrRateLimited.After(time.Millisecond).RetryAfter; after != time.Second {
-		t.Errorf("a wait of %s is shorter than Retry-After can say", after)
+		t.Errorf("a wait of %s is too short for Retry-After", after)
 	}
-	if invalid := Invalid("apps", "name", "M."); invalid.Code != "apps.invalid_name" || invalid.Status != 400 || errors.Is(invalid, errors.New("x")) {
+	invalid := Invalid("apps", "name", "M.")
+	if invalid.Code != "apps.invalid_name" || invalid.Status != 400 || errors.Is(invalid, errors.New("x")) {
 		t.Errorf("%+v", invalid)
 	}
 }

@@ -19,11 +19,12 @@ type App struct {
 	CreatedAt Time     `json:"created_at" format:"date-time"`
 	UpdatedAt Time     `json:"updated_at" format:"date-time"`
 
-	// Version counts the changes, so that two at once never undo each other.
+	// Version counts the changes. A change is saved only if the version is still the one
+	// that was read, so that concurrent changes do not overwrite each other.
 	Version int64 `json:"-"`
 }
 
-// NewApp is an app with the settings that every new one has.
+// NewApp returns an app with the default settings.
 func NewApp(id, accountID ID, name, key string, now time.Time) App {
 	return App{
 		ID: id, AccountID: accountID, Name: name, APIKey: key, Settings: DefaultSettings(),
@@ -34,7 +35,7 @@ func NewApp(id, accountID ID, name, key string, now time.Time) App {
 // Rename gives the app another name.
 func (a *App) Rename(name string) { a.Name = name }
 
-// Configure merges a change of the settings: what is absent keeps its value.
+// Configure merges a change of the settings. Omitted settings keep their values.
 func (a *App) Configure(c SettingsChange) { a.Settings = a.Settings.merge(c) }
 
 // Rekey gives the app another API key.
@@ -47,7 +48,7 @@ type Settings struct {
 	AllowedOrigins []string       `json:"allowed_origins" doc:"Origins from which browsers may submit; empty means any."`
 }
 
-// WidgetSettings are what the widget obeys and the service enforces.
+// WidgetSettings are the settings that the widget follows and the service enforces.
 type WidgetSettings struct {
 	PrimaryColor     string `json:"primary_color" doc:"Hex color code #RRGGBB."`
 	Position         string `json:"position" enum:"bottom-right,bottom-left,top-right,top-left" doc:"Placement of the widget button."`
@@ -57,23 +58,25 @@ type WidgetSettings struct {
 	AllowFileUploads bool   `json:"allow_file_uploads" doc:"Whether file uploads are allowed in the widget."`
 }
 
-// DefaultSettings are the settings of a new app.
+// DefaultSettings returns the settings of a new app.
 func DefaultSettings() Settings {
 	return Settings{
-		Widget:         WidgetSettings{PrimaryColor: "#4F46E5", Position: "bottom-right", ButtonText: "Feedback", ShowEmailField: true},
+		Widget: WidgetSettings{
+			PrimaryColor: "#4F46E5", Position: "bottom-right", ButtonText: "Feedback", ShowEmailField: true,
+		},
 		Sharing:        "none",
 		AllowedOrigins: []string{},
 	}
 }
 
-// SettingsChange is a partial change of settings: nil keeps what is there.
+// SettingsChange is a partial change of settings. Nil fields keep their values.
 type SettingsChange struct {
 	Widget         *WidgetChange `json:"widget,omitempty"`
 	Sharing        *string       `json:"sharing,omitempty" enum:"none,triaged,all" doc:"Which requests widget users may see."`
 	AllowedOrigins *[]string     `json:"allowed_origins,omitempty" maxItems:"100" doc:"Origins such as https://example.com from which browsers may submit; empty means any."`
 }
 
-// WidgetChange is a partial change of the widget's settings.
+// WidgetChange is a partial change of the widget's settings. Nil fields keep their values.
 type WidgetChange struct {
 	PrimaryColor     *string `json:"primary_color,omitempty" pattern:"^#[0-9A-Fa-f]{6}$" example:"#4F46E5" doc:"Hex color code #RRGGBB."`
 	Position         *string `json:"position,omitempty" enum:"bottom-right,bottom-left,top-right,top-left" doc:"Placement of the widget button."`
@@ -83,14 +86,16 @@ type WidgetChange struct {
 	AllowFileUploads *bool   `json:"allow_file_uploads,omitempty" doc:"Whether file uploads are allowed."`
 }
 
-// Check refuses origins that no browser could send.
+// Check returns an error with the code apps.invalid_settings if the change contains an
+// origin that no browser can send.
 func (c SettingsChange) Check() *Error {
 	if c.AllowedOrigins == nil {
 		return nil
 	}
 	for _, o := range *c.AllowedOrigins {
 		if _, ok := parseOrigin(o); !ok {
-			return Invalid("apps", "settings", "settings.allowed_origins must hold origins such as https://example.com: a scheme and a host, no path.")
+			return Invalid("apps", "settings",
+				"settings.allowed_origins must contain origins such as https://example.com: a scheme and a host, without a path.")
 		}
 	}
 	return nil
@@ -119,25 +124,25 @@ func (s Settings) merge(c SettingsChange) Settings {
 	return s
 }
 
-// AllowsOrigin reports whether a browser's page of that origin may submit. Calls
-// without an Origin come from no browser and are the customer's own.
+// AllowsOrigin reports whether a page of the given origin may submit requests. It returns
+// true for an empty origin: calls without an Origin header do not come from a browser.
 func (s Settings) AllowsOrigin(origin string) bool {
 	if origin == "" || len(s.AllowedOrigins) == 0 {
 		return true
 	}
-	normal, ok := parseOrigin(origin)
-	return ok && slices.Contains(s.AllowedOrigins, normal)
+	normalized, ok := parseOrigin(origin)
+	return ok && slices.Contains(s.AllowedOrigins, normalized)
 }
 
-// hostForm is a host as browsers write it in an origin: ASCII (other names as
-// punycode), and a port without zeros before it.
-var hostForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$`)
+// hostPattern matches a host as browsers write it in an origin: in ASCII (other names
+// are written as punycode), with an optional port without leading zeros.
+var hostPattern = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$`)
 
-// parseOrigin returns the origin as browsers write it (RFC 6454, section 6.2):
-// lower case and without the scheme's own port.
+// parseOrigin returns the origin as browsers write it (RFC 6454, section 6.2): in lower
+// case and without the scheme's default port.
 func parseOrigin(s string) (string, bool) {
 	u, err := url.Parse(strings.ToLower(s))
-	if err != nil || u.Scheme == "" || !strings.EqualFold(u.Scheme+"://"+u.Host, s) || !hostForm.MatchString(u.Host) {
+	if err != nil || u.Scheme == "" || !strings.EqualFold(u.Scheme+"://"+u.Host, s) || !hostPattern.MatchString(u.Host) {
 		return "", false
 	}
 	if port := u.Port(); port != "" {
@@ -155,7 +160,7 @@ func parseOrigin(s string) (string, bool) {
 	return u.Scheme + "://" + host, true
 }
 
-// set stores *change in *field when there is a change.
+// set stores *change in *field unless change is nil.
 func set[T any](field, change *T) {
 	if change != nil {
 		*field = *change

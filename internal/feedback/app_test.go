@@ -37,8 +37,8 @@ func pick[T any](change *T, old T) T {
 	return old
 }
 
-// TestSettingsMerge: what is present replaces, what is absent keeps its value, and a
-// mandatory e-mail field is shown.
+// TestSettingsMerge checks that given settings replace the old ones, that omitted ones keep
+// their values, and that a required e-mail field is always shown.
 func TestSettingsMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		app := NewApp(ID{1}, ID{2}, "A", "gk_1", start)
@@ -52,7 +52,8 @@ func TestSettingsMerge(t *testing.T) {
 				want.Widget = WidgetSettings{
 					PrimaryColor: pick(w.PrimaryColor, want.Widget.PrimaryColor), Position: pick(w.Position, want.Widget.Position),
 					ButtonText: pick(w.ButtonText, want.Widget.ButtonText), ShowEmailField: pick(w.ShowEmailField, want.Widget.ShowEmailField),
-					RequireEmail: pick(w.RequireEmail, want.Widget.RequireEmail), AllowFileUploads: pick(w.AllowFileUploads, want.Widget.AllowFileUploads),
+					RequireEmail:     pick(w.RequireEmail, want.Widget.RequireEmail),
+					AllowFileUploads: pick(w.AllowFileUploads, want.Widget.AllowFileUploads),
 				}
 			}
 			want.Widget.ShowEmailField = want.Widget.ShowEmailField || want.Widget.RequireEmail
@@ -81,7 +82,7 @@ func TestSettingsMerge(t *testing.T) {
 	})
 }
 
-// TestConfigureKeepsTheOld: a record that was copied before a change stays as it was.
+// TestConfigureKeepsTheOld checks that a change does not affect an earlier copy of the app.
 func TestConfigureKeepsTheOld(t *testing.T) {
 	app := NewApp(ID{1}, ID{2}, "A", "gk_1", start)
 	app.Configure(SettingsChange{AllowedOrigins: &[]string{"https://a.example"}})
@@ -97,8 +98,8 @@ func TestConfigureKeepsTheOld(t *testing.T) {
 	}
 }
 
-// origins are what may be set, and the form in which browsers write it; "" is what
-// no browser sends, so that setting it would shut out somebody who is meant.
+// origins maps settings to the form in which browsers send the origin. It is "" for settings
+// that match no browser's origin and must be refused.
 var origins = map[string]string{
 	"https://example.com":              "https://example.com",
 	"HTTPS://Example.COM":              "https://example.com",
@@ -202,8 +203,7 @@ func TestAllowsOrigin(t *testing.T) {
 	}
 }
 
-// FuzzOrigin: what is taken is in the one form that browsers send, so that it
-// compares with what they send.
+// FuzzOrigin checks that accepted origins are stored in the form that browsers send.
 func FuzzOrigin(f *testing.F) {
 	for text := range origins {
 		f.Add(text)

@@ -9,42 +9,42 @@ import (
 	"unicode/utf8"
 )
 
-// Attachment is a file that somebody sent along with a request.
+// Attachment is a file that is attached to a request.
 type Attachment struct {
 	ID          ID     `json:"id" format:"uuid"`
 	Filename    string `json:"filename"`
 	ContentType string `json:"content_type" enum:"image/png,image/jpeg,image/gif,image/webp,application/pdf,text/plain"`
 	Size        int64  `json:"size" doc:"In bytes."`
-	URL         string `json:"url" doc:"Where it can be downloaded without credentials, for an hour at least. Relative to the service's origin unless the operator has set its public URL."`
+	URL         string `json:"url" doc:"Download link that needs no credentials and works for at least an hour. Relative to the service's origin unless the operator has set the public URL."`
 }
 
-// Upload is a file that is not attached yet, or an attachment's own record.
+// Upload is the record of a file, whether it is attached to a request yet or not.
 type Upload struct {
 	Attachment
 	AppID     ID
-	Sender    int64 // stands for the address that announced it, while it waits
-	Ready     bool  // whether it has come, and passed
-	RequestID *ID   // to which it is attached
+	Sender    int64 // keyed hash of the address that announced it, until it is attached
+	Ready     bool  // whether it has arrived and passed inspection
+	RequestID *ID   // the request that it is attached to, or nil
 }
 
 const (
-	// MaxUpload is how large a file may be, in bytes.
+	// MaxUpload is the maximum size of a file, in bytes.
 	MaxUpload = 10 << 20
-	// MaxAttachments is how many files a request may have.
+	// MaxAttachments is the maximum number of files per request.
 	MaxAttachments = 5
-	// SendLife is how long a file may be sent after it was announced.
+	// SendLife is how long after its announcement a file may be sent.
 	SendLife = 15 * time.Minute
-	// UploadLife is how long a file waits to be attached.
+	// UploadLife is how long a file is kept without being attached to a request.
 	UploadLife = 24 * time.Hour
 )
 
-// UploadTypes lists what files may be.
+// UploadTypes lists the content types of files that the service accepts.
 func UploadTypes() []string {
 	return []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"}
 }
 
-// CleanFilename is a name without a path and without characters that do not print or that
-// change the direction of text; "file" if nothing is left.
+// CleanFilename returns the name without a path, unprintable characters and characters that
+// change the direction of text, or "file" if nothing is left.
 func CleanFilename(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.Map(func(r rune) rune {
@@ -59,11 +59,11 @@ func CleanFilename(name string) string {
 	return name
 }
 
-// maxFilename is how many characters a name has at most.
+// maxFilename is the maximum length of a file name, in characters.
 const maxFilename = 200
 
-// extensions are those that files of a type may have. The first is given to a file that has
-// none of them.
+// extensions lists the file name extensions of each content type. Files with another
+// extension get the first one appended.
 var extensions = map[string][]string{
 	"image/png":       {".png"},
 	"image/jpeg":      {".jpg", ".jpeg"},
@@ -73,9 +73,9 @@ var extensions = map[string][]string{
 	"text/plain":      {".txt", ".log"},
 }
 
-// SafeFilename is a clean name under which a file of a type can be saved and opened: its
-// extension is one of the type, so that no system runs the file, and Windows takes it
-// neither for a device nor for a part of another file.
+// SafeFilename returns a clean name under which a file of the given content type can be
+// saved and opened. The extension matches the type, so that no system executes the file.
+// Windows does not treat the name as a device or as a stream of another file.
 func SafeFilename(name, contentType string) string {
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`<>:"|?*`, r) {
@@ -98,7 +98,7 @@ func SafeFilename(name, contentType string) string {
 	return name
 }
 
-// isDevice reports whether Windows takes a name for a device, whatever its extension.
+// isDevice reports whether Windows treats a name as a device, regardless of its extension.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	stem = strings.TrimRight(stem, " ")

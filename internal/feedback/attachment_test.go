@@ -60,10 +60,12 @@ func TestSafeFilename(t *testing.T) {
 	}
 }
 
-// TestSafeFilenames: whatever a file is called, its extension is one of its type, and a name
-// that is safe stays as it is.
+// TestSafeFilenames checks that every name gets an extension of its type, and that safe names
+// do not change.
 func TestSafeFilenames(t *testing.T) {
-	part := rapid.SampledFrom([]string{".", " ", "a", "con", "lpt1", ".png", ".exe", "/", `\`, ":", "\u202e", "\x00", strings.Repeat("é", 99)})
+	part := rapid.SampledFrom([]string{
+		".", " ", "a", "con", "lpt1", ".png", ".exe", "/", `\`, ":", "\u202e", "\x00", strings.Repeat("é", 99),
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		name := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "") + rapid.String().Draw(t, "end")
 		contentType := rapid.SampledFrom(UploadTypes()).Draw(t, "type")
@@ -71,7 +73,8 @@ func TestSafeFilenames(t *testing.T) {
 		if !slices.ContainsFunc(extensions[contentType], func(ext string) bool { return strings.HasSuffix(strings.ToLower(got), ext) }) {
 			t.Fatalf("%q has not the extension of %s", got, contentType)
 		}
-		if SafeFilename(got, contentType) != got || !SingleLine(got) || utf8.RuneCountInString(got) > maxFilename || strings.ContainsAny(got, `/\:`) {
+		if SafeFilename(got, contentType) != got || !SingleLine(got) || utf8.RuneCountInString(got) > maxFilename ||
+			strings.ContainsAny(got, `/\:`) {
 			t.Fatalf("%q becomes %q, and that %q", name, got, SafeFilename(got, contentType))
 		}
 	})

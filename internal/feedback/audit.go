@@ -5,35 +5,36 @@ import (
 	"fmt"
 )
 
-// auditDeed says what a change of the account, its users or its apps is; "" for others.
-func (e *Event) auditDeed() string {
+// describeAudit describes a change of the account, its users or its apps. It returns ""
+// for other changes.
+func (e *Event) describeAudit() string {
 	app := "an app"
-	if name := cmp.Or(text(e.After["name"]), e.AppName, text(e.Before["name"])); name != "" {
+	if name := cmp.Or(stringOf(e.After["name"]), e.AppName, stringOf(e.Before["name"])); name != "" {
 		app = fmt.Sprintf("the app %q", name)
 	}
 	switch e.Kind {
 	case AccountCreated:
-		return "made the account"
+		return "created the account"
 	case AppCreated:
-		return "made " + app
+		return "created " + app
 	case AppUpdated:
-		return e.appDeed(app)
+		return e.describeApp(app)
 	case AppKeyRegenerated:
-		return "gave " + app + " a new API key; the old one stopped working"
+		return "regenerated the API key of " + app + "; the old key no longer works"
 	case AppDeleted:
 		return "deleted " + app + " with all its requests"
 	case IdentityMade:
-		return "made the identity secret of " + app
+		return "created the identity secret of " + app
 	case IdentityRotated:
-		return "gave " + app + " a new identity secret"
+		return "rotated the identity secret of " + app
 	}
-	return e.userDeed()
+	return e.describeUser()
 }
 
-func (e *Event) appDeed(app string) string {
+func (e *Event) describeApp(app string) string {
 	var parts []string
 	if before, renamed := e.Before["name"]; renamed {
-		parts = append(parts, fmt.Sprintf("renamed the app from %s to %s", said(before), said(e.After["name"])))
+		parts = append(parts, fmt.Sprintf("renamed the app from %s to %s", quoted(before), quoted(e.After["name"])))
 		app = "its settings"
 	} else {
 		app = "the settings of " + app
@@ -41,11 +42,11 @@ func (e *Event) appDeed(app string) string {
 	if _, changed := e.After["settings"]; changed {
 		parts = append(parts, "changed "+app)
 	}
-	return joined(parts)
+	return join(parts)
 }
 
-func (e *Event) userDeed() string {
-	now, was := person(e.After), person(e.Before)
+func (e *Event) describeUser() string {
+	now, before := personLabel(e.After), personLabel(e.Before)
 	switch e.Kind {
 	case UserCreated:
 		return fmt.Sprintf("added %s with the role %v", now, e.After["role"])
@@ -55,19 +56,19 @@ func (e *Event) userDeed() string {
 		return "accepted the invitation"
 	case UserUpdated:
 		var parts []string
-		if was != now {
-			parts = append(parts, fmt.Sprintf("renamed %s to %s", was, now))
+		if before != now {
+			parts = append(parts, fmt.Sprintf("renamed %s to %s", before, now))
 		}
 		if role, changed := e.After["role"]; changed {
 			parts = append(parts, fmt.Sprintf("changed the role of %s from %v to %v", now, e.Before["role"], role))
 		}
-		return joined(parts)
+		return join(parts)
 	case UserRemoved:
-		return "removed " + was
+		return "removed " + before
 	case RecoveryLinkMade:
-		return "made a link by which " + now + " can choose a password"
+		return "created a link that lets " + now + " choose a password"
 	case PasswordReset:
-		return "chose another password by a link"
+		return "reset their password with a link"
 	case PasswordChanged:
 		if e.Actor.ID != nil {
 			return "changed their password"
@@ -77,16 +78,17 @@ func (e *Event) userDeed() string {
 	return ""
 }
 
-// person is what the log calls a user.
-func person(fields map[string]any) string {
-	name, email := text(fields["name"]), text(fields["email"])
+// personLabel returns the name and e-mail of a user as the history shows them.
+func personLabel(fields map[string]any) string {
+	name, email := stringOf(fields["name"]), stringOf(fields["email"])
 	if email != "" {
 		return name + " (" + email + ")"
 	}
 	return cmp.Or(name, "a user")
 }
 
-func text(v any) string {
+// stringOf returns v if it is a string, and "" otherwise.
+func stringOf(v any) string {
 	s, _ := v.(string)
 	return s
 }

@@ -2,8 +2,8 @@ package feedback
 
 import "testing"
 
-// TestAuditSummaries: every change of the account, its users and its apps is said in a
-// sentence.
+// TestAuditSummaries checks the sentence for each change of the account, its users and its
+// apps.
 func TestAuditSummaries(t *testing.T) {
 	type fields = map[string]any
 	grace := fields{"id": "7", "name": "Grace"}
@@ -15,25 +15,43 @@ func TestAuditSummaries(t *testing.T) {
 		return all
 	}
 	for want, e := range map[string]Event{
-		"Ada made the account.":                                                           {Kind: AccountCreated, After: fields{"name": "Acme"}},
-		"Ada added Grace (g@example.com) with the role owner.":                            {Kind: UserCreated, After: with(fields{"email": "g@example.com", "role": "owner"})},
-		"Ada invited Grace (g@example.com) with the role viewer.":                         {Kind: UserInvited, After: with(fields{"email": "g@example.com", "role": "viewer"})},
-		"Ada accepted the invitation.":                                                    {Kind: UserJoined, After: grace},
-		"Ada renamed Grace to Hopper.":                                                    {Kind: UserUpdated, Before: grace, After: fields{"id": "7", "name": "Hopper"}},
-		"Ada changed the role of Grace from viewer to admin.":                             {Kind: UserUpdated, Before: with(fields{"role": "viewer"}), After: with(fields{"role": "admin"})},
-		"Ada renamed Grace to Hopper and changed the role of Hopper from admin to owner.": {Kind: UserUpdated, Before: with(fields{"role": "admin"}), After: fields{"id": "7", "name": "Hopper", "role": "owner"}},
-		"Ada removed Grace (g@example.com).":                                              {Kind: UserRemoved, Before: with(fields{"email": "g@example.com", "role": "owner"})},
-		"Ada made a link by which Grace can choose a password.":                           {Kind: RecoveryLinkMade, After: grace},
-		"Ada chose another password by a link.":                                           {Kind: PasswordReset, After: grace},
-		"Ada changed their password.":                                                     {Kind: PasswordChanged, After: grace},
-		`Ada made the app "Shop".`:                                                        {Kind: AppCreated, After: fields{"name": "Shop"}},
-		`Ada renamed the app from "Shop" to "Store".`:                                     {Kind: AppUpdated, Before: fields{"name": "Shop"}, After: fields{"name": "Store"}, AppName: "Later"},
-		`Ada changed the settings of the app "Shop".`:                                     {Kind: AppUpdated, Before: fields{"settings": fields{}}, After: fields{"settings": fields{"sharing": "all"}}, AppName: "Shop"},
-		"Ada changed the settings of an app.":                                             {Kind: AppUpdated, Before: fields{"settings": fields{}}, After: fields{"settings": fields{"sharing": "all"}}},
-		`Ada gave the app "Shop" a new API key; the old one stopped working.`:             {Kind: AppKeyRegenerated, AppName: "Shop"},
-		`Ada deleted the app "Shop" with all its requests.`:                               {Kind: AppDeleted, Before: fields{"name": "Shop"}},
-		`Ada made the identity secret of the app "Shop".`:                                 {Kind: IdentityMade, AppName: "Shop"},
-		`Ada gave the app "Shop" a new identity secret.`:                                  {Kind: IdentityRotated, AppName: "Shop"},
+		"Ada created the account.": {Kind: AccountCreated, After: fields{"name": "Acme"}},
+		"Ada added Grace (g@example.com) with the role owner.": {
+			Kind: UserCreated, After: with(fields{"email": "g@example.com", "role": "owner"}),
+		},
+		"Ada invited Grace (g@example.com) with the role viewer.": {
+			Kind: UserInvited, After: with(fields{"email": "g@example.com", "role": "viewer"}),
+		},
+		"Ada accepted the invitation.": {Kind: UserJoined, After: grace},
+		"Ada renamed Grace to Hopper.": {
+			Kind: UserUpdated, Before: grace, After: fields{"id": "7", "name": "Hopper"},
+		},
+		"Ada changed the role of Grace from viewer to admin.": {
+			Kind: UserUpdated, Before: with(fields{"role": "viewer"}), After: with(fields{"role": "admin"}),
+		},
+		"Ada renamed Grace to Hopper and changed the role of Hopper from admin to owner.": {
+			Kind: UserUpdated, Before: with(fields{"role": "admin"}), After: fields{"id": "7", "name": "Hopper", "role": "owner"},
+		},
+		"Ada removed Grace (g@example.com).": {
+			Kind: UserRemoved, Before: with(fields{"email": "g@example.com", "role": "owner"}),
+		},
+		"Ada created a link that lets Grace choose a password.": {Kind: RecoveryLinkMade, After: grace},
+		"Ada reset their password with a link.":                 {Kind: PasswordReset, After: grace},
+		"Ada changed their password.":                           {Kind: PasswordChanged, After: grace},
+		`Ada created the app "Shop".`:                           {Kind: AppCreated, After: fields{"name": "Shop"}},
+		`Ada renamed the app from "Shop" to "Store".`: {
+			Kind: AppUpdated, Before: fields{"name": "Shop"}, After: fields{"name": "Store"}, AppName: "Later",
+		},
+		`Ada changed the settings of the app "Shop".`: {
+			Kind: AppUpdated, Before: fields{"settings": fields{}}, After: fields{"settings": fields{"sharing": "all"}}, AppName: "Shop",
+		},
+		"Ada changed the settings of an app.": {
+			Kind: AppUpdated, Before: fields{"settings": fields{}}, After: fields{"settings": fields{"sharing": "all"}},
+		},
+		`Ada regenerated the API key of the app "Shop"; the old key no longer works.`: {Kind: AppKeyRegenerated, AppName: "Shop"},
+		`Ada deleted the app "Shop" with all its requests.`:                           {Kind: AppDeleted, Before: fields{"name": "Shop"}},
+		`Ada created the identity secret of the app "Shop".`:                          {Kind: IdentityMade, AppName: "Shop"},
+		`Ada rotated the identity secret of the app "Shop".`:                          {Kind: IdentityRotated, AppName: "Shop"},
 	} {
 		e.Actor = EventActor{Kind: ByUser, ID: &ID{1}, Name: new("Ada")}
 		e.Summarise()

@@ -5,21 +5,21 @@ import (
 	"reflect"
 )
 
-// Change is one entry of an account's log: who changed what, when, and how it
-// was before. Nothing else in the service remembers it.
+// Change is one entry of an account's log of changes: who changed what, and the values
+// before and after. The log is the only record of past values.
 type Change struct {
 	Kind      ChangeKind
 	Actor     Actor
 	AppID     *ID
 	RequestID *ID
-	// Before and After hold the changed fields only; a new request's entry has neither.
+	// Before and After contain only the changed fields. For a new request both are nil.
 	Before, After map[string]any
 }
 
 // ChangeKind says what happened.
 type ChangeKind string
 
-// What the log knows.
+// The kinds of changes in the log.
 const (
 	AccountCreated    ChangeKind = "account.created"
 	UserCreated       ChangeKind = "user.created"
@@ -72,8 +72,8 @@ func Command() Actor { return Actor{Kind: ByCommand} }
 // Service is the service's own worker.
 func Service() Actor { return Actor{Kind: ByService} }
 
-// Diff returns the fields of two records that differ, as the log keeps them.
-// Records compare by their JSON form.
+// Diff returns the fields in which two records differ, with their values in each. It
+// compares the JSON encodings of the records, and panics if a record cannot be encoded.
 func Diff(before, after any) (old, now map[string]any) {
 	b, a := fields(before), fields(after)
 	old, now = map[string]any{}, map[string]any{}
@@ -85,7 +85,7 @@ func Diff(before, after any) (old, now map[string]any) {
 	return old, now
 }
 
-// fields is the record's JSON form. The records are plain data that marshals.
+// fields returns the record's JSON encoding as a map.
 func fields(record any) map[string]any {
 	text, err := json.Marshal(record)
 	if err != nil {

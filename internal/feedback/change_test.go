@@ -33,8 +33,8 @@ func aRequest(t *rapid.T, name string) Request {
 	return r
 }
 
-// TestDiff: what it returns turns one record's JSON into the other's, both ways, and
-// holds no field that is the same.
+// TestDiff checks that the result of Diff turns the JSON of each record into that of the
+// other, and contains no equal fields.
 func TestDiff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := aRequest(t, "before"), aRequest(t, "after")
@@ -55,8 +55,8 @@ func TestDiff(t *testing.T) {
 	})
 }
 
-// TestDiffHidesWhatCallersDoNotSee: versions and boxes are no part of it, nor is a
-// key, which the log must not hold: it is masked where it is logged.
+// TestDiffHidesWhatCallersDoNotSee checks that the log contains no versions, boxes or keys.
+// Keys are masked before they are logged.
 func TestDiffHidesWhatCallersDoNotSee(t *testing.T) {
 	r := NewRequest("T", "")
 	moved := r
@@ -81,7 +81,8 @@ func TestApply(t *testing.T) {
 			Status: rapid.Ptr(rapid.SampledFrom(Settable()), true).Draw(t, "status"),
 		}
 		want := r
-		want.Title, want.Description, want.Status = pick(change.Title, r.Title), pick(change.Description, r.Description), pick(change.Status, r.Status)
+		want.Title, want.Description = pick(change.Title, r.Title), pick(change.Description, r.Description)
+		want.Status = pick(change.Status, r.Status)
 		r.Apply(change)
 		if !reflect.DeepEqual(r, want) {
 			t.Fatalf("%+v, want %+v", r, want)
@@ -89,8 +90,8 @@ func TestApply(t *testing.T) {
 	})
 }
 
-// TestFingerprint: it depends on what the submitter sent, and on nothing that the
-// service or staff add.
+// TestFingerprint checks that a fingerprint depends on what the submitter sent, and on nothing
+// that the service or the team adds.
 func TestFingerprint(t *testing.T) {
 	r := NewRequest("T", "D")
 	r.Metadata = Metadata{"a": 1.0, "b": map[string]any{"c": "d", "e": "f"}}

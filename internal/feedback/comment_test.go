@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhoMayChangeComments: authors may do everything to their own comments; admins and
-// owners may delete those of others, and nobody may change them.
+// TestWhoMayChangeComments checks that authors may change and delete their own comments, that
+// admins and owners may delete those of others, and that nobody may change those.
 func TestWhoMayChangeComments(t *testing.T) {
 	author, other, body, public := ID{1}, ID{2}, "B2", Public
 	for _, user := range []ID{author, other} {
@@ -29,18 +29,29 @@ func TestWhoMayChangeComments(t *testing.T) {
 	}
 }
 
-// TestCommentSentences: what the history says of comments.
+// TestCommentSentences checks what the history says about comments.
 func TestCommentSentences(t *testing.T) {
 	name := "Ada"
 	for want, e := range map[string]Event{
-		"Ada wrote an internal comment.":                         {Kind: CommentCreated, After: map[string]any{"visibility": "internal", "body": "B"}},
-		"Ada wrote a public comment.":                            {Kind: CommentCreated, After: map[string]any{"visibility": "public", "body": "B"}},
-		"Ada rewrote a comment.":                                 {Kind: CommentUpdated, Before: map[string]any{"body": "A"}, After: map[string]any{"body": "B"}},
-		"Ada made a comment public.":                             {Kind: CommentUpdated, Before: map[string]any{"visibility": "internal"}, After: map[string]any{"visibility": "public"}},
-		"Ada rewrote a comment and made it internal.":            {Kind: CommentUpdated, Before: map[string]any{"body": "A", "visibility": "public"}, After: map[string]any{"body": "B", "visibility": "internal"}},
-		"Ada deleted an internal comment.":                       {Kind: CommentDeleted, Before: map[string]any{"visibility": "internal", "body": "B"}},
-		"Ada deleted a public comment that somebody else wrote.": {Kind: CommentDeleted, Actor: EventActor{ID: &ID{2}}, Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()}},
-		"Ada deleted a public comment.":                          {Kind: CommentDeleted, Actor: EventActor{ID: &ID{1}}, Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()}},
+		"Ada wrote an internal comment.": {Kind: CommentCreated, After: map[string]any{"visibility": "internal", "body": "B"}},
+		"Ada wrote a public comment.":    {Kind: CommentCreated, After: map[string]any{"visibility": "public", "body": "B"}},
+		"Ada edited a comment.": {
+			Kind: CommentUpdated, Before: map[string]any{"body": "A"}, After: map[string]any{"body": "B"},
+		},
+		"Ada made a comment public.": {
+			Kind: CommentUpdated, Before: map[string]any{"visibility": "internal"}, After: map[string]any{"visibility": "public"},
+		},
+		"Ada edited a comment and made it internal.": {
+			Kind: CommentUpdated, Before: map[string]any{"body": "A", "visibility": "public"},
+			After: map[string]any{"body": "B", "visibility": "internal"},
+		},
+		"Ada deleted an internal comment.": {Kind: CommentDeleted, Before: map[string]any{"visibility": "internal", "body": "B"}},
+		"Ada deleted a public comment by another user.": {
+			Kind: CommentDeleted, Actor: EventActor{ID: &ID{2}}, Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()},
+		},
+		"Ada deleted a public comment.": {
+			Kind: CommentDeleted, Actor: EventActor{ID: &ID{1}}, Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()},
+		},
 	} {
 		e.Actor.Kind, e.Actor.Name = ByUser, &name
 		e.Summarise()
@@ -50,8 +61,8 @@ func TestCommentSentences(t *testing.T) {
 	}
 }
 
-// TestDeletedCommentsOfUnknown: where it is not known who wrote a comment, or who deleted
-// it, nothing is said of that.
+// TestDeletedCommentsOfUnknown checks that the history does not mention another author if the
+// author or the actor is unknown.
 func TestDeletedCommentsOfUnknown(t *testing.T) {
 	name := "Ada"
 	for _, e := range []Event{

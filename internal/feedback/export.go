@@ -5,23 +5,24 @@ import (
 	"unicode"
 )
 
-// The formats of an export.
+// The formats of exports.
 const (
 	CSV   = "csv"
 	JSONL = "jsonl"
 )
 
-// SafeCell is text as it may stand in a spreadsheet: what a program could take for a
-// formula gets an apostrophe before it (OWASP, "CSV Injection"). White space, quotes and
-// marks that nobody sees are looked past, as programs do.
+// SafeCell returns text that is safe in a spreadsheet cell: text that a program could
+// evaluate as a formula gets a leading apostrophe (OWASP, "CSV Injection"). As in those
+// programs, leading white space, quotes and invisible characters are ignored.
 func SafeCell(text string) string {
 	if strings.IndexAny(text, "\t\r\n") == 0 {
 		return "'" + text
 	}
-	seen := strings.TrimLeftFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("\"'`“”„‘’‚«»", r)
+	visible := strings.TrimLeftFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) ||
+			strings.ContainsRune("\"'`“”„‘’‚«»", r)
 	})
-	if strings.IndexAny(seen, "=+-@＝＋－＠") == 0 {
+	if strings.IndexAny(visible, "=+-@＝＋－＠") == 0 {
 		return "'" + text
 	}
 	return text

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSafeCell goes through what spreadsheets take for formulas, and what must stay as
-// it is.
+// TestSafeCell checks text that spreadsheets treat as formulas, and text that must not
+// change.
 func TestSafeCell(t *testing.T) {
 	for _, formula := range []string{
 		"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\tharmless", "\rharmless", "\nharmless",
@@ -20,14 +20,16 @@ func TestSafeCell(t *testing.T) {
 			t.Errorf("%q became %q", formula, got)
 		}
 	}
-	for _, text := range []string{"", " ", `"`, "Dark mode", "1+1", "a=b", "3 - 2", "ada@example.com", "Ünï", "暗い", "'quoted'", "—dash", "|x", "%0A"} {
+	for _, text := range []string{
+		"", " ", `"`, "Dark mode", "1+1", "a=b", "3 - 2", "ada@example.com", "Ünï", "暗い", "'quoted'", "—dash", "|x", "%0A",
+	} {
 		if got := SafeCell(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
 }
 
-// TestSafeCellIsReversible: what was put before a cell can be taken off again.
+// TestSafeCellIsReversible checks that removing the apostrophe restores the text.
 func TestSafeCellIsReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("=+-@'\" \t\r\na1é＝"))).Draw(t, "text")
@@ -35,7 +37,8 @@ func TestSafeCellIsReversible(t *testing.T) {
 		if safe != text && safe != "'"+text {
 			t.Fatalf("%q became %q", text, safe)
 		}
-		if rest := strings.TrimLeft(safe, " \"\t\r\n"); rest != "" && strings.ContainsAny(rest[:1], "=+-@") || safe != "" && strings.ContainsAny(safe[:1], "\t\r\n") {
+		rest := strings.TrimLeft(safe, " \"\t\r\n")
+		if rest != "" && strings.ContainsAny(rest[:1], "=+-@") || safe != "" && strings.ContainsAny(safe[:1], "\t\r\n") {
 			t.Fatalf("%q is left as %q", text, safe)
 		}
 	})

@@ -1,58 +1,58 @@
 package feedback
 
-// Facets say how many requests a list would have if another value were chosen for one
-// part of its filter. Values without any are left out, but for statuses, boxes and what
-// is chosen.
+// Facets count the requests that a list would contain if another value were chosen for
+// one part of its filter. Values without requests are omitted, except for statuses, boxes
+// and the chosen values.
 type Facets struct {
-	Apps      []AppFacet      `json:"apps" doc:"The most requests first."`
-	Statuses  []StatusFacet   `json:"statuses" doc:"In the order of a request's life, every status."`
-	Boxes     []BoxFacet      `json:"boxes" doc:"Every box; with query, which finds live requests only, the others have none."`
-	Assignees []AssigneeFacet `json:"assignees" doc:"The most requests first, at most 200."`
-	Sources   []SourceFacet   `json:"sources" doc:"The most requests first."`
-	Tags      []TagFacet      `json:"tags" doc:"The 30 that the most of them have, the most requests first."`
+	Apps      []AppFacet      `json:"apps" doc:"Sorted by number of requests, most first."`
+	Statuses  []StatusFacet   `json:"statuses" doc:"Every status, in the order of a request's life cycle."`
+	Boxes     []BoxFacet      `json:"boxes" doc:"Every box. With query, which finds only live requests, the counts of the other boxes are 0."`
+	Assignees []AssigneeFacet `json:"assignees" doc:"Sorted by number of requests, most first; at most 200."`
+	Sources   []SourceFacet   `json:"sources" doc:"Sorted by number of requests, most first."`
+	Tags      []TagFacet      `json:"tags" doc:"The 30 most frequent tags, most frequent first."`
 }
 
-// Tally is how many there are, as far as there was time to count.
+// Tally is a count, which is a lower bound if there was no time to finish counting.
 type Tally struct {
 	Count int64 `json:"count"`
-	Exact bool  `json:"exact" doc:"False when counting takes longer than a quarter of a second: then count is how many were counted."`
+	Exact bool  `json:"exact" doc:"False if counting took longer than 250 ms; count is then the number counted so far."`
 }
 
-// AppFacet is how many requests the list would have of an app.
+// AppFacet counts the requests of one app.
 type AppFacet struct {
 	AppID ID `json:"app_id" format:"uuid"`
 	Tally
 }
 
-// StatusFacet is how many it would have in a status.
+// StatusFacet counts the requests with one status.
 type StatusFacet struct {
 	Status Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
 	Tally
 }
 
-// BoxFacet is how many it would have in a box.
+// BoxFacet counts the requests in one box.
 type BoxFacet struct {
 	Box Box `json:"box" enum:"live,quarantine,bin"`
 	Tally
 }
 
-// AssigneeFacet is how many it would have of a user, or of nobody.
+// AssigneeFacet counts the requests assigned to one user, or the unassigned ones.
 type AssigneeFacet struct {
-	AssigneeID string `json:"assignee_id" doc:"A user's id, or none for requests of nobody."`
+	AssigneeID string `json:"assignee_id" doc:"The user's id, or none for unassigned requests."`
 	Tally
 }
 
-// SourceFacet is how many it would have that came one way.
+// SourceFacet counts the requests from one source.
 type SourceFacet struct {
 	Source string `json:"source" enum:"widget,dashboard,api,import"`
 	Tally
 }
 
-// TagFacet is how many it would have with a tag.
+// TagFacet counts the requests with one tag.
 type TagFacet struct {
 	Tag string `json:"tag"`
 	Tally
 }
 
-// Nobody stands in the place of a user's id for requests that are nobody's.
+// Nobody is used in place of a user's id for unassigned requests.
 const Nobody = "none"

@@ -1,6 +1,6 @@
-// Package feedback holds the nouns of the service (accounts, users, apps,
-// requests, changes), the rules that need no input or output, and every error
-// code. It imports the standard library only.
+// Package feedback defines the types of the service (accounts, users, apps, requests,
+// changes), the rules that need no input or output, and every error code. It imports
+// only the standard library.
 package feedback
 
 import (
@@ -14,13 +14,14 @@ import (
 	"time"
 )
 
-// ID is a UUID. The service makes them as version 7 (RFC 9562), so that the
-// order of ids is the order of creation.
+// ID is a UUID. The service generates version 7 (RFC 9562), so that ids sort in the
+// order of creation.
 type ID [16]byte
 
 var errID = errors.New("not a UUID")
 
-// ParseID reads the 36 characters of a UUID, in either case.
+// ParseID parses the 36 characters of a UUID, in upper or lower case. It returns an error
+// for every other text.
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -44,20 +45,20 @@ func (id ID) String() string {
 	return string(b[:])
 }
 
-// MarshalText writes the UUID in lower case.
+// MarshalText returns the UUID in lower case.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText reads what ParseID reads.
+// UnmarshalText parses a UUID like ParseID.
 func (id *ID) UnmarshalText(b []byte) (err error) {
 	*id, err = ParseID(string(b))
 	return err
 }
 
-// Value hands the database 16 bytes, which SQLite stores as a BLOB and
-// PostgreSQL takes for its uuid.
+// Value returns the 16 bytes of the id, which SQLite stores as a BLOB and PostgreSQL
+// accepts as a uuid.
 func (id ID) Value() (driver.Value, error) { return id[:], nil }
 
-// Scan reads 16 bytes (SQLite) or the text form (PostgreSQL).
+// Scan reads an id from 16 bytes (SQLite) or from its text form (PostgreSQL).
 func (id *ID) Scan(src any) (err error) {
 	switch v := src.(type) {
 	case []byte:
@@ -74,8 +75,8 @@ func (id *ID) Scan(src any) (err error) {
 	return err
 }
 
-// FirstIDAt is the smallest id that can have been made at t: with it, a range of
-// times is a range of ids. Before 1970 there are none.
+// FirstIDAt returns the smallest id that can be generated at t, which turns a range of
+// times into a range of ids. Times before 1970 count as 1970.
 func FirstIDAt(t time.Time) ID {
 	var id ID
 	binary.BigEndian.PutUint64(id[:], uint64(max(t.UnixMilli(), 0))<<16)
@@ -83,14 +84,15 @@ func FirstIDAt(t time.Time) ID {
 	return id
 }
 
-// Time is when the id was made, to the millisecond.
+// Time returns when the id was generated, to the millisecond.
 func (id ID) Time() Time {
 	return At(time.UnixMilli(int64(binary.BigEndian.Uint64(id[:]) >> 16)))
 }
 
-// IDs makes version 7 UUIDs that only ever grow within one process: the 12 bits
-// after the millisecond count up (RFC 9562, section 6.2, method 1), and a full
-// counter or a clock that was set back borrows from the next millisecond.
+// IDs generates version 7 UUIDs that increase monotonically within one process: the 12
+// bits after the milliseconds are a counter (RFC 9562, section 6.2, method 1). If the
+// counter is full, ids continue in the next millisecond; if the clock was set back, they
+// continue in the latest one.
 type IDs struct {
 	now  func() time.Time
 	rand io.Reader
@@ -100,11 +102,11 @@ type IDs struct {
 	counter uint16
 }
 
-// NewIDs returns a generator on the given clock and source of randomness.
+// NewIDs returns a generator that uses the given clock and source of randomness.
 func NewIDs(now func() time.Time, rand io.Reader) *IDs { return &IDs{now: now, rand: rand} }
 
-// New returns the next id. It panics when the source of randomness fails, as
-// nothing sensible can go on without one.
+// New returns the next id. It panics if the source of randomness fails, because the
+// service cannot work without one.
 func (g *IDs) New() ID {
 	id := ID{}
 	if _, err := io.ReadFull(g.rand, id[8:]); err != nil {

@@ -13,11 +13,11 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// millis is the time that an id carries.
+// millis returns the milliseconds that an id contains.
 func millis(id ID) int64 { return int64(binary.BigEndian.Uint64(id[:]) >> 16) }
 
-// TestIDsGrow: whatever the clock does, each id is greater than the one before, has
-// the bits of version 7, and is never older than the clock.
+// TestIDsGrow checks that each id is greater than the one before, has the bits of version 7,
+// and is not older than the clock, whatever the clock does.
 func TestIDsGrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := start
@@ -25,7 +25,7 @@ func TestIDsGrow(t *testing.T) {
 		var last ID
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.Int64Range(-5000, 5000).Draw(t, "move")) * time.Millisecond)
-			// More than 4,096 in a millisecond overflow the counter.
+			// More than 4,096 ids in a millisecond overflow the counter.
 			for range rapid.SampledFrom([]int{1, 2, 10, 5000}).Draw(t, "ids") {
 				id := ids.New()
 				if bytes.Compare(id[:], last[:]) <= 0 {
@@ -43,8 +43,8 @@ func TestIDsGrow(t *testing.T) {
 	})
 }
 
-// TestIDsKeepTime: an id carries the clock's millisecond as long as nothing has to
-// be borrowed, and the counter begins anew with each.
+// TestIDsKeepTime checks that an id contains the clock's milliseconds unless the counter
+// overflows, and that the counter restarts with each millisecond.
 func TestIDsKeepTime(t *testing.T) {
 	now := start
 	ids := NewIDs(func() time.Time { return now }, rand.Reader)
@@ -62,8 +62,8 @@ func TestIDsKeepTime(t *testing.T) {
 	}
 }
 
-// TestIDsAreUnguessable: two generators on one clock differ in their random part,
-// and all 62 bits of it vary.
+// TestIDsAreUnguessable checks that two generators with the same clock differ in the random
+// part of their ids, and that all 62 bits of it vary.
 func TestIDsAreUnguessable(t *testing.T) {
 	ids := NewIDs(func() time.Time { return start }, rand.Reader)
 	var zeros, ones [8]byte
@@ -95,8 +95,8 @@ func TestNoRandomness(t *testing.T) {
 	}
 }
 
-// TestFirstIDAt: it separates the ids that were made before a time from those made
-// at it or later.
+// TestFirstIDAt checks that FirstIDAt separates the ids generated before a time from those
+// generated at that time or later.
 func TestFirstIDAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.UnixMilli(rapid.Int64Range(0, 1<<47).Draw(t, "at"))
@@ -112,7 +112,7 @@ func TestFirstIDAt(t *testing.T) {
 	})
 }
 
-// TestFirstIDBefore1970: every id was made after that.
+// TestFirstIDBefore1970 checks that times before 1970 count as 1970.
 func TestFirstIDBefore1970(t *testing.T) {
 	for _, at := range []time.Time{{}, time.UnixMilli(-1)} {
 		if FirstIDAt(at) != FirstIDAt(time.UnixMilli(0)) {

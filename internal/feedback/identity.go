@@ -2,27 +2,27 @@ package feedback
 
 import "time"
 
-// What the log knows of identity secrets.
+// The kinds of changes of identity secrets in the log.
 const (
 	IdentityMade    ChangeKind = "app.identity_secret_created"
 	IdentityRotated ChangeKind = "app.identity_secret_rotated"
 )
 
-// keepPrevious is how long a secret is good for after it was rotated: time to put the
-// new one into every backend.
+// keepPrevious is how long a secret stays valid after it is replaced, so that customers
+// can deploy the new one to all of their backends.
 const keepPrevious = 24 * time.Hour
 
-// IdentitySecret is what an app's customer signs identity tokens with, in its own
-// backend. The zero one is that of an app that has none yet.
+// IdentitySecret is the key with which a customer's backend signs the identity tokens of
+// an app. It is the zero value if the app has none yet.
 type IdentitySecret struct {
 	Secret             string `json:"secret" doc:"Begins with gis_; the whole text is the key."`
-	PreviousValidUntil *Time  `json:"previous_valid_until" format:"date-time" doc:"Until when tokens are good that were signed with the secret before; null when none is."`
+	PreviousValidUntil *Time  `json:"previous_valid_until" format:"date-time" doc:"Until when the previous secret is valid; null if it is not."`
 
-	// Previous is the secret before, as long as it is good.
+	// Previous is the previous secret while it is valid, and nil otherwise.
 	Previous *string `json:"-"`
 }
 
-// At is the secret as it is at a time: the one before is forgotten when its time is over.
+// At returns the secret without the previous one if that has expired at now.
 func (s IdentitySecret) At(now time.Time) IdentitySecret {
 	if s.PreviousValidUntil == nil || At(now) >= *s.PreviousValidUntil {
 		s.Previous, s.PreviousValidUntil = nil, nil
@@ -30,8 +30,8 @@ func (s IdentitySecret) At(now time.Time) IdentitySecret {
 	return s
 }
 
-// Rotated is the secret after another one has taken its place. There is one secret
-// before: when that is still good, it ends now.
+// Rotated returns the secret after it is replaced by next. The current secret becomes the
+// previous one, and the one before that stops being valid at once.
 func (s IdentitySecret) Rotated(next string, now time.Time) IdentitySecret {
 	if s.Secret == "" {
 		return IdentitySecret{Secret: next}
@@ -39,7 +39,7 @@ func (s IdentitySecret) Rotated(next string, now time.Time) IdentitySecret {
 	return IdentitySecret{Secret: next, Previous: &s.Secret, PreviousValidUntil: new(At(now.Add(keepPrevious)))}
 }
 
-// Keys are the secrets that are good at a time, the present one first.
+// Keys returns the secrets that are valid at now, starting with the current one.
 func (s IdentitySecret) Keys(now time.Time) []string {
 	var keys []string
 	if s.Secret != "" {

@@ -1,8 +1,7 @@
 package feedback
 
-// CheckMerge refuses to merge r into another request, which counts at root: at itself
-// unless it is merged, too. Merged into each other requests are a tree, of which only
-// the root lives on.
+// CheckMerge returns an error if r cannot be merged into the request into. Merged requests
+// form a tree, and root is the root of the tree of into: into itself, unless it is merged.
 func (r *Request) CheckMerge(into, root Request) error {
 	switch {
 	case r.Box == Bin || into.Box == Bin || root.Box == Bin:
@@ -12,11 +11,12 @@ func (r *Request) CheckMerge(into, root Request) error {
 	case r.AppID != into.AppID:
 		return Invalid("requests", "into_id", "into_id must be the id of a request of the same app.")
 	case r.Box == Quarantine || into.Box == Quarantine:
-		return ErrQuarantined // or its votes would count among those of a request that others see
+		// Otherwise, votes of a quarantined request would count for a visible one.
+		return ErrQuarantined
 	case r.MergedIntoID != nil:
 		return ErrMerged
 	case r.ID == root.ID:
-		return ErrMerged.With("The request of into_id is merged into this one; take it out with requests-unmerge first.")
+		return ErrMerged.With("The request into_id is already merged into this one; unmerge it with requests-unmerge first.")
 	}
 	return nil
 }

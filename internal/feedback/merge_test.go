@@ -40,14 +40,18 @@ func TestMergesInHistory(t *testing.T) {
 	one, other := map[string]any{"merged_into_id": "1"}, map[string]any{"merged_into_id": "2"}
 	none := map[string]any{"merged_into_id": nil}
 	for want, e := range map[string]Event{
-		"An operator added a vote.":                                                                         {Kind: VoteAdded},
-		"An operator removed a vote.":                                                                       {Kind: VoteRemoved},
-		"An operator merged the request into another one.":                                                  {Kind: RequestMerged, Before: none, After: one},
-		"An operator merged another request into this one.":                                                 {Kind: RequestMerged, After: map[string]any{"merged_id": "1"}},
-		"An operator merged the request that this one is merged into into another one.":                     {Kind: RequestMerged, Before: one, After: other},
-		"An operator took the request out of the one that it was merged into.":                              {Kind: RequestUnmerged, Before: one, After: none},
-		"An operator took a merged request out of this one.":                                                {Kind: RequestUnmerged, Before: map[string]any{"merged_id": "1"}},
-		"An operator took the request that this one is merged into out of the one that it was merged into.": {Kind: RequestUnmerged, Before: one, After: other},
+		"An operator added a vote.":                         {Kind: VoteAdded},
+		"An operator removed a vote.":                       {Kind: VoteRemoved},
+		"An operator merged this request into another one.": {Kind: RequestMerged, Before: none, After: one},
+		"An operator merged another request into this one.": {
+			Kind: RequestMerged, After: map[string]any{"merged_id": "1"},
+		},
+		"An operator merged the request that contains this one into another request.": {Kind: RequestMerged, Before: one, After: other},
+		"An operator unmerged this request.":                                          {Kind: RequestUnmerged, Before: one, After: none},
+		"An operator unmerged another request from this one.": {
+			Kind: RequestUnmerged, Before: map[string]any{"merged_id": "1"},
+		},
+		"An operator unmerged the request that contains this one.": {Kind: RequestUnmerged, Before: one, After: other},
 	} {
 		e.Actor.Kind = ByCommand
 		e.Summarise()

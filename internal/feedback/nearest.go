@@ -2,15 +2,15 @@ package feedback
 
 import "strings"
 
-// Nearest returns the known name that name is most likely a slip of, or "" when none
-// is near: when more than a third of its letters would have to change. Upper and
-// lower case are alike. Of several that are equally near it is the first.
+// Nearest returns the known name that name is most likely a typo of, or "" if more than a
+// third of the letters of name would have to change. It ignores case, and returns the first
+// of several equally close names.
 func Nearest(name string, known []string) string {
 	lower := strings.ToLower(name)
 	best, fewest := "", len(lower)/3+1
 	for _, candidate := range known {
-		// The difference in length is the least that has to change. It keeps a very long
-		// name, which a stranger may send, from costing anything.
+		// At least as many letters must change as the lengths differ. This check makes very
+		// long names from untrusted callers cheap.
 		if max(len(lower)-len(candidate), len(candidate)-len(lower)) >= fewest {
 			continue
 		}
@@ -21,8 +21,8 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// distance is how many letters must be added, removed, replaced or swapped with
-// their neighbour to make a into b (optimal string alignment).
+// distance returns how many letters must be added, removed, replaced or swapped with a
+// neighbor to turn a into b (optimal string alignment).
 func distance(a, b string) int {
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -28,7 +28,7 @@ func TestNearest(t *testing.T) {
 		{"headline", ""},
 		{"ti", ""},
 		{strings.Repeat("title", 100_000), ""},
-		{"títle", "title"}, // í is two bytes, and both have to go
+		{"títle", "title"}, // í has two bytes, and both must change
 	} {
 		if got := feedback.Nearest(test.name, known); got != test.want {
 			t.Errorf("Nearest(%.20q) = %q, want %q", test.name, got, test.want)
@@ -39,8 +39,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestNearestProperties holds Nearest against a definition of the distance that is
-// slow and plain.
+// TestNearestProperties compares Nearest with a slow, simple definition of the distance.
 func TestNearestProperties(t *testing.T) {
 	word := rapid.StringMatching(`[ab_]{0,6}`)
 	rapid.Check(t, func(t *rapid.T) {

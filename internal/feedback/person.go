@@ -2,22 +2,23 @@ package feedback
 
 import "strings"
 
-// Person is somebody who wants a request, as far as is known of them.
+// Person is somebody who submitted or voted for a request. Unknown fields are nil.
 type Person struct {
 	Email      *string `json:"email"`
 	Name       *string `json:"name"`
 	ExternalID *string `json:"external_id"`
-	// Verified says that the customer's own backend has vouched for the person; then
-	// ExternalID is set.
+	// Verified is true if an identity token, signed by the customer's backend, proves who
+	// the person is. ExternalID is then set.
 	Verified bool `json:"verified"`
-	// BrowserID is kept by a browser for somebody of whom nothing else is known.
+	// BrowserID is a random id that the browser stores. It identifies people of whom
+	// nothing else is known.
 	BrowserID *ID `json:"-"`
 }
 
-// Key is what makes a person the same one on one request: the verified identity, else
-// the e-mail whatever its spelling, else the id in the customer's product, else the
-// browser, else the name. Unverified people never have the key of a verified one. It
-// is empty when nothing is known.
+// Key returns the key that identifies a person among the voters of a request: the verified
+// identity, or else the e-mail address in any case, the id in the customer's product, the
+// browser or the name. It is "" if nothing is known. An unverified person never has the key
+// of a verified one.
 func (p Person) Key() string {
 	switch {
 	case p.Verified && p.ExternalID != nil:
@@ -34,8 +35,8 @@ func (p Person) Key() string {
 	return ""
 }
 
-// Person is who submitted the request. Of an anonymous submitter the request itself is
-// all that is known: the key is its id's.
+// Person returns the submitter of the request and their key. The key of an anonymous
+// submitter is derived from the id of the request.
 func (r *Request) Person() (p Person, key string) {
 	p = Person{Email: r.Submitter.Email, Name: r.Submitter.Name, ExternalID: r.Submitter.ExternalID, Verified: r.Submitter.Verified}
 	if key = p.Key(); key == "" {

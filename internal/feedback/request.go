@@ -17,52 +17,52 @@ type Request struct {
 	Submitter    Submitter    `json:"submitter"`
 	Tags         []string     `json:"tags"`
 	Votes        int64        `json:"votes" doc:"Distinct people behind the request, the submitter included."`
-	Comments     int64        `json:"comments" doc:"Comments of all kinds."`
+	Comments     int64        `json:"comments" doc:"Internal and public comments."`
 	AssigneeID   *ID          `json:"assignee_id" format:"uuid"`
 	MergedIntoID *ID          `json:"merged_into_id" format:"uuid"`
 	ETA          *string      `json:"eta" format:"date"`
 	Attachments  []Attachment `json:"attachments"`
-	Metadata     Metadata     `json:"metadata" doc:"Page URL, locale, user agent and the host page's own keys."`
+	Metadata     Metadata     `json:"metadata" doc:"Page URL, locale, user agent, and keys that the host page adds."`
 	Source       string       `json:"source" enum:"widget,dashboard,api,import"`
-	Version      int64        `json:"version" doc:"One more with each change."`
+	Version      int64        `json:"version" doc:"Increases by one with each change."`
 	CreatedAt    Time         `json:"created_at" format:"date-time"`
 	UpdatedAt    Time         `json:"updated_at" format:"date-time"`
 
-	// Box is where the request lies: among the live ones, in the bin, in quarantine.
+	// Box says whether the request is live, in the bin or in quarantine.
 	Box Box `json:"-"`
 }
 
-// Status is how far a request has come.
+// Status is the progress of a request.
 type Status string
 
-// Opened is the status of a new request, Duplicate that of a merged one.
+// Opened is the status of new requests, and Duplicate that of merged ones.
 const (
 	Opened    Status = "opened"
 	Duplicate Status = "duplicate"
 )
 
-// Statuses lists every status in the order of a request's life.
+// Statuses returns all statuses in the order of a request's life cycle.
 func Statuses() []Status {
 	return []Status{Opened, "under_review", "planned", "in_progress", "completed", "declined", Duplicate}
 }
 
-// Settable lists the statuses that people set; duplicate comes by merging only.
+// Settable returns the statuses that users can set. Only merging sets duplicate.
 func Settable() []Status {
 	return slices.DeleteFunc(Statuses(), func(s Status) bool { return s == Duplicate })
 }
 
-// Box says where a request lies.
+// Box is the part of an account's requests that a request belongs to.
 type Box string
 
-// The boxes. What is in the bin is found nowhere but there.
+// The boxes. Requests in the bin appear in no list but that of the bin.
 const (
 	Live       Box = "live"
 	Bin        Box = "bin"
 	Quarantine Box = "quarantine"
 )
 
-// Submitter is who asked. Verified is true only for a person for whom the
-// customer's own backend has vouched.
+// Submitter is the person who submitted a request. Verified is true only if an identity
+// token, signed by the customer's backend, proves who the person is.
 type Submitter struct {
 	Email      *string `json:"email"`
 	Name       *string `json:"name"`
@@ -70,11 +70,12 @@ type Submitter struct {
 	Verified   bool    `json:"verified"`
 }
 
-// Metadata is what the host page sends along: at most 8 KiB of JSON, two levels
-// deep. Numbers keep their digits: other systems' ids exceed what a float holds.
+// Metadata is data that the host page sends with a request: at most 8 KiB of JSON, at most
+// two levels deep. Numbers are kept as written, because ids of other systems can exceed the
+// precision of a float64.
 type Metadata map[string]any
 
-// UnmarshalJSON keeps numbers as they are written.
+// UnmarshalJSON decodes a JSON object and keeps numbers as json.Number.
 func (m *Metadata) UnmarshalJSON(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -86,8 +87,8 @@ func (m *Metadata) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON sorts the keys, and leaves <, > and & as they are: escaped, an
-// address with parameters would take twice its length.
+// MarshalJSON encodes m with sorted keys. It does not escape <, > and &, because that
+// would double the length of URLs with many parameters.
 func (m Metadata) MarshalJSON() ([]byte, error) {
 	if m == nil {
 		return []byte("{}"), nil
@@ -103,7 +104,8 @@ func (m Metadata) MarshalJSON() ([]byte, error) {
 
 const maxMetadata = 8 << 10
 
-// Check refuses metadata that is too large or too deep.
+// Check returns an error with the code widget.invalid_metadata if m is too large or nested
+// too deeply.
 func (m Metadata) Check() *Error {
 	text, err := m.MarshalJSON()
 	if err != nil || len(text) > maxMetadata || !flat(m) {
@@ -112,7 +114,7 @@ func (m Metadata) Check() *Error {
 	return nil
 }
 
-// flat reports whether nothing in m lies deeper than the second level.
+// flat reports whether m has at most two levels.
 func flat(m Metadata) bool {
 	for _, v := range m {
 		switch v := v.(type) {
@@ -139,8 +141,8 @@ func nested(v any) bool {
 	return false
 }
 
-// NewRequest is a request as it comes in: opened, and with its submitter as the
-// one person behind it. The store gives it an id and its times.
+// NewRequest returns a new request with one vote, that of its submitter. The store sets
+// its id and times.
 func NewRequest(title, description string) Request {
 	return Request{
 		Title: title, Description: description, Status: Opened, Box: Live,
@@ -148,30 +150,31 @@ func NewRequest(title, description string) Request {
 	}
 }
 
-// Fingerprint sums up what a submitter sent, with the ids of the files, so that a
-// repeated idempotency key can be told from a key that was used for two different requests.
+// Fingerprint returns a hash of what the submitter sent, including the ids of the files. It
+// distinguishes a repeated submission from an idempotency key that is reused for another
+// request.
 func (r *Request) Fingerprint(files []ID) [sha256.Size]byte {
-	// Each field is named here, so that a new one in Submitter does not change the
-	// fingerprints that are stored. Strings and JSON values cannot fail to marshal.
+	// The fields are listed one by one, so that a new field in Submitter does not change
+	// stored fingerprints. Strings and JSON values cannot fail to marshal.
 	sent := []any{r.Title, r.Description, r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Metadata}
-	if len(files) > 0 { // without any, it is what it was before there were files
+	if len(files) > 0 { // keeps fingerprints from before there were files valid
 		sent = append(sent, files)
 	}
 	text, _ := json.Marshal(sent)
 	return sha256.Sum256(text)
 }
 
-// RequestChange is a partial change of a request: nil keeps what is there.
+// RequestChange is a partial change of a request. Nil fields keep their values.
 type RequestChange struct {
 	Title       *string
 	Description *string
 	Status      *Status
 	Tags        *[]string
-	AssigneeID  **ID // to nil clears it, and so does that of ETA
-	ETA         **string
+	AssigneeID  **ID     // a pointer to nil removes the assignee
+	ETA         **string // a pointer to nil removes the ETA
 }
 
-// Apply makes the change.
+// Apply applies the change.
 func (r *Request) Apply(c RequestChange) {
 	set(&r.Title, c.Title)
 	set(&r.Description, c.Description)

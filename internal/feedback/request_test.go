@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFingerprintStays: stored fingerprints are compared with those of later
-// versions of the program.
+// TestFingerprintStays checks that fingerprints do not change, because stored ones are
+// compared with those of later versions of the program.
 func TestFingerprintStays(t *testing.T) {
 	email := "ada@example.com"
 	r := NewRequest("Dark mode", "My eyes hurt.")
@@ -23,8 +23,8 @@ func TestFingerprintStays(t *testing.T) {
 	}
 }
 
-// TestMetadataKeepsItsText: numbers keep their digits, and what is 8 KiB as it was
-// sent is 8 KiB.
+// TestMetadataKeepsItsText checks that numbers keep their digits, and that the size of
+// metadata is the size that was sent.
 func TestMetadataKeepsItsText(t *testing.T) {
 	const text = `{"a":"x&y<z","b":12345678901234567890,"c":{"d":[]}}`
 	var m Metadata
@@ -39,7 +39,7 @@ func TestMetadataKeepsItsText(t *testing.T) {
 	}
 }
 
-// TestMetadataHasBounds: metadata may have 8 KiB and two levels, and no more.
+// TestMetadataHasBounds checks that metadata may have at most 8 KiB and two levels.
 func TestMetadataHasBounds(t *testing.T) {
 	const around = len(`{"a":""}`)
 	for text, want := range map[string]bool{

@@ -2,16 +2,17 @@ package feedback
 
 import "slices"
 
-// Similar is a request that is like a text, and how much so.
+// Similar is a request that is similar to a text.
 type Similar struct {
 	ID     ID
 	Title  string
 	Status Status
 	Votes  int64
-	Score  float64 // from 0 to 1
+	Score  float64 // similarity, from 0 to 1
 }
 
-// Shared lists the statuses of the requests that widget users may see; none is nothing.
+// Shared returns the statuses of the requests that widget users may see. It returns nil if
+// they may see none.
 func (s Settings) Shared() []Status {
 	switch s.Sharing {
 	case "all":

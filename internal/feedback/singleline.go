@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// SingleLine reports whether s can stand in a line of text without changing what is around
-// it: it has no control characters, no line separators and no characters that change the
-// direction of text. Joiners (U+200C, U+200D) are allowed: Persian and emoji need them.
+// SingleLine reports whether s can be part of a line of text without affecting the rest of
+// it: s has no control characters, line separators or characters that change the direction
+// of text. Joiners (U+200C, U+200D) are allowed, because Persian and emoji need them.
 func SingleLine(s string) bool { return strings.IndexFunc(s, breaksLine) < 0 }
 
-// ToSingleLine returns s with a space in place of each control character and line separator,
-// and without the characters that change the direction of text.
+// ToSingleLine returns s with control characters and line separators replaced by spaces,
+// and without characters that change the direction of text.
 func ToSingleLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -25,7 +25,7 @@ func ToSingleLine(s string) string {
 }
 
 func breaksLine(r rune) bool {
-	if r >= ' ' && r <= '~' { // as most are
+	if r >= ' ' && r <= '~' { // the most common case
 		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)

@@ -29,7 +29,7 @@ func TestSingleLine(t *testing.T) {
 	}
 }
 
-// TestSingleLineCharacters holds the rule for every character.
+// TestSingleLineCharacters checks every character.
 func TestSingleLineCharacters(t *testing.T) {
 	refused := func(r rune) bool {
 		return r < 0x20 || r >= 0x7f && r <= 0x9f || r == 0x2028 || r == 0x2029 || r == 0x61c || r == 0x200e || r == 0x200f ||
@@ -37,7 +37,7 @@ func TestSingleLineCharacters(t *testing.T) {
 	}
 	for r := range rune(unicode.MaxRune + 1) {
 		if r >= 0xd800 && r <= 0xdfff {
-			continue // no characters, and no UTF-8
+			continue // surrogates are not characters and have no UTF-8 encoding
 		}
 		if got := SingleLine(string(r)); got == refused(r) {
 			t.Fatalf("%U: %v", r, got)

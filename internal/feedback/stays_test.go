@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSecretsStay: what earlier versions have handed out is still made and read in the
-// same way, so that it works after an upgrade.
+// TestSecretsStay checks that the format of secrets does not change, so that those of earlier
+// versions work after an upgrade.
 func TestSecretsStay(t *testing.T) {
 	account := ID{1, 2, 3, 4, 5, 6, 0x77, 8, 0x89, 10, 11, 12, 13, 14, 15, 16}
 	random := func() *bytes.Reader { return bytes.NewReader(bytes.Repeat([]byte("\xff0 Az~\xf7\x01"), 64)) }

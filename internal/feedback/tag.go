@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// MaxTags is how many tags one request may have.
+// MaxTags is the maximum number of tags per request.
 const MaxTags = 20
 
-// FoldTag is the form in which tags are compared: without case.
+// FoldTag returns the form in which tags are compared: in lower case and without
+// surrounding white space.
 func FoldTag(tag string) string { return strings.ToLower(strings.TrimSpace(tag)) }
 
-// CleanTags drops tags that say the same again; the first spelling stays.
+// CleanTags removes tags that differ only in case from an earlier one.
 func CleanTags(tags []string) []string {
 	clean := make([]string, 0, len(tags))
 	for _, tag := range tags {
@@ -23,8 +24,8 @@ func CleanTags(tags []string) []string {
 	return clean
 }
 
-// Tag is a tag and how many of the account's live requests have it.
+// Tag is a tag and the number of live requests of the account that have it.
 type Tag struct {
 	Tag      string `json:"tag"`
-	Requests int64  `json:"requests" doc:"Live requests that have it."`
+	Requests int64  `json:"requests" doc:"Number of live requests with this tag."`
 }

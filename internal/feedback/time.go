@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Time is a moment in microseconds since 1970, cut to the millisecond, so that
-// what is stored compares equal to what callers see.
+// Time is a time in microseconds since 1970, truncated to the millisecond, so that stored
+// times equal those that callers see.
 type Time int64
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// At is the moment t.
+// At returns t, truncated to the millisecond.
 func At(t time.Time) Time { return Time(t.UnixMilli() * 1000) }
 
-// Std is the moment as the standard library has it, in UTC.
+// Std returns t as a time.Time in UTC.
 func (t Time) Std() time.Time { return time.UnixMicro(int64(t)).UTC() }
 
-// MarshalText writes RFC 3339 in UTC with milliseconds and Z.
+// MarshalText returns t in RFC 3339, in UTC with milliseconds.
 func (t Time) MarshalText() ([]byte, error) { return []byte(t.Std().Format(timeLayout)), nil }
 
-// UnmarshalText reads any RFC 3339 time.
+// UnmarshalText parses any RFC 3339 time.
 func (t *Time) UnmarshalText(b []byte) error {
 	std, err := time.Parse(time.RFC3339Nano, string(b))
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Secrets that the service hands out are a prefix, random base62 and six base62
-// digits of its CRC-32, so that scanners can recognise a leaked one and junk is
-// refused without asking the database. The form follows GitHub's tokens (GitHub,
+// Secrets that the service issues consist of a prefix, random base62 digits, and their
+// CRC-32 as six base62 digits. Scanners can recognize leaked secrets, and the service
+// rejects malformed ones without a query. The format follows GitHub's tokens (GitHub,
 // "Behind GitHub's new authentication token formats", 2021).
 
-// TokenKind tells the kinds of tokens that carry an account's id apart by their prefix.
+// TokenKind is the prefix of a kind of token that contains an account's id.
 type TokenKind string
 
-// The two kinds of session tokens, and those of links by which users give themselves a
+// The kinds of tokens: two for sessions, and one for links with which users choose a
 // password.
 const (
 	AccessToken  TokenKind = "gat_"
@@ -30,45 +30,46 @@ const (
 	keyPrefix    = "gk_"
 	setupPrefix  = "gst_"
 	exportPrefix = "gex_"
-	// An HMAC's key must hold as many bits as its hash (RFC 7518, 3.2): 43 digits do.
+	// The key of an HMAC must have at least as many bits as the hash (RFC 7518, section
+	// 3.2), and 43 base62 digits have 256.
 	identityPrefix = "gis_"
 	identityDigits = 43
 	keyDigits      = 32
-	checkDigits    = 6  // base62 digits that hold 32 bits
-	tokenDigits    = 65 // base62 digits that hold an account's id and 32 secret bytes
+	checkDigits    = 6  // base62 digits of 32 bits
+	tokenDigits    = 65 // base62 digits of an account's id and 32 secret bytes
 	secretBytes    = 32
 	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// Hash is the form in which a secret is stored and looked up. Plain SHA-256 is
-// enough, as the secrets hold too much randomness to be guessed.
+// Hash is the form in which a secret is stored and looked up. SHA-256 without a salt is
+// enough, because the secrets are too random to guess.
 type Hash = [sha256.Size]byte
 
 // HashSecret returns the hash of a secret.
 func HashSecret(s string) Hash { return sha256.Sum256([]byte(s)) }
 
-// NewAPIKey makes an API key.
+// NewAPIKey returns a new API key.
 func NewAPIKey(rand io.Reader) string { return newKey(keyPrefix, keyDigits, rand) }
 
 // ValidAPIKey reports whether s has the form of an API key.
 func ValidAPIKey(s string) bool { return validKey(keyPrefix, s) }
 
-// NewSetupToken makes a token with which the first owner can be created.
+// NewSetupToken returns a new token for creating the first owner.
 func NewSetupToken(rand io.Reader) string { return newKey(setupPrefix, keyDigits, rand) }
 
-// NewIdentitySecret makes a secret with which identity tokens are signed.
+// NewIdentitySecret returns a new secret for signing identity tokens.
 func NewIdentitySecret(rand io.Reader) string { return newKey(identityPrefix, identityDigits, rand) }
 
 // ValidSetupToken reports whether s has the form of a set-up token.
 func ValidSetupToken(s string) bool { return validKey(setupPrefix, s) }
 
-// NewExportToken makes the token of a link to an export.
+// NewExportToken returns a new token for a link to an export.
 func NewExportToken(rand io.Reader) string { return newKey(exportPrefix, keyDigits, rand) }
 
-// ValidExportToken reports whether s has the form of the token of a link to an export.
+// ValidExportToken reports whether s has the form of an export token.
 func ValidExportToken(s string) bool { return validKey(exportPrefix, s) }
 
-// MaskKey is what of a key may stand in logs.
+// MaskKey returns the part of an API key that may appear in logs.
 func MaskKey(key string) string {
 	const shown = len(keyPrefix) + 4
 	if len(key) <= shown {
@@ -77,16 +78,16 @@ func MaskKey(key string) string {
 	return key[:shown] + "…"
 }
 
-// NewToken makes a token that carries the account's id, so that what belongs to it is
-// found within the account's own rows.
+// NewToken returns a new token. It contains the account's id, so that the lookup is
+// limited to the rows of that account.
 func NewToken(kind TokenKind, accountID ID, rand io.Reader) string {
 	return token(kind, accountID, randomBytes(rand, secretBytes))
 }
 
-// ParseToken returns the account's id that a token carries, and false
-// for anything that this service cannot have made.
+// ParseToken returns the account's id that a token contains. It returns false if s does
+// not have the form of a token of this kind.
 func ParseToken(kind TokenKind, s string) (ID, bool) {
-	body, ok := checked(string(kind), s, tokenDigits)
+	body, ok := digitsOf(string(kind), s, tokenDigits)
 	if !ok {
 		return ID{}, false
 	}
@@ -99,11 +100,11 @@ func ParseToken(kind TokenKind, s string) (ID, bool) {
 	return ID(raw[:len(ID{})]), true
 }
 
-// Successor is the refresh token that follows another. It is computed from the
-// spent token and a stored nonce, so that everybody who presents the same spent
-// token gets the same successor although only hashes are stored.
-func Successor(spent string, accountID ID, nonce []byte) string {
-	mac := hmac.New(sha256.New, []byte(spent))
+// Successor returns the refresh token that replaces the token used. It is derived from
+// that token and a stored nonce, so that callers who present the same token get the same
+// successor although only hashes are stored.
+func Successor(used string, accountID ID, nonce []byte) string {
+	mac := hmac.New(sha256.New, []byte(used))
 	mac.Write(nonce)
 	return token(RefreshToken, accountID, mac.Sum(nil))
 }
@@ -119,7 +120,7 @@ func newKey(prefix string, digits int, rand io.Reader) string {
 	body := make([]byte, 0, digits)
 	for len(body) < digits {
 		for _, b := range randomBytes(rand, digits) {
-			// 248 = 4 · 62: dropping what lies above keeps the digits equally likely.
+			// 248 is 4 × 62: skipping larger bytes keeps all digits equally likely.
 			if b < 248 && len(body) < digits {
 				body = append(body, base62[b%62])
 			}
@@ -129,12 +130,13 @@ func newKey(prefix string, digits int, rand io.Reader) string {
 }
 
 func validKey(prefix, s string) bool {
-	_, ok := checked(prefix, s, keyDigits)
+	_, ok := digitsOf(prefix, s, keyDigits)
 	return ok
 }
 
-// checked returns the digits between prefix and checksum.
-func checked(prefix, s string, digits int) (string, bool) {
+// digitsOf returns the digits between the prefix and the checksum. It returns false if s
+// does not have the right prefix, length, digits or checksum.
+func digitsOf(prefix, s string, digits int) (string, bool) {
 	if len(s) != len(prefix)+digits+checkDigits || !strings.HasPrefix(s, prefix) {
 		return "", false
 	}
@@ -154,7 +156,7 @@ func checksum(s string) string {
 	return string(out[:])
 }
 
-// math/big writes base 62 as 0-9a-zA-Z; tokens use the more common 0-9A-Za-z.
+// Package math/big uses the base62 digits 0-9a-zA-Z; tokens use the more common 0-9A-Za-z.
 func fromBig(s string) string { return strings.Map(swapCase, s) }
 func toBig(s string) string   { return strings.Map(swapCase, s) }
 

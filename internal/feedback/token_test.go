@@ -14,7 +14,7 @@ func anID() *rapid.Generator[ID] {
 	return rapid.Map(rapid.SliceOfN(rapid.Byte(), 16, 16), func(b []byte) ID { return ID(b) })
 }
 
-// secretForm is one kind of secret: how it is made and how it is recognised.
+// secretForm is a kind of secret: how it is generated and how it is recognized.
 type secretForm struct {
 	make  func() string
 	valid func(string) bool
@@ -32,7 +32,10 @@ func secretForms() map[string]secretForm {
 		"gk_":  {func() string { return NewAPIKey(rand.Reader) }, ValidAPIKey},
 		"gst_": {func() string { return NewSetupToken(rand.Reader) }, ValidSetupToken},
 		"gex_": {func() string { return NewExportToken(rand.Reader) }, ValidExportToken},
-		"gis_": {func() string { return NewIdentitySecret(rand.Reader) }, func(s string) bool { _, ok := checked(identityPrefix, s, identityDigits); return ok }},
+		"gis_": {
+			func() string { return NewIdentitySecret(rand.Reader) },
+			func(s string) bool { _, ok := digitsOf(identityPrefix, s, identityDigits); return ok },
+		},
 		"gat_": token(AccessToken),
 		"grt_": token(RefreshToken),
 		"grt_ that follows another": {
@@ -44,8 +47,8 @@ func secretForms() map[string]secretForm {
 	}
 }
 
-// TestSecrets: what is made is recognised, as its own kind only, and any changed,
-// missing, added or swapped character is noticed.
+// TestSecrets checks that a secret is recognized only as its own kind, and that any changed,
+// missing, added or swapped character makes it invalid.
 func TestSecrets(t *testing.T) {
 	forms := secretForms()
 	for name, form := range forms {
@@ -56,7 +59,7 @@ func TestSecrets(t *testing.T) {
 				t.Fatalf("made %q", s)
 			}
 			if !form.valid(s) || s == form.make() {
-				t.Fatalf("%q is not recognised, or was made twice", s)
+				t.Fatalf("%q is not recognized, or was generated twice", s)
 			}
 			for other, otherForm := range forms {
 				if otherPrefix, _, _ := strings.Cut(other, " "); otherPrefix != prefix && otherForm.valid(s) {
@@ -98,8 +101,7 @@ func TestTokenCarriesAccount(t *testing.T) {
 	})
 }
 
-// TestTokenTooLarge: 65 digits can hold a little more than 48 bytes; what does not
-// fit is refused instead of being cut.
+// TestTokenTooLarge checks that a token is invalid if its 65 digits do not fit into 48 bytes.
 func TestTokenTooLarge(t *testing.T) {
 	body := strings.Repeat("z", tokenDigits)
 	if id, ok := ParseToken(AccessToken, string(AccessToken)+body+checksum(body)); ok {
@@ -107,8 +109,8 @@ func TestTokenTooLarge(t *testing.T) {
 	}
 }
 
-// TestSuccessor: it depends on the spent token, the account and the nonce, and on
-// nothing else.
+// TestSuccessor checks that a successor depends only on the used token, the account and the
+// nonce.
 func TestSuccessor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		account := anID().Draw(t, "account")
@@ -128,7 +130,7 @@ func TestSuccessor(t *testing.T) {
 	})
 }
 
-// TestKeyDigits: every digit of base 62 is equally likely.
+// TestKeyDigits checks that all base62 digits are equally likely.
 func TestKeyDigits(t *testing.T) {
 	seen := map[rune]int{}
 	const keys = 4000
@@ -137,7 +139,7 @@ func TestKeyDigits(t *testing.T) {
 			seen[digit]++
 		}
 	}
-	// The standard deviation is about 45: nine of them do not happen by chance.
+	// The standard deviation is about 45; a difference of nine times that is not chance.
 	want := keys * keyDigits / len(base62)
 	for _, digit := range base62 {
 		if n := seen[digit]; n < want-400 || n > want+400 {

@@ -2,15 +2,15 @@ package feedback
 
 import "slices"
 
-// Vote is that one person wants a request.
+// Vote is the vote of one person for a request.
 type Vote struct {
-	RequestID ID `json:"request_id" format:"uuid" doc:"Where it was given: the request that was asked for, or one that is merged into it."`
+	RequestID ID `json:"request_id" format:"uuid" doc:"The request that received the vote: the given request or one that is merged into it."`
 	Person
-	Source    string `json:"source" enum:"widget,dashboard,api,import" doc:"How it came; of the submitter, how the request came."`
+	Source    string `json:"source" enum:"widget,dashboard,api,import" doc:"How the vote was given; for the submitter, how the request was submitted."`
 	CreatedAt Time   `json:"created_at" format:"date-time"`
 }
 
-// Shares reports whether holders of an app's API key may see a request of the app.
+// Shares reports whether callers with the app's API key may see the request.
 func (s Settings) Shares(r Request) bool {
 	return r.Box == Live && slices.Contains(s.Shared(), r.Status)
 }

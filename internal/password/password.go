@@ -1,5 +1,5 @@
-// Package password hashes passwords with argon2id, a few at a time, so that a
-// storm of logins costs time rather than memory.
+// Package password hashes passwords with argon2id. It hashes only a few at a time, so that
+// many concurrent logins take longer and do not need more memory.
 package password
 
 import (
@@ -21,8 +21,8 @@ import (
 	"gatherkit/internal/fair"
 )
 
-// The parameters follow OWASP's Password Storage Cheat Sheet: 19 MiB, two passes,
-// one lane. They stand in each hash, so they can be raised for new ones.
+// The parameters follow OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane.
+// Each hash contains its parameters, so they can be raised for new hashes.
 const (
 	memoryKiB = 19 * 1024
 	passes    = 2
@@ -31,39 +31,40 @@ const (
 	keyBytes  = 32
 )
 
-// ErrBusy says that the caller's patience ended before its turn to hash came.
+// ErrBusy means that the context ended before it was the caller's turn to hash.
 var ErrBusy = errors.New("too many passwords are being checked")
 
-// Asker is who asks for a password to be hashed or verified.
+// Asker identifies who asks to hash or verify a password.
 type Asker struct {
 	Caller netip.Prefix
-	Email  string // folded
+	Email  string // as returned by feedback.FoldEmail
 }
 
-// Hasher hashes and verifies passwords, at most one for each processor at a time.
-// Callers take turns, so a crowd from one address keeps nobody elsewhere waiting, not
-// even the user whose e-mail it tries. An asker has no more than one turn for each
-// processor in that line, so a crowd of one user's logins does not keep other users
-// at the same address waiting.
+// Hasher hashes and verifies passwords, at most one per processor at a time. Callers take
+// turns, so that many logins from one address do not delay other addresses, not even the
+// user whose e-mail they try. Each asker waits with at most one call per processor, so that
+// many logins of one user do not delay other users at the same address.
 type Hasher struct {
-	rand   io.Reader
-	most   int64
-	askers *fair.Pool[Asker]
-	turns  *fair.Pool[netip.Prefix]
-	inside atomic.Int64 // who hashes or waits for it
+	rand    io.Reader
+	most    int64
+	askers  *fair.Pool[Asker]
+	turns   *fair.Pool[netip.Prefix]
+	pending atomic.Int64 // calls that hash or wait for their turn
 }
 
-// dummy costs as much to verify as a real hash; no password is known for it.
+// dummy is a hash that takes as long to verify as a real one. Its password is not known.
 const dummy = "$argon2id$v=19$m=19456,t=2,p=1$Z2F0aGVya2l0IGR1bW15IQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// New returns a Hasher that takes its salts from rand.
+// New returns a Hasher that reads salts from rand.
 func New(rand io.Reader) *Hasher {
 	most := int64(runtime.GOMAXPROCS(0))
-	return &Hasher{rand: rand, most: most, askers: fair.New[Asker](math.MaxInt64, most), turns: fair.New[netip.Prefix](most, most)}
+	return &Hasher{
+		rand: rand, most: most, askers: fair.New[Asker](math.MaxInt64, most), turns: fair.New[netip.Prefix](most, most),
+	}
 }
 
-// Hash returns the hash of a password in PHC string format. It fails with ErrBusy
-// when ctx ends before its turn.
+// Hash returns the hash of a password in PHC string format. It returns ErrBusy if ctx ends
+// before its turn.
 func (h *Hasher) Hash(ctx context.Context, who Asker, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	if _, err := io.ReadFull(h.rand, salt); err != nil {
@@ -76,10 +77,10 @@ func (h *Hasher) Hash(ctx context.Context, who Asker, password string) (string, 
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes, encode(salt), encode(key)), nil
 }
 
-// Verify reports whether hash is the password's. An empty hash, for a user that
-// does not exist, takes the same time and is never right. It fails with ErrBusy
-// when ctx ends before its turn. When the turn has come it asks allowed, if there
-// is one, and fails with its error: in a crowd much may have changed meanwhile.
+// Verify reports whether the password has the given hash. With an empty hash, for a user
+// who does not exist, it takes the same time and returns false. It returns ErrBusy if ctx
+// ends before its turn. If allowed is not nil, Verify calls it at its turn and returns its
+// error: an attempt that was allowed before the wait may not be allowed any more.
 func (h *Hasher) Verify(ctx context.Context, who Asker, hash, password string, allowed func() error) (bool, error) {
 	known := hash != ""
 	if !known {
@@ -91,7 +92,8 @@ func (h *Hasher) Verify(ctx context.Context, who Asker, hash, password string, a
 	}
 	var version, memory, time uint32
 	var threads uint8
-	if _, err := fmt.Sscanf(fields[2]+" "+fields[3], "v=%d m=%d,t=%d,p=%d", &version, &memory, &time, &threads); err != nil || version != argon2.Version {
+	_, err := fmt.Sscanf(fields[2]+" "+fields[3], "v=%d m=%d,t=%d,p=%d", &version, &memory, &time, &threads)
+	if err != nil || version != argon2.Version {
 		return false, errors.New("the stored password hash has unknown parameters")
 	}
 	salt, saltErr := base64.RawStdEncoding.DecodeString(fields[4])
@@ -99,7 +101,8 @@ func (h *Hasher) Verify(ctx context.Context, who Asker, hash, password string, a
 	if err := errors.Join(saltErr, keyErr); err != nil {
 		return false, fmt.Errorf("the stored password hash cannot be read: %w", err)
 	}
-	derived, err := h.derive(ctx, who, allowed, password, salt, memory, time, threads, uint32(len(key))) //nolint:gosec // a hash of ours is short
+	length := uint32(len(key)) //nolint:gosec // stored hashes are short
+	derived, err := h.derive(ctx, who, allowed, password, salt, memory, time, threads, length)
 	if err != nil {
 		return false, err
 	}
@@ -109,11 +112,11 @@ func (h *Hasher) Verify(ctx context.Context, who Asker, hash, password string, a
 func (h *Hasher) derive(
 	ctx context.Context, who Asker, allowed func() error, password string, salt []byte, memory, time uint32, threads uint8, length uint32,
 ) ([]byte, error) {
-	h.inside.Add(1)
+	h.pending.Add(1)
 	defer func() {
-		// Each hash leaves 19 MiB behind, which the collector of a quiet service would keep
-		// for minutes: the last one clears up.
-		if h.inside.Add(-1) == 0 {
+		// Each hash allocates 19 MiB, which an idle service would keep for minutes. So the
+		// last pending call returns the memory to the system.
+		if h.pending.Add(-1) == 0 {
 			debug.FreeOSMemory()
 		}
 	}()
@@ -130,4 +133,5 @@ func (h *Hasher) derive(
 	return argon2.IDKey([]byte(password), salt, time, memory, threads, length), nil
 }
 
+// encode returns b as base64 without padding, as the PHC string format requires.
 func encode(b []byte) string { return base64.RawStdEncoding.EncodeToString(b) }

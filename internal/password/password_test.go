@@ -27,7 +27,14 @@ func TestHashAndVerify(t *testing.T) {
 	for _, c := range []struct {
 		hash, password string
 		want           bool
-	}{{hash, "correct horse", true}, {again, "correct horse", true}, {hash, "wrong horse", false}, {hash, "", false}, {"", "", false}, {"", "anything", false}} {
+	}{
+		{hash, "correct horse", true},
+		{again, "correct horse", true},
+		{hash, "wrong horse", false},
+		{hash, "", false},
+		{"", "", false},
+		{"", "anything", false},
+	} {
 		got, err := h.Verify(ctx, Asker{}, c.hash, c.password, nil)
 		if err != nil || got != c.want {
 			t.Errorf("Verify(%q, %q) = %v, %v", c.hash, c.password, got, err)
@@ -35,7 +42,7 @@ func TestHashAndVerify(t *testing.T) {
 	}
 }
 
-// TestKnownParameters holds the hash's form, which other programs read, too.
+// TestKnownParameters checks the format of hashes, which other programs can read.
 func TestKnownParameters(t *testing.T) {
 	h := New(bytes.NewReader(bytes.Repeat([]byte("salt"), 1<<10)))
 	hash, err := h.Hash(context.Background(), Asker{}, "password")
@@ -46,15 +53,17 @@ func TestKnownParameters(t *testing.T) {
 
 func TestDamagedHashes(t *testing.T) {
 	h := New(rand.Reader)
-	for _, hash := range []string{"plain", "$2b$10$abc", "$argon2id$v=16$m=1,t=1,p=1$YQ$YQ", "$argon2id$v=19$m=x$YQ$YQ", "$argon2id$v=19$m=8,t=1,p=1$?$YQ"} {
+	for _, hash := range []string{
+		"plain", "$2b$10$abc", "$argon2id$v=16$m=1,t=1,p=1$YQ$YQ", "$argon2id$v=19$m=x$YQ$YQ", "$argon2id$v=19$m=8,t=1,p=1$?$YQ",
+	} {
 		if ok, err := h.Verify(context.Background(), Asker{}, hash, "password", nil); ok || err == nil {
 			t.Errorf("%s: %v, %v", hash, ok, err)
 		}
 	}
 }
 
-// TestPatience: who cannot wait for a turn is told so, whichever turn it is.
-func TestPatience(t *testing.T) {
+// TestBusy checks that a call gets ErrBusy if its context ends while it waits in either pool.
+func TestBusy(t *testing.T) {
 	h := New(rand.Reader)
 	who := Asker{Caller: netip.MustParsePrefix("198.51.100.1/32"), Email: "ada@example.com"}
 	wantBusy := func() {
@@ -78,24 +87,25 @@ func TestPatience(t *testing.T) {
 		h.askers.TryAcquire(who, h.most)
 		wantBusy()
 		h.askers.Release(who, h.most)
-		// All that they had is given back.
+		// They have released all places.
 		if !h.askers.TryAcquire(who, h.most) || !h.turns.TryAcquire(who.Caller, h.most) {
-			t.Error("a place was not given back")
+			t.Error("a place was not released")
 		}
 	})
 }
 
-// TestNotAllowedAnyMore: who is refused when the turn comes is not hashed for.
+// TestNotAllowedAnyMore checks that nothing is hashed for a call that is refused at its turn.
 func TestNotAllowedAnyMore(t *testing.T) {
 	refusal := errors.New("refused")
-	if ok, err := New(rand.Reader).Verify(context.Background(), Asker{}, "", "password", func() error { return refusal }); ok || !errors.Is(err, refusal) {
+	ok, err := New(rand.Reader).Verify(context.Background(), Asker{}, "", "password", func() error { return refusal })
+	if ok || !errors.Is(err, refusal) {
 		t.Errorf("%v, %v", ok, err)
 	}
 }
 
-// TestTurns: somebody who comes after a crowd has one of the next turns, whether the
-// crowd is many e-mails from another address, the same e-mail among them, or another user
-// at the same address.
+// TestTurns checks that a caller gets one of the next turns although many other calls wait:
+// for many e-mails from another address, the caller's own among them, or for another user at
+// the same address.
 func TestTurns(t *testing.T) {
 	address := func(i int) netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32) }
 	for name, crowd := range map[string]func(i int) Asker{
@@ -136,7 +146,7 @@ func TestTurns(t *testing.T) {
 					})
 				}
 				ask(Asker{address(200), "bob@example.com"}, func() { seen = true })
-				h.turns.Release(netip.Prefix{}, 1) // so that turns come one after the other
+				h.turns.Release(netip.Prefix{}, 1) // so that there is one turn at a time
 				all.Wait()
 				if !seen || int64(before) > h.most {
 					t.Errorf("%d of %d came before", before, many)

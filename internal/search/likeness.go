@@ -8,50 +8,50 @@ import (
 )
 
 const (
-	// asTyped is the least length of words that may be slips of each other, and
-	// asStem that of what related words have in common.
-	asTyped = 4
-	asStem  = 4
-	// asPart is the least length of a word that counts inside another.
-	asPart = 5
-	// leastLike is the least likeness that counts.
-	leastLike = 0.5
+	// minTypoLength is the minimum length of a word in which typos are accepted, and
+	// minStemLength that of the prefix that related words share.
+	minTypoLength = 4
+	minStemLength = 4
+	// minPartLength is the minimum length of a word that matches as a part of another word.
+	minPartLength = 5
+	// minLikeness is the minimum likeness of a variant.
+	minLikeness = 0.5
 )
 
-// spelling is a word with what comparing it needs.
+// spelling is a word with the data for comparing it with others.
 type spelling struct {
-	text   string
-	runes  []rune
-	made   makeup
-	widens bool
+	text  string
+	runes []rune
+	sig   signature
+	fuzzy bool
 }
 
 func spell(text string) spelling {
-	return spelling{text, []rune(text), makeupOf(text), widens(text)}
+	return spelling{text, []rune(text), signatureOf(text), fuzzy(text)}
 }
 
-// widens reports whether other words may be meant by one. Numbers are exact, and of
-// scripts without spaces the neighbours are found by what they have in common.
-func widens(text string) bool {
-	return utf8.RuneCountInString(text) >= asTyped-1 && !isGram(text) && !strings.ContainsFunc(text, unicode.IsNumber)
+// fuzzy reports whether a word also matches words that are similar to it. Numbers must match
+// exactly, and texts in scripts without spaces already match by the bigrams they share.
+func fuzzy(text string) bool {
+	return utf8.RuneCountInString(text) >= minTypoLength-1 && !isBigram(text) && !strings.ContainsFunc(text, unicode.IsNumber)
 }
 
-// slips is how many slips of the hand a word of so many letters may have.
-func slips(length int) int {
+// maxTypos returns how many typos are accepted in a word of the given length.
+func maxTypos(length int) int {
 	switch {
-	case length < asTyped:
+	case length < minTypoLength:
 		return 0
-	case length < 2*asTyped:
+	case length < 2*minTypoLength:
 		return 1
 	}
 	return 2
 }
 
-// makeup is of what a word is made: a bit for each of its letters, and one for each
-// pair of letters that follow each other.
-type makeup struct{ letters, pairs uint64 }
+// signature summarizes the letters of a word, for a quick comparison: it has a bit for each
+// letter and one for each pair of adjacent letters.
+type signature struct{ letters, pairs uint64 }
 
-func makeupOf(text string) (m makeup) {
+func signatureOf(text string) (m signature) {
 	const spread = 0x9e3779b97f4a7c15
 	last := uint64(0)
 	for _, r := range text {
@@ -65,54 +65,58 @@ func makeupOf(text string) (m makeup) {
 	return m
 }
 
-// letterSlips is how many slips of the hand there are at least between two words, by
-// their letters: one adds, removes, replaces or swaps letters, and changes two at most.
-func (m makeup) letterSlips(other makeup) int {
+// minLetterTypos returns a lower bound for the number of typos between two words, based on
+// their letters: a typo adds, removes, replaces or swaps letters, and changes at most two
+// bits.
+func (m signature) minLetterTypos(other signature) int {
 	return (bits.OnesCount64(m.letters^other.letters) + 1) / 2
 }
 
-// slips is the same by letters and pairs, of which one changes six at most.
-func (m makeup) slips(other makeup) int {
+// minTypos returns a better lower bound, based on letters and pairs: a typo changes at most
+// six bits.
+func (m signature) minTypos(other signature) int {
 	both := bits.OnesCount64(m.letters^other.letters) + bits.OnesCount64(m.pairs^other.pairs)
-	return max(m.letterSlips(other), (both+5)/6)
+	return max(m.minLetterTypos(other), (both+5)/6)
 }
 
-// within reports whether one word may be part of another.
-func (m makeup) within(other makeup) bool {
+// within reports whether a word may be part of another one.
+func (m signature) within(other signature) bool {
 	return m.letters&^other.letters == 0 && m.pairs&^other.pairs == 0
 }
 
-// The likeness of two words, of which the longer one has so many letters: by their
-// distance, by what they have in common at the beginning, and by the length of the
-// one that is part of the other.
+// These functions return the likeness of two words, given the length of the longer one: by
+// the distance d, by the number of shared letters at the start, and by the length of the
+// word that is part of the other.
 
 func byDistance(d, longer int) float64  { return 1 - float64(d)/float64(longer) }
 func byStem(same, longer int) float64   { return 0.5 + 0.4*float64(same)/float64(longer) }
 func byPart(length, longer int) float64 { return 0.4 + 0.5*float64(length)/float64(longer) }
 
-// leastStem is how many letters two related words of these lengths have in common at
-// the beginning: most of the shorter one, and a third of the longer one.
-func leastStem(shorter, longer int) int { return max(asStem, (3*shorter+3)/4, (longer+2)/3) }
+// minCommonPrefix returns how many letters two related words of these lengths must share at
+// the start: most of the shorter word, and a third of the longer one.
+func minCommonPrefix(shorter, longer int) int {
+	return max(minStemLength, (3*shorter+3)/4, (longer+2)/3)
+}
 
-// resembles reports whether two words may be alike. It looks at little of them, and
-// rules out nearly all that are not.
+// resembles reports whether two words may be similar. It is quick, and rules out nearly all
+// words that are not.
 func (s *spelling) resembles(other *spelling) bool {
 	x, y := s, other
 	if len(x.runes) > len(y.runes) {
 		x, y = y, x
 	}
-	most := slips(len(y.runes))
-	return len(y.runes)-len(x.runes) <= most && x.made.slips(y.made) <= most ||
-		len(x.runes) >= asPart && x.made.within(y.made) ||
-		len(x.runes) >= asStem && [asStem]rune(x.runes) == [asStem]rune(y.runes)
+	most := maxTypos(len(y.runes))
+	return len(y.runes)-len(x.runes) <= most && x.sig.minTypos(y.sig) <= most ||
+		len(x.runes) >= minPartLength && x.sig.within(y.sig) ||
+		len(x.runes) >= minStemLength && [minStemLength]rune(x.runes) == [minStemLength]rune(y.runes)
 }
 
-// like says how probable it is that one word stands for the other, from 0 to 1.
+// like returns the likeness of two words, from 0 to 1.
 func (s *spelling) like(other *spelling) float64 {
 	if s.text == other.text {
 		return 1
 	}
-	if !s.widens || !other.widens {
+	if !s.fuzzy || !other.fuzzy {
 		return 0
 	}
 	x, y := s, other
@@ -121,7 +125,7 @@ func (s *spelling) like(other *spelling) float64 {
 	}
 	shorter, longer := len(x.runes), len(y.runes)
 	best := 0.0
-	if most := slips(longer); longer-shorter <= most && x.made.slips(y.made) <= most {
+	if most := maxTypos(longer); longer-shorter <= most && x.sig.minTypos(y.sig) <= most {
 		if d := distance(x.runes, y.runes, most); d <= most {
 			best = byDistance(d, longer)
 		}
@@ -130,18 +134,18 @@ func (s *spelling) like(other *spelling) float64 {
 	for same < shorter && x.runes[same] == y.runes[same] {
 		same++
 	}
-	if same >= leastStem(shorter, longer) {
+	if same >= minCommonPrefix(shorter, longer) {
 		best = max(best, byStem(same, longer))
 	}
-	if shorter >= asPart && x.made.within(y.made) && strings.Contains(y.text, x.text) {
+	if shorter >= minPartLength && x.sig.within(y.sig) && strings.Contains(y.text, x.text) {
 		best = max(best, byPart(shorter, longer))
 	}
 	return best
 }
 
-// distance is how many letters must be added, removed, replaced or swapped with their
-// neighbour to make a into b (optimal string alignment), or more than most when that is
-// more than most. Words have at most maxWord letters.
+// distance returns how many letters must be added, removed, replaced or swapped with a
+// neighbor to turn a into b (optimal string alignment). If that is more than most, it may
+// return any number greater than most. Words have at most maxWord letters.
 func distance(a, b []rune, most int) int {
 	if max(len(a), len(b))-min(len(a), len(b)) > most {
 		return most + 1
@@ -154,7 +158,7 @@ func distance(a, b []rune, most int) int {
 	row[min(len(b), most)+1] = most + 1
 	for i := range a {
 		before, above, row = above, row, before
-		// Farther from the diagonal than most, the distance is more than most.
+		// Cells that are farther from the diagonal than most have a distance above most.
 		from, until := max(0, i-most), min(len(b), i+most+1)
 		row[from] = most + 1
 		if from == 0 {

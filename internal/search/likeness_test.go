@@ -14,12 +14,12 @@ func likeness(a, b string) float64 {
 	return x.like(&y)
 }
 
-// plainLikeness is likeness by its definition alone.
+// plainLikeness computes likeness directly by its definition.
 func plainLikeness(a, b string) float64 {
 	if a == b {
 		return 1
 	}
-	if !widens(a) || !widens(b) {
+	if !fuzzy(a) || !fuzzy(b) {
 		return 0
 	}
 	if utf8.RuneCountInString(a) > utf8.RuneCountInString(b) {
@@ -27,7 +27,7 @@ func plainLikeness(a, b string) float64 {
 	}
 	x, y := []rune(a), []rune(b)
 	best := 0.0
-	if d := plainDistance(x, y); d <= slips(len(y)) {
+	if d := plainDistance(x, y); d <= maxTypos(len(y)) {
 		best = 1 - float64(d)/float64(len(y))
 	}
 	same := 0
@@ -43,7 +43,7 @@ func plainLikeness(a, b string) float64 {
 	return best
 }
 
-// plainDistance is the distance by its definition, in a whole table.
+// plainDistance computes the distance directly by its definition, with a full table.
 func plainDistance(a, b []rune) int {
 	table := make([][]int, len(a)+1)
 	for i := range table {
@@ -83,20 +83,20 @@ func TestLikeness(t *testing.T) {
 		{"検索", "検査", false},
 		{"import", "export", false},
 	} {
-		if got := likeness(c.a, c.b) >= leastLike; got != c.like {
+		if got := likeness(c.a, c.b) >= minLikeness; got != c.like {
 			t.Errorf("%s and %s: %v", c.a, c.b, got)
 		}
 	}
 }
 
-// TestLikenessIsPlain: what rules words out early rules out none that are alike.
+// TestLikenessIsPlain checks that the shortcuts rule out no words that are similar.
 func TestLikenessIsPlain(t *testing.T) {
 	word := rapid.StringOfN(rapid.RuneFrom([]rune("abcé")), 3, maxWord, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := word.Draw(t, "a"), word.Draw(t, "b")
 		if rapid.Bool().Draw(t, "near") {
 			letters := []rune(a)
-			for range rapid.IntRange(1, 3).Draw(t, "slips") {
+			for range rapid.IntRange(1, 3).Draw(t, "typos") {
 				at := rapid.IntRange(0, len(letters)-2).Draw(t, "at")
 				switch rapid.IntRange(0, 3).Draw(t, "kind") {
 				case 0:
@@ -125,8 +125,8 @@ func TestLikenessIsPlain(t *testing.T) {
 	})
 }
 
-// TestDistance compares it with its definition, for all short words of three letters,
-// and for long ones of two.
+// TestDistance compares distance with its definition, for all short words with three
+// different letters, and for long ones with two.
 func TestDistance(t *testing.T) {
 	check := func(a, b string) {
 		t.Helper()
@@ -149,7 +149,7 @@ func TestDistance(t *testing.T) {
 			check(a, b)
 		}
 	}
-	// What differs stands at the end, where only the last rows tell.
+	// The words differ only at the end, in the last rows of the table.
 	stem := strings.Repeat("ab", maxWord/2-4)
 	for _, a := range []string{"", "a", "ab", "ba", "abc", "bac", "cab", "abab", "baba", "bbaa"} {
 		for _, b := range []string{"", "a", "ab", "ba", "abc", "bac", "cab", "abab", "baba", "bbaa"} {

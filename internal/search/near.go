@@ -8,49 +8,48 @@ import (
 	"unicode/utf8"
 )
 
-// maxCompared is how many words of a vocabulary are compared letter by letter for one
-// question. Its terms share them. Only a vocabulary that was made to be expensive has more
-// words that come into question.
+// maxCompared limits how many words of a vocabulary are compared letter by letter for all
+// terms of a question. Only a vocabulary that is made to be expensive has more candidates.
 const maxCompared = 16_000
 
-// Vocabulary is the words of an app, among which those near another are found. Its
-// words must be given in the order of their bytes.
+// Vocabulary is the set of the words of an app. It finds the words that are similar to
+// another one. Words must be added in bytewise order.
 type Vocabulary struct {
-	lanes [maxWord + 1]lane // by length
-	n     int
+	groups [maxWord + 1]wordGroup // by length, in letters
+	n      int
 }
 
-// lane has the words of one length. Of what they are made is apart from the texts: a
-// search looks at all of that, and at few texts.
-type lane struct {
-	texts []string
-	made  []makeup
+// wordGroup has the words of one length. The signatures are separate from the texts, because
+// a search reads all signatures and only a few texts.
+type wordGroup struct {
+	texts      []string
+	signatures []signature
 }
 
-// Add adds a word, unless it is one for which Variants has no use.
+// Add adds a word, unless it is one that Variants never returns.
 func (v *Vocabulary) Add(text string) {
-	if length := utf8.RuneCountInString(text); length <= maxWord && widens(text) {
-		l := &v.lanes[length]
-		l.texts, l.made = append(l.texts, text), append(l.made, makeupOf(text))
+	if length := utf8.RuneCountInString(text); length <= maxWord && fuzzy(text) {
+		l := &v.groups[length]
+		l.texts, l.signatures = append(l.texts, text), append(l.signatures, signatureOf(text))
 		v.n++
 	}
 }
 
-// Len is how many words it holds.
+// Len returns the number of words in the vocabulary.
 func (v *Vocabulary) Len() int { return v.n }
 
-// Has reports whether a word was added.
+// Has reports whether the vocabulary has a word.
 func (v *Vocabulary) Has(text string) bool {
 	length := utf8.RuneCountInString(text)
 	if length > maxWord {
 		return false
 	}
-	_, found := slices.BinarySearch(v.lanes[length].texts, text)
+	_, found := slices.BinarySearch(v.groups[length].texts, text)
 	return found
 }
 
-// starting returns the range of the words that start with a stem.
-func (l *lane) starting(stem string) (from, until int) {
+// starting returns the range of the words that start with stem.
+func (l *wordGroup) starting(stem string) (from, until int) {
 	from, _ = slices.BinarySearch(l.texts, stem)
 	n, _ := slices.BinarySearchFunc(l.texts[from:], stem, func(text, stem string) int {
 		if strings.HasPrefix(text, stem) {
@@ -61,26 +60,26 @@ func (l *lane) starting(stem string) (from, until int) {
 	return from, from + n
 }
 
-// Variant is a word that may be meant by another; Likeness is 1 for the word itself.
+// Variant is a word that a search term also matches.
 type Variant struct {
 	Word     string
-	Likeness float64
+	Likeness float64 // from 0 to 1; it is 1 for the term itself
 }
 
-// compare puts what is more like first.
+// compare orders variants by likeness, most similar first.
 func (v Variant) compare(other Variant) int {
 	return cmp.Or(cmp.Compare(other.Likeness, v.Likeness), strings.Compare(v.Word, other.Word))
 }
 
-// nearest holds the best variants, in order.
+// nearest holds at most most of the best variants, in order.
 type nearest struct {
 	variants []Variant
 	most     int
 }
 
-// wants reports whether a variant is one of the best so far.
+// wants reports whether a variant is among the best so far.
 func (n *nearest) wants(v Variant) bool {
-	return v.Likeness >= leastLike && (len(n.variants) < n.most || v.compare(n.variants[n.most-1]) < 0)
+	return v.Likeness >= minLikeness && (len(n.variants) < n.most || v.compare(n.variants[n.most-1]) < 0)
 }
 
 func (n *nearest) add(v Variant) {
@@ -88,35 +87,35 @@ func (n *nearest) add(v Variant) {
 	n.variants = slices.Insert(n.variants[:min(len(n.variants), n.most-1)], at, v)
 }
 
-// prospect says how like a term the words of one length can be.
-type prospect struct {
+// lengthBounds says how similar to a term the words of one length can be.
+type lengthBounds struct {
 	length          int
-	shorter, longer int     // the lengths of the term and of the words, in order
-	slips           int     // how many slips they may have, or -1 where their lengths tell that there are more
-	stem            int     // how many letters they have in common when they are related, or 0 where they cannot be
-	part            bool    // whether one may be part of the other
-	best            float64 // the most that their likeness can be
+	shorter, longer int     // the lengths of the term and of the words
+	maxTypos        int     // accepted number of typos, or -1 if the lengths differ by more
+	stem            int     // number of letters that related words share at the start, or 0 if there are none
+	part            bool    // whether one can be part of the other
+	best            float64 // maximum likeness
 }
 
-func newProspect(term *spelling, length int) prospect {
+func newLengthBounds(term *spelling, length int) lengthBounds {
 	n := len(term.runes)
-	p := prospect{length: length, shorter: min(n, length), longer: max(n, length), slips: -1}
-	if most := slips(p.longer); p.longer-p.shorter <= most {
-		p.slips = most
+	p := lengthBounds{length: length, shorter: min(n, length), longer: max(n, length), maxTypos: -1}
+	if most := maxTypos(p.longer); p.longer-p.shorter <= most {
+		p.maxTypos = most
 	}
-	if stem := leastStem(p.shorter, p.longer); stem <= p.shorter {
+	if stem := minCommonPrefix(p.shorter, p.longer); stem <= p.shorter {
 		p.stem = stem
 	}
-	p.part = p.shorter >= asPart && p.shorter < p.longer
+	p.part = p.shorter >= minPartLength && p.shorter < p.longer
 	p.best = p.bound(0, p.stem > 0, p.part)
 	return p
 }
 
-// bound is the most that the likeness of a word can be that may be a slip, is related or
-// may be a part, with at least so many slips.
-func (p *prospect) bound(slips int, related, part bool) (most float64) {
-	if slips = max(1, p.longer-p.shorter, slips); slips <= p.slips {
-		most = byDistance(slips, p.longer)
+// bound returns the maximum likeness of a word that has at least the given number of typos.
+// related and part say whether it may be related to the term, or a part of it or the reverse.
+func (p *lengthBounds) bound(typos int, related, part bool) (most float64) {
+	if typos = max(1, p.longer-p.shorter, typos); typos <= p.maxTypos {
+		most = byDistance(typos, p.longer)
 	}
 	if related {
 		most = max(most, byStem(p.shorter, p.longer))
@@ -127,65 +126,63 @@ func (p *prospect) bound(slips int, related, part bool) (most float64) {
 	return most
 }
 
-// near returns the words most like a term, at most so many: slips of the hand, other
-// forms of the same word, and words made of it. It compares no more words letter by
-// letter than the budget allows, those of the most promising lengths first, and returns
-// what it leaves of that.
+// near returns the words that are most similar to a term, at most most of them: words with
+// typos, other forms of the word, and compounds. It compares at most budget words letter by
+// letter, starting with the most promising lengths, and returns the rest of the budget.
 func (v *Vocabulary) near(term *spelling, most, budget int) ([]Variant, int) {
-	if !term.widens || most < 1 {
+	if !term.fuzzy || most < 1 {
 		return nil, budget
 	}
-	prospects := make([]prospect, 0, len(v.lanes))
-	for length := range v.lanes {
-		if len(v.lanes[length].texts) > 0 {
-			prospects = append(prospects, newProspect(term, length))
+	lengths := make([]lengthBounds, 0, len(v.groups))
+	for length := range v.groups {
+		if len(v.groups[length].texts) > 0 {
+			lengths = append(lengths, newLengthBounds(term, length))
 		}
 	}
-	slices.SortStableFunc(prospects, func(a, b prospect) int { return cmp.Compare(b.best, a.best) })
+	slices.SortStableFunc(lengths, func(a, b lengthBounds) int { return cmp.Compare(b.best, a.best) })
 	found := &nearest{most: most}
-	for i := range prospects {
-		p := &prospects[i]
-		if budget == 0 || !found.wants(Variant{"", p.best}) { // no word comes before the empty one
+	for i := range lengths {
+		p := &lengths[i]
+		if budget == 0 || !found.wants(Variant{"", p.best}) { // the empty word sorts before all others
 			break
 		}
-		budget = v.lanes[p.length].near(term, p, found, budget)
+		budget = v.groups[p.length].near(term, p, found, budget)
 	}
 	return found.variants, budget
 }
 
-// near adds the words of the lane that are among the nearest, and returns what is left of
-// the budget.
-func (l *lane) near(term *spelling, p *prospect, found *nearest, budget int) int {
+// near adds the most similar words of the group to found. It returns the rest of the budget.
+func (l *wordGroup) near(term *spelling, p *lengthBounds, found *nearest, budget int) int {
 	from, until := 0, 0
 	if p.stem > 0 {
 		from, until = l.starting(string(term.runes[:p.stem]))
 	}
 	first, last := 0, len(l.texts)
-	if p.slips <= 0 && !p.part {
+	if p.maxTypos <= 0 && !p.part {
 		first, last = from, until
 	}
 	var word spelling
 	for i := first; i < last; i++ {
-		made, related := l.made[i], i >= from && i < until
-		// The letters alone rule most words out.
-		outside := term.made.letters&^made.letters != 0 && made.letters&^term.made.letters != 0
-		if !related && term.made.letterSlips(made) > p.slips && (outside || !p.part) {
+		sig, related := l.signatures[i], i >= from && i < until
+		// The letters alone rule out most words.
+		outside := term.sig.letters&^sig.letters != 0 && sig.letters&^term.sig.letters != 0
+		if !related && term.sig.minLetterTypos(sig) > p.maxTypos && (outside || !p.part) {
 			continue
 		}
-		slips := term.made.slips(made)
-		part := p.part && (term.made.within(made) || made.within(term.made))
-		if !related && slips > p.slips && !part {
+		typos := term.sig.minTypos(sig)
+		part := p.part && (term.sig.within(sig) || sig.within(term.sig))
+		if !related && typos > p.maxTypos && !part {
 			continue
 		}
 		text := l.texts[i]
-		if text == term.text || !found.wants(Variant{text, p.bound(slips, related, part)}) {
+		if text == term.text || !found.wants(Variant{text, p.bound(typos, related, part)}) {
 			continue
 		}
 		if budget == 0 {
 			return 0
 		}
 		budget--
-		word = spelling{text, word.runes[:0], made, true}
+		word = spelling{text, word.runes[:0], sig, true}
 		for _, r := range text {
 			word.runes = append(word.runes, r)
 		}
@@ -196,12 +193,12 @@ func (l *lane) near(term *spelling, p *prospect, found *nearest, budget int) int
 	return budget
 }
 
-// joined is how like a word is to the two it is made of.
-const joined = 0.9
+// compoundLikeness is the likeness of a compound to its two parts.
+const compoundLikeness = 0.9
 
-// Variants returns the words for which each term of a question may stand: those near it,
-// at most so many, it and the next one written as one, and two into which it falls. It
-// fails when the context ends.
+// Variants returns the words that each term of a question also matches: at most most
+// similar words, compounds of the term and its neighbors, and two words of which the term is
+// a compound. It returns the cause of ctx if ctx ends first.
 func (v *Vocabulary) Variants(ctx context.Context, q Question, most int) ([][]Variant, error) {
 	variants := make([][]Variant, len(q.Terms))
 	left := maxCompared
@@ -215,13 +212,13 @@ func (v *Vocabulary) Variants(ctx context.Context, q Question, most int) ([][]Va
 		for _, first := range []int{at - 1, at} {
 			if first >= 0 && first+1 < len(q.Terms) {
 				if both := q.Terms[first] + q.Terms[first+1]; v.Has(both) {
-					near = append(near, Variant{both, joined})
+					near = append(near, Variant{both, compoundLikeness})
 				}
 			}
 		}
 		for i := range term {
 			if v.Has(term[:i]) && v.Has(term[i:]) {
-				near = append(near, Variant{term[:i], joined / 2}, Variant{term[i:], joined / 2})
+				near = append(near, Variant{term[:i], compoundLikeness / 2}, Variant{term[i:], compoundLikeness / 2})
 			}
 		}
 		variants[at] = near

@@ -21,18 +21,18 @@ func vocabularyOf(words ...string) *Vocabulary {
 	return v
 }
 
-// plainNear compares a term with every word.
+// plainNear finds similar words by comparing a term with every word.
 func plainNear(words []string, term string, most int) []Variant {
 	near := &nearest{most: len(words) + 1}
 	for _, word := range words {
-		if like := plainLikeness(term, word); word != term && like >= leastLike {
+		if like := plainLikeness(term, word); word != term && like >= minLikeness {
 			near.add(Variant{word, like})
 		}
 	}
 	return near.variants[:min(len(near.variants), most)]
 }
 
-// TestNear compares the search of a vocabulary with a plain one.
+// TestNear compares the results of a vocabulary with those of plainNear.
 func TestNear(t *testing.T) {
 	word := rapid.OneOf(
 		rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 3, 14, -1),
@@ -67,14 +67,14 @@ func checkNear(t interface{ Fatalf(string, ...any) }, words []string, term strin
 		t.Fatalf("near %q of %q: %d comparisons are left", term, words, left)
 	}
 	for _, word := range words {
-		if v.Has(word) != widens(word) {
+		if v.Has(word) != fuzzy(word) {
 			t.Fatalf("%q is there: %v", word, v.Has(word))
 		}
 	}
 }
 
-// TestNearAtItsBounds is about words that are just near enough, and more of them than are
-// wanted.
+// TestNearAtItsBounds checks words that are just similar enough, and more of them than the
+// limit.
 func TestNearAtItsBounds(t *testing.T) {
 	for _, c := range []struct{ term, words string }{
 		{"kale", "kalexxxx kalexxxxxxxx kalexxxxxxxxx"},
@@ -89,7 +89,7 @@ func TestNearAtItsBounds(t *testing.T) {
 	}
 }
 
-// FuzzNear compares the search of a vocabulary with a plain one.
+// FuzzNear compares the results of a vocabulary with those of plainNear.
 func FuzzNear(f *testing.F) {
 	f.Add("invocie", "invoice invoices voice invoicing")
 	f.Add("größe", "grosse größen grö")
@@ -102,8 +102,8 @@ func FuzzNear(f *testing.F) {
 	})
 }
 
-// TestNearIsBounded: of words that all resemble a term no more are compared than the
-// budget allows, and twice the same ones. The most promising are among them.
+// TestNearIsBounded checks that no more words are compared than the budget allows, always
+// the same ones, and the most promising ones first.
 func TestNearIsBounded(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	words := []string{"calendar"}
@@ -128,14 +128,14 @@ func TestNearIsBounded(t *testing.T) {
 			t.Errorf("with %d comparisons: %v", budget, first)
 		}
 	}
-	// Those of the most promising length come first.
+	// Words of the most promising length come first.
 	near := vocabularyOf(append(slices.Clone(words), "calendarcble")...)
 	if got, _ := near.near(&term, 1, 1000); len(got) != 1 || got[0].Word != "calendarcble" {
 		t.Errorf("%v", got)
 	}
 }
 
-// TestVariants: two words written as one, and one written as two, stand for each other.
+// TestVariants checks that a compound matches its two parts, and two words their compound.
 func TestVariants(t *testing.T) {
 	for _, c := range []struct{ words, question, want string }{
 		{"darkmode", "dark mode", "darkmode/darkmode"},
@@ -158,9 +158,9 @@ func TestVariants(t *testing.T) {
 			var words []string
 			for _, v := range some {
 				switch v.Likeness {
-				case joined:
+				case compoundLikeness:
 					words = append(words, v.Word)
-				case joined / 2:
+				case compoundLikeness / 2:
 					words = append(words, v.Word+":0.45")
 				default:
 					t.Errorf("%s: %v", c.question, v)
@@ -174,17 +174,17 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// TestVariantsShareTheBudget: a term may use what those before it leave, and leaves those
-// after it their part.
+// TestVariantsShareTheBudget checks that a term can use what the terms before it leave of
+// the budget, and leaves a share to those after it.
 func TestVariantsShareTheBudget(t *testing.T) {
 	const meant, slip, other, otherSlip = "calendaric", "zalendaric", "zzyyxxwwv", "zzyyxxwwvv"
 	random, term := rand.New(rand.NewPCG(3, 4)), spell(meant)
-	// Three quarters of the budget go to words that come before the slip.
+	// Three quarters of the budget are used for words that come before the one with the typo.
 	words := map[string]bool{slip: true, otherSlip: true}
 	for len(words) < maxCompared*3/4 {
 		letters := []rune(meant)
 		random.Shuffle(len(letters), func(i, j int) { letters[i], letters[j] = letters[j], letters[i] })
-		if word := spell(string(letters)); word.made.slips(term.made) <= 2 && distance(word.runes, term.runes, 2) > 2 {
+		if word := spell(string(letters)); word.sig.minTypos(term.sig) <= 2 && distance(word.runes, term.runes, 2) > 2 {
 			words[word.text] = true
 		}
 	}
@@ -210,6 +210,6 @@ func TestVariantsShareTheBudget(t *testing.T) {
 	ctx, leave := context.WithCancelCause(t.Context())
 	leave(gone)
 	if _, err := v.Variants(ctx, NewQuestion("calendar"), 8); !errors.Is(err, gone) {
-		t.Errorf("for a caller that is gone: %v", err)
+		t.Errorf("after the context ended: %v", err)
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Question is a text to which similar titles are looked for.
+// Question is a text for which similar requests are searched.
 type Question struct {
-	Terms   []string // its words, each once
-	spelled []spelling
-	thirds  []third
+	Terms    []string // the distinct words of the text
+	spelled  []spelling
+	trigrams []trigram
 }
 
-// NewQuestion reads a text.
+// NewQuestion returns the question for a text.
 func NewQuestion(text string) Question {
 	folded := fold(text)
 	terms := termsOf(folded)
-	return Question{terms, spellAll(terms), thirdsOf(folded)}
+	return Question{terms, spellAll(terms), trigramsOf(folded)}
 }
 
 func spellAll(words []string) []spelling {
@@ -27,25 +27,26 @@ func spellAll(words []string) []spelling {
 	return spelled
 }
 
-// Weight says how much a word tells that so many of all requests have: the fewer, the more.
+// Weight returns the weight of a word that n of all requests contain. Rare words have a
+// higher weight (inverse document frequency).
 func Weight(n, all int64) float64 { return math.Log(1 + float64(max(all, n)+1)/float64(n+1)) }
 
-// Of what a score is made: how much of the question the request has, how much of the
-// title the question has, and how far their letters agree.
+// The parts of a score: how much of the question the request contains, how much of the
+// title the question contains, and how many trigrams they share.
 const (
-	ofQuestion = 0.65
-	ofTitle    = 0.2
-	ofLetters  = 0.15
-	// elsewhere is what a word counts that is in the description alone.
-	elsewhere = 0.5
+	questionShare = 0.65
+	titleShare    = 0.2
+	letterShare   = 0.15
+	// descriptionFactor is the factor for words that are only in the description.
+	descriptionFactor = 0.5
 )
 
-// maxScored is how many pairs of a word of the question and one of a title are compared
-// letter by letter. Only a title that was made for it has more that resemble each other.
+// maxScored limits how many pairs of a word of the question and a word of a title are
+// compared letter by letter. Only a title that is made to be expensive has more candidates.
 const maxScored = 128
 
-// Score says how alike a request is to the question, from 0 to 1. weights has what each
-// term tells, and found how well it was found anywhere in the request.
+// Score returns how similar a request is to the question, from 0 to 1. weights has the
+// weight of each term, and found the likeness of its best match anywhere in the request.
 func (q Question) Score(title string, weights, found []float64) float64 {
 	title = fold(title)
 	words := spellAll(termsOf(title))
@@ -56,7 +57,7 @@ func (q Question) Score(title string, weights, found []float64) float64 {
 	covered, whole := 0.0, 0.0
 	left := maxScored
 	for i := range q.spelled {
-		term, like := &q.spelled[i], elsewhere*found[i]
+		term, like := &q.spelled[i], descriptionFactor*found[i]
 		for j := range words {
 			l := 0.0
 			if word := &words[j]; word.text == term.text {
@@ -74,17 +75,17 @@ func (q Question) Score(title string, weights, found []float64) float64 {
 	for _, l := range best {
 		titled += l / float64(len(best))
 	}
-	return ofQuestion*covered/whole + ofTitle*titled + ofLetters*overlap(q.thirds, thirdsOf(title))
+	return questionShare*covered/whole + titleShare*titled + letterShare*overlap(q.trigrams, trigramsOf(title))
 }
 
-// third is three letters that follow each other, in the bits of a number.
-type third uint64
+// trigram is three adjacent letters, packed into a number.
+type trigram uint64
 
 const letterBits = 21
 
-// thirdsOf returns the thirds of a folded text, each once and in order; words begin and end
-// with a space.
-func thirdsOf(folded string) []third {
+// trigramsOf returns the distinct trigrams of a folded text, sorted. Each word has a space
+// before and after it.
+func trigramsOf(folded string) []trigram {
 	letters := []rune{' '}
 	for _, r := range folded {
 		if kindOf(r) == gap {
@@ -94,22 +95,22 @@ func thirdsOf(folded string) []third {
 			letters = append(letters, r)
 		}
 	}
-	return thirdsIn(append(letters, ' '))
+	return trigramsIn(append(letters, ' '))
 }
 
-// thirdsIn returns the thirds of letters as they stand, each once and in order.
-func thirdsIn(letters []rune) []third {
-	thirds := make([]third, 0, len(letters))
+// trigramsIn returns the distinct trigrams of letters, sorted.
+func trigramsIn(letters []rune) []trigram {
+	trigrams := make([]trigram, 0, len(letters))
 	for i := range len(letters) - 2 {
 		a, b, c := letters[i], letters[i+1], letters[i+2]
-		thirds = append(thirds, third(a)<<(2*letterBits)|third(b)<<letterBits|third(c)) //nolint:gosec // letters are not negative
+		trigrams = append(trigrams, trigram(a)<<(2*letterBits)|trigram(b)<<letterBits|trigram(c)) //nolint:gosec // letters are not negative
 	}
-	slices.Sort(thirds)
-	return slices.Compact(thirds)
+	slices.Sort(trigrams)
+	return slices.Compact(trigrams)
 }
 
-// overlap is what two sets have in common, from 0 to 1 (Dice).
-func overlap(a, b []third) float64 {
+// overlap returns the Dice coefficient of two sets, from 0 to 1.
+func overlap(a, b []trigram) float64 {
 	if len(a)+len(b) == 0 {
 		return 0
 	}

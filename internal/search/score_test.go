@@ -19,12 +19,12 @@ func TestScore(t *testing.T) {
 		last = score
 	}
 	if q.Score("", weights, found) != 0 || NewQuestion("?").Score("a", nil, nil) != 0 {
-		t.Error("nothing is like something")
+		t.Error("empty texts are similar to others")
 	}
 }
 
-// TestScoreOfDescriptions: a word in the description alone counts half of one in the title,
-// and as much as it was found; in the title as well, it counts once.
+// TestScoreOfDescriptions checks that a word only in the description counts half as much as
+// one in the title, times its likeness, and that a word in both counts once.
 func TestScoreOfDescriptions(t *testing.T) {
 	q := NewQuestion("dark editor")
 	weights := []float64{1, 3}
@@ -35,10 +35,10 @@ func TestScoreOfDescriptions(t *testing.T) {
 		got, wantAdd float64
 		from         float64
 	}{
-		{"nothing of it in the title", score("zzz", 0, 1), ofQuestion * 3 * 0.5 / 4, score("zzz", 0, 0)},
-		{"partly", score("zzz", 0.8, 0), ofQuestion * 1 * 0.8 * 0.5 / 4, score("zzz", 0, 0)},
+		{"nothing of it in the title", score("zzz", 0, 1), questionShare * 3 * 0.5 / 4, score("zzz", 0, 0)},
+		{"partly", score("zzz", 0.8, 0), questionShare * 1 * 0.8 * 0.5 / 4, score("zzz", 0, 0)},
 		{"also in the title", score("dark", 1, 0), 0, score("dark", 0, 0)},
-		{"beside the title", score("dark", 1, 1), ofQuestion * 3 * 0.5 / 4, score("dark", 1, 0)},
+		{"beside the title", score("dark", 1, 1), questionShare * 3 * 0.5 / 4, score("dark", 1, 0)},
 	} {
 		if !near(c.got-c.from, c.wantAdd) {
 			t.Errorf("%s: the description adds %v, want %v", c.name, c.got-c.from, c.wantAdd)
@@ -46,8 +46,8 @@ func TestScoreOfDescriptions(t *testing.T) {
 	}
 }
 
-// TestScoreIsBounded: of a title full of words that resemble all those of a question, no
-// more pairs are compared than there may be. Words that are equal count all the same.
+// TestScoreIsBounded checks that no more than maxScored pairs are compared for a title full of
+// words that resemble all words of the question. Equal words always count.
 func TestScoreIsBounded(t *testing.T) {
 	const n = 24
 	words := func(n int, first rune) string {

@@ -2,39 +2,40 @@ package search
 
 import "slices"
 
-// sketchSize is of how many thirds a sketch is made at most. As much as that tells how
-// alike two texts are to within a few hundredths.
+// sketchSize is the maximum number of trigrams in a sketch. With this many, the likeness of
+// two texts is exact to a few hundredths.
 const sketchSize = 128
 
-// Sketch stands for a text of any length where many are compared: it is those of the
-// text's thirds that come first when all thirds there can be are shuffled. So the sketches
-// of two texts are samples of the same thirds, and have as much in common as the texts.
+// Sketch represents a text of any length, so that many texts can be compared quickly. It
+// contains the trigrams of the text with the smallest hashes (bottom-k MinHash). The sketches
+// of two texts sample the same trigrams, so they overlap as much as the texts do.
 type Sketch []uint64
 
-// NewSketch reads a text. One without letters, such as a row of emoji, is told by its signs.
+// NewSketch returns the sketch of a text. If the text has no letters, such as a row of emoji,
+// it uses the trigrams of all its characters.
 func NewSketch(text string) Sketch {
-	thirds := thirdsOf(fold(text))
-	if len(thirds) == 0 {
-		thirds = thirdsIn([]rune(" " + text + " "))
+	trigrams := trigramsOf(fold(text))
+	if len(trigrams) == 0 {
+		trigrams = trigramsIn([]rune(" " + text + " "))
 	}
-	sketch := make(Sketch, 0, len(thirds))
-	for _, t := range thirds {
-		sketch = append(sketch, t.shuffled())
+	sketch := make(Sketch, 0, len(trigrams))
+	for _, t := range trigrams {
+		sketch = append(sketch, t.hash())
 	}
 	slices.Sort(sketch)
 	return slices.Clone(sketch[:min(len(sketch), sketchSize)])
 }
 
-// shuffled is the place of a third among all when they are shuffled; no two have the same.
-func (t third) shuffled() uint64 {
+// hash returns a hash of the trigram. Different trigrams have different hashes.
+func (t trigram) hash() uint64 {
 	x := uint64(t)
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// Like says how far the letters of two texts agree, from 0 to 1: exactly for texts with at
-// most as many thirds as a sketch has, and nearly for longer ones.
+// Like returns how many trigrams two texts share, as a Dice coefficient from 0 to 1. The
+// result is exact for texts with at most sketchSize trigrams, and an estimate for others.
 func (s Sketch) Like(other Sketch) float64 {
 	common, i, j := 0, 0, 0
 	for i < len(s) && j < len(other) {
@@ -49,8 +50,8 @@ func (s Sketch) Like(other Sketch) float64 {
 			j++
 		}
 	}
-	// Beyond the end of a sketch that is full nothing is known of its text, and the rest of
-	// the other does not count. One that is not full has all there is.
+	// A full sketch says nothing about trigrams beyond its end, so the rest of the other sketch
+	// does not count. A sketch that is not full has all trigrams of its text.
 	if len(s) < sketchSize {
 		j = len(other)
 	}

@@ -34,8 +34,8 @@ func TestSketch(t *testing.T) {
 	}
 }
 
-// TestSketchesAgreeWithTexts: the sketches of two texts have as much in common as all of
-// their thirds, exactly where those are few.
+// TestSketchesAgreeWithTexts checks that the sketches of two texts overlap as much as their
+// trigrams do, exactly so if the texts have few trigrams.
 func TestSketchesAgreeWithTexts(t *testing.T) {
 	letters := []rune("abcdefghijklmnopqrstuvwxyz0123456789 ")
 	rapid.Check(t, func(t *rapid.T) {
@@ -43,9 +43,9 @@ func TestSketchesAgreeWithTexts(t *testing.T) {
 		part := rapid.StringOfN(rapid.RuneFrom(letters), least, least+40, -1)
 		same := part.Draw(t, "same")
 		a, b := same+part.Draw(t, "a"), same+part.Draw(t, "b")
-		x, y := thirdsOf(fold(a)), thirdsOf(fold(b))
+		x, y := trigramsOf(fold(a)), trigramsOf(fold(b))
 		if len(x) == 0 || len(y) == 0 {
-			t.Skip("a text without letters has other thirds")
+			t.Skip("a text without letters has other trigrams")
 		}
 		margin := 0.0
 		if max(len(x), len(y)) > sketchSize {

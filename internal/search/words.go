@@ -1,6 +1,5 @@
-// Package search says how text is taken apart into words, which words are near
-// another, and how alike two texts are: for every language the same, and without
-// a database.
+// Package search splits texts into words, finds similar words, and measures how similar two
+// texts are. It works the same for all languages, and does not use a database.
 package search
 
 import (
@@ -15,27 +14,27 @@ import (
 )
 
 const (
-	// maxWord is how many letters of a word count.
+	// maxWord is how many letters of a word are used.
 	maxWord = 32
-	// maxDescribed is how many words of a description are looked at: what somebody
-	// wants comes first, and each word is a row.
-	maxDescribed = 24
-	// describedLetters is as much of a description as can hold them.
-	describedLetters = 2000
-	// maxTerms is how many words of a question count.
+	// maxDescriptionWords is how many words of a description are indexed. Each word is a row
+	// in the index, and people usually say first what they want.
+	maxDescriptionWords = 24
+	// maxDescriptionLetters is how much of a description is read to find these words.
+	maxDescriptionLetters = 2000
+	// maxTerms is how many words of a question are used.
 	maxTerms = 32
 )
 
-// Words returns the words under which a request is found, each once and in the order
-// of their bytes: all of its title, and the first of its description.
+// Words returns the words under which a request is indexed: all words of its title, and the
+// first maxDescriptionWords of its description. They are distinct and in bytewise order.
 func Words(title, description string) []string {
 	var words []string
 	split(fold(title), true, func(word string) bool {
 		words = append(words, word)
 		return true
 	})
-	left := maxDescribed
-	split(fold(cut(description, describedLetters)), true, func(word string) bool {
+	left := maxDescriptionWords
+	split(fold(cut(description, maxDescriptionLetters)), true, func(word string) bool {
 		words = append(words, word)
 		left--
 		return left > 0
@@ -44,7 +43,7 @@ func Words(title, description string) []string {
 	return slices.Compact(words)
 }
 
-// Terms returns the words of a question, each once, in their order.
+// Terms returns the distinct words of a question, in their order.
 func Terms(text string) []string { return termsOf(fold(text)) }
 
 func termsOf(folded string) []string {
@@ -58,8 +57,8 @@ func termsOf(folded string) []string {
 	return terms
 }
 
-// Query returns the words of a query: those of which a request must have each, and at
-// last the one that may be the beginning of a word, as somebody may be typing it.
+// Query returns the words of a query, in their order. A request must contain each of them.
+// The last one may be a prefix of a word, because the user may still be typing it.
 func Query(text string) []string {
 	var words []string
 	last := ""
@@ -86,8 +85,8 @@ func cut(text string, letters int) string {
 	return text
 }
 
-// fold makes spellings of the same word the same: NFKC, without case, and without
-// the accents of alphabets, which people leave out. Marks of other scripts are letters.
+// fold maps different spellings of a word to the same text: in NFKC, case-folded, and without
+// the accents of alphabetic scripts, which people often omit. Marks of other scripts are kept.
 func fold(text string) string {
 	if ascii(text) {
 		return strings.ToLower(text)
@@ -97,7 +96,7 @@ func fold(text string) string {
 		switch {
 		case r >= 0x300 && r <= 0x36f:
 			return -1
-		case unicode.Is(unicode.Cherokee, r): // of these, Fold makes small letters capital and capital ones small
+		case unicode.Is(unicode.Cherokee, r): // for Cherokee, Fold swaps lower and upper case
 			return unicode.ToLower(r)
 		}
 		return r
@@ -105,8 +104,8 @@ func fold(text string) string {
 	return norm.NFKC.String(folded)
 }
 
-// compose is NFKC, up to a little more letters than the text has: one character may stand
-// for eighteen, and nobody writes many such characters.
+// compose returns text in NFKC, limited to slightly more letters than text has. A single
+// character can expand to 18 letters, but normal texts contain few of these.
 func compose(text string) string {
 	n := utf8.RuneCountInString(text)
 	left := n + n/4 + 16
@@ -129,37 +128,40 @@ func ascii(text string) bool {
 	return true
 }
 
-// kind is what a character is part of.
+// kind says which kind of word a character is part of.
 type kind int
 
 const (
-	gap  kind = iota
-	word      // of a script with spaces between its words
-	gram      // of one without: each two neighbours are taken for a word
+	gap        kind = iota
+	spacedWord      // a script with spaces between words
+	bigram          // a script without spaces, where each two adjacent characters count as a word
 )
 
-// unspaced are the scripts that put no spaces between words.
-var unspaced = rangetable.Merge(unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+// unspaced contains the scripts that put no spaces between words.
+var unspaced = rangetable.Merge(
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+)
 
 func kindOf(r rune) kind {
 	switch {
 	case r < utf8.RuneSelf:
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
-			return word
+			return spacedWord
 		}
 		return gap
-	case r == 'ー': // belongs to no script, as two of them have it
-		return gram
+	case r == 'ー': // its script is Common, because Hiragana and Katakana share it
+		return bigram
 	case !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r):
 		return gap
 	case unicode.Is(unspaced, r):
-		return gram
+		return bigram
 	}
-	return word
+	return spacedWord
 }
 
-// split calls yield for each word of a folded text until it returns false. With ends, the last
-// character of a run without spaces is a word, too, so that every single one is found.
+// split calls yield for each word of a folded text until yield returns false. If ends is
+// true, the last character of a text without spaces is also a word of its own, so that every
+// single character can be found.
 func split(folded string, ends bool, yield func(string) bool) {
 	var run []rune
 	was := gap
@@ -175,12 +177,12 @@ func split(folded string, ends bool, yield func(string) bool) {
 	}
 }
 
-// emit yields the words of characters of one kind.
+// emit yields the words in a run of characters of the same kind.
 func emit(run []rune, of kind, ends bool, yield func(string) bool) bool {
 	switch {
 	case of == gap:
 		return true
-	case of == word:
+	case of == spacedWord:
 		return yield(string(run[:min(len(run), maxWord)]))
 	case len(run) == 1:
 		return yield(string(run))
@@ -193,8 +195,8 @@ func emit(run []rune, of kind, ends bool, yield func(string) bool) bool {
 	return !ends || yield(string(run[len(run)-1:]))
 }
 
-// isGram reports whether a word is of a script without spaces.
-func isGram(text string) bool {
+// isBigram reports whether a word is in a script without spaces.
+func isBigram(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
-	return kindOf(r) == gram
+	return kindOf(r) == bigram
 }

@@ -134,7 +134,7 @@ func TestRecountRepairs(t *testing.T) {
 			if err != nil || now.Votes != want || now.Comments != 0 {
 				t.Errorf("%d votes, %d comments, %v", now.Votes, now.Comments, err)
 			}
-			summary := fmt.Sprintf("An operator recounted 0 comments instead of 7 and %d votes instead of %d.", want, want+3)
+			summary := fmt.Sprintf("An operator corrected the number of comments from 7 to 0 and the number of votes from %d to %d.", want+3, want)
 			history, total, err := r.History(ctx, account.ID, id, 0, 10)
 			if err != nil || total != now.Version || history[0].Kind != feedback.RequestRecounted || history[0].Summary != summary {
 				t.Errorf("%d entries of version %d, %v: %+v", total, now.Version, err, history)

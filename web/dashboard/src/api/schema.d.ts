@@ -1104,7 +1104,7 @@ export interface components {
             app_id: string;
             /** Format: int64 */
             count: number;
-            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
             exact: boolean;
         };
         AppParams: {
@@ -1167,11 +1167,11 @@ export interface components {
             settings: components["schemas"]["SettingsChange"];
         };
         AssigneeFacet: {
-            /** @description A user's id, or none for requests of nobody. */
+            /** @description The user's id, or none for unassigned requests. */
             assignee_id: string;
             /** Format: int64 */
             count: number;
-            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
             exact: boolean;
         };
         Attachment: {
@@ -1185,7 +1185,7 @@ export interface components {
              * @description In bytes.
              */
             size: number;
-            /** @description Where it can be downloaded without credentials, for an hour at least. Relative to the service's origin unless the operator has set its public URL. */
+            /** @description Download link that needs no credentials and works for at least an hour. Relative to the service's origin unless the operator has set the public URL. */
             url: string;
         };
         AuditListParams: {
@@ -1256,7 +1256,7 @@ export interface components {
         Author: {
             /** Format: uuid */
             id: string;
-            /** @description Null when the user is gone. */
+            /** @description Null if the user was removed. */
             name: string | null;
         };
         BoxFacet: {
@@ -1264,7 +1264,7 @@ export interface components {
             box: "live" | "quarantine" | "bin";
             /** Format: int64 */
             count: number;
-            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
             exact: boolean;
         };
         BulkSet: {
@@ -1292,7 +1292,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /**
-             * @description Who may read it: the account's users only, or also people outside.
+             * @description Who may read it: only the account's users, or also people outside the account.
              * @enum {string}
              */
             visibility: "internal" | "public";
@@ -1383,13 +1383,13 @@ export interface components {
         };
         Event: {
             actor: components["schemas"]["EventActor"];
-            /** @description The changed fields as they became. */
+            /** @description The changed fields after the change. */
             after: {
                 [key: string]: unknown;
             };
             /** Format: date-time */
             at: string;
-            /** @description The changed fields as they were. */
+            /** @description The changed fields before the change. */
             before: {
                 [key: string]: unknown;
             };
@@ -1397,10 +1397,10 @@ export interface components {
             kind: string;
             /**
              * Format: int64
-             * @description Its place in the account's log of changes.
+             * @description Position in the account's log of changes.
              */
             number: number;
-            /** @description The same in a sentence. */
+            /** @description The change in one sentence. */
             summary: string;
         };
         EventActor: {
@@ -1411,21 +1411,21 @@ export interface components {
             id: string | null;
             /** @enum {string} */
             kind: "user" | "api_key" | "command" | "service";
-            /** @description The user's name; null for others, and when the user is gone. */
+            /** @description The user's name; null for other actors and for removed users. */
             name: string | null;
         };
         Facets: {
-            /** @description The most requests first. */
+            /** @description Sorted by number of requests, most first. */
             apps: components["schemas"]["AppFacet"][];
-            /** @description The most requests first, at most 200. */
+            /** @description Sorted by number of requests, most first; at most 200. */
             assignees: components["schemas"]["AssigneeFacet"][];
-            /** @description Every box; with query, which finds live requests only, the others have none. */
+            /** @description Every box. With query, which finds only live requests, the counts of the other boxes are 0. */
             boxes: components["schemas"]["BoxFacet"][];
-            /** @description The most requests first. */
+            /** @description Sorted by number of requests, most first. */
             sources: components["schemas"]["SourceFacet"][];
-            /** @description In the order of a request's life, every status. */
+            /** @description Every status, in the order of a request's life cycle. */
             statuses: components["schemas"]["StatusFacet"][];
-            /** @description The 30 that the most of them have, the most requests first. */
+            /** @description The 30 most frequent tags, most frequent first. */
             tags: components["schemas"]["TagFacet"][];
         };
         Failure: {
@@ -1449,7 +1449,7 @@ export interface components {
         IdentitySecret: {
             /**
              * Format: date-time
-             * @description Until when tokens are good that were signed with the secret before; null when none is.
+             * @description Until when the previous secret is valid; null if it is not.
              */
             previous_valid_until: string | null;
             /** @description Begins with gis_; the whole text is the key. */
@@ -1491,7 +1491,7 @@ export interface components {
             attachments: components["schemas"]["Attachment"][];
             /**
              * Format: int64
-             * @description Comments of all kinds.
+             * @description Internal and public comments.
              */
             comments: number;
             /** Format: date-time */
@@ -1503,7 +1503,7 @@ export interface components {
             id: string;
             /** Format: uuid */
             merged_into_id: string | null;
-            /** @description Page URL, locale, user agent and the host page's own keys. */
+            /** @description Page URL, locale, user agent, and keys that the host page adds. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -1518,7 +1518,7 @@ export interface components {
             updated_at: string;
             /**
              * Format: int64
-             * @description One more with each change.
+             * @description Increases by one with each change.
              */
             version: number;
             /**
@@ -1875,10 +1875,10 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When it got its tokens last: at the login, or by auth-refresh.
+             * @description When tokens were last issued for the session, at login or by auth-refresh.
              */
             used_at: string;
-            /** @description What the program that logged in calls itself; empty when it has not said. */
+            /** @description User-Agent header of the program that logged in; empty if it sent none. */
             user_agent: string;
         };
         SessionsListResult: {
@@ -1956,32 +1956,32 @@ export interface components {
         SourceFacet: {
             /** Format: int64 */
             count: number;
-            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
             exact: boolean;
             /** @enum {string} */
             source: "widget" | "dashboard" | "api" | "import";
         };
         Stats: {
-            /** @description By how long the first answer took: a public comment, a status or a merge by a user. The first that fits: within an hour, a day, a week or 30 days, longer, or not yet. */
+            /** @description By the time until the first answer, which is a public comment, a change of status or a merge by a user: within an hour, a day, a week or 30 days (month), longer, or not yet. Each request counts once. */
             by_answer: components["schemas"]["AnswerCount"][];
-            /** @description The most requests first; apps without any are left out. */
+            /** @description Sorted by number of requests, most first; apps without requests are omitted. */
             by_app: components["schemas"]["AppCount"][];
-            /** @description By the days of UTC, every day of the range. */
+            /** @description Every day of the period, in UTC. */
             by_day: components["schemas"]["DayCount"][];
-            /** @description In the order of a request's life, every status. */
+            /** @description Every status, in the order of a request's life cycle. */
             by_status: components["schemas"]["StatusCount"][];
-            /** @description The 100 tags that the most of them have. */
+            /** @description The 100 most frequent tags. */
             by_tag: components["schemas"]["Tag"][];
             /**
              * Format: date-time
-             * @description From this time on.
+             * @description Start of the period.
              */
             from: string;
-            /** @description False when counting the tags needs more than a quarter of a second: then by_tag is about the newest requests of the range. */
+            /** @description False if counting the tags took longer than 250 ms; by_tag then covers only the newest requests of the period. */
             tags_exact: boolean;
             /**
              * Format: date-time
-             * @description Up to this time, which is not included.
+             * @description End of the period, not included.
              */
             to: string;
             /** Format: int64 */
@@ -1996,7 +1996,7 @@ export interface components {
         StatusFacet: {
             /** Format: int64 */
             count: number;
-            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
             exact: boolean;
             /** @enum {string} */
             status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate";
@@ -2028,7 +2028,7 @@ export interface components {
         Tag: {
             /**
              * Format: int64
-             * @description Live requests that have it.
+             * @description Number of live requests with this tag.
              */
             requests: number;
             tag: string;
@@ -2036,7 +2036,7 @@ export interface components {
         TagFacet: {
             /** Format: int64 */
             count: number;
-            /** @description False when counting takes longer than a quarter of a second: then count is how many were counted. */
+            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
             exact: boolean;
             tag: string;
         };
@@ -2169,11 +2169,11 @@ export interface components {
             name: string | null;
             /**
              * Format: uuid
-             * @description Where it was given: the request that was asked for, or one that is merged into it.
+             * @description The request that received the vote: the given request or one that is merged into it.
              */
             request_id: string;
             /**
-             * @description How it came; of the submitter, how the request came.
+             * @description How the vote was given; for the submitter, how the request was submitted.
              * @enum {string}
              */
             source: "widget" | "dashboard" | "api" | "import";
