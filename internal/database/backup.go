@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -15,8 +15,8 @@ var ErrNoBackup = errors.New("backup copies the SQLite file; for PostgreSQL use 
 // Backup writes a consistent copy of the SQLite database to a new file while the
 // service goes on. The file appears under its name only when it is whole, checked
 // and on the disk. It fails with ErrNoBackup on PostgreSQL.
-func (s *Store) Backup(ctx context.Context, file string) (err error) {
-	if s.writes == nil {
+func (db *DB) Backup(ctx context.Context, file string) (err error) {
+	if db.writes == nil {
 		return ErrNoBackup
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -34,7 +34,7 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 			_ = os.Remove(part)
 		}
 	}()
-	if err := s.copyTo(ctx, part); err != nil {
+	if err := db.copyTo(ctx, part); err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	if err := checkIntegrity(ctx, part); err != nil {
@@ -51,13 +51,13 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 
 // copyTo reads one state of the database, on a connection of its own: the readers'
 // refuse the statement, and the writer would make others wait.
-func (s *Store) copyTo(ctx context.Context, file string) error {
-	db, err := openSQLite(s.folder, false)
+func (db *DB) copyTo(ctx context.Context, file string) error {
+	source, err := openSQLite(db.folder, false)
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, "VACUUM INTO $1", file)
-	return errors.Join(err, db.Close())
+	_, err = source.ExecContext(ctx, "VACUUM INTO $1", file)
+	return errors.Join(err, source.Close())
 }
 
 func checkIntegrity(ctx context.Context, file string) error {

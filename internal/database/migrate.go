@@ -1,32 +1,28 @@
-package store
+package database
 
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"fmt"
 	"io/fs"
 	"strings"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
-
 // migrate brings the schema up to date, forward only, each migration in a
 // transaction of its own and one process at a time. It refuses a schema that a
 // newer version of the program has made.
-func (s *Store) migrate(ctx context.Context) (err error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
+func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
+	names, err := fs.Glob(migrations, "*.sql")
 	if err != nil {
 		return err
 	}
-	conn, err := s.writer.Conn(ctx)
+	conn, err := db.writer.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // back to the pool; what matters was committed
 	for done := false; !done; {
-		if done, err = s.migrateNext(ctx, conn, names); err != nil {
+		if done, err = db.migrateNext(ctx, conn, migrations, names); err != nil {
 			return fmt.Errorf("migrate the database: %w", err)
 		}
 	}
@@ -35,7 +31,7 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 
 // migrateNext applies the first migration that is missing and reports whether
 // none was. The lock is taken anew for each, which on SQLite is the transaction.
-func (s *Store) migrateNext(ctx context.Context, conn *sql.Conn, names []string) (done bool, err error) {
+func (db *DB) migrateNext(ctx context.Context, conn *sql.Conn, migrations fs.FS, names []string) (done bool, err error) {
 	exec := func(statements ...string) {
 		for _, statement := range statements {
 			if err == nil {
@@ -44,13 +40,13 @@ func (s *Store) migrateNext(ctx context.Context, conn *sql.Conn, names []string)
 		}
 	}
 	version := 0
-	exec(s.dialect.lock)
+	exec(db.dialect.lock)
 	if err != nil {
 		return false, err
 	}
-	if s.dialect.unlock != "" {
+	if db.dialect.unlock != "" {
 		defer func() {
-			if _, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), s.dialect.unlock); err == nil {
+			if _, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), db.dialect.unlock); err == nil {
 				err = unlockErr
 			}
 		}()
@@ -61,7 +57,7 @@ func (s *Store) migrateNext(ctx context.Context, conn *sql.Conn, names []string)
 			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		}
 	}()
-	exec(s.dialect.words.Replace("CREATE TABLE IF NOT EXISTS schema_version (version {int} NOT NULL, PRIMARY KEY (version)){strict}"))
+	exec(db.dialect.words.Replace("CREATE TABLE IF NOT EXISTS schema_version (version {int} NOT NULL, PRIMARY KEY (version)){strict}"))
 	if err == nil {
 		err = conn.QueryRowContext(ctx, "SELECT COALESCE(MAX(version), 0) FROM schema_version").Scan(&version)
 	}
@@ -71,11 +67,11 @@ func (s *Store) migrateNext(ctx context.Context, conn *sql.Conn, names []string)
 	case version > len(names):
 		return false, fmt.Errorf("the database has schema %d but this program knows %d; start a newer version of gatherkit", version, len(names))
 	case version < len(names):
-		text, readErr := migrations.ReadFile(names[version])
+		text, readErr := fs.ReadFile(migrations, names[version])
 		if readErr != nil {
 			return false, readErr
 		}
-		exec(statements(s.dialect.words.Replace(string(text)))...)
+		exec(statements(db.dialect.words.Replace(string(text)))...)
 		exec(fmt.Sprintf("INSERT INTO schema_version (version) VALUES (%d)", version+1))
 	}
 	exec("COMMIT")
