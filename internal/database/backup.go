@@ -9,12 +9,13 @@ import (
 	"path/filepath"
 )
 
-// ErrNoBackup says that the database has its own way of making a backup.
-var ErrNoBackup = errors.New("backup copies the SQLite file; for PostgreSQL use pg_dump --format=custom --file=gatherkit.dump with the same database URL")
+// ErrNoBackup says that PostgreSQL has its own tool for backups.
+var ErrNoBackup = errors.New("backup copies the SQLite file; " +
+	"for PostgreSQL use pg_dump --format=custom --file=gatherkit.dump with the same database URL")
 
-// Backup writes a consistent copy of the SQLite database to a new file while the
-// service goes on. The file appears under its name only when it is whole, checked
-// and on the disk. It fails with ErrNoBackup on PostgreSQL.
+// Backup writes a consistent copy of the SQLite database to a new file while the service
+// runs. The file gets its name only when it is complete, checked and durable. On
+// PostgreSQL it returns ErrNoBackup.
 func (db *DB) Backup(ctx context.Context, file string) (err error) {
 	if db.writes == nil {
 		return ErrNoBackup
@@ -49,8 +50,8 @@ func (db *DB) Backup(ctx context.Context, file string) (err error) {
 	return syncFile(filepath.Dir(file))
 }
 
-// copyTo reads one state of the database, on a connection of its own: the readers'
-// refuse the statement, and the writer would make others wait.
+// copyTo copies one state of the database. It needs its own connection: readers refuse the
+// statement, and the writer would make others wait.
 func (db *DB) copyTo(ctx context.Context, file string) error {
 	source, err := openSQLite(db.folder, false)
 	if err != nil {
@@ -76,7 +77,7 @@ func checkIntegrity(ctx context.Context, file string) error {
 	return nil
 }
 
-// syncFile makes a file, or the names in a folder, durable.
+// syncFile makes a file or a folder's entries durable.
 func syncFile(path string) error {
 	f, err := os.Open(path) //nolint:gosec // the operator names it
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// TestFullDiskFailsGroup: a member for which there is no room on the disk may have undone
-// the work of those before it. So none of the group is kept, and none is told that it was.
+// TestFullDiskFailsGroup: a member that finds the disk full may have undone the work of
+// those before it. So nothing of the group is kept, and no member succeeds.
 func TestFullDiskFailsGroup(t *testing.T) {
 	db := openForTest(t)
 	ctx := context.Background()
@@ -83,7 +83,7 @@ func TestFatalCodes(t *testing.T) {
 	}
 }
 
-// failing is a database whose files can be spoilt, and what it has said about them.
+// failing is a database whose files can be damaged, and the errors that Fatal was called with.
 type failing struct {
 	*DB
 	t    *testing.T
@@ -101,7 +101,7 @@ func newFailing(t *testing.T) *failing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Close() }) // what is spoilt may not be closed without an error
+	t.Cleanup(func() { _ = f.Close() }) // a damaged file may not close without an error
 	if err := f.insert("before"); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (f *failing) insert(name string) error {
 	})
 }
 
-// swap puts another file in the place of one that the database has open, for all who have it.
+// swap replaces a file that the database has open by another one, in every descriptor.
 func (f *failing) swap(suffix, other string, flags int) {
 	f.t.Helper()
 	opened, err := filepath.Glob("/proc/self/fd/*")
@@ -166,7 +166,7 @@ func (f *failing) wantBroken(err error, code int) {
 	}
 }
 
-// TestDiskFails: whatever SQLite says of a disk that has failed, nothing that may be lost
+// TestDiskFails: however SQLite reports that a disk has failed, nothing that may be lost
 // is acknowledged, and the process ends.
 func TestDiskFails(t *testing.T) {
 	t.Run("sync", func(t *testing.T) {

@@ -1,6 +1,7 @@
-// Package database alone knows which database is behind the service, SQLite or
-// PostgreSQL: it opens it, migrates it, runs transactions on it, and says what its
-// errors mean. It knows no table. Packages that do write their SQL once for both.
+// Package database opens the database, SQLite or PostgreSQL, migrates it, runs
+// transactions on it, makes backups, and says what its errors mean. It is the only package
+// that knows which of the two it is, and it knows no table: the packages above it write
+// their SQL once for both.
 package database
 
 import (
@@ -23,8 +24,8 @@ type Options struct {
 	Migrations fs.FS
 	Log        *slog.Logger
 	// Fatal is called once when the disk has failed in a way after which nothing
-	// may be acknowledged any more: the process must end. Every write is refused
-	// from then on. May be nil.
+	// may be acknowledged any more: the process must end. Every write fails from then
+	// on. May be nil.
 	Fatal func(error)
 }
 
@@ -39,7 +40,7 @@ type DB struct {
 	// On PostgreSQL writer and reader are the same pool.
 	writer, reader *sql.DB
 	link           *link // to PostgreSQL, else nil
-	// writes joins the transactions of SQLite, whose file has one writer; nil on PostgreSQL.
+	// writes joins transactions on SQLite, which has one writer; nil on PostgreSQL.
 	writes *batch.Batcher[struct{}, transaction, error]
 
 	broken, closed atomic.Bool
@@ -69,13 +70,13 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := db.migrate(ctx, o.Migrations); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if db.link != nil { // until now, an error says more than that the server is away
+	if db.link != nil { // not before: a failed start reports PostgreSQL's own error
 		db.link.begin()
 	}
 	return db, nil
 }
 
-// Close waits for the writes that were accepted and closes the database.
+// Close waits for accepted writes and closes the database.
 func (db *DB) Close() error {
 	if db.writes != nil {
 		db.writes.Close()
@@ -133,9 +134,9 @@ func (db *DB) Stats() Stats {
 	return stats
 }
 
-// Analyze has PostgreSQL gather statistics of tables that have grown. By itself it does
-// so once a minute: until then it takes one index for as good as another, and may read
-// a whole table to find one row.
+// Analyze has PostgreSQL gather statistics of tables that have grown. PostgreSQL
+// itself does so once a minute; until then it cannot tell a good index from a bad one and
+// may read a whole table to find one row.
 func (db *DB) Analyze(ctx context.Context) error {
 	if db.dialect.grown == "" {
 		return nil

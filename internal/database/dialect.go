@@ -24,23 +24,24 @@ import (
 // databaseFile is the name of the SQLite file in the data folder.
 const databaseFile = "gatherkit.db"
 
+// dialect is what differs between the two databases in SQL.
 type dialect struct {
-	// words are what the braces in the migrations stand for.
+	// words replace the names in braces in the migrations.
 	words *strings.Replacer
-	// lock lets one process migrate at a time. Where it does not begin the
-	// transaction itself, unlock ends it.
+	// lock keeps other processes from migrating at the same time, until unlock. On
+	// SQLite it begins the transaction, whose end unlocks.
 	lock, unlock string
 	numbered     bool // whether placeholders of long statements carry numbers
-	writeLanes   int
-	// grown asks for the tables that hold more than twice the rows that the planner
-	// knows of, and analyze has it look at one. SQLite's plans do without.
+	writeLanes   int  // see WriteLanes
+	// grown selects the tables that have more than twice the rows that the planner
+	// assumes; analyze updates one. SQLite's plans need no statistics.
 	grown, analyze string
 }
 
 var (
 	sqliteDialect = dialect{
 		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
-			"{nulls_first}", "", "{bytewise}", "", // as they are anyway
+			"{nulls_first}", "", "{bytewise}", "", // SQLite's defaults
 			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{counters}", " STRICT, WITHOUT ROWID"),
 		lock:       "BEGIN IMMEDIATE",
 		writeLanes: 1,
@@ -60,20 +61,20 @@ var (
 )
 
 // WriteLanes is how many groups of writes are worth running at once: one on SQLite,
-// where Write joins what comes together, and several on PostgreSQL.
+// where Write joins concurrent transactions itself, and several on PostgreSQL.
 func (db *DB) WriteLanes() int { return db.dialect.writeLanes }
 
-// connectTime is how long each host of the database's URL may take to let us in: with
-// several, the next one is asked then.
+// connectTime is how long one host of the database's URL may take to accept a
+// connection before the next host is tried.
 const connectTime = 2 * time.Second
 
 // maxPostgresConns is the most connections that one process opens, so that
 // several replicas fit into PostgreSQL's default of 100.
 const maxPostgresConns = 20
 
-// Placeholders is ($1,$2),($3,$4)… for so many rows of so many columns. SQLite
-// gets (?,?),(?,?)…: it looks numbered ones up by name, in a list, which makes a
-// statement with thousands of them take time in the square of their number.
+// Placeholders returns ($1,$2),($3,$4)… for the given numbers of rows and columns. On
+// SQLite it returns (?,?),(?,?)…, because SQLite searches a list for each numbered one:
+// with thousands of them a statement would take quadratic time.
 func (db *DB) Placeholders(rows, columns int) string {
 	b := make([]byte, 0, rows*columns*6)
 	for r := range rows {
@@ -110,8 +111,8 @@ func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
 	}
 	link := newLink(config, log)
 	config.DialFunc = link.dial
-	// A server may be set up to acknowledge before a commit is durable; we are not. It
-	// is set by a statement, as poolers refuse it among the start parameters.
+	// A server may by default acknowledge a commit before it is durable. A statement
+	// changes that, because poolers refuse this setting among the start parameters.
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "SET synchronous_commit = on")
 		return err
@@ -127,7 +128,10 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the data folder cannot be created: %w", err)
 	}
-	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)", "journal_size_limit(67108864)", "wal_autocheckpoint(0)"}
+	pragmas := []string{
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"cache_size(-16000)", "journal_size_limit(67108864)", "wal_autocheckpoint(0)",
+	}
 	if readers {
 		pragmas = append(pragmas, "query_only(1)")
 	}
@@ -139,7 +143,7 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 		return nil, err
 	}
 	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
-	// The file URI keeps ? and # in a folder's name from being read as options.
+	// In a file URI, ? and # in a folder's name are not taken for options.
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	connector, err := sqlite.NewConnector(dsn.String())
 	if err != nil {
@@ -155,10 +159,10 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	return db, nil
 }
 
-// makeFile makes the file of a new database, readable for nobody else; its log
-// files follow it in that. One that exists, such as a backup that was copied back, is
-// closed to others. It must not be opened here: closing it again would drop SQLite's
-// locks (sqlite.org/howtocorrupt.html, 2.2).
+// makeFile creates the file of a new database, which only its owner can read; SQLite gives
+// its log files the same mode. If the file exists, such as a restored backup, makeFile
+// takes the access of others away. It must not open that file: closing it would drop
+// SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
 func makeFile(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in the operator's folder
 	if errors.Is(err, fs.ErrExist) {
@@ -170,9 +174,9 @@ func makeFile(path string) error {
 	return file.Close()
 }
 
-// closeFiles takes away what others than its owner may do to a database and its logs. It
-// changes nothing where the process is not the owner or the file system has no modes:
-// the log warns of an open folder at the start.
+// closeFiles takes the access of everyone but the owner to a database and its logs away.
+// It changes nothing if the process is not the owner or the file system has no modes:
+// the service logs a warning about an open folder when it starts.
 func closeFiles(path string) error {
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		info, err := os.Stat(name)

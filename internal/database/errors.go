@@ -35,7 +35,7 @@ func (db *DB) Unavailable(err error) bool {
 		return false
 	}
 	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) { // whatever the server's reason is
+	if errors.As(err, &connect) { // whatever reason the server gives
 		return true
 	}
 	var pg *pgconn.PgError
@@ -44,7 +44,7 @@ func (db *DB) Unavailable(err error) bool {
 		case "08", "53", "57", "58", "40": // connection, resources, operator, system error, lost races
 			return true
 		}
-		return pg.Code == "25006" // read-only, as a standby is
+		return pg.Code == "25006" // read-only, like a standby
 	}
 	var network net.Error
 	return errors.As(err, &network) || pgconn.SafeToRetry(err) ||
@@ -61,7 +61,8 @@ func raced(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
-// DataFault reports whether err lies in the data of one statement alone.
+// DataFault reports whether err was caused by the values of a statement, such as a
+// duplicate key, so that other statements of its group can succeed without it.
 func DataFault(err error) bool {
 	var lite *sqlite.Error
 	if errors.As(err, &lite) {
@@ -71,7 +72,7 @@ func DataFault(err error) bool {
 	return errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
 }
 
-// ReadOnly reports whether SQLite may not write to its file.
+// ReadOnly reports whether err says that SQLite may not write to its file.
 func ReadOnly(err error) bool {
 	var lite *sqlite.Error
 	return errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_READONLY
@@ -84,10 +85,10 @@ func undoesGroup(err error) bool {
 	return errors.As(err, &lite) && !DataFault(err)
 }
 
-// breaksFile reports whether a write to the SQLite file failed in a way after
-// which nobody can know what is on the disk: the process must end, as a second
-// fsync on the same handle can report success for pages that were dropped
-// ("Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+// breaksFile reports whether a write to the SQLite file failed so that the content of the
+// disk is unknown. Then the process must end: a second fsync on the same handle can
+// report success for pages that were dropped ("Can Applications
+// Recover from fsync Failures?", USENIX ATC 2020).
 func breaksFile(err error, committing bool) bool {
 	var lite *sqlite.Error
 	return errors.As(err, &lite) && fatalCode(lite.Code(), committing)

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// migrate brings the schema up to date, forward only, each migration in a
-// transaction of its own and one process at a time. It refuses a schema that a
-// newer version of the program has made.
+// migrate applies missing migrations, each in its own transaction and in one process at a
+// time. It refuses a schema of a newer version of the program.
 func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
 	names, err := fs.Glob(migrations, "*.sql")
 	if err != nil {
@@ -20,7 +19,7 @@ func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // back to the pool; what matters was committed
+	defer conn.Close() //nolint:errcheck // returns it to the pool
 	for done := false; !done; {
 		if done, err = db.migrateNext(ctx, conn, migrations, names); err != nil {
 			return fmt.Errorf("migrate the database: %w", err)
@@ -29,8 +28,8 @@ func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
 	return nil
 }
 
-// migrateNext applies the first migration that is missing and reports whether
-// none was. The lock is taken anew for each, which on SQLite is the transaction.
+// migrateNext applies the first missing migration and reports whether none was missing.
+// It takes the lock for each one, because on SQLite the lock is the transaction.
 func (db *DB) migrateNext(ctx context.Context, conn *sql.Conn, migrations fs.FS, names []string) (done bool, err error) {
 	exec := func(statements ...string) {
 		for _, statement := range statements {
@@ -78,13 +77,13 @@ func (db *DB) migrateNext(ctx context.Context, conn *sql.Conn, migrations fs.FS,
 	return version >= len(names), err
 }
 
-// statements splits a migration; each goes to the database in a call of its own.
+// statements splits a migration, because each statement needs a call of its own.
 func statements(text string) []string {
-	var all []string
+	var parts []string
 	for part := range strings.SplitSeq(text, ";\n") {
 		if strings.TrimSpace(part) != "" {
-			all = append(all, part)
+			parts = append(parts, part)
 		}
 	}
-	return all
+	return parts
 }

@@ -15,16 +15,16 @@ type Queryer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Row is one row of an answer.
+// Row is one row of a result.
 type Row interface{ Scan(dest ...any) error }
 
-// All returns what scan makes of every row.
+// All runs a query and returns the results of scan, one per row.
 func All[T any](ctx context.Context, q Queryer, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	defer rows.Close() //nolint:errcheck // rows.Err below reports the error
 	list := []T{}
 	for rows.Next() {
 		item, err := scan(rows)
@@ -45,16 +45,16 @@ func Changed(ctx context.Context, q Queryer, query string, args ...any) (int64, 
 	return result.RowsAffected()
 }
 
-// Parameters collects the values of a statement that is put together from fixed parts.
+// Parameters collects the values of a statement that is built from fixed parts.
 type Parameters []any
 
-// Add takes a value and returns its placeholder.
+// Add adds a value and returns its placeholder.
 func (p *Parameters) Add(v any) string {
 	*p = append(*p, v)
 	return fmt.Sprintf("$%d", len(*p))
 }
 
-// List takes several values and returns "$n,$m,…".
+// List adds several values and returns "$n,$m,…".
 func List[T any](p *Parameters, values []T) string {
 	marks := make([]string, len(values))
 	for i, v := range values {
@@ -67,9 +67,9 @@ func List[T any](p *Parameters, values []T) string {
 // of its elements a statement stays below SQLite's 32,766 parameters.
 const maxPiece = 256
 
-// Powers cuts a list into pieces whose lengths are powers of two, up to 256: each length
-// is a statement of its own, which connections keep prepared, and hundreds of them would
-// take tens of megabytes.
+// Powers cuts a list into pieces whose lengths are powers of two, up to 256. Each length
+// makes another statement, which connections keep prepared; hundreds of them would take
+// tens of megabytes.
 func Powers[T any](list []T) [][]T {
 	var pieces [][]T
 	for len(list) > 0 {

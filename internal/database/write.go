@@ -9,8 +9,8 @@ import (
 
 var errBroken = errors.New("the disk has failed; nothing is written any more")
 
-// ErrStale says that a row has changed between reading and saving it. A function
-// returns it to have Write run it again.
+// ErrStale says that a row changed after it was read. A function given to Write returns
+// it to be run again.
 var ErrStale = errors.New("the row was changed meanwhile")
 
 const (
@@ -18,7 +18,7 @@ const (
 	groupTimeout = 20 * time.Second
 	// maxGroup is how many writes share a transaction.
 	maxGroup = 256
-	// maxQueue is how many writes may wait; beyond it callers are asked to come again.
+	// maxQueue is how many writes may wait; Write refuses one more.
 	maxQueue = 1024
 	// maxTries is how often a transaction that lost a race is run.
 	maxTries = 8
@@ -26,13 +26,13 @@ const (
 	checkpointAt = 1000
 )
 
-// transaction is what must happen whole. Its context is not the caller's: on
-// SQLite an impatient caller would undo the work of those beside it.
+// transaction is work that is committed completely or not at all. Its context is not the
+// caller's: on SQLite, a caller that leaves would undo the work of others in its group.
 type transaction = func(context.Context, *sql.Tx) error
 
-// Write runs fn in a transaction and returns after it is durable. fn may run more
-// than once, so it must set its results rather than add to them; it touches
-// nothing but the transaction, and an error of fn undoes what it did. When fn returns
+// Write runs fn in a transaction and returns after it is durable. fn may run more than
+// once, so it must set its results and not add to them, and must change nothing but the
+// transaction. An error of fn undoes its work and is returned. When fn returns
 // ErrStale, or PostgreSQL rolls the transaction back because of another one, Write runs
 // fn again, up to eight times.
 func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
@@ -58,8 +58,8 @@ func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error
 
 // transact is Write on PostgreSQL.
 func (db *DB) transact(ctx context.Context, fn transaction) error {
-	// Behind a gate, a transaction must see what was committed while it waited; a
-	// server may be set up with a stricter level, which would show the state before.
+	// After waiting for a lock, a transaction must see what was committed meanwhile. A
+	// server may have a stricter default, which would show the state before.
 	tx, err := db.writer.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
@@ -71,8 +71,8 @@ func (db *DB) transact(ctx context.Context, fn transaction) error {
 	return tx.Commit()
 }
 
-// writeGroup is Write on SQLite: the transactions of many callers in one, each
-// behind a savepoint of its own, so that a failing neighbour fails alone.
+// writeGroup is Write on SQLite: the transactions of many callers in one, each behind a
+// savepoint, so that one that fails does not undo the others.
 func (db *DB) writeGroup(ctx context.Context, _ struct{}, fns []transaction) ([]error, error) {
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
@@ -93,19 +93,19 @@ func (db *DB) writeGroup(ctx context.Context, _ struct{}, fns []transaction) ([]
 	return failed, nil
 }
 
-// checkpoint moves SQLite's log to its file when it is long. SQLite would do so by
-// itself, but keeps its errors for itself as well (sqlite.org/c3ref/wal_autocheckpoint.html).
+// checkpoint moves SQLite's log to its file when it is long. SQLite could do
+// so automatically, but would not report its errors (sqlite.org/c3ref/wal_autocheckpoint.html).
 func (db *DB) checkpoint(ctx context.Context) {
 	var busy, pages, moved int
 	err := db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &pages, &moved)
 	if err == nil && pages-moved >= checkpointAt {
 		_, err = db.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 	}
-	_ = db.broke(err, true) // what was committed is in the log
+	_ = db.broke(err, true) // the transaction is in the log, so it succeeds anyway
 }
 
-// savepoint runs fn and undoes what it did when it failed. The second result is
-// an error that ends the whole group.
+// savepoint runs fn and undoes its work if it fails. The second result is an error that
+// ends the whole group.
 func savepoint(ctx context.Context, tx *sql.Tx, fn transaction) (failed, err error) {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT member"); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func savepoint(ctx context.Context, tx *sql.Tx, fn transaction) (failed, err err
 	return failed, err
 }
 
-// broke ends all writes when err says that the disk cannot be trusted any more.
+// broke ends all writes if err says that the disk cannot be trusted any more.
 func (db *DB) broke(err error, committing bool) error {
 	if breaksFile(err, committing) && db.broken.CompareAndSwap(false, true) {
 		db.log.Error("the disk has failed; the process must end", "error", err)
