@@ -147,7 +147,7 @@ func (f *failing) swap(suffix, other string, flags int) {
 		swapped++
 	}
 	if swapped == 0 {
-		f.t.Fatalf("nobody has %s%s open", databaseFile, suffix)
+		f.t.Fatalf("%s%s is not open", databaseFile, suffix)
 	}
 }
 
