@@ -75,7 +75,7 @@ func TestPowerCutOfNewDatabase(t *testing.T) {
 // source with one word changed.
 func TestPowerCutWithoutSync(t *testing.T) {
 	v := newVolume(t, "ext4", "2G")
-	found := cutPower(t, v, buildReplacing(t, "../internal/store/dialect.go", `"synchronous(FULL)"`, `"synchronous(NORMAL)"`), times(3, 20))
+	found := cutPower(t, v, buildReplacing(t, "../internal/database/dialect.go", `"synchronous(FULL)"`, `"synchronous(NORMAL)"`), times(3, 20))
 	if found.lost == 0 {
 		t.Error("nothing is lost, although nothing is made durable: the power was not cut")
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"gatherkit/internal/config"
+	"gatherkit/internal/database"
 	"gatherkit/internal/store"
 )
 
@@ -17,7 +18,7 @@ type backupCommand struct {
 // Run writes the backup.
 func (c *backupCommand) Run(p *program) error {
 	if c.Database != "" {
-		return store.ErrNoBackup
+		return database.ErrNoBackup
 	}
 	file, err := filepath.Abs(c.File)
 	if err != nil {

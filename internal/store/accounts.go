@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -19,14 +20,14 @@ type NewUser struct {
 // HasUsers reports whether the installation has had any user yet.
 func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 	var n int
-	err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM installation").Scan(&n)
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM installation").Scan(&n)
 	return n > 0, err
 }
 
 // AddSetupToken stores the hash of a token with which SetUp can be called.
 // Processes that start side by side may each add one.
 func (s *Store) AddSetupToken(ctx context.Context, token string) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO setup_tokens (token_hash, created_at) VALUES ($1, $2)",
 			hashArg(feedback.HashSecret(token)), feedback.At(s.now()))
 		return err
@@ -47,7 +48,8 @@ func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error)
 		return false, nil
 	}
 	var n int
-	err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM setup_tokens WHERE token_hash = $1", hashArg(feedback.HashSecret(token))).Scan(&n)
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM setup_tokens"+
+		" WHERE token_hash = $1", hashArg(feedback.HashSecret(token))).Scan(&n)
 	return n > 0, err
 }
 
@@ -56,7 +58,7 @@ func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error)
 func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, userAgent string) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		first, err := s.markSetUp(ctx, tx)
 		if err != nil {
 			return err
@@ -82,7 +84,7 @@ func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, us
 func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (feedback.Account, feedback.User, error) {
 	var account feedback.Account
 	var added feedback.User
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := s.markSetUp(ctx, tx); err != nil {
 			return err
 		}
@@ -105,7 +107,8 @@ func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (
 
 // markSetUp notes that there is a user and reports whether it is the first.
 func (s *Store) markSetUp(ctx context.Context, tx *sql.Tx) (first bool, err error) {
-	n, err := changed(ctx, tx, "INSERT INTO installation (id, set_up) VALUES (1, $1) ON CONFLICT (id) DO NOTHING", feedback.At(s.now()))
+	n, err := database.Changed(ctx, tx,
+		"INSERT INTO installation (id, set_up) VALUES (1, $1) ON CONFLICT (id) DO NOTHING", feedback.At(s.now()))
 	if err != nil || n == 0 {
 		return false, err
 	}
@@ -127,7 +130,7 @@ func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string) (feedba
 // password and anybody logs in with it.
 func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u NewUser, c feedback.Change) (feedback.User, error) {
 	user := feedback.User{ID: s.ids.New(), Email: u.Email, Name: u.Name}
-	colleagues, err := all(ctx, tx, scanMember, memberColumns+" WHERE account_id = $1", accountID)
+	colleagues, err := database.All(ctx, tx, scanMember, memberColumns+" WHERE account_id = $1", accountID)
 	if err != nil {
 		return user, err
 	}
@@ -153,7 +156,7 @@ func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 // ErrEmailTaken when that is somebody else. Invitations claim nothing before they are
 // accepted: nobody can reserve an address, or learn by inviting it that it is in use.
 func claimEmail(ctx context.Context, tx *sql.Tx, accountID feedback.ID, user feedback.User) error {
-	n, err := changed(ctx, tx, `INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3)
+	n, err := database.Changed(ctx, tx, `INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3)
 		ON CONFLICT (email) DO UPDATE SET email = excluded.email WHERE logins.account_id = excluded.account_id AND logins.user_id = excluded.user_id`,
 		feedback.FoldEmail(user.Email), accountID, user.ID)
 	if err == nil && n == 0 {
@@ -172,11 +175,13 @@ type Credentials struct {
 // two statements and returns zero Credentials, so that time does not tell.
 func (s *Store) Credentials(ctx context.Context, email string) (Credentials, error) {
 	var c Credentials
-	err := s.reader.QueryRowContext(ctx, "SELECT account_id, user_id FROM logins WHERE email = $1", feedback.FoldEmail(email)).Scan(&c.AccountID, &c.UserID)
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT account_id, user_id FROM logins"+
+		" WHERE email = $1", feedback.FoldEmail(email)).Scan(&c.AccountID, &c.UserID)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return c, err
 	}
-	err = s.reader.QueryRowContext(ctx, "SELECT password_hash FROM users WHERE account_id = $1 AND id = $2", c.AccountID, c.UserID).Scan(&c.PasswordHash)
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT password_hash FROM users"+
+		" WHERE account_id = $1 AND id = $2", c.AccountID, c.UserID).Scan(&c.PasswordHash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Credentials{}, nil
 	}
@@ -187,8 +192,8 @@ func (s *Store) Credentials(ctx context.Context, email string) (Credentials, err
 // sessions, except one. When the password was changed meanwhile it refuses with
 // ErrInvalidCredentials.
 func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by feedback.Actor, except feedback.ID) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		n, err := changed(ctx, tx, "UPDATE users SET password_hash = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		n, err := database.Changed(ctx, tx, "UPDATE users SET password_hash = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
 			c.AccountID, c.UserID, hash, c.PasswordHash)
 		if err != nil {
 			return err
@@ -214,10 +219,10 @@ func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by 
 // there are in all.
 func (s *Store) Users(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.Member, int64, error) {
 	var total int64
-	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1", accountID).Scan(&total); err != nil {
+	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1", accountID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	users, err := all(ctx, s.reader, scanMember,
+	users, err := database.All(ctx, s.db.Reader(), scanMember,
 		memberColumns+" WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT $3", accountID, after, limit)
 	return users, total, err
 }
@@ -230,7 +235,7 @@ type AccountUsers struct {
 
 // Accounts lists every account with its users, for the operator.
 func (s *Store) Accounts(ctx context.Context) ([]AccountUsers, error) {
-	accounts, err := all(ctx, s.reader, func(r row) (AccountUsers, error) {
+	accounts, err := database.All(ctx, s.db.Reader(), func(r database.Row) (AccountUsers, error) {
 		account, err := scanAccount(r)
 		return AccountUsers{Account: account}, err
 	}, "SELECT account_id, name FROM accounts ORDER BY account_id")
@@ -238,12 +243,12 @@ func (s *Store) Accounts(ctx context.Context) ([]AccountUsers, error) {
 		if err != nil {
 			break
 		}
-		accounts[i].Users, err = all(ctx, s.reader, scanMember, memberColumns+" WHERE account_id = $1 ORDER BY id", accounts[i].ID)
+		accounts[i].Users, err = database.All(ctx, s.db.Reader(), scanMember, memberColumns+" WHERE account_id = $1 ORDER BY id", accounts[i].ID)
 	}
 	return accounts, err
 }
 
-func scanAccount(r row) (feedback.Account, error) {
+func scanAccount(r database.Row) (feedback.Account, error) {
 	var a feedback.Account
 	err := r.Scan(&a.ID, &a.Name)
 	return a, err
@@ -251,7 +256,7 @@ func scanAccount(r row) (feedback.Account, error) {
 
 const memberColumns = "SELECT id, email, name, role, password_hash = '' FROM users"
 
-func scanMember(r row) (feedback.Member, error) {
+func scanMember(r database.Row) (feedback.Member, error) {
 	var m feedback.Member
 	err := r.Scan(&m.ID, &m.Email, &m.Name, (*string)(&m.Role), &m.Invited)
 	return m, err

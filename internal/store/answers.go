@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -40,25 +41,25 @@ var answerTimes = []struct {
 // make the databases look each request up.
 func (s *Store) countAnswers(ctx context.Context, r *statRange, stats *feedback.Stats) error {
 	from, to := r.bounds()
-	p := parameters{r.accountID, string(feedback.Live), from, to}
+	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
 	query, least := "SELECT ", int64(-1<<62)
 	counts, into := make([]int64, len(answerTimes)), make([]any, len(answerTimes))
 	for i, t := range answerTimes {
-		query += "COUNT(CASE WHEN r.answered_after >= " + p.add(least)
+		query += "COUNT(CASE WHEN r.answered_after >= " + p.Add(least)
 		if t.within > 0 {
 			least = t.within.Microseconds()
-			query += " AND r.answered_after < " + p.add(least)
+			query += " AND r.answered_after < " + p.Add(least)
 		}
 		query += " THEN 1 END), "
 		into[i] = &counts[i]
 	}
 	query = query[:len(query)-2] + " FROM requests r WHERE r.account_id = $1 AND r.box = $2 AND r.id >= $3 AND r.id < $4 AND r.answered_after IS NOT NULL"
 	if r.appID != nil {
-		query += " AND COALESCE(r.app_id, r.app_id) = " + p.add(*r.appID)
+		query += " AND COALESCE(r.app_id, r.app_id) = " + p.Add(*r.appID)
 	} else {
 		query += r.apps(&p)
 	}
-	if err := s.reader.QueryRowContext(ctx, query, p...).Scan(into...); err != nil {
+	if err := s.db.Reader().QueryRowContext(ctx, query, p...).Scan(into...); err != nil {
 		return err
 	}
 	rest := stats.Total

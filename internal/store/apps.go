@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -14,7 +15,7 @@ const appColumns = "account_id, id, name, api_key, settings, version, created_at
 
 // App returns an app of the account, or ErrAppNotFound.
 func (s *Store) App(ctx context.Context, accountID, id feedback.ID) (feedback.App, error) {
-	return readApp(ctx, s.reader, accountID, id)
+	return readApp(ctx, s.db.Reader(), accountID, id)
 }
 
 // AppByKey returns the app of an API key, or ErrInvalidAPIKey. It asks the database
@@ -30,11 +31,12 @@ func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) 
 // appByKey answers a group of calls with the same key.
 func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]feedback.App, error) {
 	var accountID, appID feedback.ID
-	err := s.reader.QueryRowContext(ctx, "SELECT account_id, app_id FROM api_keys WHERE key_hash = $1", hashArg(feedback.HashSecret(key))).Scan(&accountID, &appID)
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT account_id, app_id FROM api_keys"+
+		" WHERE key_hash = $1", hashArg(feedback.HashSecret(key))).Scan(&accountID, &appID)
 	if err != nil {
 		return nil, orNotFound(err, feedback.ErrInvalidAPIKey)
 	}
-	app, err := readApp(ctx, s.reader, accountID, appID)
+	app, err := readApp(ctx, s.db.Reader(), accountID, appID)
 	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && app.APIKey != key {
 		return nil, feedback.ErrInvalidAPIKey
 	}
@@ -45,11 +47,11 @@ func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]f
 // and how many there are in all.
 func (s *Store) Apps(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.App, int64, error) {
 	var total int64
-	err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM apps WHERE account_id = $1 AND deleted_at IS NULL", accountID).Scan(&total)
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM apps WHERE account_id = $1 AND deleted_at IS NULL", accountID).Scan(&total)
 	if err != nil {
 		return nil, 0, err
 	}
-	apps, err := all(ctx, s.reader, scanApp, "SELECT "+appColumns+` FROM apps
+	apps, err := database.All(ctx, s.db.Reader(), scanApp, "SELECT "+appColumns+` FROM apps
 		WHERE account_id = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3`, accountID, after, limit)
 	return apps, total, err
 }
@@ -57,7 +59,7 @@ func (s *Store) Apps(ctx context.Context, accountID, after feedback.ID, limit in
 // AddApp creates an app with a new API key.
 func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, by feedback.Actor) (feedback.App, error) {
 	var app feedback.App
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		app = feedback.NewApp(s.ids.New(), accountID, name, feedback.NewAPIKey(s.rand), s.now())
 		settings, err := json.Marshal(app.Settings)
 		if err != nil {
@@ -85,7 +87,7 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 // one transaction. It refuses with ErrAppNotFound.
 func (s *Store) ChangeApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.App)) (feedback.App, error) {
 	var app feedback.App
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if err := s.lock(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -124,7 +126,7 @@ func (s *Store) NewAPIKey() string { return feedback.NewAPIKey(s.rand) }
 // DeleteApp hides an app, voids its key and forgets its counters at once; the
 // worker removes its requests after that. It refuses with ErrAppNotFound.
 func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.lock(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -133,13 +135,14 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 			return err
 		}
 		now := feedback.At(s.now())
-		n, err := changed(ctx, tx, "UPDATE apps SET deleted_at = $3, version = version + 1 WHERE account_id = $1 AND id = $2 AND version = $4",
+		n, err := database.Changed(ctx, tx, "UPDATE apps SET deleted_at = $3, version = version + 1"+
+			" WHERE account_id = $1 AND id = $2 AND version = $4",
 			accountID, id, now, app.Version)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return errStale
+			return database.ErrStale
 		}
 		if err := removeKey(ctx, tx, app); err != nil {
 			return err
@@ -156,22 +159,22 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 	})
 }
 
-func readApp(ctx context.Context, q queryer, accountID, id feedback.ID) (feedback.App, error) {
+func readApp(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.App, error) {
 	app, err := scanApp(q.QueryRowContext(ctx, "SELECT "+appColumns+" FROM apps WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL", accountID, id))
 	return app, orNotFound(err, feedback.ErrAppNotFound)
 }
 
-// saveApp stores an app that was read with the given version, or fails with errStale.
+// saveApp stores an app that was read with the given version, or fails with database.ErrStale.
 func saveApp(ctx context.Context, tx *sql.Tx, app feedback.App, read int64) error {
 	settings, err := json.Marshal(app.Settings)
 	if err != nil {
 		return err
 	}
-	n, err := changed(ctx, tx, `UPDATE apps SET name = $3, api_key = $4, settings = $5, version = $6, updated_at = $7
+	n, err := database.Changed(ctx, tx, `UPDATE apps SET name = $3, api_key = $4, settings = $5, version = $6, updated_at = $7
 		WHERE account_id = $1 AND id = $2 AND version = $8 AND deleted_at IS NULL`,
 		app.AccountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.UpdatedAt, read)
 	if err == nil && n == 0 {
-		return errStale
+		return database.ErrStale
 	}
 	return err
 }
@@ -196,7 +199,7 @@ func removeKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {
 	return err
 }
 
-func scanApp(r row) (feedback.App, error) {
+func scanApp(r database.Row) (feedback.App, error) {
 	var app feedback.App
 	var settings []byte
 	err := r.Scan(&app.AccountID, &app.ID, &app.Name, &app.APIKey, &settings, &app.Version, &app.CreatedAt, &app.UpdatedAt)

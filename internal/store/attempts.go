@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
@@ -53,7 +54,7 @@ func LoginSubjects(email string, from netip.Prefix) []LoginSubject {
 // CheckLogin returns by how much a login must be delayed, or refuses with
 // ErrTooManyAttempts when a limit is reached, before anything costly is done.
 func (s *Store) CheckLogin(ctx context.Context, subjects []LoginSubject) (delay time.Duration, err error) {
-	return s.checkFailures(ctx, s.reader, subjects)
+	return s.checkFailures(ctx, s.db.Reader(), subjects)
 }
 
 // FailLogin counts a failed login and returns what to answer: ErrInvalidCredentials,
@@ -61,7 +62,7 @@ func (s *Store) CheckLogin(ctx context.Context, subjects []LoginSubject) (delay 
 func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 	// The refusal is a value: an error would undo the counting.
 	var refusal error
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		refusal = feedback.ErrInvalidCredentials
 		now := s.now()
 		for _, subject := range subjects {
@@ -87,7 +88,7 @@ func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 	return refusal
 }
 
-func (s *Store) checkFailures(ctx context.Context, q queryer, subjects []LoginSubject) (delay time.Duration, err error) {
+func (s *Store) checkFailures(ctx context.Context, q database.Queryer, subjects []LoginSubject) (delay time.Duration, err error) {
 	now := s.now()
 	for _, subject := range subjects {
 		var n int64

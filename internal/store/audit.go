@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -15,10 +16,11 @@ func (s *Store) Audit(ctx context.Context, accountID feedback.ID, before int64, 
 		before = math.MaxInt64
 	}
 	var total int64
-	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM changes WHERE account_id = $1 AND request_id IS NULL AND kind <> 'request.purged'", accountID).Scan(&total); err != nil {
+	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM changes"+
+		" WHERE account_id = $1 AND request_id IS NULL AND kind <> 'request.purged'", accountID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	events, err := all(ctx, s.reader, func(r row) (feedback.Event, error) {
+	events, err := database.All(ctx, s.db.Reader(), func(r database.Row) (feedback.Event, error) {
 		var app *string
 		e, err := scanEvent(trailing{r, &app})
 		if app != nil {

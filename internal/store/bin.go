@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -15,7 +16,7 @@ const keepBinned = 30 * 24 * time.Hour
 // emptyBin removes for good what has been in an account's bin for 30 days.
 func (s *Store) emptyBin(ctx context.Context, accountID feedback.ID) error {
 	for n := sweepChunk; n == sweepChunk; {
-		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			n, err = s.removeBinned(ctx, tx, accountID)
 			return err
 		})
@@ -30,7 +31,7 @@ func (s *Store) emptyBin(ctx context.Context, accountID feedback.ID) error {
 func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback.ID) (int, error) {
 	now := s.now()
 	until := feedback.At(now.Add(-keepBinned))
-	old, err := all(ctx, tx, func(r row) (b binned, err error) {
+	old, err := database.All(ctx, tx, func(r database.Row) (b binned, err error) {
 		err = r.Scan(&b.id, &b.appID, (*string)(&b.status))
 		return b, err
 	}, "SELECT id, app_id, status FROM requests WHERE account_id = $1 AND box = 'bin' AND updated_at < $2"+
@@ -62,13 +63,14 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err := removeChildren(ctx, tx, accountID, ids); err != nil {
 		return 0, err
 	}
-	p := parameters{accountID, until}
-	n, err := changed(ctx, tx, "DELETE FROM requests WHERE account_id = $1 AND box = 'bin' AND updated_at < $2 AND id IN ("+list(&p, ids)+")", p...)
+	p := database.Parameters{accountID, until}
+	n, err := database.Changed(ctx, tx, "DELETE FROM requests"+
+		" WHERE account_id = $1 AND box = 'bin' AND updated_at < $2 AND id IN ("+database.List(&p, ids)+")", p...)
 	if err != nil {
 		return 0, err
 	}
 	if n != int64(len(ids)) { // somebody has restored one before the gates were locked
-		return 0, errStale
+		return 0, database.ErrStale
 	}
 	return len(old), s.record(ctx, tx, accountID, feedback.At(now), changes...)
 }

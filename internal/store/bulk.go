@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -30,7 +31,7 @@ type Bulk struct {
 // ErrCountMismatch when the filter matches another number than expected, with ErrMerged
 // when a merged one would get another status, and with what change refuses with; then nothing has changed.
 func (s *Store) ChangeRequests(ctx context.Context, accountID feedback.ID, b Bulk, by feedback.Actor, change func(*feedback.Request) error) (updated int, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		requests, err := s.bulkRequests(ctx, tx, accountID, b)
 		if err != nil {
 			return err
@@ -56,8 +57,9 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 	} else {
 		// An app that is none of ours, or deleted, shows when the requests are read.
 		for ids := range slices.Chunk(b.IDs, bulkChunk) {
-			p := parameters{accountID}
-			apps, err := all(ctx, tx, scanID, "SELECT DISTINCT app_id FROM requests WHERE account_id = $1 AND id IN ("+list(&p, ids)+")", p...)
+			p := database.Parameters{accountID}
+			apps, err := database.All(ctx, tx, scanID, "SELECT DISTINCT app_id FROM requests"+
+				" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...)
 			if err != nil {
 				return nil, err
 			}
@@ -101,8 +103,9 @@ func expected(b Bulk, found []feedback.Request) error {
 func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) ([]feedback.Request, error) {
 	var requests []feedback.Request
 	for piece := range slices.Chunk(ids, bulkChunk) {
-		p := parameters{accountID}
-		found, err := all(ctx, tx, scanRequest, "SELECT "+requestColumns+" FROM requests r WHERE r.account_id = $1 AND r.id IN ("+list(&p, piece)+`)
+		p := database.Parameters{accountID}
+		found, err := database.All(ctx, tx, scanRequest, "SELECT "+requestColumns+" FROM requests r"+
+			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, piece)+`)
 			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
 		if err != nil {
 			return nil, err
@@ -200,15 +203,16 @@ func saveAlike(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests 
 		if group.assignee != (feedback.ID{}) {
 			assignee = &group.assignee
 		}
-		for _, piece := range powers(ids) {
-			p := parameters{accountID, string(group.box), string(group.status), assignee, group.tags, now, answerAt(group.replied, now)}
-			n, err := changed(ctx, tx, `UPDATE requests SET box = $2, status = $3, assignee_id = $4, tags = $5, version = version + 1, updated_at = $6, `+answered("$7")+`
-				WHERE account_id = $1 AND id IN (`+list(&p, piece)+")", p...)
+		for _, piece := range database.Powers(ids) {
+			p := database.Parameters{accountID, string(group.box), string(group.status), assignee, group.tags, now, answerAt(group.replied, now)}
+			n, err := database.Changed(ctx, tx,
+				`UPDATE requests SET box = $2, status = $3, assignee_id = $4, tags = $5, version = version + 1, updated_at = $6, `+answered("$7")+`
+				WHERE account_id = $1 AND id IN (`+database.List(&p, piece)+")", p...)
 			if err != nil {
 				return err
 			}
 			if n != int64(len(piece)) {
-				return errStale
+				return database.ErrStale
 			}
 		}
 	}

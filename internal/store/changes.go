@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -24,7 +25,7 @@ func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 	}
 	const columns = 10
 	seq := last - int64(len(changes))
-	for _, piece := range powers(changes) {
+	for _, piece := range database.Powers(changes) {
 		args := make([]any, 0, columns*len(piece))
 		for _, c := range piece {
 			before, after, err := diffText(c)
@@ -35,7 +36,7 @@ func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 			args = append(args, accountID, seq, at, string(c.Kind), c.Actor.Kind, c.Actor.ID, c.AppID, c.RequestID, before, after)
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO changes (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
-			s.dialect.placeholders(len(piece), columns), args...)
+			s.db.Placeholders(len(piece), columns), args...)
 		if err != nil {
 			return err
 		}
@@ -72,16 +73,18 @@ func (s *Store) History(ctx context.Context, accountID, requestID feedback.ID, b
 		before = math.MaxInt64
 	}
 	var total int64
-	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM changes WHERE account_id = $1 AND request_id = $2", accountID, requestID).Scan(&total); err != nil {
+	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM changes"+
+		" WHERE account_id = $1 AND request_id = $2", accountID, requestID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	events, err := all(ctx, s.reader, scanEvent, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after FROM changes c
+	events, err := database.All(ctx, s.db.Reader(), scanEvent,
+		`SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after FROM changes c
 		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
 		WHERE c.account_id = $1 AND c.request_id = $2 AND c.seq < $3 ORDER BY c.seq DESC LIMIT CAST($4 AS BIGINT)`, accountID, requestID, before, limit)
 	return events, total, err
 }
 
-func scanEvent(from row) (feedback.Event, error) {
+func scanEvent(from database.Row) (feedback.Event, error) {
 	var e feedback.Event
 	var before, after []byte
 	if err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &before, &after); err != nil {

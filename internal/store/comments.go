@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -20,7 +21,7 @@ func (s *Store) Comments(ctx context.Context, accountID, requestID, after feedba
 	if err != nil {
 		return nil, 0, err
 	}
-	comments, err := all(ctx, s.reader, scanComment, "SELECT "+commentColumns+
+	comments, err := database.All(ctx, s.db.Reader(), scanComment, "SELECT "+commentColumns+
 		" WHERE c.account_id = $1 AND c.request_id = $2 AND c.id > $3 ORDER BY c.id LIMIT CAST($4 AS BIGINT)", accountID, requestID, after, limit)
 	return comments, r.Comments, err
 }
@@ -28,7 +29,7 @@ func (s *Store) Comments(ctx context.Context, accountID, requestID, after feedba
 // AddComment stores a comment and counts it. The store gives it its id, its times and
 // its author's name. It refuses with ErrRequestNotFound.
 func (s *Store) AddComment(ctx context.Context, accountID feedback.ID, by feedback.Actor, c feedback.Comment) (feedback.Comment, error) {
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockCommented(ctx, tx, accountID, c.RequestID)
 		if err != nil {
 			return err
@@ -57,7 +58,7 @@ func (s *Store) AddComment(ctx context.Context, accountID feedback.ID, by feedba
 // what change refuses with.
 func (s *Store) ChangeComment(ctx context.Context, accountID, requestID, id feedback.ID, by feedback.Actor, change func(*feedback.Comment) error) (feedback.Comment, error) {
 	var c feedback.Comment
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockCommented(ctx, tx, accountID, requestID)
 		if err != nil {
 			return err
@@ -88,7 +89,7 @@ func (s *Store) ChangeComment(ctx context.Context, accountID, requestID, id feed
 // DeleteComment removes a comment unless check refuses. It refuses with
 // ErrRequestNotFound or ErrCommentNotFound, too.
 func (s *Store) DeleteComment(ctx context.Context, accountID, requestID, id feedback.ID, by feedback.Actor, check func(feedback.Comment) error) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockCommented(ctx, tx, accountID, requestID)
 		if err != nil {
 			return err
@@ -131,12 +132,12 @@ func (s *Store) countComments(ctx context.Context, tx *sql.Tx, accountID feedbac
 	return s.record(ctx, tx, accountID, now, c)
 }
 
-func readComment(ctx context.Context, q queryer, accountID, requestID, id feedback.ID) (feedback.Comment, error) {
+func readComment(ctx context.Context, q database.Queryer, accountID, requestID, id feedback.ID) (feedback.Comment, error) {
 	c, err := scanComment(q.QueryRowContext(ctx, "SELECT "+commentColumns+" WHERE c.account_id = $1 AND c.request_id = $2 AND c.id = $3", accountID, requestID, id))
 	return c, orNotFound(err, feedback.ErrCommentNotFound)
 }
 
-func scanComment(r row) (c feedback.Comment, err error) {
+func scanComment(r database.Row) (c feedback.Comment, err error) {
 	err = r.Scan(&c.ID, &c.RequestID, &c.Author.ID, &c.Author.Name, (*string)(&c.Visibility), &c.Body, &c.CreatedAt, &c.UpdatedAt)
 	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -61,7 +62,8 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, de
 	for _, key := range keys {
 		args = append(args, accountID, key.appID, string(key.box), string(key.status), deltas[key])
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO request_counts (account_id, app_id, box, status, n) VALUES "+s.dialect.placeholders(len(keys), columns)+
+	_, err := tx.ExecContext(ctx, "INSERT INTO request_counts"+
+		" (account_id, app_id, box, status, n) VALUES "+s.db.Placeholders(len(keys), columns)+
 		" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", args...)
 	return err
 }
@@ -75,9 +77,9 @@ func (s *Store) lock(ctx context.Context, tx *sql.Tx, accountID, appID feedback.
 // alive returns those of the apps that are not deleted. Called after count, what
 // it says holds until the transaction ends.
 func alive(ctx context.Context, tx *sql.Tx, accountID feedback.ID, appIDs []feedback.ID) ([]liveApp, error) {
-	p := parameters{accountID}
-	return all(ctx, tx, func(r row) (app liveApp, err error) {
+	p := database.Parameters{accountID}
+	return database.All(ctx, tx, func(r database.Row) (app liveApp, err error) {
 		err = r.Scan(&app.id, &app.key)
 		return app, err
-	}, "SELECT id, api_key FROM apps WHERE account_id = $1 AND deleted_at IS NULL AND id IN ("+list(&p, appIDs)+")", p...)
+	}, "SELECT id, api_key FROM apps WHERE account_id = $1 AND deleted_at IS NULL AND id IN ("+database.List(&p, appIDs)+")", p...)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -16,7 +17,7 @@ type departure struct{ accountID, userID, removedBy feedback.ID }
 // more of them.
 func (s *Store) Unassign(ctx context.Context) (more bool, err error) {
 	var d departure
-	err = s.reader.QueryRowContext(ctx, "SELECT account_id, user_id, removed_by FROM departures ORDER BY account_id, user_id LIMIT 1").
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT account_id, user_id, removed_by FROM departures ORDER BY account_id, user_id LIMIT 1").
 		Scan(&d.accountID, &d.userID, &d.removedBy)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -31,7 +32,7 @@ func (s *Store) Unassign(ctx context.Context) (more bool, err error) {
 // unassignSome makes a piece of a removed user's requests nobody's, so that others' writes
 // go on in between, and reports whether there was one.
 func (s *Store) unassignSome(ctx context.Context, d departure) (more bool, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		more = false
 		for _, box := range []feedback.Box{feedback.Live, feedback.Quarantine, feedback.Bin} {
 			assigned, err := assignedTo(ctx, tx, d, box)
@@ -52,14 +53,15 @@ func (s *Store) unassignSome(ctx context.Context, d departure) (more bool, err e
 // assignment is a request that is somebody's, and its app.
 type assignment struct{ id, appID feedback.ID }
 
-func scanAssignment(r row) (a assignment, err error) {
+func scanAssignment(r database.Row) (a assignment, err error) {
 	err = r.Scan(&a.id, &a.appID)
 	return a, err
 }
 
 // assignedTo are requests in a box that are somebody's; those of deleted apps go anyway.
 func assignedTo(ctx context.Context, tx *sql.Tx, d departure, box feedback.Box) ([]assignment, error) {
-	return all(ctx, tx, scanAssignment, `SELECT r.id, r.app_id FROM requests r WHERE r.account_id = $1 AND r.box = $2 AND r.assignee_id = $3
+	return database.All(ctx, tx, scanAssignment,
+		`SELECT r.id, r.app_id FROM requests r WHERE r.account_id = $1 AND r.box = $2 AND r.assignee_id = $3
 		AND 1 = (SELECT COUNT(*) FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL) ORDER BY r.id ASC NULLS FIRST LIMIT CAST($4 AS BIGINT)`,
 		d.accountID, string(box), d.userID, bulkChunk)
 }
@@ -82,12 +84,12 @@ func (s *Store) unassign(ctx context.Context, tx *sql.Tx, d departure, assigned 
 		return err
 	}
 	if len(live) < len(apps) { // one was deleted meanwhile
-		return errStale
+		return database.ErrStale
 	}
 	now := feedback.At(s.now())
-	p := parameters{d.accountID, now, d.userID}
-	changed, err := all(ctx, tx, scanAssignment, "UPDATE requests SET assignee_id = NULL, "+touched+
-		" WHERE account_id = $1 AND assignee_id = $3 AND id IN ("+list(&p, ids)+") RETURNING id, app_id", p...)
+	p := database.Parameters{d.accountID, now, d.userID}
+	changed, err := database.All(ctx, tx, scanAssignment, "UPDATE requests SET assignee_id = NULL, "+touched+
+		" WHERE account_id = $1 AND assignee_id = $3 AND id IN ("+database.List(&p, ids)+") RETURNING id, app_id", p...)
 	if err != nil {
 		return err
 	}

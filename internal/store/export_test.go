@@ -61,7 +61,10 @@ func (w *Worker) Step(ctx context.Context) (more bool, err error) {
 }
 
 // Reader is where the store reads.
-func (s *Store) Reader() *sql.DB { return s.reader }
+func (s *Store) Reader() *sql.DB { return s.db.Reader() }
+
+// Analyze is what the worker does for PostgreSQL's statistics.
+func (s *Store) Analyze(ctx context.Context) error { return s.db.Analyze(ctx) }
 
 // Begin is what Watch notes before a transaction begins.
 const Begin = "BEGIN"
@@ -70,17 +73,19 @@ const Begin = "BEGIN"
 // must be called before the store is used; the returned function closes what it has
 // opened, after the store is closed.
 func (s *Store) Watch(note func(query string, args []driver.NamedValue)) (closeRest func() error) {
-	watched := func(db *sql.DB) *sql.DB {
+	var replaced []*sql.DB
+	s.db.Wrap(func(db *sql.DB) *sql.DB {
+		replaced = append(replaced, db)
 		outer := sql.OpenDB(watcher{db, note})
 		outer.SetMaxOpenConns(db.Stats().MaxOpenConnections)
 		return outer
+	})
+	return func() (err error) {
+		for _, db := range replaced {
+			err = errors.Join(err, db.Close())
+		}
+		return err
 	}
-	writer, reader := s.writer, s.reader
-	s.writer = watched(writer)
-	if s.reader = s.writer; reader != writer {
-		s.reader = watched(reader)
-	}
-	return func() error { return errors.Join(writer.Close(), reader.Close()) }
 }
 
 // watcher hands out the connections of a pool, each of which it keeps for good.

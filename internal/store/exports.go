@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -38,7 +39,7 @@ func (s *Store) AddExport(ctx context.Context, x Export) (token string, expires 
 		return "", 0, err
 	}
 	token, expires = feedback.NewExportToken(s.rand), feedback.At(s.now().Add(exportLife))
-	return token, expires, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return token, expires, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at) VALUES ($1, $2, $3, $4, $5)",
 			hashArg(feedback.HashSecret(token)), x.AccountID, x.SessionID, string(wanted), expires)
 		return err
@@ -56,7 +57,7 @@ func (s *Store) FindExport(ctx context.Context, token string) (Export, error) {
 	if !feedback.ValidExportToken(token) {
 		return Export{}, feedback.ErrExportNotFound
 	}
-	x, found, err := s.linkedExport(ctx, s.reader, "SELECT "+exportColumns+" FROM exports WHERE token_hash = $1", token)
+	x, found, err := s.linkedExport(ctx, s.db.Reader(), "SELECT "+exportColumns+" FROM exports WHERE token_hash = $1", token)
 	if err == nil && !found {
 		err = feedback.ErrExportNotFound
 	}
@@ -70,7 +71,7 @@ func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
 	}
 	var x Export
 	var found bool // a value, as an error would bring the link back
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		x, found, err = s.linkedExport(ctx, tx, "DELETE FROM exports WHERE token_hash = $1 RETURNING "+exportColumns, token)
 		return err
 	})
@@ -83,7 +84,7 @@ func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
 const exportColumns = "account_id, session_id, wanted, expires_at"
 
 // linkedExport reads what the statement returns of a link, and whether the link is good.
-func (s *Store) linkedExport(ctx context.Context, q queryer, statement, token string) (x Export, found bool, err error) {
+func (s *Store) linkedExport(ctx context.Context, q database.Queryer, statement, token string) (x Export, found bool, err error) {
 	var wanted []byte
 	var expires feedback.Time
 	err = q.QueryRowContext(ctx, statement, hashArg(feedback.HashSecret(token))).Scan(&x.AccountID, &x.SessionID, &wanted, &expires)
@@ -120,7 +121,7 @@ func (s *Store) forgetExports(ctx context.Context) error {
 // ExportPage returns requests that the filter matches, newest first, beyond a given one,
 // at most limit. Of an app that has gone meanwhile there are none.
 func (s *Store) ExportPage(ctx context.Context, accountID feedback.ID, f Filter, after *feedback.ID, limit int) ([]feedback.Request, error) {
-	reach, err := reachOf(ctx, s.reader, accountID, f)
+	reach, err := reachOf(ctx, s.db.Reader(), accountID, f)
 	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && reach.n == 0 {
 		return nil, nil
 	}
@@ -131,7 +132,7 @@ func (s *Store) ExportPage(ctx context.Context, accountID feedback.ID, f Filter,
 	if after != nil {
 		page.After = &Place{ID: *after}
 	}
-	return newPageQuery(accountID, f, page, reach).rows(ctx, s.reader)
+	return newPageQuery(accountID, f, page, reach).rows(ctx, s.db.Reader())
 }
 
 // ExportNames returns the names of the apps and the assignees of requests.
@@ -144,10 +145,10 @@ func (s *Store) ExportNames(ctx context.Context, accountID feedback.ID, requests
 		}
 	}
 	slices.SortFunc(ids, compareIDs)
-	p := parameters{accountID}
-	some := list(&p, slices.Compact(ids))
+	p := database.Parameters{accountID}
+	some := database.List(&p, slices.Compact(ids))
 	names := map[feedback.ID]string{}
-	_, err := all(ctx, s.reader, func(r row) (id feedback.ID, err error) {
+	_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (id feedback.ID, err error) {
 		var name string
 		err = r.Scan(&id, &name)
 		names[id] = name
@@ -176,7 +177,7 @@ type Exported struct {
 func (s *Store) Export(ctx context.Context, accountID feedback.ID, box feedback.Box, requests []feedback.Request, limit int) ([]Exported, bool, error) {
 	// Long transactions would keep the databases from clearing up: nothing is sent to
 	// anybody while this one lasts.
-	tx, err := s.reader.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	tx, err := s.db.Reader().BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, false, err
 	}
@@ -217,17 +218,17 @@ func (s *Store) Export(ctx context.Context, accountID feedback.ID, box feedback.
 
 // exportedNow is what has become of requests.
 func exportedNow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, box feedback.Box, requests []feedback.Request) ([]Exported, error) {
-	p := parameters{accountID}
+	p := database.Parameters{accountID}
 	ids := make([]feedback.ID, 0, len(requests))
 	for _, r := range requests {
 		ids = append(ids, r.ID)
 	}
 	versions := make(map[feedback.ID]Exported, len(requests))
-	_, err := all(ctx, tx, func(r row) (now Exported, err error) {
+	_, err := database.All(ctx, tx, func(r database.Row) (now Exported, err error) {
 		err = r.Scan(&now.ID, &now.Version, &now.MergedParentID, &now.MergedStatus)
 		versions[now.ID] = now
 		return now, err
-	}, "SELECT id, version, merged_parent_id, merged_status FROM requests r WHERE r.account_id = $1 AND r.id IN ("+list(&p, ids)+`)
+	}, "SELECT id, version, merged_parent_id, merged_status FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, ids)+`)
 		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
 	if err != nil {
 		return nil, err
@@ -252,7 +253,7 @@ func exportedNow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, box fee
 
 // addSubmitters adds the votes of submitters who count without a row (votes.go).
 func addSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, exported []Exported) error {
-	p := parameters{accountID}
+	p := database.Parameters{accountID}
 	var alone []feedback.ID
 	for _, r := range exported {
 		if r.Request.Votes == 1 && r.MergedIntoID == nil && len(r.Votes) == 0 {
@@ -262,7 +263,8 @@ func addSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, expor
 	if len(alone) == 0 {
 		return nil
 	}
-	roots, err := all(ctx, tx, scanID, "SELECT DISTINCT merged_into_id FROM requests WHERE account_id = $1 AND merged_into_id IN ("+list(&p, alone)+")", p...)
+	roots, err := database.All(ctx, tx, scanID, "SELECT DISTINCT merged_into_id FROM requests"+
+		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, alone)+")", p...)
 	for i := range exported {
 		if r := &exported[i]; slices.Contains(alone, r.ID) && !slices.Contains(roots, r.ID) {
 			v, key := submitterVote(r.Request)
@@ -274,17 +276,17 @@ func addSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, expor
 
 // ExportVotes returns votes that were given at a request, beyond a person's.
 func (s *Store) ExportVotes(ctx context.Context, accountID, id feedback.ID, after string, limit int) ([]Voter, error) {
-	return exportVotes(ctx, s.reader, accountID, []feedback.ID{id}, after, limit)
+	return exportVotes(ctx, s.db.Reader(), accountID, []feedback.ID{id}, after, limit)
 }
 
 // ExportComments returns comments on a request, beyond a given one.
 func (s *Store) ExportComments(ctx context.Context, accountID, id, after feedback.ID, limit int) ([]feedback.Comment, error) {
-	return exportComments(ctx, s.reader, accountID, []feedback.ID{id}, after, limit)
+	return exportComments(ctx, s.db.Reader(), accountID, []feedback.ID{id}, after, limit)
 }
 
 // ExportEvents returns what happened to a request, beyond a given event.
 func (s *Store) ExportEvents(ctx context.Context, accountID, id feedback.ID, after int64, limit int) ([]feedback.Event, error) {
-	found, err := exportEvents(ctx, s.reader, accountID, []feedback.ID{id}, after, limit)
+	found, err := exportEvents(ctx, s.db.Reader(), accountID, []feedback.ID{id}, after, limit)
 	events := make([]feedback.Event, 0, len(found))
 	for _, e := range found {
 		events = append(events, e.Event)
@@ -292,15 +294,21 @@ func (s *Store) ExportEvents(ctx context.Context, accountID, id feedback.ID, aft
 	return events, err
 }
 
-func exportVotes(ctx context.Context, q queryer, accountID feedback.ID, ids []feedback.ID, after string, limit int) ([]Voter, error) {
-	p := parameters{accountID, after, limit}
-	return all(ctx, q, scanVoter, "SELECT request_id, "+voteColumns+" FROM votes WHERE account_id = $1 AND person > $2 AND request_id IN ("+list(&p, ids)+
+func exportVotes(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID,
+	after string, limit int,
+) ([]Voter, error) {
+	p := database.Parameters{accountID, after, limit}
+	return database.All(ctx, q, scanVoter, "SELECT request_id, "+voteColumns+" FROM votes"+
+		" WHERE account_id = $1 AND person > $2 AND request_id IN ("+database.List(&p, ids)+
 		") ORDER BY request_id, person"+limited, p...)
 }
 
-func exportComments(ctx context.Context, q queryer, accountID feedback.ID, ids []feedback.ID, after feedback.ID, limit int) ([]feedback.Comment, error) {
-	p := parameters{accountID, after, limit}
-	return all(ctx, q, scanComment, "SELECT "+commentColumns+" WHERE c.account_id = $1 AND c.id > $2 AND c.request_id IN ("+list(&p, ids)+
+func exportComments(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID,
+	after feedback.ID, limit int,
+) ([]feedback.Comment, error) {
+	p := database.Parameters{accountID, after, limit}
+	return database.All(ctx, q, scanComment, "SELECT "+commentColumns+
+		" WHERE c.account_id = $1 AND c.id > $2 AND c.request_id IN ("+database.List(&p, ids)+
 		") ORDER BY c.request_id, c.id"+limited, p...)
 }
 
@@ -310,20 +318,22 @@ type requestEvent struct {
 	requestID feedback.ID
 }
 
-func exportEvents(ctx context.Context, q queryer, accountID feedback.ID, ids []feedback.ID, after int64, limit int) ([]requestEvent, error) {
-	p := parameters{accountID, after, limit}
-	return all(ctx, q, func(r row) (e requestEvent, err error) {
+func exportEvents(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID,
+	after int64, limit int,
+) ([]requestEvent, error) {
+	p := database.Parameters{accountID, after, limit}
+	return database.All(ctx, q, func(r database.Row) (e requestEvent, err error) {
 		e.Event, err = scanEvent(trailing{r, &e.requestID})
 		return e, err
 	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id,
 		(SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c
-		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+list(&p, ids)+") ORDER BY c.request_id, c.seq"+limited, p...)
+		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+database.List(&p, ids)+") ORDER BY c.request_id, c.seq"+limited, p...)
 }
 
 // trailing is a row with one more column at its end.
 type trailing struct {
-	row
+	database.Row
 	last any
 }
 
-func (t trailing) Scan(dest ...any) error { return t.row.Scan(append(dest, t.last)...) }
+func (t trailing) Scan(dest ...any) error { return t.Row.Scan(append(dest, t.last)...) }

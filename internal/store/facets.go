@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -123,7 +124,7 @@ type lookedUp struct {
 
 // reach is reachOf, and looks the query up once for the same apps.
 func (c *facetCounter) reach(ctx context.Context, f Filter) (reach, error) {
-	r, err := reachBeforeQuery(ctx, c.reader, c.accountID, f)
+	r, err := reachBeforeQuery(ctx, c.db.Reader(), c.accountID, f)
 	if err != nil || f.Query == "" || r.n == 0 {
 		return r, err
 	}
@@ -132,7 +133,7 @@ func (c *facetCounter) reach(ctx context.Context, f Filter) (reach, error) {
 			return r.by(f, known.match), nil
 		}
 	}
-	m, err := look(ctx, c.reader, c.accountID, f.Query, r.live)
+	m, err := look(ctx, c.db.Reader(), c.accountID, f.Query, r.live)
 	if err != nil {
 		return r, err
 	}
@@ -141,7 +142,7 @@ func (c *facetCounter) reach(ctx context.Context, f Filter) (reach, error) {
 }
 
 func (c *facetCounter) readCounters(ctx context.Context) (err error) {
-	c.counters, err = all(ctx, c.reader, func(r row) (one counter, err error) {
+	c.counters, err = database.All(ctx, c.db.Reader(), func(r database.Row) (one counter, err error) {
 		err = r.Scan(&one.appID, (*string)(&one.box), (*string)(&one.status), &one.n)
 		return one, err
 	}, `SELECT c.app_id, c.box, c.status, c.n FROM request_counts c JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
@@ -197,10 +198,10 @@ func (c *facetCounter) byIndex(ctx context.Context, f Filter, part facet) (sums,
 	if part == bySource {
 		column, where, others = "source", "source <> 'widget'", fromWidget
 	}
-	q := &pageQuery{parameters: parameters{c.accountID, string(f.Box)}, reach: within, filter: f}
+	q := &pageQuery{Parameters: database.Parameters{c.accountID, string(f.Box)}, reach: within, filter: f}
 	where += q.app(true) + q.others()
 	result := sums{map[string]int64{others: c.total(f)}, true}
-	_, err = all(ctx, c.reader, func(r row) (none struct{}, err error) {
+	_, err = database.All(ctx, c.db.Reader(), func(r database.Row) (none struct{}, err error) {
 		var id feedback.ID
 		var text string
 		var n int64
@@ -213,7 +214,7 @@ func (c *facetCounter) byIndex(ctx context.Context, f Filter, part facet) (sums,
 		result.n[text] += n
 		result.n[others] -= n
 		return none, err
-	}, "SELECT "+column+", COUNT(*) FROM requests WHERE account_id = $1 AND box = $2 AND "+where+" GROUP BY "+column, q.parameters...)
+	}, "SELECT "+column+", COUNT(*) FROM requests WHERE account_id = $1 AND box = $2 AND "+where+" GROUP BY "+column, q.Parameters...)
 	result.n[others] = max(result.n[others], 0) // the counters were read before
 	return result, err
 }
@@ -241,15 +242,16 @@ func (c *facetCounter) groupRows(ctx context.Context, f Filter) (found groups, e
 	}
 	found.exact, err = c.inRanges(ctx, c.accountID, f, within, c.end, func(from, until *feedback.ID) error {
 		rows, _, p := between(c.accountID, f, within, from, until)
-		some, err := all(ctx, c.reader, scanGroup, "SELECT COALESCE(app_id, app_id), COALESCE(status, status), COALESCE(assignee_id, assignee_id), COALESCE(source, source), COUNT(*)"+
-			rows+" GROUP BY 1, 2, 3, 4", p...)
+		some, err := database.All(ctx, c.db.Reader(), scanGroup,
+			"SELECT COALESCE(app_id, app_id), COALESCE(status, status), COALESCE(assignee_id, assignee_id), COALESCE(source, source), COUNT(*)"+
+				rows+" GROUP BY 1, 2, 3, 4", p...)
 		found.list = append(found.list, some...)
 		return err
 	})
 	return found, err
 }
 
-func scanGroup(r row) (g group, err error) {
+func scanGroup(r database.Row) (g group, err error) {
 	var appID feedback.ID
 	var assignee *feedback.ID
 	if err := r.Scan(&appID, &g.values[byStatus], &assignee, &g.values[bySource], &g.n); err != nil {

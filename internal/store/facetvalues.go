@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -144,11 +145,11 @@ func (c *facetCounter) tagsOf(ctx context.Context, f Filter, within reach, from,
 		return c.tagsBetween(ctx, &statRange{accountID: c.accountID, appID: f.AppID, dead: within.dead}, first, last)
 	}
 	rows, _, p := between(c.accountID, f, within, from, until)
-	return all(ctx, c.reader, func(r row) (tag feedback.Tag, err error) {
+	return database.All(ctx, c.db.Reader(), func(r database.Row) (tag feedback.Tag, err error) {
 		err = r.Scan(&tag.Tag, &tag.Requests)
 		return tag, err
 	}, "SELECT MIN(t.label), COUNT(*) FROM (SELECT id"+rows+") AS picked CROSS JOIN request_tags t WHERE t.account_id = $1 AND t.request_id = picked.id AND t.request_id >= "+
-		p.add(first)+" AND t.request_id < "+p.add(last)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
+		p.Add(first)+" AND t.request_id < "+p.Add(last)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
 }
 
 // lastID comes after every other one.

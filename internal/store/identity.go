@@ -5,12 +5,13 @@ import (
 	"database/sql"
 	"errors"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
 // IdentitySecret returns an app's identity secret, the zero one when it has none.
 func (s *Store) IdentitySecret(ctx context.Context, accountID, appID feedback.ID) (feedback.IdentitySecret, error) {
-	return readIdentitySecret(ctx, s.reader, accountID, appID)
+	return readIdentitySecret(ctx, s.db.Reader(), accountID, appID)
 }
 
 // MakeIdentitySecret returns the identity secret of an app, which is made when it has
@@ -18,7 +19,7 @@ func (s *Store) IdentitySecret(ctx context.Context, accountID, appID feedback.ID
 func (s *Store) MakeIdentitySecret(ctx context.Context, accountID, appID feedback.ID, by feedback.Actor, rotate bool) (feedback.IdentitySecret, error) {
 	var secret feedback.IdentitySecret
 	next := feedback.NewIdentitySecret(s.rand)
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// Behind the gate nobody else makes one, and the app is not deleted meanwhile.
 		if err := s.lock(ctx, tx, accountID, appID); err != nil {
 			return err
@@ -47,7 +48,7 @@ func (s *Store) MakeIdentitySecret(ctx context.Context, accountID, appID feedbac
 	return secret, err
 }
 
-func readIdentitySecret(ctx context.Context, q queryer, accountID, appID feedback.ID) (feedback.IdentitySecret, error) {
+func readIdentitySecret(ctx context.Context, q database.Queryer, accountID, appID feedback.ID) (feedback.IdentitySecret, error) {
 	var secret feedback.IdentitySecret
 	err := q.QueryRowContext(ctx, "SELECT secret, previous, previous_until FROM app_secrets WHERE account_id = $1 AND app_id = $2", accountID, appID).
 		Scan(&secret.Secret, &secret.Previous, &secret.PreviousValidUntil)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/search"
 )
@@ -54,7 +55,7 @@ func (s *Store) Index(ctx context.Context, from feedback.ID) (next feedback.ID, 
 
 // indexSome is Index in transactions of at most so many entries.
 func (s *Store) indexSome(ctx context.Context, from feedback.ID, chunk int) (next feedback.ID, more bool, err error) {
-	accounts, err := all(ctx, s.reader, func(r row) (b behind, err error) {
+	accounts, err := database.All(ctx, s.db.Reader(), func(r database.Row) (b behind, err error) {
 		err = r.Scan(&b.accountID, &b.last, &b.seq)
 		return b, err
 	}, `SELECT q.account_id, q.last, COALESCE(i.seq, 0) FROM account_seq q LEFT JOIN index_progress i ON i.account_id = q.account_id
@@ -76,7 +77,7 @@ func (s *Store) indexSome(ctx context.Context, from feedback.ID, chunk int) (nex
 
 // IndexBacklog is how many entries of the logs of changes the index has not followed.
 func (s *Store) IndexBacklog(ctx context.Context) (n int64, err error) {
-	err = s.reader.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(q.last - COALESCE(i.seq, 0)), 0) AS BIGINT)
+	err = s.db.Reader().QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(q.last - COALESCE(i.seq, 0)), 0) AS BIGINT)
 		FROM account_seq q LEFT JOIN index_progress i ON i.account_id = q.account_id`).Scan(&n)
 	return n, err
 }
@@ -91,7 +92,7 @@ type entry struct {
 // Their texts are read before the transaction begins: one that changes after that has
 // a later entry.
 func (s *Store) follow(ctx context.Context, b behind, chunk int) error {
-	entries, err := all(ctx, s.reader, func(r row) (e entry, err error) {
+	entries, err := database.All(ctx, s.db.Reader(), func(r database.Row) (e entry, err error) {
 		err = r.Scan(&e.seq, &e.requestID)
 		return e, err
 	}, "SELECT seq, request_id FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS BIGINT)", b.accountID, b.seq, chunk)
@@ -108,8 +109,8 @@ func (s *Store) follow(ctx context.Context, b behind, chunk int) error {
 	}
 	to = fewerWords(entries, texts, chunk*usualWords, to)
 	ids := requestsOf(entries, to)
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		n, err := changed(ctx, tx, `INSERT INTO index_progress (account_id, seq) VALUES ($1, $2)
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		n, err := database.Changed(ctx, tx, `INSERT INTO index_progress (account_id, seq) VALUES ($1, $2)
 			ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq WHERE index_progress.seq = $3`, b.accountID, to, b.seq)
 		if err != nil || n == 0 { // another process was here
 			return err
@@ -156,14 +157,14 @@ func (s *Store) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedba
 	if len(ids) == 0 {
 		return texts, nil
 	}
-	p := parameters{accountID}
-	found, err := all(ctx, s.reader, func(r row) (in indexed, err error) {
+	p := database.Parameters{accountID}
+	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (in indexed, err error) {
 		var box, title, description string
 		if err = r.Scan(&in.id, &in.appID, &box, &title, &description); err == nil && box == string(feedback.Live) {
 			in.words = search.Words(title, description)
 		}
 		return in, err
-	}, "SELECT id, app_id, box, title, description FROM requests WHERE account_id = $1 AND id IN ("+list(&p, padded(ids))+")", p...)
+	}, "SELECT id, app_id, box, title, description FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, padded(ids))+")", p...)
 	for _, in := range found {
 		if in.words != nil {
 			texts[in.id] = in
@@ -194,16 +195,16 @@ func (s *Store) reindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 		}
 		d.add(id, before, after)
 	}
-	return d.save(ctx, tx, s.dialect)
+	return d.save(ctx, tx, s.db)
 }
 
 // present says which of the requests there are, in apps that are not deleted.
 func present(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]bool, error) {
-	p := parameters{accountID}
-	found, err := all(ctx, tx, func(r row) (in indexed, err error) {
+	p := database.Parameters{accountID}
+	found, err := database.All(ctx, tx, func(r database.Row) (in indexed, err error) {
 		err = r.Scan(&in.id, &in.appID)
 		return in, err
-	}, "SELECT id, app_id FROM requests WHERE account_id = $1 AND id IN ("+list(&p, padded(ids))+")", p...)
+	}, "SELECT id, app_id FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, padded(ids))+")", p...)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -237,13 +238,14 @@ func lockIndex(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 }
 
 func readIndexed(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]indexed, error) {
-	p := parameters{accountID}
-	rows, err := all(ctx, tx, func(r row) (in indexed, err error) {
+	p := database.Parameters{accountID}
+	rows, err := database.All(ctx, tx, func(r database.Row) (in indexed, err error) {
 		var words string
 		err = r.Scan(&in.id, &in.appID, &words)
 		in.words = strings.Fields(words)
 		return in, err
-	}, "SELECT request_id, app_id, words FROM indexed_requests WHERE account_id = $1 AND request_id IN ("+list(&p, padded(ids))+")", p...)
+	}, "SELECT request_id, app_id, words FROM indexed_requests"+
+		" WHERE account_id = $1 AND request_id IN ("+database.List(&p, padded(ids))+")", p...)
 	byID := make(map[feedback.ID]indexed, len(rows))
 	for _, in := range rows {
 		byID[in.id] = in

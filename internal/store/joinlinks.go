@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -31,7 +32,7 @@ type Invitee struct {
 // refuses with ErrForbidden, and with ErrEmailTaken when another user of the account has the
 // e-mail.
 func (s *Store) InviteUser(ctx context.Context, accountID, by feedback.ID, user NewUser) (m feedback.Member, link JoinLink, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		who, err := manager(ctx, tx, accountID, by)
 		if err != nil {
 			return err
@@ -55,7 +56,7 @@ func (s *Store) InviteUser(ctx context.Context, accountID, by feedback.ID, user 
 // invitation after all; the one before ends. It refuses with ErrUserNotFound and
 // ErrForbidden.
 func (s *Store) RecoverUser(ctx context.Context, accountID, by, id feedback.ID) (link JoinLink, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, m, err := managed(ctx, tx, accountID, by, id)
 		if err != nil {
 			return err
@@ -82,12 +83,12 @@ func (s *Store) addLink(ctx context.Context, tx *sql.Tx, accountID, by feedback.
 
 // Invitee returns whom a link is for. It refuses with ErrJoinLinkNotFound.
 func (s *Store) Invitee(ctx context.Context, token string) (Invitee, error) {
-	return s.invitee(ctx, s.reader, token)
+	return s.invitee(ctx, s.db.Reader(), token)
 }
 
 // invitee refuses links that whoever made them could not make any more: somebody who was
 // promoted since is not to be taken over by those below, nor anybody by who was removed.
-func (s *Store) invitee(ctx context.Context, q queryer, token string) (i Invitee, err error) {
+func (s *Store) invitee(ctx context.Context, q database.Queryer, token string) (i Invitee, err error) {
 	accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 	if !ok {
 		return i, feedback.ErrJoinLinkNotFound
@@ -112,7 +113,7 @@ func (s *Store) invitee(ctx context.Context, q queryer, token string) (i Invitee
 // at once, one gets there; it refuses the others with ErrJoinLinkNotFound. While somebody of
 // another account logs in with the user's e-mail, it refuses with ErrEmailTaken.
 func (s *Store) AcceptLink(ctx context.Context, token, passwordHash string, name *string, userAgent string) (session Session, tokens Tokens, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 		if !ok {
 			return feedback.ErrJoinLinkNotFound
@@ -137,7 +138,8 @@ func (s *Store) AcceptLink(ctx context.Context, token, passwordHash string, name
 		if err != nil {
 			return err
 		}
-		n, err := changed(ctx, tx, "DELETE FROM join_links WHERE account_id = $1 AND token_hash = $2", accountID, hashArg(feedback.HashSecret(token)))
+		n, err := database.Changed(ctx, tx, "DELETE FROM join_links"+
+			" WHERE account_id = $1 AND token_hash = $2", accountID, hashArg(feedback.HashSecret(token)))
 		if err != nil {
 			return err
 		}
@@ -171,7 +173,7 @@ func endLink(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) err
 
 // forgetLinks removes links whose time is over.
 func (s *Store) forgetLinks(ctx context.Context, accountID feedback.ID) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM join_links WHERE account_id = $1 AND expires_at < $2", accountID, feedback.At(s.now()))
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -89,7 +90,7 @@ type Total struct {
 // matches in all. It refuses with ErrAppNotFound when the filter names an app that
 // the account does not have.
 func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, Total, error) {
-	reach, err := reachOf(ctx, s.reader, accountID, f)
+	reach, err := reachOf(ctx, s.db.Reader(), accountID, f)
 	if err != nil {
 		return nil, Total{}, err
 	}
@@ -102,7 +103,7 @@ func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, p
 			return nil, total, err
 		}
 	}
-	requests, err := newPageQuery(accountID, f, page, reach).rows(ctx, s.reader)
+	requests, err := newPageQuery(accountID, f, page, reach).rows(ctx, s.db.Reader())
 	return requests, total, err
 }
 
@@ -116,7 +117,7 @@ const (
 // counted by its index.
 func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, reach reach, end time.Time) (total Total, err error) {
 	if m := reach.match; m != nil && (!m.leads || m.n > maxLed) && len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside() {
-		return countWords(ctx, s.reader, accountID, m, reach)
+		return countWords(ctx, s.db.Reader(), accountID, m, reach)
 	}
 	total.Exact, err = s.inRanges(ctx, accountID, f, reach, end, func(from, until *feedback.ID) error {
 		n, err := s.countBetween(ctx, accountID, f, reach, from, until)
@@ -151,25 +152,26 @@ func (s *Store) inRanges(ctx context.Context, accountID feedback.ID, f Filter, r
 // chunkEnd is the id countChunk rows below another, nil when there are fewer: of those
 // that have the filter's tag, else of those that lie in the box.
 func (s *Store) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, until *feedback.ID) (*feedback.ID, error) {
-	p := parameters{accountID}
+	p := database.Parameters{accountID}
 	below := func(id string) string {
 		if until == nil {
 			return ""
 		}
-		return " AND " + id + " < " + p.add(*until)
+		return " AND " + id + " < " + p.Add(*until)
 	}
 	var query string
 	if f.Tag != "" {
-		query = "SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + p.add(f.Tag) + below("request_id") + " ORDER BY request_id DESC"
+		query = "SELECT request_id FROM request_tags" +
+			" WHERE account_id = $1 AND tag = " + p.Add(f.Tag) + below("request_id") + " ORDER BY request_id DESC"
 	} else {
-		query = "SELECT id FROM requests WHERE account_id = $1 AND box = " + p.add(string(f.Box))
+		query = "SELECT id FROM requests WHERE account_id = $1 AND box = " + p.Add(string(f.Box))
 		if f.AppID != nil {
-			query += " AND app_id = " + p.add(*f.AppID)
+			query += " AND app_id = " + p.Add(*f.AppID)
 		}
 		query += below("id") + " ORDER BY " + byID
 	}
 	var id feedback.ID
-	err := s.reader.QueryRowContext(ctx, query+fmt.Sprintf(" LIMIT 1 OFFSET %d", countChunk), p...).Scan(&id)
+	err := s.db.Reader().QueryRowContext(ctx, query+fmt.Sprintf(" LIMIT 1 OFFSET %d", countChunk), p...).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // the documented answer
 	}
@@ -179,14 +181,14 @@ func (s *Store) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, u
 // countBetween counts the rows that match from one id up to another; nil is no bound.
 func (s *Store) countBetween(ctx context.Context, accountID feedback.ID, f Filter, reach reach, from, until *feedback.ID) (n int64, err error) {
 	rows, counted, p := between(accountID, f, reach, from, until)
-	err = s.reader.QueryRowContext(ctx, "SELECT COUNT("+counted+")"+rows, p...).Scan(&n)
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT COUNT("+counted+")"+rows, p...).Scan(&n)
 	return n, err
 }
 
 // between is where the rows come from that match, from one id up to another, and what of
 // them is to be counted.
-func between(accountID feedback.ID, f Filter, reach reach, from, until *feedback.ID) (rows, counted string, p parameters) {
-	q := &pageQuery{parameters: parameters{accountID, string(f.Box)}, reach: reach, filter: f}
+func between(accountID feedback.ID, f Filter, reach reach, from, until *feedback.ID) (rows, counted string, p database.Parameters) {
+	q := &pageQuery{Parameters: database.Parameters{accountID, string(f.Box)}, reach: reach, filter: f}
 	where, table, counted := q.conditions(), " FROM requests WHERE account_id = $1 AND box = $2", "*"
 	if q.narrow() {
 		narrowed, other := q.narrowed()
@@ -198,22 +200,22 @@ func between(accountID feedback.ID, f Filter, reach reach, from, until *feedback
 		}
 	} else {
 		if f.AppID != nil {
-			where += " AND app_id = " + q.add(*f.AppID)
+			where += " AND app_id = " + q.Add(*f.AppID)
 		}
 		if len(q.dead) > 0 {
-			where += " AND app_id NOT IN (" + list(&q.parameters, q.dead) + ")"
+			where += " AND app_id NOT IN (" + database.List(&q.Parameters, q.dead) + ")"
 		}
 		if len(f.Statuses) > 0 {
-			where += " AND status IN (" + list(&q.parameters, f.Statuses) + ")"
+			where += " AND status IN (" + database.List(&q.Parameters, f.Statuses) + ")"
 		}
 	}
 	if from != nil {
-		where += " AND id >= " + q.add(*from)
+		where += " AND id >= " + q.Add(*from)
 	}
 	if until != nil {
-		where += " AND id < " + q.add(*until)
+		where += " AND id < " + q.Add(*until)
 	}
-	return table + where, counted, q.parameters
+	return table + where, counted, q.Parameters
 }
 
 // appTally is how many requests of one app a filter matches.
@@ -225,20 +227,20 @@ type appTally struct {
 
 // tally reads the counters. Deleted apps are among the answers as long as rows of
 // theirs may be around.
-func tally(ctx context.Context, q queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
-	p := parameters{accountID, string(f.Box)}
+func tally(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
+	p := database.Parameters{accountID, string(f.Box)}
 	var b strings.Builder
 	b.WriteString(`SELECT a.id, a.deleted_at IS NOT NULL, CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM apps a
 		LEFT JOIN request_counts c ON c.account_id = a.account_id AND c.app_id = a.id AND c.box = $2`)
 	if len(f.Statuses) > 0 {
-		b.WriteString(" AND c.status IN (" + list(&p, f.Statuses) + ")")
+		b.WriteString(" AND c.status IN (" + database.List(&p, f.Statuses) + ")")
 	}
 	b.WriteString(" WHERE a.account_id = $1")
 	if f.AppID != nil {
-		b.WriteString(" AND a.id = " + p.add(*f.AppID))
+		b.WriteString(" AND a.id = " + p.Add(*f.AppID))
 	}
 	b.WriteString(" GROUP BY a.id, a.deleted_at")
-	return all(ctx, q, func(r row) (t appTally, err error) {
+	return database.All(ctx, q, func(r database.Row) (t appTally, err error) {
 		err = r.Scan(&t.id, &t.deleted, &t.n)
 		return t, err
 	}, b.String(), p...)

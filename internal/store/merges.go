@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -29,7 +30,7 @@ type member struct {
 // there already, it is returned as it is, so that a merge can be sent again. It refuses
 // with ErrRequestNotFound, ErrMerged, or a fault of into_id.
 func (s *Store) MergeRequest(ctx context.Context, accountID, id, intoID feedback.ID, by feedback.Actor) (r feedback.Request, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (s *Store) merge(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by
 // given to the other one meanwhile. A request that is not merged is returned as it is.
 // It refuses with ErrRequestNotFound.
 func (s *Store) UnmergeRequest(ctx context.Context, accountID, id feedback.ID, by feedback.Actor) (r feedback.Request, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -172,9 +173,11 @@ func (s *Store) takeOut(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 		followers = append(followers, followed(feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &head.appID}, below, head.id)...)
 	}
 	for _, status := range feedback.Statuses() {
-		for _, some := range powers(byStatus[status]) {
-			p := parameters{accountID, string(status)}
-			if _, err := tx.ExecContext(ctx, "UPDATE requests SET status = $2, merged_into_id = NULL, merged_parent_id = NULL, merged_status = NULL WHERE account_id = $1 AND id IN ("+list(&p, some)+")", p...); err != nil {
+		for _, some := range database.Powers(byStatus[status]) {
+			p := database.Parameters{accountID, string(status)}
+			if _, err := tx.ExecContext(ctx,
+				"UPDATE requests SET status = $2, merged_into_id = NULL, merged_parent_id = NULL, merged_status = NULL"+
+					" WHERE account_id = $1 AND id IN ("+database.List(&p, some)+")", p...); err != nil {
 				return nil, err
 			}
 		}
@@ -198,11 +201,13 @@ func (s *Store) takeOut(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 // is merged itself is then merged into what that was merged into, and what was merged
 // into one that was not is as if it had never been merged.
 func (s *Store) setFree(ctx context.Context, tx *sql.Tx, accountID feedback.ID, gone []feedback.ID) error {
-	p := parameters{accountID}
-	merged := " IN (SELECT %s FROM requests WHERE account_id = $1 AND merged_into_id IS NOT NULL AND id IN (" + list(&p, gone) + "))"
+	p := database.Parameters{accountID}
+	merged := " IN (SELECT %s FROM requests WHERE account_id = $1 AND merged_into_id IS NOT NULL AND id IN (" + database.List(&p, gone) + "))"
 	for n := int64(1); n > 0; { // until no parent is among them
 		var err error
-		n, err = changed(ctx, tx, `UPDATE requests AS m SET merged_parent_id = (SELECT p.merged_parent_id FROM requests p WHERE p.account_id = $1 AND p.id = m.merged_parent_id)
+		n, err = database.Changed(ctx, tx,
+			`UPDATE requests AS m SET merged_parent_id =
+				(SELECT p.merged_parent_id FROM requests p WHERE p.account_id = $1 AND p.id = m.merged_parent_id)
 			WHERE m.account_id = $1 AND m.merged_into_id`+fmt.Sprintf(merged, "merged_into_id")+" AND m.merged_parent_id"+fmt.Sprintf(merged, "id"), p...)
 		if err != nil {
 			return err
@@ -226,11 +231,12 @@ func (s *Store) setFree(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 
 // readMembers returns the requests that are merged into one of the roots.
 func readMembers(ctx context.Context, tx *sql.Tx, accountID feedback.ID, roots ...feedback.ID) ([]member, error) {
-	p := parameters{accountID}
-	return all(ctx, tx, func(r row) (m member, err error) {
+	p := database.Parameters{accountID}
+	return database.All(ctx, tx, func(r database.Row) (m member, err error) {
 		err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.votes)
 		return m, err
-	}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, votes FROM requests WHERE account_id = $1 AND merged_into_id IN ("+list(&p, roots)+") ORDER BY id", p...)
+	}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, votes FROM requests"+
+		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, roots)+") ORDER BY id", p...)
 }
 
 func childrenOf(members []member) map[feedback.ID][]member {
@@ -252,13 +258,14 @@ func subtree(children map[feedback.ID][]member, id feedback.ID) []member {
 
 // follow makes merged requests count at another root.
 func follow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, members []member, root feedback.ID, now feedback.Time) error {
-	for _, some := range powers(members) {
-		p := parameters{accountID, now, root}
+	for _, some := range database.Powers(members) {
+		p := database.Parameters{accountID, now, root}
 		ids := make([]feedback.ID, 0, len(some))
 		for _, m := range some {
 			ids = append(ids, m.id)
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET merged_into_id = $3, "+touched+" WHERE account_id = $1 AND id IN ("+list(&p, ids)+")", p...); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE requests SET merged_into_id = $3, "+touched+
+			" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...); err != nil {
 			return err
 		}
 	}
@@ -279,9 +286,10 @@ func followed(c feedback.Change, members []member, root feedback.ID) []feedback.
 // settleVotes makes counters the number of people who count there, and returns them.
 func settleVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, now feedback.Time, ids ...feedback.ID) (map[feedback.ID]int64, error) {
 	votes := make(map[feedback.ID]int64, len(ids))
-	for _, some := range powers(ids) {
-		p := parameters{accountID, now}
-		counted, err := all(ctx, tx, scanVoteCount, "UPDATE requests AS r SET votes = "+peopleHere+", "+touched+" WHERE r.account_id = $1 AND r.id IN ("+list(&p, some)+") RETURNING id, votes", p...)
+	for _, some := range database.Powers(ids) {
+		p := database.Parameters{accountID, now}
+		counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests AS r SET votes = "+peopleHere+", "+touched+
+			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, some)+") RETURNING id, votes", p...)
 		if err != nil {
 			return nil, err
 		}

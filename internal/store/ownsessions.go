@@ -4,13 +4,14 @@ import (
 	"context"
 	"database/sql"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
 // Sessions lists those sessions of a user that can be used, the one that was used last
 // first, at most limit.
 func (s *Store) Sessions(ctx context.Context, accountID, userID feedback.ID, limit int) ([]feedback.OpenSession, error) {
-	return all(ctx, s.reader, func(r row) (o feedback.OpenSession, err error) {
+	return database.All(ctx, s.db.Reader(), func(r database.Row) (o feedback.OpenSession, err error) {
 		err = r.Scan(&o.ID, &o.CreatedAt, &o.UsedAt, &o.UserAgent)
 		return o, err
 	}, `SELECT s.id, s.created_at, COALESCE(s.used_at, s.created_at), COALESCE(s.user_agent, '') FROM sessions s WHERE s.account_id = $1 AND s.user_id = $2
@@ -20,7 +21,7 @@ func (s *Store) Sessions(ctx context.Context, accountID, userID feedback.ID, lim
 
 // RevokeSession ends a session of a user. It refuses with ErrSessionNotFound.
 func (s *Store) RevokeSession(ctx context.Context, accountID, userID, sessionID feedback.ID) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var n int
 		err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM sessions WHERE account_id = $1 AND id = $2 AND user_id = $3", accountID, sessionID, userID).Scan(&n)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -18,7 +19,7 @@ import (
 
 // pageQuery makes the statements of one page.
 type pageQuery struct {
-	parameters
+	database.Parameters
 	reach
 	filter Filter
 	page   Page
@@ -26,7 +27,7 @@ type pageQuery struct {
 }
 
 func newPageQuery(accountID feedback.ID, f Filter, page Page, reach reach) *pageQuery {
-	q := &pageQuery{parameters: parameters{accountID, string(f.Box), page.Limit}, reach: reach, filter: f, page: page}
+	q := &pageQuery{Parameters: database.Parameters{accountID, string(f.Box), page.Limit}, reach: reach, filter: f, page: page}
 	q.common = q.conditions()
 	return q
 }
@@ -58,12 +59,12 @@ func merged(ranges []string, order string) string {
 }
 
 // rows reads the page.
-func (q *pageQuery) rows(ctx context.Context, from queryer) ([]feedback.Request, error) {
+func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
 	again := func() *pageQuery { // with parameters of its own
-		return newPageQuery(q.parameters[0].(feedback.ID), q.filter, q.page, q.reach)
+		return newPageQuery(q.Parameters[0].(feedback.ID), q.filter, q.page, q.reach)
 	}
 	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
-		return all(ctx, from, scanRequest, statement, q.parameters...)
+		return database.All(ctx, from, scanRequest, statement, q.Parameters...)
 	}
 	switch {
 	case q.narrow():
@@ -117,22 +118,22 @@ func (q *pageQuery) conditions() string {
 	var b strings.Builder
 	f := q.filter
 	if f.CreatedAfter != nil {
-		b.WriteString(" AND id >= " + q.add(feedback.FirstIDAt(f.CreatedAfter.Std())))
+		b.WriteString(" AND id >= " + q.Add(feedback.FirstIDAt(f.CreatedAfter.Std())))
 	}
 	if f.CreatedBefore != nil {
-		b.WriteString(" AND id < " + q.add(feedback.FirstIDAt(f.CreatedBefore.Std())))
+		b.WriteString(" AND id < " + q.Add(feedback.FirstIDAt(f.CreatedBefore.Std())))
 	}
 	if f.Unassigned {
 		b.WriteString(" AND assignee_id IS NULL")
 	}
 	if f.Source == fromWidget {
-		b.WriteString(" AND source = " + q.add(f.Source))
+		b.WriteString(" AND source = " + q.Add(f.Source))
 	}
 	if q.page.Unchanged != nil {
-		b.WriteString(" AND updated_at <= " + q.add(*q.page.Unchanged))
+		b.WriteString(" AND updated_at <= " + q.Add(*q.page.Unchanged))
 	}
 	if q.match != nil {
-		b.WriteString(q.match.all(&q.parameters))
+		b.WriteString(q.match.all(&q.Parameters))
 	}
 	return b.String()
 }
@@ -143,20 +144,20 @@ func (q *pageQuery) ranges(where, order string) []string {
 	apps := []string{""}
 	switch {
 	case f.AppID != nil:
-		apps[0] = " AND app_id = " + q.add(*f.AppID)
+		apps[0] = " AND app_id = " + q.Add(*f.AppID)
 	case len(q.dead) > 0 && len(q.live)*max(1, len(f.Statuses)) <= maxBranches:
 		apps = apps[:0]
 		for _, id := range q.live {
-			apps = append(apps, " AND app_id = "+q.add(id))
+			apps = append(apps, " AND app_id = "+q.Add(id))
 		}
 	case len(q.dead) > 0:
-		where += " AND app_id NOT IN (" + list(&q.parameters, q.dead) + ")"
+		where += " AND app_id NOT IN (" + database.List(&q.Parameters, q.dead) + ")"
 	}
 	statuses := []string{""}
 	if len(f.Statuses) > 0 {
 		statuses = statuses[:0]
 		for _, status := range slices.Compact(slices.Sorted(slices.Values(f.Statuses))) {
-			statuses = append(statuses, " AND status = "+q.add(string(status)))
+			statuses = append(statuses, " AND status = "+q.Add(string(status)))
 		}
 	}
 	var all []string
@@ -176,13 +177,13 @@ func (q *pageQuery) beyond() string {
 	}
 	switch q.page.Sort {
 	case MostVoted:
-		return " AND (votes, id) < (" + q.add(after.Votes) + ", " + q.add(after.ID) + ")"
+		return " AND (votes, id) < (" + q.Add(after.Votes) + ", " + q.Add(after.ID) + ")"
 	case RecentlyUpdated:
-		return " AND (updated_at, id) < (" + q.add(after.UpdatedAt) + ", " + q.add(after.ID) + ")"
+		return " AND (updated_at, id) < (" + q.Add(after.UpdatedAt) + ", " + q.Add(after.ID) + ")"
 	case Oldest:
-		return " AND id > " + q.add(after.ID)
+		return " AND id > " + q.Add(after.ID)
 	}
-	return " AND id < " + q.add(after.ID)
+	return " AND id < " + q.Add(after.ID)
 }
 
 // severalVotes are the requests with more than one vote, and noVote those with none, by
@@ -200,7 +201,7 @@ func (q *pageQuery) oneVote() string {
 	if after := q.page.After; after != nil && after.Votes < 1 {
 		return ""
 	} else if after != nil && after.Votes == 1 {
-		where += " AND id < " + q.add(after.ID)
+		where += " AND id < " + q.Add(after.ID)
 	}
 	return merged(q.ranges(where, byID), byID)
 }
@@ -208,7 +209,7 @@ func (q *pageQuery) oneVote() string {
 func (q *pageQuery) noVote() string {
 	where := " AND votes <> 1 AND votes = 0"
 	if after := q.page.After; after != nil && after.Votes == 0 {
-		where += " AND id < " + q.add(after.ID)
+		where += " AND id < " + q.Add(after.ID)
 	}
 	return q.one(where+q.app(false)+q.others(), byID)
 }
@@ -224,10 +225,10 @@ func (q *pageQuery) changedRows() string {
 func (q *pageQuery) unchangedRows(since *feedback.Time) string {
 	where := " AND version = 1"
 	if since != nil {
-		where += " AND id >= " + q.add(feedback.FirstIDAt(since.Std()))
+		where += " AND id >= " + q.Add(feedback.FirstIDAt(since.Std()))
 	}
 	if after := q.page.After; after != nil {
-		where += " AND id < " + q.add(feedback.FirstIDAt(after.UpdatedAt.Std().Add(time.Millisecond))) + q.beyond()
+		where += " AND id < " + q.Add(feedback.FirstIDAt(after.UpdatedAt.Std().Add(time.Millisecond))) + q.beyond()
 	}
 	return merged(q.ranges(where, byID), byID)
 }
@@ -238,19 +239,19 @@ func (q *pageQuery) app(hidden bool) string {
 	case q.filter.AppID == nil:
 		return ""
 	case hidden:
-		return " AND COALESCE(app_id, app_id) = " + q.add(*q.filter.AppID)
+		return " AND COALESCE(app_id, app_id) = " + q.Add(*q.filter.AppID)
 	}
-	return " AND app_id = " + q.add(*q.filter.AppID)
+	return " AND app_id = " + q.Add(*q.filter.AppID)
 }
 
 // others are the rest of the filter's conditions where another index is to be read.
 func (q *pageQuery) others() string {
 	var b strings.Builder
 	if len(q.dead) > 0 {
-		b.WriteString(" AND app_id NOT IN (" + list(&q.parameters, q.dead) + ")")
+		b.WriteString(" AND app_id NOT IN (" + database.List(&q.Parameters, q.dead) + ")")
 	}
 	if len(q.filter.Statuses) > 0 {
-		b.WriteString(" AND COALESCE(status, status) IN (" + list(&q.parameters, q.filter.Statuses) + ")")
+		b.WriteString(" AND COALESCE(status, status) IN (" + database.List(&q.Parameters, q.filter.Statuses) + ")")
 	}
 	return b.String()
 }
@@ -281,19 +282,19 @@ func (q *pageQuery) narrowed() (where, from string) {
 	f := q.filter
 	rest := q.app(true) + q.others()
 	if f.AssigneeID != nil && f.Tag != "" {
-		rest += " AND COALESCE(assignee_id, assignee_id) = " + q.add(*f.AssigneeID)
+		rest += " AND COALESCE(assignee_id, assignee_id) = " + q.Add(*f.AssigneeID)
 	}
 	if f.Source != "" && f.Source != fromWidget && (f.Tag != "" || f.AssigneeID != nil) {
-		rest += " AND COALESCE(source, source) = " + q.add(f.Source)
+		rest += " AND COALESCE(source, source) = " + q.Add(f.Source)
 	}
 	switch {
 	case f.Tag != "":
-		return rest, " FROM (SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + q.add(f.Tag) +
+		return rest, " FROM (SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + q.Add(f.Tag) +
 			") AS tagged" + joined
 	case f.AssigneeID != nil:
-		return " AND assignee_id = " + q.add(*f.AssigneeID) + rest, ""
+		return " AND assignee_id = " + q.Add(*f.AssigneeID) + rest, ""
 	case f.Source == "" || f.Source == fromWidget:
-		return rest, " FROM " + q.match.led(&q.parameters, q.live) + joined
+		return rest, " FROM " + q.match.led(&q.Parameters, q.live) + joined
 	}
-	return " AND source <> 'widget' AND source = " + q.add(f.Source) + rest, ""
+	return " AND source <> 'widget' AND source = " + q.Add(f.Source) + rest, ""
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/search"
 )
@@ -26,13 +27,13 @@ type match struct {
 }
 
 // look looks a query up for some apps.
-func look(ctx context.Context, q queryer, accountID feedback.ID, query string, apps []feedback.ID) (match, error) {
+func look(ctx context.Context, q database.Queryer, accountID feedback.ID, query string, apps []feedback.ID) (match, error) {
 	m := match{words: search.Query(query)}
 	for i := range m.words {
-		p := parameters{accountID}
+		p := database.Parameters{accountID}
 		var n, words int64
 		err := q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), COUNT(*) FROM (SELECT n FROM word_counts WHERE account_id = $1 AND app_id IN ("+
-			list(&p, padded(apps))+")"+m.is(i, &p)+" LIMIT CAST("+p.add(maxLed+1)+" AS BIGINT)) AS part", p...).Scan(&n, &words)
+			database.List(&p, padded(apps))+")"+m.is(i, &p)+" LIMIT CAST("+p.Add(maxLed+1)+" AS BIGINT)) AS part", p...).Scan(&n, &words)
 		if err != nil {
 			return m, err
 		}
@@ -50,22 +51,23 @@ func look(ctx context.Context, q queryer, accountID feedback.ID, query string, a
 }
 
 // is says that a column word is the i-th word of the query.
-func (m *match) is(i int, p *parameters) string {
+func (m *match) is(i int, p *database.Parameters) string {
 	if i < len(m.words)-1 {
-		return " AND word = " + p.add(m.words[i])
+		return " AND word = " + p.Add(m.words[i])
 	}
 	// No character of a word comes after the last one of Unicode.
-	return " AND word >= " + p.add(m.words[i]) + " AND word < " + p.add(m.words[i]+"\U0010ffff")
+	return " AND word >= " + p.Add(m.words[i]) + " AND word < " + p.Add(m.words[i]+"\U0010ffff")
 }
 
 // led is where the requests come from to which the rarest word leads.
-func (m *match) led(p *parameters, apps []feedback.ID) string {
-	return "(SELECT DISTINCT id AS request_id FROM request_words WHERE account_id = $1 AND app_id IN (" + list(p, padded(apps)) + ")" + m.is(m.leader, p) + ") AS found"
+func (m *match) led(p *database.Parameters, apps []feedback.ID) string {
+	return "(SELECT DISTINCT id AS request_id FROM request_words" +
+		" WHERE account_id = $1 AND app_id IN (" + database.List(p, padded(apps)) + ")" + m.is(m.leader, p) + ") AS found"
 }
 
 // all is the condition that a request has every word. It is a number to PostgreSQL,
 // which might read the words of all requests to join them otherwise.
-func (m *match) all(p *parameters) string {
+func (m *match) all(p *database.Parameters) string {
 	if m.leads && len(m.words) == 1 {
 		return ""
 	}
@@ -77,7 +79,7 @@ func (m *match) all(p *parameters) string {
 			end = "%"
 		}
 		// Words are letters and digits alone, none of which means anything to LIKE.
-		b.WriteString(" AND ' ' || i.words || ' ' LIKE " + p.add("% "+word+end))
+		b.WriteString(" AND ' ' || i.words || ' ' LIKE " + p.Add("% "+word+end))
 	}
 	b.WriteString(")")
 	return b.String()
@@ -89,11 +91,12 @@ const postingsPerRequest = 8
 
 // countWords is how many requests have the only word of a query, by the index alone. When
 // requests have many words with the same beginning it counts some of them only.
-func countWords(ctx context.Context, q queryer, accountID feedback.ID, m *match, within reach) (total Total, err error) {
-	p := parameters{accountID}
+func countWords(ctx context.Context, q database.Queryer, accountID feedback.ID, m *match, within reach) (total Total, err error) {
+	p := database.Parameters{accountID}
 	most, read := max(maxLed, postingsPerRequest*within.n), int64(0)
 	err = q.QueryRowContext(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT id, COUNT(*) AS n FROM ("+
-		"SELECT id FROM request_words WHERE account_id = $1 AND app_id IN ("+list(&p, padded(within.live))+")"+m.is(m.leader, &p)+" LIMIT CAST("+p.add(most+1)+" AS BIGINT)) AS part GROUP BY id) AS found", p...).Scan(&total.N, &read)
+		"SELECT id FROM request_words WHERE account_id = $1 AND app_id IN ("+database.List(&p, padded(within.live))+")"+m.is(m.leader, &p)+
+		" LIMIT CAST("+p.Add(most+1)+" AS BIGINT)) AS part GROUP BY id) AS found", p...).Scan(&total.N, &read)
 	total.Exact = read <= most
 	return total, err
 }
@@ -107,7 +110,7 @@ type reach struct {
 
 // reachOf reads what a filter reaches. It refuses with ErrAppNotFound when the filter
 // names an app that the account does not have.
-func reachOf(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (reach, error) {
+func reachOf(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) (reach, error) {
 	r, err := reachBeforeQuery(ctx, q, accountID, f)
 	if err != nil || f.Query == "" || r.n == 0 {
 		return r, err
@@ -117,7 +120,7 @@ func reachOf(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (r
 }
 
 // reachBeforeQuery is reachOf for the filter without its query.
-func reachBeforeQuery(ctx context.Context, q queryer, accountID feedback.ID, f Filter) (r reach, err error) {
+func reachBeforeQuery(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) (r reach, err error) {
 	apps, err := tally(ctx, q, accountID, f)
 	if err != nil {
 		return r, err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -28,7 +29,7 @@ const recountChunk = 1000
 // requests are being counted, but not while all their votes and comments are.
 func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 	type appKey struct{ accountID, id feedback.ID }
-	apps, err := all(ctx, s.reader, func(r row) (k appKey, err error) {
+	apps, err := database.All(ctx, s.db.Reader(), func(r database.Row) (k appKey, err error) {
 		err = r.Scan(&k.accountID, &k.id)
 		return k, err
 	}, "SELECT account_id, id FROM apps WHERE deleted_at IS NULL ORDER BY account_id, id")
@@ -38,7 +39,7 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 	var wrong []Miscount
 	for _, app := range apps {
 		var found []Miscount
-		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			found, err = s.recountApp(ctx, tx, app.accountID, app.id)
 			return err
 		})
@@ -65,7 +66,7 @@ func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID fee
 		return nil, err
 	}
 	// Rows without a counter and counters without rows both show up in the union.
-	wrong, err := all(ctx, tx, func(r row) (Miscount, error) {
+	wrong, err := database.All(ctx, tx, func(r database.Row) (Miscount, error) {
 		m := Miscount{AccountID: accountID, AppID: appID, Of: "requests"}
 		err := r.Scan(&m.Box, &m.Status, &m.Counted, &m.Rows)
 		return m, err
@@ -100,14 +101,14 @@ func (s *Store) recountRequests(ctx context.Context, accountID, appID feedback.I
 	for n := recountChunk; n == recountChunk; {
 		var some []tallies
 		var found []Miscount
-		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			if err := s.lock(ctx, tx, accountID, appID); err != nil {
 				return err
 			}
 			if _, err := readApp(ctx, tx, accountID, appID); err != nil {
 				return err
 			}
-			some, err = all(ctx, tx, func(r row) (t tallies, err error) {
+			some, err = database.All(ctx, tx, func(r database.Row) (t tallies, err error) {
 				err = r.Scan(&t.id, &t.votes, &t.people, &t.comments, &t.spoken)
 				return t, err
 			}, "SELECT r.id, r.votes, "+peopleHere+`, r.comments, (SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -15,7 +16,7 @@ const requestColumns = `id, app_id, box, status, title, description, submitter_e
 // Request returns a request of the account that is not in the bin, or
 // ErrRequestNotFound.
 func (s *Store) Request(ctx context.Context, accountID, id feedback.ID) (feedback.Request, error) {
-	r, err := readRequest(ctx, s.reader, accountID, id)
+	r, err := readRequest(ctx, s.db.Reader(), accountID, id)
 	if err == nil && r.Box == feedback.Bin {
 		err = feedback.ErrRequestNotFound
 	}
@@ -27,7 +28,7 @@ func (s *Store) Request(ctx context.Context, accountID, id feedback.ID) (feedbac
 // with ErrRequestNotFound, and with what change refuses with.
 func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.Request) error) (feedback.Request, error) {
 	var r feedback.Request
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -84,7 +85,7 @@ func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedb
 	return readRequest(ctx, tx, accountID, id)
 }
 
-// saveRequest stores a request that was read as old, or fails with errStale. It
+// saveRequest stores a request that was read as old, or fails with database.ErrStale. It
 // refuses an assignee that the account does not have.
 func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request, answers bool) error {
 	if reassigned(old, r) {
@@ -96,14 +97,15 @@ func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.
 	if err != nil {
 		return err
 	}
-	n, err := changed(ctx, tx, `UPDATE requests SET box = $3, status = $4, title = $5, description = $6, tags = $7, assignee_id = $8, eta = $9,
+	n, err := database.Changed(ctx, tx,
+		`UPDATE requests SET box = $3, status = $4, title = $5, description = $6, tags = $7, assignee_id = $8, eta = $9,
 		version = $10, updated_at = $11, `+answered("$13")+` WHERE account_id = $1 AND id = $2 AND version = $12`,
 		accountID, r.ID, string(r.Box), string(r.Status), r.Title, r.Description, string(tags), r.AssigneeID, r.ETA, r.Version, r.UpdatedAt, old.Version, answerAt(answers, r.UpdatedAt))
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return errStale
+		return database.ErrStale
 	}
 	if slices.Equal(old.Tags, r.Tags) {
 		return nil
@@ -119,7 +121,7 @@ func reassigned(old, r feedback.Request) bool {
 // checkAssignee refuses an assignee that the account does not have. Writing the user's
 // row makes a removal wait until the request can be found that is to be nobody's then.
 func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) error {
-	n, err := changed(ctx, tx, "UPDATE users SET role = role WHERE account_id = $1 AND id = $2", accountID, id)
+	n, err := database.Changed(ctx, tx, "UPDATE users SET role = role WHERE account_id = $1 AND id = $2", accountID, id)
 	if err == nil && n == 0 {
 		return feedback.Invalid("requests", "assignee_id", "assignee_id must be the id of a user of the account; users-list has them.")
 	}
@@ -129,7 +131,7 @@ func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) e
 // AddRequest stores a request that a user has written down. It refuses with
 // ErrAppNotFound, and an assignee that the account does not have.
 func (s *Store) AddRequest(ctx context.Context, accountID feedback.ID, by feedback.Actor, r feedback.Request) (feedback.Request, error) {
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.count(ctx, tx, accountID, map[countKey]int64{{r.AppID, r.Box, r.Status}: 1}); err != nil {
 			return err
 		}
@@ -182,13 +184,13 @@ func kindOfMove(from, to feedback.Box) feedback.ChangeKind {
 	return feedback.RequestRestored
 }
 
-func readRequest(ctx context.Context, q queryer, accountID, id feedback.ID) (feedback.Request, error) {
+func readRequest(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.Request, error) {
 	r, err := scanRequest(q.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests r WHERE r.account_id = $1 AND r.id = $2
 		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, accountID, id))
 	return r, orNotFound(err, feedback.ErrRequestNotFound)
 }
 
-func scanRequest(from row) (feedback.Request, error) {
+func scanRequest(from database.Row) (feedback.Request, error) {
 	var r feedback.Request
 	var tags, attachments, metadata []byte
 	err := from.Scan(&r.ID, &r.AppID, (*string)(&r.Box), (*string)(&r.Status), &r.Title, &r.Description,
@@ -219,7 +221,7 @@ func scanRequest(from row) (feedback.Request, error) {
 // returns the ids of the rows that were added.
 func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow) (map[feedback.ID]bool, error) {
 	added := make(map[feedback.ID]bool, len(rows))
-	for _, piece := range powers(rows) {
+	for _, piece := range database.Powers(rows) {
 		args := make([]any, 0, requestInserted*len(piece))
 		for _, n := range piece {
 			row, err := n.args(accountID)
@@ -228,8 +230,8 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 			}
 			args = append(args, row...)
 		}
-		ids, err := all(ctx, tx, scanID, "INSERT INTO requests (account_id, "+requestColumns+", idempotency_key, fingerprint) VALUES "+
-			s.dialect.placeholders(len(piece), requestInserted)+" ON CONFLICT DO NOTHING RETURNING id", args...)
+		ids, err := database.All(ctx, tx, scanID, "INSERT INTO requests (account_id, "+requestColumns+", idempotency_key, fingerprint) VALUES "+
+			s.db.Placeholders(len(piece), requestInserted)+" ON CONFLICT DO NOTHING RETURNING id", args...)
 		if err != nil {
 			return nil, err
 		}
@@ -244,8 +246,9 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 // lets go, for the worker to remove.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
 	for _, table := range []string{"changes", "request_tags", "votes", "comments", "indexed_requests"} {
-		p := parameters{accountID}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE account_id = $1 AND request_id IN ("+list(&p, ids)+")", p...); err != nil {
+		p := database.Parameters{accountID}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+
+			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, ids)+")", p...); err != nil {
 			return err
 		}
 	}
@@ -288,7 +291,7 @@ func (n newRow) order() string {
 	return n.request.AppID.String() + *n.key
 }
 
-func scanID(r row) (id feedback.ID, err error) {
+func scanID(r database.Row) (id feedback.ID, err error) {
 	err = r.Scan(&id)
 	return id, err
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+
+	"gatherkit/internal/database"
 )
 
 // secretBytes is the length of a secret.
@@ -18,13 +20,13 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	var secret []byte
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", name, fresh); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, "SELECT value FROM secrets WHERE name = $1", name).Scan(&secret)
 	})
-	if readOnly(err) { // a process's first write
+	if database.ReadOnly(err) { // a process's first write
 		err = fmt.Errorf("the database cannot be written to, as its file, its folder or its disk is read-only: %w", err)
 	}
 	return secret, err

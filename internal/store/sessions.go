@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -48,7 +49,7 @@ func (s *Store) Session(ctx context.Context, access string) (Session, error) {
 	var session Session
 	var expires feedback.Time
 	session.Account.ID = accountID
-	err := s.reader.QueryRowContext(ctx, `SELECT s.id, u.id, u.email, u.name, u.role, a.name, t.expires_at FROM session_tokens t
+	err := s.db.Reader().QueryRowContext(ctx, `SELECT s.id, u.id, u.email, u.name, u.role, a.name, t.expires_at FROM session_tokens t
 		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
 		JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
 		JOIN accounts a ON a.account_id = t.account_id
@@ -76,13 +77,13 @@ func validAt(now time.Time, expires feedback.Time, life time.Duration) bool {
 func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []LoginSubject, userAgent string) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := s.checkFailures(ctx, tx, subjects); err != nil {
 			return err
 		}
 		// Writing the user's row makes a change of the password wait for this login or
 		// this login see the change: no session outlives a change of the password.
-		n, err := changed(ctx, tx, "UPDATE users SET logged_in_at = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
+		n, err := database.Changed(ctx, tx, "UPDATE users SET logged_in_at = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
 			c.AccountID, c.UserID, feedback.At(s.now()), c.PasswordHash)
 		if err != nil {
 			return err
@@ -152,13 +153,13 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 		return Tokens{}, feedback.ErrInvalidRefreshToken
 	}
 	// A token that nobody was given takes no place among the writes.
-	if _, err := readRefreshToken(ctx, s.reader, accountID, refresh); err != nil {
+	if _, err := readRefreshToken(ctx, s.db.Reader(), accountID, refresh); err != nil {
 		return Tokens{}, orNotFound(err, feedback.ErrInvalidRefreshToken)
 	}
 	var tokens Tokens
 	// The refusal is a value: an error would undo the end of the session.
 	var refused bool
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		tokens, refused = Tokens{}, false
 		token, err := readRefreshToken(ctx, tx, accountID, refresh)
 		if errors.Is(err, sql.ErrNoRows) || err == nil && !validAt(s.now(), token.expires, refreshLife) {
@@ -192,20 +193,21 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 }
 
 // spend marks a refresh token as used and returns the one that follows it. When
-// another process was faster it fails with errStale, and the next try sees that.
+// another process was faster it fails with database.ErrStale, and the next try sees that.
 func (s *Store) spend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, refresh string, token refreshToken) (string, error) {
 	nonce := make([]byte, nonceBytes)
 	if _, err := io.ReadFull(s.rand, nonce); err != nil {
 		return "", err
 	}
 	now := s.now()
-	n, err := changed(ctx, tx, "UPDATE session_tokens SET spent_at = $3, nonce = $4 WHERE account_id = $1 AND hash = $2 AND spent_at IS NULL",
+	n, err := database.Changed(ctx, tx, "UPDATE session_tokens SET spent_at = $3, nonce = $4"+
+		" WHERE account_id = $1 AND hash = $2 AND spent_at IS NULL",
 		accountID, hashArg(feedback.HashSecret(refresh)), feedback.At(now), nonce)
 	if err != nil {
 		return "", err
 	}
 	if n == 0 {
-		return "", errStale
+		return "", database.ErrStale
 	}
 	expires := now.Add(refreshLife)
 	if last := token.opened.Std().Add(sessionLife); expires.After(last) {
@@ -234,7 +236,7 @@ func (s *Store) successorAgain(ctx context.Context, tx *sql.Tx, accountID feedba
 }
 
 // readRefreshToken fails with sql.ErrNoRows when the token or its session is gone.
-func readRefreshToken(ctx context.Context, q queryer, accountID feedback.ID, token string) (refreshToken, error) {
+func readRefreshToken(ctx context.Context, q database.Queryer, accountID feedback.ID, token string) (refreshToken, error) {
 	var t refreshToken
 	err := q.QueryRowContext(ctx, `SELECT s.id, s.created_at, t.expires_at, t.spent_at, t.nonce FROM session_tokens t
 		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
@@ -245,7 +247,7 @@ func readRefreshToken(ctx context.Context, q queryer, accountID feedback.ID, tok
 
 // CloseSession ends a session: its tokens are refused from then on.
 func (s *Store) CloseSession(ctx context.Context, accountID, sessionID feedback.ID) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.endSession(ctx, tx, accountID, sessionID) })
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.endSession(ctx, tx, accountID, sessionID) })
 }
 
 // endSession removes a session. A refresh that runs at the same time may still
@@ -273,7 +275,7 @@ func (s *Store) endSessions(ctx context.Context, tx *sql.Tx, accountID, userID, 
 // may be many more than MaxSessions, as earlier versions had no limit: each login ends
 // some of them.
 func (s *Store) endSurplus(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {
-	surplus, err := all(ctx, tx, scanID,
+	surplus, err := database.All(ctx, tx, scanID,
 		`SELECT id FROM sessions WHERE account_id = $1 AND user_id = $2
 			ORDER BY COALESCE(used_at, created_at) DESC, id DESC LIMIT CAST($3 AS BIGINT) OFFSET CAST($4 AS BIGINT)`,
 		accountID, userID, MaxSessions, MaxSessions-1)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/search"
 )
@@ -154,11 +155,11 @@ func (s *Store) wordCounts(ctx context.Context, accountID, appID feedback.ID, of
 		word string
 		n    int64
 	}
-	p := parameters{accountID, appID}
-	counts, err := all(ctx, s.reader, func(r row) (c count, err error) {
+	p := database.Parameters{accountID, appID}
+	counts, err := database.All(ctx, s.db.Reader(), func(r database.Row) (c count, err error) {
 		err = r.Scan(&c.word, &c.n)
 		return c, err
-	}, "SELECT word, n FROM word_counts WHERE account_id = $1 AND app_id = $2 AND word IN ("+list(&p, padded(words))+")", p...)
+	}, "SELECT word, n FROM word_counts WHERE account_id = $1 AND app_id = $2 AND word IN ("+database.List(&p, padded(words))+")", p...)
 	byWord := make(map[string]int64, len(counts))
 	for _, c := range counts {
 		byWord[c.word] = c.n
@@ -182,7 +183,7 @@ func (s *Store) candidates(ctx context.Context, accountID, appID feedback.ID, wa
 	query, args := postingsQuery(accountID, appID, wanted)
 	at := map[feedback.ID]int{}
 	var candidates []candidate
-	_, err := all(ctx, s.reader, func(r row) (none struct{}, err error) {
+	_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (none struct{}, err error) {
 		var word int
 		var id feedback.ID
 		if err := r.Scan(&word, &id); err != nil {
@@ -218,7 +219,7 @@ func postingsQuery(accountID, appID feedback.ID, wanted []wantedWord) (string, [
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(wanted[a].n, wanted[b].n) })
-	p := parameters{accountID, appID}
+	p := database.Parameters{accountID, appID}
 	left := int64(maxPostings)
 	var ranges []string
 	for i, at := range padded(order) {
@@ -228,8 +229,9 @@ func postingsQuery(accountID, appID feedback.ID, wanted []wantedWord) (string, [
 			share = 0
 		}
 		left -= min(share, w.n)
-		ranges = append(ranges, "SELECT * FROM (SELECT CAST("+p.add(at)+" AS INTEGER) AS word, id FROM request_words WHERE account_id = $1 AND app_id = $2 AND word = "+
-			p.add(w.word)+" ORDER BY id DESC LIMIT CAST("+p.add(share)+" AS BIGINT)) AS part")
+		ranges = append(ranges, "SELECT * FROM (SELECT CAST("+p.Add(at)+" AS INTEGER) AS word, id FROM request_words"+
+			" WHERE account_id = $1 AND app_id = $2 AND word = "+
+			p.Add(w.word)+" ORDER BY id DESC LIMIT CAST("+p.Add(share)+" AS BIGINT)) AS part")
 	}
 	return strings.Join(ranges, " UNION ALL "), p
 }
@@ -300,11 +302,12 @@ func (s *Store) titles(ctx context.Context, accountID, appID feedback.ID, ids []
 	if len(ids) == 0 {
 		return byID, nil
 	}
-	p := parameters{accountID}
-	rows, err := all(ctx, s.reader, func(r row) (t titled, err error) {
+	p := database.Parameters{accountID}
+	rows, err := database.All(ctx, s.db.Reader(), func(r database.Row) (t titled, err error) {
 		err = r.Scan(&t.ID, &t.appID, (*string)(&t.box), &t.Title, (*string)(&t.Status), &t.Votes, &t.mergedInto)
 		return t, err
-	}, "SELECT id, app_id, box, title, status, votes, merged_into_id FROM requests WHERE account_id = $1 AND id IN ("+list(&p, padded(ids))+")", p...)
+	}, "SELECT id, app_id, box, title, status, votes, merged_into_id FROM requests"+
+		" WHERE account_id = $1 AND id IN ("+database.List(&p, padded(ids))+")", p...)
 	for _, r := range rows {
 		if r.appID == appID && r.box == feedback.Live {
 			byID[r.ID] = r

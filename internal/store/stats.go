@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -54,12 +55,12 @@ func (r *statRange) bounds() (from, to feedback.ID) {
 }
 
 // apps is the condition that leaves out other apps, and deleted ones.
-func (r *statRange) apps(p *parameters) string {
+func (r *statRange) apps(p *database.Parameters) string {
 	switch {
 	case r.appID != nil:
-		return " AND r.app_id = " + p.add(*r.appID)
+		return " AND r.app_id = " + p.Add(*r.appID)
 	case len(r.dead) > 0:
-		return " AND r.app_id NOT IN (" + list(p, r.dead) + ")"
+		return " AND r.app_id NOT IN (" + database.List(p, r.dead) + ")"
 	}
 	return ""
 }
@@ -68,7 +69,7 @@ func (r *statRange) apps(p *parameters) string {
 // one, of an app or of all. It refuses with ErrAppNotFound.
 func (s *Store) RequestStats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
 	stats := feedback.Stats{From: from, To: to}
-	within, err := reachOf(ctx, s.reader, accountID, Filter{AppID: appID, Box: feedback.Live})
+	within, err := reachOf(ctx, s.db.Reader(), accountID, Filter{AppID: appID, Box: feedback.Live})
 	if err != nil {
 		return stats, err
 	}
@@ -93,18 +94,18 @@ func (s *Store) RequestStats(ctx context.Context, accountID feedback.ID, appID *
 // countStatuses counts by app and status. The counters know which of them there are.
 func (s *Store) countStatuses(ctx context.Context, r *statRange, stats *feedback.Stats) error {
 	from, to := r.bounds()
-	p := parameters{r.accountID, string(feedback.Live), from, to}
+	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
 	query := `SELECT c.app_id, c.status, (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.app_id = c.app_id AND r.box = $2
 		AND r.status = c.status AND r.id >= $3 AND r.id < $4) FROM request_counts c WHERE c.account_id = $1 AND c.box = $2 AND c.n > 0`
 	if r.appID != nil {
-		query += " AND c.app_id = " + p.add(*r.appID)
+		query += " AND c.app_id = " + p.Add(*r.appID)
 	}
 	type count struct {
 		appID  feedback.ID
 		status feedback.Status
 		n      int64
 	}
-	counts, err := all(ctx, s.reader, func(from row) (c count, err error) {
+	counts, err := database.All(ctx, s.db.Reader(), func(from database.Row) (c count, err error) {
 		err = from.Scan(&c.appID, (*string)(&c.status), &c.n)
 		return c, err
 	}, query, p...)
@@ -135,21 +136,21 @@ func (s *Store) countStatuses(ctx context.Context, r *statRange, stats *feedback
 // countDays counts by day. Grouped by created_at, every request would have to be read.
 func (s *Store) countDays(ctx context.Context, r *statRange) error {
 	for days := range slices.Chunk(r.days, daysAtOnce) {
-		p := parameters{r.accountID, string(feedback.Live)}
+		p := database.Parameters{r.accountID, string(feedback.Live)}
 		count := func(where string) string {
 			return "(SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.box = $2" + where + ")"
 		}
 		app, dead := "", ""
 		if r.appID != nil {
-			app = " AND r.app_id = " + p.add(*r.appID)
+			app = " AND r.app_id = " + p.Add(*r.appID)
 		} else if len(r.dead) > 0 {
-			dead = " AND r.app_id IN (" + list(&p, r.dead) + ")"
+			dead = " AND r.app_id IN (" + database.List(&p, r.dead) + ")"
 		}
 		counts, into, parts := make([]int64, daysAtOnce), make([]any, daysAtOnce), make([]string, daysAtOnce)
-		from := p.add(days[0].from)
+		from := p.Add(days[0].from)
 		for i := range parts {
 			// The text is the same however many days there are: those beyond the last are empty.
-			to := p.add(days[min(i, len(days)-1)].to)
+			to := p.Add(days[min(i, len(days)-1)].to)
 			within := " AND r.id >= " + from + " AND r.id < " + to
 			parts[i], into[i] = count(app+within), &counts[i]
 			if dead != "" { // left out by their ids, each request would have to be read
@@ -157,7 +158,7 @@ func (s *Store) countDays(ctx context.Context, r *statRange) error {
 			}
 			from = to
 		}
-		if err := s.reader.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", "), p...).Scan(into...); err != nil {
+		if err := s.db.Reader().QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", "), p...).Scan(into...); err != nil {
 			return err
 		}
 		for i := range days {
@@ -220,7 +221,7 @@ func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
 // of all, the tags are asked for their requests, one by one: in a join SQLite might walk
 // over the requests for each tag.
 func (s *Store) tagsBetween(ctx context.Context, r *statRange, from, to feedback.ID) ([]feedback.Tag, error) {
-	p := parameters{r.accountID, string(feedback.Live), from, to}
+	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
 	var where string
 	if r.appID != nil {
 		where = "requests r CROSS JOIN request_tags t WHERE r.account_id = $1 AND r.box = $2 AND r.id >= $3 AND r.id < $4" + r.apps(&p) +
@@ -229,7 +230,7 @@ func (s *Store) tagsBetween(ctx context.Context, r *statRange, from, to feedback
 		where = "request_tags t WHERE t.account_id = $1 AND t.request_id >= $3 AND t.request_id < $4" +
 			" AND 1 = (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.id = t.request_id AND r.box = $2" + r.apps(&p) + ")"
 	}
-	return all(ctx, s.reader, func(from row) (tag feedback.Tag, err error) {
+	return database.All(ctx, s.db.Reader(), func(from database.Row) (tag feedback.Tag, err error) {
 		err = from.Scan(&tag.Tag, &tag.Requests)
 		return tag, err
 	}, "SELECT MIN(t.label), COUNT(*) FROM "+where+" GROUP BY COALESCE(t.tag, t.tag)", p...)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -54,7 +55,7 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, e
 // It returns false when there is none, and ErrIdempotencyMismatch when its content
 // was another.
 func (s *Store) Submitted(ctx context.Context, sub Submission) (feedback.Request, bool, error) {
-	return replay(ctx, s.reader, sub)
+	return replay(ctx, s.db.Reader(), sub)
 }
 
 // errRefused undoes a transaction in which some submissions were refused.
@@ -72,7 +73,7 @@ func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []S
 	}
 	for len(waiting) > 0 {
 		var refused map[int]error
-		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			refused, err = s.submitRows(ctx, tx, accountID, subs, waiting, results)
 			if err == nil && len(refused) > 0 {
 				err = errRefused
@@ -145,7 +146,7 @@ func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.I
 		case err != nil:
 			return nil, err
 		case !found:
-			return nil, errStale // the first one was removed just now
+			return nil, database.ErrStale // the first one was removed just now
 		default:
 			results[i].request = first
 		}
@@ -203,7 +204,7 @@ func newSubmissionRow(r feedback.Request, sub Submission) newRow {
 
 // replay answers a repeated submission with the first one's id and time and with
 // what the caller sent: the row may have been edited since.
-func replay(ctx context.Context, q queryer, sub Submission) (feedback.Request, bool, error) {
+func replay(ctx context.Context, q database.Queryer, sub Submission) (feedback.Request, bool, error) {
 	r := sub.Request
 	var stored []byte
 	err := q.QueryRowContext(ctx, `SELECT id, created_at, fingerprint FROM requests

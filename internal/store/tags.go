@@ -5,14 +5,15 @@ import (
 	"database/sql"
 	"slices"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
 // saveTags makes the rows by which tags are found those of the requests.
 func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests ...feedback.Request) error {
 	var rows [][]any
-	for _, piece := range powers(requests) {
-		p := parameters{accountID}
+	for _, piece := range database.Powers(requests) {
+		p := database.Parameters{accountID}
 		ids := make([]feedback.ID, 0, len(piece))
 		for _, r := range piece {
 			ids = append(ids, r.ID)
@@ -20,12 +21,14 @@ func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 				rows = append(rows, []any{accountID, feedback.FoldTag(tag), r.ID, tag})
 			}
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM request_tags WHERE account_id = $1 AND request_id IN ("+list(&p, ids)+")", p...); err != nil {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM request_tags"+
+			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, ids)+")", p...); err != nil {
 			return err
 		}
 	}
-	for _, piece := range powers(rows) {
-		_, err := tx.ExecContext(ctx, "INSERT INTO request_tags (account_id, tag, request_id, label) VALUES "+s.dialect.placeholders(len(piece), 4), slices.Concat(piece...)...)
+	for _, piece := range database.Powers(rows) {
+		_, err := tx.ExecContext(ctx,
+			"INSERT INTO request_tags (account_id, tag, request_id, label) VALUES "+s.db.Placeholders(len(piece), 4), slices.Concat(piece...)...)
 		if err != nil {
 			return err
 		}
@@ -40,10 +43,10 @@ func (s *Store) Tags(ctx context.Context, accountID feedback.ID, after string, l
 	const live = ` FROM request_tags t JOIN requests r ON r.account_id = t.account_id AND r.id = t.request_id
 		JOIN apps a ON a.account_id = r.account_id AND a.id = r.app_id WHERE t.account_id = $1 AND r.box = 'live' AND a.deleted_at IS NULL`
 	var total int64
-	if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(DISTINCT t.tag)"+live, accountID).Scan(&total); err != nil {
+	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(DISTINCT t.tag)"+live, accountID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	tags, err := all(ctx, s.reader, func(r row) (tag feedback.Tag, err error) {
+	tags, err := database.All(ctx, s.db.Reader(), func(r database.Row) (tag feedback.Tag, err error) {
 		err = r.Scan(&tag.Tag, &tag.Requests)
 		return tag, err
 	}, "SELECT MIN(t.label), COUNT(*)"+live+" AND t.tag > $2 GROUP BY t.tag ORDER BY t.tag LIMIT CAST($3 AS BIGINT)", accountID, after, limit)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -15,7 +16,7 @@ func lockTeam(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 	return err
 }
 
-func readMember(ctx context.Context, q queryer, accountID, id feedback.ID) (feedback.Member, error) {
+func readMember(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.Member, error) {
 	m, err := scanMember(q.QueryRowContext(ctx, memberColumns+" WHERE account_id = $1 AND id = $2", accountID, id))
 	return m, orNotFound(err, feedback.ErrUserNotFound)
 }
@@ -73,7 +74,7 @@ func checkOwners(ctx context.Context, tx *sql.Tx, accountID feedback.ID, leaving
 // ChangeUser gives a user another name or role; nil keeps it. It refuses with
 // ErrUserNotFound, ErrForbidden and ErrLastOwner.
 func (s *Store) ChangeUser(ctx context.Context, accountID, by, id feedback.ID, name *string, role *feedback.Role) (m feedback.Member, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var who feedback.Member
 		if who, m, err = managed(ctx, tx, accountID, by, id); err != nil {
 			return err
@@ -117,7 +118,7 @@ func userActor(id feedback.ID) feedback.Actor { return feedback.Actor{Kind: feed
 // wrote stays. Their requests become nobody's, which the worker ends if it breaks off. It
 // refuses with ErrUserNotFound, ErrForbidden and ErrLastOwner.
 func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) error {
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, m, err := managed(ctx, tx, accountID, by, id)
 		if err != nil {
 			return err

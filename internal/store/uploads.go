@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -32,12 +33,12 @@ const uploadColumns = "id, app_id, request_id, filename, content_type, size, rea
 // ErrRateLimited when too many bytes of the account, the app or the sender wait to be
 // attached. One that has not come counts for as long as it can be sent.
 func (s *Store) AddUpload(ctx context.Context, accountID feedback.ID, u feedback.Upload) (feedback.Upload, error) {
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		u.ID = s.ids.New()
 		if err := s.checkWaiting(ctx, tx, accountID, u); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+uploadColumns+", sender) VALUES "+s.dialect.placeholders(1, 9),
+		_, err := tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+uploadColumns+", sender) VALUES "+s.db.Placeholders(1, 9),
 			accountID, u.ID, u.AppID, nil, u.Filename, u.ContentType, u.Size, false, u.Sender)
 		return err
 	})
@@ -70,21 +71,22 @@ func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback
 
 // Upload returns the record of a file, or ErrUploadNotFound.
 func (s *Store) Upload(ctx context.Context, accountID, id feedback.ID) (feedback.Upload, error) {
-	u, err := scanUpload(s.reader.QueryRowContext(ctx, "SELECT "+uploadColumns+" FROM uploads WHERE account_id = $1 AND id = $2", accountID, id))
+	u, err := scanUpload(s.db.Reader().QueryRowContext(ctx, "SELECT "+uploadColumns+" FROM uploads"+
+		" WHERE account_id = $1 AND id = $2", accountID, id))
 	return u, orNotFound(err, feedback.ErrUploadNotFound)
 }
 
 // WaitingUploads returns those of the files that an app was sent and that wait to be
 // attached, and may still be.
 func (s *Store) WaitingUploads(ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID) ([]feedback.Upload, error) {
-	p := parameters{accountID, appID, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
-	return all(ctx, s.reader, scanUpload, "SELECT "+uploadColumns+` FROM uploads
-		WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND id >= $3 AND id IN (`+list(&p, ids)+")", p...)
+	p := database.Parameters{accountID, appID, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
+	return database.All(ctx, s.db.Reader(), scanUpload, "SELECT "+uploadColumns+` FROM uploads
+		WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND id >= $3 AND id IN (`+database.List(&p, ids)+")", p...)
 }
 
 // SaveUpload notes that a file has come and passed, what it is, and its name.
 func (s *Store) SaveUpload(ctx context.Context, accountID feedback.ID, u feedback.Upload) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5, filename = $6 WHERE account_id = $1 AND id = $2 AND request_id IS NULL",
 			accountID, u.ID, u.ContentType, u.Size, true, u.Filename)
 		return err
@@ -100,9 +102,10 @@ func (s *Store) attachFiles(ctx context.Context, tx *sql.Tx, subs []Submission, 
 		if len(files) == 0 || !added[r.ID] {
 			continue
 		}
-		p := parameters{subs[i].App.AccountID, r.AppID, r.ID, true, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
-		attached, err := all(ctx, tx, scanUpload, `UPDATE uploads SET request_id = $3, sender = NULL
-			WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND ready = $4 AND id >= $5 AND id IN (`+list(&p, files)+") RETURNING "+uploadColumns, p...)
+		p := database.Parameters{subs[i].App.AccountID, r.AppID, r.ID, true, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
+		attached, err := database.All(ctx, tx, scanUpload, `UPDATE uploads SET request_id = $3, sender = NULL
+			WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND ready = $4 AND id >= $5
+				AND id IN (`+database.List(&p, files)+") RETURNING "+uploadColumns, p...)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +140,9 @@ func inOrder(ids []feedback.ID, uploads []feedback.Upload) []feedback.Attachment
 // releaseUploads lets go of the files of requests that go for good. Their ids are so old,
 // or their app is so gone, that nobody can attach them again.
 func releaseUploads(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requestIDs []feedback.ID) error {
-	p := parameters{accountID}
-	_, err := tx.ExecContext(ctx, "UPDATE uploads SET request_id = NULL WHERE account_id = $1 AND request_id IN ("+list(&p, requestIDs)+")", p...)
+	p := database.Parameters{accountID}
+	_, err := tx.ExecContext(ctx, "UPDATE uploads SET request_id = NULL"+
+		" WHERE account_id = $1 AND request_id IN ("+database.List(&p, requestIDs)+")", p...)
 	return err
 }
 
@@ -150,7 +154,7 @@ func (s *Store) forgetUploads(ctx context.Context, accountID feedback.ID) error 
 	}
 	for n := uploadChunk; n == uploadChunk; {
 		unsent, now := s.unsentLife+forgottenLate, s.now()
-		old, err := all(ctx, s.reader, scanID, `SELECT id FROM uploads
+		old, err := database.All(ctx, s.db.Reader(), scanID, `SELECT id FROM uploads
 			WHERE account_id = $1 AND request_id IS NULL AND id < $2 AND (id < $3 OR ready = $4) ORDER BY id LIMIT CAST($5 AS BIGINT)`,
 			accountID, feedback.FirstIDAt(now.Add(-unsent)), feedback.FirstIDAt(now.Add(-forgottenAfter)), false, uploadChunk)
 		if n = len(old); err != nil || n == 0 {
@@ -161,9 +165,10 @@ func (s *Store) forgetUploads(ctx context.Context, accountID feedback.ID) error 
 				return err
 			}
 		}
-		err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			p := parameters{accountID}
-			_, err := tx.ExecContext(ctx, "DELETE FROM uploads WHERE account_id = $1 AND request_id IS NULL AND id IN ("+list(&p, old)+")", p...)
+		err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			p := database.Parameters{accountID}
+			_, err := tx.ExecContext(ctx, "DELETE FROM uploads"+
+				" WHERE account_id = $1 AND request_id IS NULL AND id IN ("+database.List(&p, old)+")", p...)
 			return err
 		})
 		if err != nil {
@@ -173,14 +178,14 @@ func (s *Store) forgetUploads(ctx context.Context, accountID feedback.ID) error 
 	return nil
 }
 
-func scanUpload(r row) (u feedback.Upload, err error) {
+func scanUpload(r database.Row) (u feedback.Upload, err error) {
 	err = r.Scan(&u.ID, &u.AppID, &u.RequestID, &u.Filename, &u.ContentType, &u.Size, &u.Ready)
 	return u, err
 }
 
 // RemoveUpload forgets a file that did not pass. One that did before stays.
 func (s *Store) RemoveUpload(ctx context.Context, accountID, id feedback.ID) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM uploads WHERE account_id = $1 AND id = $2 AND request_id IS NULL AND ready = $3", accountID, id, false)
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/search"
 )
@@ -91,14 +92,16 @@ func (s *Store) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	}
 	now := s.now()
 	var last int64
-	if err := s.reader.QueryRowContext(ctx, "SELECT COALESCE(MAX(seq), 0) FROM index_progress WHERE account_id = $1", accountID).Scan(&last); err != nil {
+	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(MAX(seq), 0) FROM index_progress"+
+		" WHERE account_id = $1", accountID).Scan(&last); err != nil {
 		return nil, err
 	}
 	if words == nil || seq != last {
 		words = &search.Vocabulary{}
 		after := ""
 		for read := 0; read < maxVocabulary; read += vocabularyPage { // also those that Add leaves out
-			page, err := all(ctx, s.reader, scanText, "SELECT word FROM word_counts WHERE account_id = $1 AND app_id = $2 AND word > $3 ORDER BY word LIMIT CAST($4 AS BIGINT)",
+			page, err := database.All(ctx, s.db.Reader(), scanText, "SELECT word FROM word_counts"+
+				" WHERE account_id = $1 AND app_id = $2 AND word > $3 ORDER BY word LIMIT CAST($4 AS BIGINT)",
 				accountID, appID, after, vocabularyPage)
 			if err != nil {
 				return nil, err
@@ -142,7 +145,7 @@ func (v *vocabularies) shrink(keep *appVocabulary) {
 	}
 }
 
-func scanText(r row) (text string, err error) {
+func scanText(r database.Row) (text string, err error) {
 	err = r.Scan(&text)
 	return text, err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -42,7 +43,7 @@ type Ballot struct {
 // want the request by then. A ballot for a merged request counts where that counts. It
 // refuses with ErrRequestNotFound.
 func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Actor, b Ballot) (votes int64, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockRequest(ctx, tx, accountID, b.RequestID)
 		if err != nil {
 			return err
@@ -61,7 +62,7 @@ func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Act
 // key or the app has gone meanwhile, and with ErrRequestNotFound also when the app does
 // not share the request.
 func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (votes int64, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.lock(ctx, tx, app.AccountID, app.ID); err != nil {
 			return err
 		}
@@ -121,7 +122,8 @@ func (s *Store) cast(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by 
 // vote of theirs counts there already.
 func (s *Store) addVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, v feedback.Vote) (int64, error) {
 	key := v.Key()
-	given, err := all(ctx, tx, scanID, "SELECT request_id FROM votes WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere, accountID, r.ID, key)
+	given, err := database.All(ctx, tx, scanID, "SELECT request_id FROM votes"+
+		" WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere, accountID, r.ID, key)
 	if err != nil || slices.Contains(given, r.ID) {
 		return r.Votes, err
 	}
@@ -138,7 +140,8 @@ func (s *Store) addVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 // removeVote removes a person's votes from wherever they count for a request that is
 // not merged.
 func (s *Store) removeVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, p feedback.Person) (int64, error) {
-	ids, err := all(ctx, tx, scanID, "DELETE FROM votes WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere+" RETURNING request_id", accountID, r.ID, p.Key())
+	ids, err := database.All(ctx, tx, scanID, "DELETE FROM votes"+
+		" WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere+" RETURNING request_id", accountID, r.ID, p.Key())
 	if err != nil || len(ids) == 0 {
 		return r.Votes, err
 	}
@@ -152,9 +155,10 @@ func (s *Store) removeVote(ctx context.Context, tx *sql.Tx, accountID feedback.I
 func (s *Store) countVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Change, more int64, ids ...feedback.ID) error {
 	now := feedback.At(s.now())
 	changes := make([]feedback.Change, 0, len(ids))
-	p := parameters{accountID, now, more}
-	counted, err := all(ctx, tx, scanVoteCount, "UPDATE requests SET votes = votes + $3, "+touched+" WHERE account_id = $1 AND id IN ("+
-		list(&p, ids)+") RETURNING id, votes", p...)
+	p := database.Parameters{accountID, now, more}
+	counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests SET votes = votes + $3, "+touched+
+		" WHERE account_id = $1 AND id IN ("+
+		database.List(&p, ids)+") RETURNING id, votes", p...)
 	if err != nil {
 		return err
 	}
@@ -174,7 +178,7 @@ type voteCount struct {
 	n  int64
 }
 
-func scanVoteCount(r row) (t voteCount, err error) {
+func scanVoteCount(r database.Row) (t voteCount, err error) {
 	err = r.Scan(&t.id, &t.n)
 	return t, err
 }
@@ -231,7 +235,8 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 		if err != nil {
 			return nil, 0, err
 		}
-		voters, err := all(ctx, s.reader, scanVoter, "SELECT v.request_id, v."+strings.ReplaceAll(voteColumns, ", ", ", v.")+` FROM votes v
+		voters, err := database.All(ctx, s.db.Reader(), scanVoter,
+			"SELECT v.request_id, v."+strings.ReplaceAll(voteColumns, ", ", ", v.")+` FROM votes v
 			WHERE v.account_id = $1 AND v.request_id IN `+countingHere+` AND v.person > $3 AND NOT EXISTS
 			(SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id AND o.request_id IN `+countingHere+`)
 			ORDER BY v.person LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
@@ -250,7 +255,7 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 	}
 }
 
-func scanVoter(r row) (v Voter, err error) {
+func scanVoter(r database.Row) (v Voter, err error) {
 	err = r.Scan(&v.RequestID, &v.Key, &v.Email, &v.Name, &v.ExternalID, &v.Verified, &v.Source, &v.CreatedAt)
 	return v, err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -73,7 +74,7 @@ func (d *difference) add(id feedback.ID, before, after indexed) {
 }
 
 // save makes the changes, in the order of keys.
-func (d *difference) save(ctx context.Context, tx *sql.Tx, dialect dialect) error {
+func (d *difference) save(ctx context.Context, tx *sql.Tx, db *database.DB) error {
 	slices.SortFunc(d.added, func(a, b posting) int {
 		return cmp.Or(compareAppWords(a.appWord, b.appWord), compareIDs(a.id, b.id))
 	})
@@ -104,8 +105,8 @@ func (d *difference) save(ctx context.Context, tx *sql.Tx, dialect dialect) erro
 		},
 	} {
 		for chunk := range slices.Chunk(insert.rows, wordRows) {
-			for _, piece := range powers(chunk) {
-				statement := insert.head + dialect.placeholders(len(piece), len(piece[0])) + insert.tail
+			for _, piece := range database.Powers(chunk) {
+				statement := insert.head + db.Placeholders(len(piece), len(piece[0])) + insert.tail
 				if _, err := tx.ExecContext(ctx, statement, slices.Concat(piece...)...); err != nil {
 					return err
 				}
@@ -128,20 +129,23 @@ func (d *difference) remove(ctx context.Context, tx *sql.Tx) error {
 			words = append(words, p.word)
 		}
 		d.removed = d.removed[n:]
-		p := parameters{d.accountID, of.appID, of.id}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM request_words WHERE account_id = $1 AND app_id = $2 AND id = $3 AND word IN ("+list(&p, padded(words))+")", p...); err != nil {
+		p := database.Parameters{d.accountID, of.appID, of.id}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM request_words"+
+			" WHERE account_id = $1 AND app_id = $2 AND id = $3 AND word IN ("+database.List(&p, padded(words))+")", p...); err != nil {
 			return err
 		}
-		p = parameters{d.accountID, of.appID}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM word_counts WHERE account_id = $1 AND app_id = $2 AND n <= 0 AND word IN ("+list(&p, padded(words))+")", p...); err != nil {
+		p = database.Parameters{d.accountID, of.appID}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM word_counts"+
+			" WHERE account_id = $1 AND app_id = $2 AND n <= 0 AND word IN ("+database.List(&p, padded(words))+")", p...); err != nil {
 			return err
 		}
 	}
 	if len(d.forgotten) == 0 {
 		return nil
 	}
-	p := parameters{d.accountID}
-	_, err := tx.ExecContext(ctx, "DELETE FROM indexed_requests WHERE account_id = $1 AND request_id IN ("+list(&p, padded(d.forgotten))+")", p...)
+	p := database.Parameters{d.accountID}
+	_, err := tx.ExecContext(ctx, "DELETE FROM indexed_requests"+
+		" WHERE account_id = $1 AND request_id IN ("+database.List(&p, padded(d.forgotten))+")", p...)
 	return err
 }
 
@@ -160,9 +164,9 @@ func purgeWords(ctx context.Context, tx *sql.Tx, p purge) (bool, error) {
 		var n int64
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			n, err = changed(ctx, tx, "DELETE"+of, p.accountID, p.appID)
+			n, err = database.Changed(ctx, tx, "DELETE"+of, p.accountID, p.appID)
 		case err == nil:
-			n, err = changed(ctx, tx, "DELETE"+of+" AND (word, "+part.second+") < ($3, $4)", p.accountID, p.appID, word, second)
+			n, err = database.Changed(ctx, tx, "DELETE"+of+" AND (word, "+part.second+") < ($3, $4)", p.accountID, p.appID, word, second)
 		}
 		if err != nil || n > 0 {
 			return true, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
 
@@ -84,7 +85,7 @@ func (s *Store) release(l lease) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 	defer cancel()
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2", l.name, l.holder)
 		return err
 	})
@@ -102,7 +103,7 @@ func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool
 	if more, err = s.Unassign(ctx); err != nil || more {
 		return more, err
 	}
-	if err := s.Analyze(ctx); err != nil {
+	if err := s.db.Analyze(ctx); err != nil {
 		return false, err
 	}
 	if now := s.now(); now.Sub(*swept).Abs() >= sweepEvery {
@@ -159,8 +160,8 @@ func (s *Store) take(ctx context.Context, l *lease) (bool, error) {
 		return true, nil
 	}
 	var n int64
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		n, err = changed(ctx, tx, `INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, $3, 0)
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		n, err = database.Changed(ctx, tx, `INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, $3, 0)
 			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
 			WHERE leases.holder = excluded.holder OR leases.until < $4 OR leases.until > $5`,
 			l.name, l.holder, feedback.At(now.Add(leaseFor)), feedback.At(now), feedback.At(now.Add(2*leaseFor)))
@@ -180,14 +181,14 @@ type purge struct{ accountID, appID feedback.ID }
 // words first, so that others' writes go on in between, and reports whether there may be more.
 func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 	var p purge
-	err = s.reader.QueryRowContext(ctx, "SELECT account_id, app_id FROM purges ORDER BY deleted_at LIMIT 1").Scan(&p.accountID, &p.appID)
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT account_id, app_id FROM purges ORDER BY deleted_at LIMIT 1").Scan(&p.accountID, &p.appID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return true, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return true, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if more, err := purgeWords(ctx, tx, p); err != nil || more {
 			return err
 		}
@@ -198,7 +199,8 @@ func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 // purgeSome removes a chunk of an app's requests with their history, and at last
 // what is left of the app itself.
 func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
-	ids, err := all(ctx, tx, scanID, "SELECT id FROM requests WHERE account_id = $1 AND app_id = $2 ORDER BY box, id ASC NULLS FIRST LIMIT $3", p.accountID, p.appID, purgeChunk)
+	ids, err := database.All(ctx, tx, scanID, "SELECT id FROM requests"+
+		" WHERE account_id = $1 AND app_id = $2 ORDER BY box, id ASC NULLS FIRST LIMIT $3", p.accountID, p.appID, purgeChunk)
 	if err != nil {
 		return err
 	}
@@ -206,8 +208,8 @@ func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
 		if err := removeChildren(ctx, tx, p.accountID, ids); err != nil {
 			return err
 		}
-		args := parameters{p.accountID}
-		_, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE account_id = $1 AND id IN ("+list(&args, ids)+")", args...)
+		args := database.Parameters{p.accountID}
+		_, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE account_id = $1 AND id IN ("+database.List(&args, ids)+")", args...)
 		return err
 	}
 	for _, statement := range []string{
@@ -225,7 +227,7 @@ func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
 
 // PurgeBacklog is how many deleted apps still have rows.
 func (s *Store) PurgeBacklog(ctx context.Context) (n int64, err error) {
-	err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM purges").Scan(&n)
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM purges").Scan(&n)
 	return n, err
 }
 
@@ -239,7 +241,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	if err := s.forgetExports(ctx); err != nil {
 		return err
 	}
-	accounts, err := all(ctx, s.reader, scanID, "SELECT account_id FROM accounts ORDER BY account_id")
+	accounts, err := database.All(ctx, s.db.Reader(), scanID, "SELECT account_id FROM accounts ORDER BY account_id")
 	if err != nil {
 		return err
 	}
@@ -277,28 +279,12 @@ func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
 			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweepChunk)
 }
 
-// Analyze has PostgreSQL gather statistics of tables that have grown. By itself it does
-// so once a minute: until then it takes one index for as good as another, and reads all
-// requests of an app to find the one that has an idempotency key.
-func (s *Store) Analyze(ctx context.Context) error {
-	if s.dialect.grown == "" {
-		return nil
-	}
-	tables, err := all(ctx, s.reader, scanText, s.dialect.grown)
-	for _, table := range tables {
-		if err == nil {
-			_, err = s.writer.ExecContext(ctx, s.dialect.analyze+table)
-		}
-	}
-	return err
-}
-
 // inChunks runs a statement that changes at most sweepChunk rows until it has
 // changed them all, each time in a transaction of its own.
 func (s *Store) inChunks(ctx context.Context, statement string, args ...any) error {
 	for n := int64(sweepChunk); n == sweepChunk; {
-		err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			n, err = changed(ctx, tx, statement, args...)
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			n, err = database.Changed(ctx, tx, statement, args...)
 			return err
 		})
 		if err != nil {
@@ -314,7 +300,7 @@ func (s *Store) inChunks(ctx context.Context, statement string, args ...any) err
 func (s *Store) forgetKeys(ctx context.Context, accounts []feedback.ID) error {
 	until := s.now().Add(-idempotentFor)
 	var progress feedback.Time
-	err := s.reader.QueryRowContext(ctx, "SELECT progress FROM leases WHERE name = $1", workerLease).Scan(&progress)
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT progress FROM leases WHERE name = $1", workerLease).Scan(&progress)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -327,7 +313,7 @@ func (s *Store) forgetKeys(ctx context.Context, accounts []feedback.ID) error {
 			return err
 		}
 	}
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE leases SET progress = $2 WHERE name = $1", workerLease, feedback.At(until))
 		return err
 	})

@@ -1,35 +1,32 @@
-package store
+package database
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// TestFullDiskFailsGroup: a member for which there is no room on the disk may have undone
-// the work of those before it. So none of the group is kept, and none is told that it was.
+// TestFullDiskFailsGroup: a member that finds the disk full may have undone the work of
+// those before it. So nothing of the group is kept, and no member succeeds.
 func TestFullDiskFailsGroup(t *testing.T) {
-	s := openForTest(t)
+	db := openForTest(t)
 	ctx := context.Background()
 	var pages int
-	if err := s.writer.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+	if err := db.writer.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
 		t.Fatal(err)
 	}
 	room := func(pages int) {
 		t.Helper()
-		if err := s.writer.QueryRowContext(ctx, "PRAGMA max_page_count = "+strconv.Itoa(pages)).Scan(&pages); err != nil {
+		if err := db.writer.QueryRowContext(ctx, "PRAGMA max_page_count = "+strconv.Itoa(pages)).Scan(&pages); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,21 +38,21 @@ func TestFullDiskFailsGroup(t *testing.T) {
 	}
 	names := func() (n int) {
 		t.Helper()
-		if err := s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM secrets").Scan(&n); err != nil {
+		if err := db.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM secrets").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
 	room(pages)
-	failed, err := s.writeGroup(ctx, struct{}{}, []transaction{insert("a", 1), insert("b", 1<<20), insert("c", 1)})
-	if failed != nil || codeOf(err)&0xff != sqlite3.SQLITE_FULL || !s.Unavailable(err) {
+	failed, err := db.writeGroup(ctx, struct{}{}, []transaction{insert("a", 1), insert("b", 1<<20), insert("c", 1)})
+	if failed != nil || codeOf(err)&0xff != sqlite3.SQLITE_FULL || !db.Unavailable(err) {
 		t.Errorf("the group: %v, %v, want no results and that the disk is full", failed, err)
 	}
 	if n := names(); n != 0 {
 		t.Errorf("%d members of the group were kept", n)
 	}
 	room(1 << 20)
-	if err := s.write(ctx, insert("d", 1<<20)); err != nil || names() != 1 {
+	if err := db.Write(ctx, insert("d", 1<<20)); err != nil || names() != 1 {
 		t.Errorf("with room again: %v, %d rows", err, names())
 	}
 }
@@ -86,9 +83,9 @@ func TestFatalCodes(t *testing.T) {
 	}
 }
 
-// failing is a store whose files can be spoilt, and what it has said about them.
+// failing is a database whose files can be damaged, and the errors that Fatal was called with.
 type failing struct {
-	*Store
+	*DB
 	t    *testing.T
 	told []error
 }
@@ -97,14 +94,14 @@ func newFailing(t *testing.T) *failing {
 	t.Helper()
 	f := &failing{t: t}
 	var err error
-	f.Store, err = Open(context.Background(), Options{
-		Folder: t.TempDir(), Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	f.DB, err = Open(context.Background(), Options{
+		Folder: t.TempDir(), Migrations: migrations, Log: slog.New(slog.DiscardHandler),
 		Fatal: func(err error) { f.told = append(f.told, err) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Close() }) // what is spoilt may not be closed without an error
+	t.Cleanup(func() { _ = f.Close() }) // a damaged file may not close without an error
 	if err := f.insert("before"); err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +114,13 @@ func newFailing(t *testing.T) *failing {
 }
 
 func (f *failing) insert(name string) error {
-	return f.write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+	return f.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO secrets (name, value) VALUES ($1, $2)", name, []byte{1})
 		return err
 	})
 }
 
-// swap puts another file in the place of one that the store has open, for all who have it.
+// swap replaces a file that the database has open by another one, in every descriptor.
 func (f *failing) swap(suffix, other string, flags int) {
 	f.t.Helper()
 	opened, err := filepath.Glob("/proc/self/fd/*")
@@ -150,17 +147,17 @@ func (f *failing) swap(suffix, other string, flags int) {
 		swapped++
 	}
 	if swapped == 0 {
-		f.t.Fatalf("nobody has %s%s open", databaseFile, suffix)
+		f.t.Fatalf("%s%s is not open", databaseFile, suffix)
 	}
 }
 
-// wantBroken checks that the store has ended the process once, and does nothing any more.
+// wantBroken checks that the store has told the process to end, once,, and does nothing any more.
 func (f *failing) wantBroken(err error, code int) {
 	f.t.Helper()
 	if codeOf(err) != code || !f.Unavailable(err) || len(f.told) != 1 || codeOf(f.told[0]) != code {
 		f.t.Errorf("the error is %v, and the process was told %v, want one error %d", err, f.told, code)
 	}
-	err = f.write(context.Background(), func(context.Context, *sql.Tx) error {
+	err = f.Write(context.Background(), func(context.Context, *sql.Tx) error {
 		f.t.Error("a transaction has begun on a broken disk")
 		return nil
 	})
@@ -169,7 +166,7 @@ func (f *failing) wantBroken(err error, code int) {
 	}
 }
 
-// TestDiskFails: whatever SQLite says of a disk that has failed, nothing that may be lost
+// TestDiskFails: however SQLite reports that a disk has failed, nothing that may be lost
 // is acknowledged, and the process ends.
 func TestDiskFails(t *testing.T) {
 	t.Run("sync", func(t *testing.T) {
@@ -187,7 +184,7 @@ func TestDiskFails(t *testing.T) {
 		if _, err := f.writer.ExecContext(context.Background(), "PRAGMA shrink_memory"); err != nil { // what was read before
 			t.Fatal(err)
 		}
-		err := f.write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+		err := f.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
 			f.swap("", f.folder, syscall.O_RDONLY) // a folder cannot be read like a file
 			var n int
 			return tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM votes").Scan(&n)
@@ -214,7 +211,8 @@ func TestDiskFails(t *testing.T) {
 		if err := errors.Join(err, file.Close()); err != nil {
 			t.Fatal(err)
 		}
-		_, err = f.HasUsers(context.Background())
+		var n int
+		err = f.reader.QueryRowContext(context.Background(), "SELECT COUNT(*) FROM secrets").Scan(&n)
 		if !f.Unavailable(err) {
 			t.Errorf("%v is no reason to come again", err)
 		}

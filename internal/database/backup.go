@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -9,14 +9,15 @@ import (
 	"path/filepath"
 )
 
-// ErrNoBackup says that the database has its own way of making a backup.
-var ErrNoBackup = errors.New("backup copies the SQLite file; for PostgreSQL use pg_dump --format=custom --file=gatherkit.dump with the same database URL")
+// ErrNoBackup says that PostgreSQL has its own tool for backups.
+var ErrNoBackup = errors.New("backup copies the SQLite file; " +
+	"for PostgreSQL use pg_dump --format=custom --file=gatherkit.dump with the same database URL")
 
-// Backup writes a consistent copy of the SQLite database to a new file while the
-// service goes on. The file appears under its name only when it is whole, checked
-// and on the disk. It fails with ErrNoBackup on PostgreSQL.
-func (s *Store) Backup(ctx context.Context, file string) (err error) {
-	if s.writes == nil {
+// Backup writes a consistent copy of the SQLite database to a new file while the service
+// runs. The file gets its name only when it is complete, checked and durable. On
+// PostgreSQL it returns ErrNoBackup.
+func (db *DB) Backup(ctx context.Context, file string) (err error) {
+	if db.writes == nil {
 		return ErrNoBackup
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -34,7 +35,7 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 			_ = os.Remove(part)
 		}
 	}()
-	if err := s.copyTo(ctx, part); err != nil {
+	if err := db.copyTo(ctx, part); err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	if err := checkIntegrity(ctx, part); err != nil {
@@ -49,15 +50,15 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 	return syncFile(filepath.Dir(file))
 }
 
-// copyTo reads one state of the database, on a connection of its own: the readers'
-// refuse the statement, and the writer would make others wait.
-func (s *Store) copyTo(ctx context.Context, file string) error {
-	db, err := openSQLite(s.folder, false)
+// copyTo copies one state of the database. It needs its own connection: readers refuse the
+// statement, and the writer would make others wait.
+func (db *DB) copyTo(ctx context.Context, file string) error {
+	source, err := openSQLite(db.folder, false)
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, "VACUUM INTO $1", file)
-	return errors.Join(err, db.Close())
+	_, err = source.ExecContext(ctx, "VACUUM INTO $1", file)
+	return errors.Join(err, source.Close())
 }
 
 func checkIntegrity(ctx context.Context, file string) error {
@@ -76,7 +77,7 @@ func checkIntegrity(ctx context.Context, file string) error {
 	return nil
 }
 
-// syncFile makes a file, or the names in a folder, durable.
+// syncFile makes a file or a folder's entries durable.
 func syncFile(path string) error {
 	f, err := os.Open(path) //nolint:gosec // the operator names it
 	if err != nil {

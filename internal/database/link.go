@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -13,29 +13,29 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A network that swallows packets tells nobody, and a statement may be slow for good
-// reasons: a lock, a distant server. So how long a call takes does not say whether
-// PostgreSQL can be reached. A link asks it all the time on a connection of its own,
-// where an answer takes no longer than the network. When there is none, it cuts every
-// connection, so that calls under way fail at once instead of waiting for their
-// timeout, and lets no new one begin until there is an answer again. When there is one
-// on a new connection only, the way has changed, such as to a standby that took over:
-// then it cuts those on which nothing has come meanwhile.
+// A network that drops packets reports no error, and a statement may be slow for good
+// reasons, such as a lock or a distant server. So the duration of a call does not say
+// whether PostgreSQL answers. A link sends it empty queries on a connection of its own,
+// where an answer takes only as long as the network. Without an answer it closes every
+// connection, so that calls under way fail at once and do not wait for their timeout,
+// and refuses new ones until there is an answer again. If only a new connection gets an
+// answer, another server may have taken over, such as a standby: then it closes the
+// connections that have received nothing in the meantime.
 const (
 	probeEvery = 250 * time.Millisecond
-	probeTime  = time.Second             // for an answer on a connection that is there
-	cutTime    = 1500 * time.Millisecond // for that or one on a new connection, before the link is cut
-	returnTime = 3 * time.Second         // for one on a new connection, when there was none to ask on
+	probeTime  = time.Second             // for an answer on an existing connection
+	cutTime    = 1500 * time.Millisecond // for that and one on a new connection, before all are closed
+	returnTime = 3 * time.Second         // for an answer on a new connection, if there was none before
 )
 
 var errAway = errors.New("PostgreSQL does not answer")
 
-// link is the way to PostgreSQL.
+// link watches whether PostgreSQL answers.
 type link struct {
-	config *pgx.ConnConfig // of the connection that asks
+	config *pgx.ConnConfig // of the connection for queries of its own
 	log    *slog.Logger
 
-	asked atomic.Int64 // how often
+	asked atomic.Int64 // how many times it has asked
 
 	mu    sync.Mutex
 	away  bool
@@ -49,7 +49,7 @@ func newLink(config *pgx.ConnConfig, log *slog.Logger) *link {
 	return &link{config: config.Copy(), log: log, conns: map[*linkConn]struct{}{}}
 }
 
-// begin watches the way to the server until the link is closed.
+// begin watches the server until the link is closed.
 func (l *link) begin() {
 	ctx, stop := context.WithCancel(context.Background())
 	l.stop, l.stopped = stop, make(chan struct{})
@@ -67,7 +67,7 @@ func (l *link) close() {
 	<-l.stopped
 }
 
-// dial is a connection's way to the server.
+// dial opens a connection that the link can close.
 func (l *link) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	c := &linkConn{link: l}
 	c.heard.Store(l.asked.Load())
@@ -83,13 +83,13 @@ func (l *link) dial(ctx context.Context, network, address string) (net.Conn, err
 		delete(l.conns, c)
 		return nil, err
 	}
-	if _, kept := l.conns[c]; !kept { // cut in between
+	if _, kept := l.conns[c]; !kept { // the link has closed it meanwhile
 		return nil, errors.Join(errAway, conn.Close())
 	}
 	return c, nil
 }
 
-// enter notes a connection, unless the server is away.
+// enter adds a connection, unless the server is away.
 func (l *link) enter(c *linkConn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,12 +99,12 @@ func (l *link) enter(c *linkConn) bool {
 	return !l.away
 }
 
-// linkConn is a connection that the link may cut.
+// linkConn is a connection that the link may close.
 type linkConn struct {
 	net.Conn // nil while it is being dialed
 	link     *link
 	cancel   context.CancelFunc
-	heard    atomic.Int64 // link.asked when something has come last
+	heard    atomic.Int64 // the value of link.asked when data last arrived
 }
 
 func (c *linkConn) Read(b []byte) (int, error) {
@@ -140,9 +140,9 @@ func (l *link) watch(ctx context.Context) {
 	}
 }
 
-// ask asks once and returns the connection on which there was an answer.
+// ask asks once and returns the connection that got an answer, or nil.
 func (l *link) ask(ctx context.Context, conn *pgx.Conn) *pgx.Conn {
-	// Letting us in takes a distant server some seven times the way there and back.
+	// A new connection to a distant server takes about seven round trips.
 	patience := returnTime
 	if conn != nil {
 		patience = cutTime
@@ -158,7 +158,7 @@ func (l *link) ask(ctx context.Context, conn *pgx.Conn) *pgx.Conn {
 		silent = pgconn.Timeout(err)
 		_ = within(ctx, time.Millisecond, conn.Close)
 	}
-	// The process may have slept, or the server may have ended this connection alone.
+	// The process may have been suspended, or the server may have closed only this connection.
 	conn, err := pgx.ConnectConfig(asking, l.config)
 	if ctx.Err() == nil {
 		l.found(err)
@@ -175,8 +175,8 @@ func within(ctx context.Context, d time.Duration, do func(context.Context) error
 	return do(ctx)
 }
 
-// found notes whether the server has answered. One that refuses this connection for a
-// reason of its own, such as too many of them, is there.
+// found records whether the server has answered. A server that refuses the connection,
+// for example because there are too many, has answered.
 func (l *link) found(err error) {
 	var refusal *pgconn.PgError
 	away := err != nil && (!errors.As(err, &refusal) || refusal.Code[:2] == "57") // shutting down, starting
@@ -195,7 +195,7 @@ func (l *link) found(err error) {
 	l.cut(func(*linkConn) bool { return true })
 }
 
-// cut closes some connections.
+// cut closes the connections for which which returns true.
 func (l *link) cut(which func(*linkConn) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,4 +1,4 @@
-package store_test
+package database_test
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestStatementsAreKept uses one connection as the store does and as it must not go
+// TestStatementsAreKept uses one connection in the ways in which keeping statements could go
 // wrong: the same statement while its rows are being read, one that fails, and more
 // statements than are kept.
 func TestStatementsAreKept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		ctx := context.Background()
-		conn, err := at.Open(t, nil).Reader().Conn(ctx)
+		conn, err := open(t, at).Reader().Conn(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

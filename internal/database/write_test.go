@@ -1,38 +1,40 @@
-package store
+package database
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
-	"time"
+	"testing/fstest"
 )
 
-func openForTest(t *testing.T) *Store {
+// migrations make two small tables.
+var migrations = fstest.MapFS{
+	"0001_secrets.sql": {Data: []byte("CREATE TABLE secrets (name TEXT PRIMARY KEY, value {bytes} NOT NULL);\n")},
+	"0002_votes.sql":   {Data: []byte("CREATE TABLE votes (n {int} PRIMARY KEY);\n")},
+}
+
+func openForTest(t *testing.T) *DB {
 	t.Helper()
-	s, err := Open(context.Background(), Options{
-		Folder: t.TempDir(), Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
+	db, err := Open(context.Background(), Options{Folder: t.TempDir(), Migrations: migrations, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return s
+	return db
 }
 
 // TestImpatienceStaysAlone: a caller that leaves while its group runs must not
 // interrupt the transaction that it shares with others.
 func TestImpatienceStaysAlone(t *testing.T) {
-	s := openForTest(t)
+	db := openForTest(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		cancel()
 		_, err := tx.ExecContext(ctx, "INSERT INTO secrets (name, value) VALUES ('a', $1)", []byte{1})
 		return err
@@ -45,7 +47,7 @@ func TestImpatienceStaysAlone(t *testing.T) {
 // TestNeighboursFailAlone: of a group, those whose work fails are undone, and the
 // others are kept.
 func TestNeighboursFailAlone(t *testing.T) {
-	s := openForTest(t)
+	db := openForTest(t)
 	ctx := context.Background()
 	mistake := errors.New("a mistake")
 	insert := func(name string, fault error) transaction {
@@ -56,14 +58,14 @@ func TestNeighboursFailAlone(t *testing.T) {
 			return fault
 		}
 	}
-	failed, err := s.writeGroup(ctx, struct{}{}, []transaction{insert("a", nil), insert("b", mistake), insert("a", nil), insert("c", nil)})
+	failed, err := db.writeGroup(ctx, struct{}{}, []transaction{insert("a", nil), insert("b", mistake), insert("a", nil), insert("c", nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failed[0] != nil || !errors.Is(failed[1], mistake) || !dataFault(failed[2]) || failed[3] != nil {
+	if failed[0] != nil || !errors.Is(failed[1], mistake) || !DataFault(failed[2]) || failed[3] != nil {
 		t.Errorf("%v", failed)
 	}
-	names, err := all(ctx, s.reader, func(r row) (name string, err error) {
+	names, err := All(ctx, db.reader, func(r Row) (name string, err error) {
 		err = r.Scan(&name)
 		return name, err
 	}, "SELECT name FROM secrets ORDER BY name")
@@ -74,15 +76,15 @@ func TestNeighboursFailAlone(t *testing.T) {
 
 // TestBrokenDisk: after an fsync that failed nothing is written any more.
 func TestBrokenDisk(t *testing.T) {
-	s := openForTest(t)
+	db := openForTest(t)
 	var told error
-	s.fatal = func(err error) { told = err }
-	s.broken.Store(true)
-	err := s.write(context.Background(), func(context.Context, *sql.Tx) error {
+	db.fatal = func(err error) { told = err }
+	db.broken.Store(true)
+	err := db.Write(context.Background(), func(context.Context, *sql.Tx) error {
 		t.Error("a transaction has begun on a broken disk")
 		return nil
 	})
-	if !errors.Is(err, errBroken) || !s.Unavailable(err) || told != nil {
+	if !errors.Is(err, errBroken) || !db.Unavailable(err) || told != nil {
 		t.Errorf("%v, %v", err, told)
 	}
 }

@@ -1,0 +1,154 @@
+// Package database opens the database, SQLite or PostgreSQL, migrates it, runs
+// transactions on it, makes backups, and says what its errors mean. It is the only package
+// that knows which of the two it is, and it knows no table: the packages above it write
+// their SQL once for both.
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+
+	"gatherkit/internal/batch"
+)
+
+// Options say where the database is and what it depends on.
+type Options struct {
+	// URL is a postgres:// URL; empty means SQLite in Folder.
+	URL    string
+	Folder string
+	// Migrations are SQL files, which are applied in the order of their names.
+	Migrations fs.FS
+	Log        *slog.Logger
+	// Fatal is called once when the disk has failed in a way after which nothing
+	// may be acknowledged any more: the process must end. Every write fails from then
+	// on. May be nil.
+	Fatal func(error)
+}
+
+// DB is a database. Its methods are safe for concurrent use and may be called from
+// several processes on the same database.
+type DB struct {
+	dialect dialect
+	folder  string // of the SQLite file
+	log     *slog.Logger
+	fatal   func(error)
+
+	// On PostgreSQL writer and reader are the same pool.
+	writer, reader *sql.DB
+	link           *link // to PostgreSQL, else nil
+	// writes joins transactions on SQLite, which has one writer; nil on PostgreSQL.
+	writes *batch.Batcher[struct{}, transaction, error]
+
+	broken, closed atomic.Bool
+}
+
+// Open opens the database, creating the SQLite file when there is none, and applies
+// the migrations that are missing.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	db := &DB{folder: o.Folder, log: o.Log, fatal: o.Fatal}
+	var err error
+	if o.URL != "" {
+		db.dialect = postgresDialect
+		if db.writer, db.link, err = openPostgres(o.URL, o.Log); err != nil {
+			return nil, err
+		}
+		db.reader = db.writer
+	} else {
+		db.dialect = sqliteDialect
+		if db.writer, err = openSQLite(o.Folder, false); err != nil {
+			return nil, err
+		}
+		if db.reader, err = openSQLite(o.Folder, true); err != nil {
+			return nil, errors.Join(err, db.writer.Close())
+		}
+		db.writes = batch.New(db.writeGroup, batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: 1, Timeout: groupTimeout})
+	}
+	if err := db.migrate(ctx, o.Migrations); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if db.link != nil { // not before: a failed start reports PostgreSQL's own error
+		db.link.begin()
+	}
+	return db, nil
+}
+
+// Close waits for accepted writes and closes the database.
+func (db *DB) Close() error {
+	if db.writes != nil {
+		db.writes.Close()
+	}
+	db.closed.Store(true)
+	if db.link != nil {
+		db.link.close()
+	}
+	err := db.reader.Close()
+	if db.writer != db.reader {
+		err = errors.Join(err, db.writer.Close())
+	}
+	return err
+}
+
+// Reader returns the connections for statements that only read.
+func (db *DB) Reader() *sql.DB { return db.reader }
+
+// Wrap replaces each pool of connections by what wrap makes of it. Tests watch
+// statements with it. It must be called before the database is used. The caller
+// closes the pools that were replaced.
+func (db *DB) Wrap(wrap func(*sql.DB) *sql.DB) {
+	same := db.reader == db.writer
+	db.writer = wrap(db.writer)
+	if same {
+		db.reader = db.writer
+	} else {
+		db.reader = wrap(db.reader)
+	}
+}
+
+// Ping reports whether the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	if db.broken.Load() {
+		return errBroken
+	}
+	var one int
+	return db.reader.QueryRowContext(ctx, "SELECT 1").Scan(&one)
+}
+
+// Stats are figures for the operator's dashboards.
+type Stats struct {
+	Queued       int   // writes that wait for their transaction
+	Conns, InUse int   // connections to the database, and how many are busy
+	Waited       int64 // how often a call has waited for a connection
+}
+
+// Stats returns the figures of this moment.
+func (db *DB) Stats() Stats {
+	pool := db.reader.Stats()
+	stats := Stats{Conns: pool.OpenConnections, InUse: pool.InUse, Waited: pool.WaitCount}
+	if db.writes != nil {
+		stats.Queued = db.writes.Queued()
+	}
+	return stats
+}
+
+// Analyze has PostgreSQL gather statistics of tables that have grown. PostgreSQL
+// itself does so once a minute; until then it cannot tell a good index from a bad one and
+// may read a whole table to find one row.
+func (db *DB) Analyze(ctx context.Context) error {
+	if db.dialect.grown == "" {
+		return nil
+	}
+	tables, err := All(ctx, db.reader, func(r Row) (name string, err error) {
+		err = r.Scan(&name)
+		return name, err
+	}, db.dialect.grown)
+	for _, table := range tables {
+		if err == nil {
+			_, err = db.writer.ExecContext(ctx, db.dialect.analyze+table)
+		}
+	}
+	return err
+}

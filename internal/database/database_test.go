@@ -1,0 +1,106 @@
+package database_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/store/storetest"
+)
+
+// open opens the database at a place for as long as the test runs.
+func open(t *testing.T, at storetest.Place) *database.DB {
+	t.Helper()
+	db, err := openWith(at, fstest.MapFS{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func openWith(at storetest.Place, migrations fs.FS) (*database.DB, error) {
+	return database.Open(context.Background(), database.Options{
+		URL: at.Database, Folder: at.Folder, Migrations: migrations, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+// TestMigrations: what is missing is applied once and in order, a migration that fails
+// leaves nothing behind, and a newer schema is refused.
+func TestMigrations(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	first := file("CREATE TABLE a (n {int} NOT NULL){strict};\nINSERT INTO a (n) VALUES (1);\n")
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		raw := at.Raw(t)
+		apply := func(migrations fstest.MapFS) error {
+			db, err := openWith(at, migrations)
+			if err != nil {
+				return err
+			}
+			return db.Close()
+		}
+		want := func(n int) {
+			t.Helper()
+			var sum, version int
+			err := raw.QueryRowContext(t.Context(), "SELECT SUM(n), (SELECT MAX(version) FROM schema_version) FROM a").Scan(&sum, &version)
+			if err != nil || sum != n || version != n {
+				t.Fatalf("the sum is %d after %d migrations, want %d: %v", sum, version, n, err)
+			}
+		}
+		if err := apply(fstest.MapFS{"0001.sql": first}); err != nil {
+			t.Fatal(err)
+		}
+		want(1)
+		wrong := file("UPDATE a SET n = 7;\nINSERT INTO nowhere (n) VALUES (1);\n")
+		if err := apply(fstest.MapFS{"0001.sql": first, "0002.sql": wrong}); err == nil {
+			t.Fatal("a wrong migration succeeds")
+		}
+		want(1)
+		all := fstest.MapFS{"0001.sql": first, "0002.sql": file("UPDATE a SET n = n * 2;\n"), "0003.sql": file("UPDATE a SET n = n + 1;\n")}
+		for range 2 {
+			if err := apply(all); err != nil {
+				t.Fatal(err)
+			}
+			want(3)
+		}
+		err := apply(fstest.MapFS{"0001.sql": first})
+		if err == nil || !strings.Contains(err.Error(), "the database has schema 3 but this program knows 1") {
+			t.Fatalf("a newer schema: %v", err)
+		}
+		want(3)
+	})
+}
+
+// TestStale: a function that finds a row changed runs again, but not for ever.
+func TestStale(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		db := open(t, at)
+		write := func(lost int) (tries int, err error) {
+			err = db.Write(t.Context(), func(context.Context, *sql.Tx) error {
+				tries++
+				if tries <= lost {
+					return database.ErrStale
+				}
+				return nil
+			})
+			return tries, err
+		}
+		if tries, err := write(7); tries != 8 || err != nil {
+			t.Errorf("%d tries: %v", tries, err)
+		}
+		tries, err := write(8)
+		if tries != 8 || !errors.Is(err, database.ErrStale) || !db.Unavailable(err) {
+			t.Errorf("%d tries: %v, want 8 and an error that asks to come again", tries, err)
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"modernc.org/sqlite"
+)
+
+// databaseFile is the name of the SQLite file in the data folder.
+const databaseFile = "gatherkit.db"
+
+// dialect is what differs between the two databases in SQL.
+type dialect struct {
+	// words replace the names in braces in the migrations.
+	words *strings.Replacer
+	// lock keeps other processes from migrating at the same time, until unlock. On
+	// SQLite it begins the transaction, whose end unlocks.
+	lock, unlock string
+	numbered     bool // whether placeholders of long statements carry numbers
+	writeLanes   int  // see WriteLanes
+	// grown selects the tables that have more than twice the rows that the planner
+	// assumes; analyze updates one. SQLite's plans need no statistics.
+	grown, analyze string
+}
+
+var (
+	sqliteDialect = dialect{
+		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
+			"{nulls_first}", "", "{bytewise}", "", // SQLite's defaults
+			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{counters}", " STRICT, WITHOUT ROWID"),
+		lock:       "BEGIN IMMEDIATE",
+		writeLanes: 1,
+	}
+	postgresDialect = dialect{
+		// A lower fillfactor lets the busy counter rows be updated in place (HOT).
+		words: strings.NewReplacer("{id}", "uuid", "{bytes}", "bytea", "{int}", "bigint", "{bool}", "boolean",
+			"{nulls_first}", " NULLS FIRST", "{bytewise}", ` COLLATE "C"`,
+			"{strict}", "", "{keyed}", "", "{counters}", " WITH (fillfactor=50)"),
+		numbered:   true,
+		writeLanes: 4,
+		lock:       "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
+		grown: `SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+			WHERE s.schemaname = current_schema() AND s.n_live_tup > 500 + 2 * GREATEST(c.reltuples, 0)`,
+		analyze: "ANALYZE (SKIP_LOCKED) ",
+	}
+)
+
+// WriteLanes is how many groups of writes are worth running at once: one on SQLite,
+// where Write joins concurrent transactions itself, and several on PostgreSQL.
+func (db *DB) WriteLanes() int { return db.dialect.writeLanes }
+
+// connectTime is how long one host of the database's URL may take to accept a
+// connection before the next host is tried.
+const connectTime = 2 * time.Second
+
+// maxPostgresConns is the most connections that one process opens, so that
+// several replicas fit into PostgreSQL's default of 100.
+const maxPostgresConns = 20
+
+// Placeholders returns ($1,$2),($3,$4)… for the given numbers of rows and columns. On
+// SQLite it returns (?,?),(?,?)…, because SQLite searches a list for each numbered one:
+// with thousands of them a statement would take quadratic time.
+func (db *DB) Placeholders(rows, columns int) string {
+	b := make([]byte, 0, rows*columns*6)
+	for r := range rows {
+		if r > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '(')
+		for c := range columns {
+			if c > 0 {
+				b = append(b, ',')
+			}
+			if db.dialect.numbered {
+				b = strconv.AppendInt(append(b, '$'), int64(r*columns+c+1), 10)
+			} else {
+				b = append(b, '?')
+			}
+		}
+		b = append(b, ')')
+	}
+	return string(b)
+}
+
+func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		// pgx quotes the URL, which can hold a password.
+		return nil, nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
+	}
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime {
+		config.ConnectTimeout = connectTime
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "gatherkit"
+	}
+	link := newLink(config, log)
+	config.DialFunc = link.dial
+	// A server may by default acknowledge a commit before it is durable. A statement
+	// changes that, because poolers refuse this setting among the start parameters.
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET synchronous_commit = on")
+		return err
+	}))
+	db.SetMaxOpenConns(maxPostgresConns)
+	db.SetMaxIdleConns(maxPostgresConns)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	return db, link, nil
+}
+
+// openSQLite opens the file for one writer, or for readers beside it.
+func openSQLite(folder string, readers bool) (*sql.DB, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("the data folder cannot be created: %w", err)
+	}
+	pragmas := []string{
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"cache_size(-16000)", "journal_size_limit(67108864)", "wal_autocheckpoint(0)",
+	}
+	if readers {
+		pragmas = append(pragmas, "query_only(1)")
+	}
+	path, err := filepath.Abs(filepath.Join(folder, databaseFile))
+	if err != nil {
+		return nil, fmt.Errorf("the data folder cannot be found: %w", err)
+	}
+	if err := makeFile(path); err != nil {
+		return nil, err
+	}
+	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
+	// In a file URI, ? and # in a folder's name are not taken for options.
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	connector, err := sqlite.NewConnector(dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db := sql.OpenDB(preparing{connector})
+	conns := 1
+	if readers {
+		conns = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// makeFile creates the file of a new database, which only its owner can read; SQLite gives
+// its log files the same mode. If the file exists, such as a restored backup, makeFile
+// takes the access of others away. It must not open that file: closing it would drop
+// SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
+func makeFile(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in the operator's folder
+	if errors.Is(err, fs.ErrExist) {
+		return closeFiles(path)
+	}
+	if err != nil {
+		return fmt.Errorf("the file cannot be created: %w", err)
+	}
+	return file.Close()
+}
+
+// closeFiles takes the access of everyone but the owner to a database and its logs away.
+// It changes nothing if the process is not the owner or the file system has no modes:
+// the service logs a warning about an open folder when it starts.
+func closeFiles(path string) error {
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = os.Chmod(name, 0o600)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) &&
+			!errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EROFS) {
+			return fmt.Errorf("the file cannot be closed to others: %w", err)
+		}
+	}
+	return nil
+}

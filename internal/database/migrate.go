@@ -1,0 +1,89 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// migrate applies missing migrations, each in its own transaction and in one process at a
+// time. It refuses a schema of a newer version of the program.
+func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
+	names, err := fs.Glob(migrations, "*.sql")
+	if err != nil {
+		return err
+	}
+	conn, err := db.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // returns it to the pool
+	for done := false; !done; {
+		if done, err = db.migrateNext(ctx, conn, migrations, names); err != nil {
+			return fmt.Errorf("migrate the database: %w", err)
+		}
+	}
+	return nil
+}
+
+// migrateNext applies the first missing migration and reports whether none was missing.
+// It takes the lock for each one, because on SQLite the lock is the transaction.
+func (db *DB) migrateNext(ctx context.Context, conn *sql.Conn, migrations fs.FS, names []string) (done bool, err error) {
+	exec := func(statements ...string) {
+		for _, statement := range statements {
+			if err == nil {
+				_, err = conn.ExecContext(ctx, statement)
+			}
+		}
+	}
+	version := 0
+	exec(db.dialect.lock)
+	if err != nil {
+		return false, err
+	}
+	if db.dialect.unlock != "" {
+		defer func() {
+			if _, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), db.dialect.unlock); err == nil {
+				err = unlockErr
+			}
+		}()
+		exec("BEGIN")
+	}
+	defer func() {
+		if err != nil {
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		}
+	}()
+	exec(db.dialect.words.Replace("CREATE TABLE IF NOT EXISTS schema_version (version {int} NOT NULL, PRIMARY KEY (version)){strict}"))
+	if err == nil {
+		err = conn.QueryRowContext(ctx, "SELECT COALESCE(MAX(version), 0) FROM schema_version").Scan(&version)
+	}
+	switch {
+	case err != nil:
+		return false, err
+	case version > len(names):
+		return false, fmt.Errorf("the database has schema %d but this program knows %d; start a newer version of gatherkit", version, len(names))
+	case version < len(names):
+		text, readErr := fs.ReadFile(migrations, names[version])
+		if readErr != nil {
+			return false, readErr
+		}
+		exec(statements(db.dialect.words.Replace(string(text)))...)
+		exec(fmt.Sprintf("INSERT INTO schema_version (version) VALUES (%d)", version+1))
+	}
+	exec("COMMIT")
+	return version >= len(names), err
+}
+
+// statements splits a migration, because each statement needs a call of its own.
+func statements(text string) []string {
+	var parts []string
+	for part := range strings.SplitSeq(text, ";\n") {
+		if strings.TrimSpace(part) != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}

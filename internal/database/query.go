@@ -1,0 +1,81 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/bits"
+	"strings"
+)
+
+// Queryer is a pool of connections or a transaction.
+type Queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// Row is one row of a result.
+type Row interface{ Scan(dest ...any) error }
+
+// All runs a query and returns the results of scan, one per row.
+func All[T any](ctx context.Context, q Queryer, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below reports the error
+	list := []T{}
+	for rows.Next() {
+		item, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	return list, rows.Err()
+}
+
+// Changed runs a statement and returns how many rows it changed.
+func Changed(ctx context.Context, q Queryer, query string, args ...any) (int64, error) {
+	result, err := q.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// Parameters collects the values of a statement that is built from fixed parts.
+type Parameters []any
+
+// Add adds a value and returns its placeholder.
+func (p *Parameters) Add(v any) string {
+	*p = append(*p, v)
+	return fmt.Sprintf("$%d", len(*p))
+}
+
+// List adds several values and returns "$n,$m,…".
+func List[T any](p *Parameters, values []T) string {
+	marks := make([]string, len(values))
+	for i, v := range values {
+		marks[i] = p.Add(v)
+	}
+	return strings.Join(marks, ",")
+}
+
+// maxPiece is the length of the longest piece of Powers. With up to 127 values for each
+// of its elements a statement stays below SQLite's 32,766 parameters.
+const maxPiece = 256
+
+// Powers cuts a list into pieces whose lengths are powers of two, up to 256. Each length
+// makes another statement, which connections keep prepared; hundreds of them would take
+// tens of megabytes.
+func Powers[T any](list []T) [][]T {
+	var pieces [][]T
+	for len(list) > 0 {
+		n := min(maxPiece, 1<<(bits.Len(uint(len(list)))-1))
+		pieces = append(pieces, list[:n])
+		list = list[n:]
+	}
+	return pieces
+}
