@@ -47,7 +47,6 @@ func slownesses(token, app string) []slowness {
 // closed after its time. With more of them than the service takes at once, a caller
 // without a connection gets that of an idle one, and waits where there is none.
 func TestSlowConnections(t *testing.T) {
-	beside(t)
 	t.Parallel() // it waits for most of its time
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
