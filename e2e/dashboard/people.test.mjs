@@ -66,7 +66,7 @@ test('tabs of one browser ask for a session one after another', async (t) => {
   let most = 0
   await context.route('**/api/auth-refresh', async (route) => {
     most = Math.max(most, ++now)
-    const response = await route.fetch()
+    const response = await route.fetch({ maxRetries: 3 })
     now--
     await route.fulfill({ response })
   })
