@@ -18,16 +18,6 @@ import (
 	"gatherkit/e2e/program"
 )
 
-var full = flag.Bool("full", false, "run the long form of each test")
-
-// times is how many of something there are: in the short form and in the long one.
-func times(short, long int) int {
-	if *full {
-		return long
-	}
-	return short
-}
-
 // TestMain lets more tests run beside each other than there are processors, as most of them
 // wait for a browser, which waits for a service.
 func TestMain(m *testing.M) {

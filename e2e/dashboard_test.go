@@ -28,7 +28,7 @@ func TestDashboard(t *testing.T) {
 			if name != "first" { // which makes the owner itself
 				program.AddOwner(t, place)
 			}
-			requests := times(20_000, 100_000) // more than are changed in one piece
+			requests := program.Times(20_000, 100_000) // more than are changed in one piece
 			var many string
 			if name == "many" {
 				many = fillInbox(t, place, requests)

@@ -28,6 +28,6 @@ func TestWidgetChaos(t *testing.T) {
 	}))
 	defer control.Close()
 	inBrowser.run(t, []string{
-		"URL=" + p.URL, "KEY=" + key, "TOKEN=" + token, "CONTROL=" + control.URL, "IDEAS=" + strconv.Itoa(times(80, 300)),
+		"URL=" + p.URL, "KEY=" + key, "TOKEN=" + token, "CONTROL=" + control.URL, "IDEAS=" + strconv.Itoa(program.Times(80, 300)),
 	}, "chaos.test.mjs")
 }

@@ -104,10 +104,10 @@ func TestClockJumps(t *testing.T) {
 		l := startLoad(t, 2, app.APIKey, one.Client)
 		beside := startLoad(t, 2, other.APIKey, behind.Client)
 		last, jumps := "", []time.Duration{day, 0, -day, 0, -time.Hour, 0, 10 * year, 0, -10 * year, 0}
-		for round := range times(1, 3) {
+		for round := range program.Times(1, 3) {
 			for i, ahead := range jumps {
 				one.clock.set(ahead)
-				l.AwaitMore(t, times(20, 200))
+				l.AwaitMore(t, program.Times(20, 200))
 				known, token := l.Clone(), one.Login(t)
 				for j := range 10 {
 					title := fmt.Sprintf("%d after jump %d of round %d to %v", j, i, round, ahead)
@@ -136,7 +136,7 @@ func TestClockJumps(t *testing.T) {
 		}
 		lost, doubled := l.Compare(one.ListApp(t, token, app.ID))
 		measured(t, "%d jumps of up to 10 years: %d acknowledged, %d lost, %d doubled; by another replica, an hour behind: %d",
-			times(1, 3)*len(jumps), l.Len(), lost, doubled, beside.Len())
+			program.Times(1, 3)*len(jumps), l.Len(), lost, doubled, beside.Len())
 	})
 }
 

@@ -33,7 +33,7 @@ func fillDisk(t *testing.T, v *volume) {
 	l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
 	l.AwaitMore(t, 100)
 	var writing time.Duration
-	rounds := times(2, 20)
+	rounds := program.Times(2, 20)
 	for round := range rounds {
 		ballast := v.fill(t, int64(rng.IntN(4<<20)))
 		refused := l.count("api.unavailable")
@@ -227,7 +227,7 @@ func breakDisk(t *testing.T, v *volume, fail func(*testing.T, *program.Process),
 	c := program.NewClient(t, p)
 	token := c.Login(t)
 	l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
-	failures := times(1, 10)
+	failures := program.Times(1, 10)
 	var slowest time.Duration
 	for range failures {
 		l.AwaitMore(t, 300)

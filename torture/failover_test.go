@@ -66,7 +66,7 @@ func TestFailover(t *testing.T) {
 	const most = 3 * time.Second
 	p := newPair(t, "*")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
-	failovers := times(1, 10)
+	failovers := program.Times(1, 10)
 	for i := range failovers {
 		l.AwaitMore(t, 300)
 		p.fail(t)
@@ -94,7 +94,7 @@ func TestFailoverOfSilentPrimary(t *testing.T) {
 	const most = 5 * time.Second // until it counts as away, and twice connect_timeout
 	p := newPair(t, "*")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
-	failovers := times(1, 5)
+	failovers := program.Times(1, 5)
 	for i := range failovers {
 		l.AwaitMore(t, 300)
 		p.primary.signal(syscall.SIGSTOP)

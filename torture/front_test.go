@@ -24,7 +24,7 @@ func TestTerminateBehindFront(t *testing.T) {
 	front := program.NewClient(t, &program.Process{URL: "http://" + startFront(t, replicas[0].Address, replicas[1].Address)})
 	token := front.Login(t)
 	l := startLoad(t, 16, front.AddApp(t, token).APIKey, front)
-	ends := times(3, 20)
+	ends := program.Times(3, 20)
 	for i := range ends {
 		l.AwaitMore(t, 300)
 		r := replicas[i%2]

@@ -207,7 +207,7 @@ func TestHistoriesOverFailover(t *testing.T) {
 	beside(t)
 	p := newPair(t, "*")
 	histories, failed, unanswered := 0, 0, 0
-	failovers := times(1, 20)
+	failovers := program.Times(1, 20)
 	for i := range failovers {
 		over := make(chan struct{})
 		all := make([]*history, 10)

@@ -33,7 +33,7 @@ func TestEverySubmissionOfManyClientsIsStored(t *testing.T) {
 			}
 			l.Note(t, got.Request.ID, title)
 		})
-		l.AwaitMore(t, times(1000, 100_000))
+		l.AwaitMore(t, program.Times(1000, 100_000))
 		stop()
 		stored := c.List(t, token)
 		l.Check(t, stored)
@@ -52,7 +52,7 @@ func TestKill(t *testing.T) {
 		c := program.NewClient(t, p)
 		token := c.Login(t)
 		l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
-		kills := times(3, 50)
+		kills := program.Times(3, 50)
 		for range kills {
 			l.AwaitMore(t, 300)
 			p.Kill(t)
@@ -77,9 +77,9 @@ func TestReadyAfterKill(t *testing.T) {
 		c := program.NewClient(t, p)
 		token := c.Login(t)
 		l := startLoad(t, 64, c.AddApp(t, token).APIKey, c)
-		l.AwaitMore(t, times(5000, 100_000))
+		l.AwaitMore(t, program.Times(5000, 100_000))
 		var ready []time.Duration
-		for range times(3, 20) {
+		for range program.Times(3, 20) {
 			l.AwaitMore(t, 300)
 			p.Kill(t)
 			p = program.StartOn(t, p.Address, nil, program.At(place)...)

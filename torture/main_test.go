@@ -18,27 +18,17 @@ import (
 	"gatherkit/e2e/program"
 )
 
-var full = flag.Bool("full", false, "run the long form of each test")
-
-// times is how often something is done: in the short form and in the long one.
-func times(short, long int) int {
-	if *full {
-		return long
-	}
-	return short
-}
-
 // beside lets the short form of a test run beside others, as it waits for most of its
 // time. The long form measures, so it has the machine to itself.
 func beside(t *testing.T) {
-	if !*full {
+	if !*program.Full {
 		t.Parallel()
 	}
 }
 
 // late reports whether something took longer than the documents say. Only the long form
 // tells: the short one may run on a busy machine, whose clock says nothing of the service.
-func late(took, most time.Duration) bool { return *full && took > most }
+func late(took, most time.Duration) bool { return *program.Full && took > most }
 
 // report is the table of what was measured.
 var report struct {

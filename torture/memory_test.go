@@ -32,7 +32,7 @@ func TestMemoryLimit(t *testing.T) {
 		if got := program.Execute(t, nil, program.Password+"\n", add...); got.Code != 0 {
 			t.Fatalf("user add: exit %d\n%s", got.Code, got.Stderr)
 		}
-		for _, limit := range []int{enoughMemory, 192, 160, 128, 112, 96, 80, 64}[:times(1, 8)] {
+		for _, limit := range []int{enoughMemory, 192, 160, 128, 112, 96, 80, 64}[:program.Times(1, 8)] {
 			lived := false
 			t.Run(fmt.Sprint(limit, " MiB"), func(t *testing.T) { lived = burdenWithin(t, place, limit) })
 			if !lived {
@@ -54,9 +54,9 @@ func burdenWithin(t *testing.T, place storetest.Place, limit int) (lived bool) {
 	token := c.Login(t)
 	app := c.AddApp(t, token)
 	l := startLoad(t, 16, app.APIKey, c)
-	l.AwaitMore(t, times(200, 3000))
+	l.AwaitMore(t, program.Times(200, 3000))
 	var busy, broken atomic.Int64
-	for range times(1, 3) {
+	for range program.Times(1, 3) {
 		burden(t, c, token, app, &busy, &broken)
 	}
 	found := "killed"

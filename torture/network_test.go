@@ -82,7 +82,7 @@ func TestDatabaseAway(t *testing.T) {
 			goroutines := func() int { return int(metrics(t, figures)["go_goroutines"]) }
 			before, most := goroutines(), 0
 			var first, back time.Duration // the longest
-			rounds := times(1, 10)
+			rounds := program.Times(1, 10)
 			for range rounds {
 				f, b := outage(t, n, p, l, take, func() (noticed bool) {
 					most = max(most, goroutines())
@@ -250,7 +250,7 @@ func TestDatabaseSlow(t *testing.T) {
 	c := program.NewClient(t, p)
 	token := c.Login(t)
 	l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
-	l.AwaitMore(t, times(30, 100))
+	l.AwaitMore(t, program.Times(30, 100))
 	mend()
 	settled := l.settle(t, c, token)
 	if failed := l.count("api.unavailable") + l.count(""); failed > 0 {

@@ -149,7 +149,7 @@ func TestPatroni(t *testing.T) {
 	}
 	token := replicas[0].Login(t)
 	l := startLoad(t, 16, replicas[0].AddApp(t, token).APIKey, replicas...)
-	failovers := times(1, 5)
+	failovers := program.Times(1, 5)
 	for range failovers {
 		program.Eventually(t, "there is a synchronous follower", func() bool { return follower.is(t, "synchronous") })
 		l.AwaitMore(t, 300)

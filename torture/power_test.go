@@ -40,8 +40,8 @@ func TestPowerCut(t *testing.T) {
 			measured(t, "%v", found)
 		})
 	}
-	test("ext4", times(3, 50))
-	test("xfs", times(2, 20))
+	test("ext4", program.Times(3, 50))
+	test("xfs", program.Times(2, 20))
 }
 
 // TestPowerCutOfNewDatabase cuts the power at the first acknowledgement that a new
@@ -75,7 +75,8 @@ func TestPowerCutOfNewDatabase(t *testing.T) {
 // source with one word changed.
 func TestPowerCutWithoutSync(t *testing.T) {
 	v := newVolume(t, "ext4", "2G")
-	found := cutPower(t, v, buildReplacing(t, "../internal/database/dialect.go", `"synchronous(FULL)"`, `"synchronous(NORMAL)"`), times(3, 20))
+	found := cutPower(t, v, buildReplacing(t, "../internal/database/dialect.go", `"synchronous(FULL)"`, `"synchronous(NORMAL)"`),
+		program.Times(3, 20))
 	if found.lost == 0 {
 		t.Error("nothing is lost, although nothing is made durable: the power was not cut")
 	}
@@ -149,7 +150,7 @@ func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
 	for _, app := range apps {
 		callers := []int{1, 16, 64}[rng.IntN(3)]
 		l := startLoad(t, callers, app.APIKey, c)
-		l.AwaitMore(t, 1+rng.IntN(times(50, 200)*callers))
+		l.AwaitMore(t, 1+rng.IntN(program.Times(50, 200)*callers))
 		freeze(t, p)
 		before := l.Len()
 		v.cut(t)

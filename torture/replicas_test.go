@@ -201,7 +201,7 @@ func TestSessionsOverFailover(t *testing.T) {
 	beside(t)
 	p := newPair(t, "*")
 	var histories, failed, unanswered, recovered int
-	failovers := times(1, 10)
+	failovers := program.Times(1, 10)
 	for i := range failovers {
 		visits := make([]*visit, 20)
 		for j := range visits {

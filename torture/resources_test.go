@@ -99,7 +99,7 @@ func TestDescriptors(t *testing.T) {
 		var all crowd
 		all.add(t, p, idle, 400)
 		t.Logf("%d descriptors, %d with 400 connections", before, descriptors(t, p))
-		l.AwaitMore(t, times(500, 20_000))
+		l.AwaitMore(t, program.Times(500, 20_000))
 		others := l.between(began, time.Now())
 		l.stop()
 		// On the submitters' connections, and beside each other, so that the store opens

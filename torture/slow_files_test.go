@@ -60,7 +60,7 @@ func TestSlowFiles(t *testing.T) {
 	l.AwaitMore(t, 100)
 	quiet, began := memory(t, p, "VmRSS"), time.Now()
 
-	if *full {
+	if *program.Full {
 		stops := slowFile(t, c, app.APIKey, address(filesAtOnce))
 		stops.more, stops.within = "", 30*time.Second
 		conn, err := stops.open(t, p)
@@ -82,7 +82,7 @@ func TestSlowFiles(t *testing.T) {
 		status, _ := sendFile(t, c, app.APIKey)
 		return status == http.StatusServiceUnavailable
 	})
-	l.AwaitMore(t, times(500, 5000))
+	l.AwaitMore(t, program.Times(500, 5000))
 	if status, code := sendFile(t, c, app.APIKey); status != http.StatusServiceUnavailable || code != "api.unavailable" {
 		t.Errorf("one more file: %d %s", status, code)
 	}
@@ -162,7 +162,7 @@ func TestLargeFiles(t *testing.T) {
 	apps := []program.App{filesApp(t, c, token), filesApp(t, c, token)}
 	l := startLoad(t, 4, apps[0].APIKey, c)
 	l.AwaitMore(t, 100)
-	began, picture, rounds := time.Now(), noise(t, 3200), times(2, 20)
+	began, picture, rounds := time.Now(), noise(t, 3200), program.Times(2, 20)
 	for round := range rounds {
 		var all sync.WaitGroup
 		for i := range filesAtOnce {

@@ -65,18 +65,18 @@ func TestSlowConnections(t *testing.T) {
 
 	kinds := slownesses(token, long.ID)
 	var pilots sync.WaitGroup
-	for _, kind := range kinds[:times(1, len(kinds))] {
+	for _, kind := range kinds[:program.Times(1, len(kinds))] {
 		conn, err := kind.open(t, p) // before the others, as it is taken at once
 		if err != nil {
 			t.Fatal(err)
 		}
 		pilots.Go(func() { kind.wantClosed(t, conn) })
 	}
-	if *full { // the crowd would take the place of an idle one before its time
+	if *program.Full { // the crowd would take the place of an idle one before its time
 		pilots.Wait()
 	}
 	var all crowd
-	each := times(125, 3750)
+	each := program.Times(125, 3750)
 	for _, kind := range kinds {
 		all.add(t, p, kind, each)
 		now := metrics(t, figures)
@@ -89,7 +89,7 @@ func TestSlowConnections(t *testing.T) {
 	waited := time.Since(asked)
 	pilots.Wait()
 	given := func() bool { return descriptors(t, p) <= before+4 } // SQLite may open a reader more
-	if *full {
+	if *program.Full {
 		await(t, "the service has closed all connections by itself", given)
 	}
 	others, peak := l.between(began, time.Now()), memory(t, p, "VmHWM")
@@ -163,7 +163,7 @@ func (c *crowd) close() {
 
 // open opens a connection with little room for what is not read, and begins.
 func (s slowness) open(t *testing.T, p *program.Process) (net.Conn, error) {
-	patience := time.Duration(times(60, 5)) * time.Second // with no room there is no answer
+	patience := time.Duration(program.Times(60, 5)) * time.Second // with no room there is no answer
 	dialer := net.Dialer{Timeout: patience, Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)

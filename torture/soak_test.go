@@ -52,7 +52,7 @@ func TestSoak(t *testing.T) {
 		l.AwaitMore(t, 1000) // they stand beside all that comes and goes
 		l.stop()
 
-		long := time.Duration(times(10, 600)) * time.Second
+		long := time.Duration(program.Times(10, 600)) * time.Second
 		began := time.Now()
 		var over atomic.Bool
 		var callers sync.WaitGroup
@@ -71,7 +71,7 @@ func TestSoak(t *testing.T) {
 		third := len(samples) / 3
 		for _, u := range used {
 			before, after := low(samples[third:2*third], u.metric)/u.unit, low(samples[2*third:], u.metric)/u.unit
-			if *full && after > before*1.1+u.more { // ten seconds are too short to tell
+			if *program.Full && after > before*1.1+u.more { // ten seconds are too short to tell
 				t.Errorf("from %.1f to %.1f %s", before, after, u.name)
 			}
 			found = append(found, fmt.Sprintf("%.0f, then %.0f %s", before, after, u.name))

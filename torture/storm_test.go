@@ -105,14 +105,15 @@ func TestHostileBodies(t *testing.T) {
 	for _, body := range hostileBodies() {
 		for operation, credential := range operations {
 			var all sync.WaitGroup
-			for range times(1, 50) {
+			for range program.Times(1, 50) {
 				all.Go(func() { body.send(t, p, operation, credential) })
 			}
 			all.Wait()
 		}
 	}
 	c.Submit(t, app.APIKey, "and now something decent")
-	measured(t, "%d kinds of bodies, %d at once on 3 operations: %d MiB at the peak", len(hostileBodies()), times(1, 50), memory(t, p, "VmHWM"))
+	measured(t, "%d kinds of bodies, %d at once on 3 operations: %d MiB at the peak",
+		len(hostileBodies()), program.Times(1, 50), memory(t, p, "VmHWM"))
 	checkMemory(t, p)
 }
 
@@ -153,7 +154,7 @@ func (b hostileBody) send(t *testing.T, p *program.Process, operation, credentia
 
 // TestBodyThatNeverComes announces a body and sends none of it.
 func TestBodyThatNeverComes(t *testing.T) {
-	if !*full {
+	if !*program.Full {
 		t.Skip("it takes 45 seconds; run it with -full")
 	}
 	t.Parallel()

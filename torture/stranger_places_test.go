@@ -191,7 +191,7 @@ func TestIdleConnections(t *testing.T) {
 	beside(t)
 	inside := newNamespace(t)
 	p := inside.start(t)
-	n := times(2200, 4000)
+	n := program.Times(2200, 4000)
 	closed, all := 0, []net.Conn(nil)
 	t.Cleanup(func() {
 		for _, conn := range all {

@@ -119,7 +119,7 @@ func TestStrangeCalls(t *testing.T) {
 func TestPoisonedVocabulary(t *testing.T) {
 	s := newScene(t)
 	ask := strangeCall{operation: "widget-similar-requests", body: `{"text":"` + alike(0, 6) + `"}`}
-	n := times(600, 3600)
+	n := program.Times(600, 3600)
 	var all sync.WaitGroup
 	var next atomic.Int64
 	for worker := range 12 {
@@ -231,7 +231,7 @@ func (s *scene) feel(t *testing.T, strange func()) latency {
 	somebody := from(t, s.p, s.unheardOf())
 	began := time.Now()
 	var attempts []attempt
-	for i := range times(100, 500) {
+	for i := range program.Times(100, 500) {
 		a := attempt{began: time.Now()}
 		got, err := somebody.Call("widget-submit-request", s.nextApp.APIKey, program.Params{"title": fmt.Sprint("beside ", i), "description": ""})
 		if a.ended = time.Now(); err == nil {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -22,6 +23,17 @@ import (
 
 	"gatherkit/internal/store/storetest"
 )
+
+// Full is the flag for the long form of tests. Without it they take their short form.
+var Full = flag.Bool("full", false, "run the long form of each test")
+
+// Times returns how often a test does something: in the short form and in the long one.
+func Times(short, long int) int {
+	if *Full {
+		return long
+	}
+	return short
+}
 
 // Main runs the tests of a package that uses Build, and removes the binary. It returns the
 // exit status for TestMain.
