@@ -5,6 +5,7 @@ import { ApiError, call } from "../api/call";
 import { useForm } from "../pages/useForm";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
+import { FormError } from "../ui/FormError";
 import { notify } from "../ui/notices";
 import { sessionsQuery } from "./queries";
 
@@ -21,7 +22,7 @@ export function PasswordForm({ email }: { email: string }) {
   }, { current_password: current, new_password: next });
   return (
     <form className="stack account-form" onSubmit={form.onSubmit}>
-      {form.error && <p className="form-error" role="alert">{form.error}</p>}
+      <FormError error={form.error} />
       {/* tells password managers whose password it is */}
       <input type="text" autoComplete="username" value={email} readOnly hidden />
       <Field

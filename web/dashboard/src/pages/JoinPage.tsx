@@ -7,6 +7,7 @@ import { join, start, usePhase } from "../api/session";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
+import { FormError } from "../ui/FormError";
 import { Failure, Skeleton } from "../ui/states";
 import { Narrow } from "./Narrow";
 import { useForm } from "./useForm";
@@ -59,11 +60,7 @@ function JoinForm({ token, known }: { token: string; known: Result<"auth-check-i
             You are logged in here as {other.name}. This link is for {known.name}: it works once, and in this browser it logs you out.
           </p>
         )}
-        {form.error && (
-          <p className="form-error" role="alert">
-            {form.error}
-          </p>
-        )}
+        <FormError error={form.error} />
         <Field label="E-mail" type="email" name="email" autoComplete="username" value={known.email} isReadOnly />
         {known.invited && (
           <Field

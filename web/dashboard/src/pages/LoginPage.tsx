@@ -7,6 +7,7 @@ import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
+import { FormError } from "../ui/FormError";
 import { Narrow } from "./Narrow";
 import { SetupPage } from "./SetupPage";
 import { useForm } from "./useForm";
@@ -39,11 +40,7 @@ function LoginForm({ email: known = "" }: { email?: string }) {
   const form = useForm(["email", "password"], () => logIn(email.trim(), password), { email, password });
   return (
     <form className="form" onSubmit={form.onSubmit}>
-      {form.error && (
-        <p className="form-error" role="alert">
-          {form.error}
-        </p>
-      )}
+      <FormError error={form.error} />
       <Field
         label="E-mail"
         type="email"

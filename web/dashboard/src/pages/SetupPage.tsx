@@ -7,6 +7,7 @@ import { setUp } from "../api/session";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
+import { FormError } from "../ui/FormError";
 import { Narrow } from "./Narrow";
 import { useForm } from "./useForm";
 import { forgetLinkToken, useLinkToken } from "./useLinkToken";
@@ -46,11 +47,7 @@ export function SetupPage() {
   return (
     <Narrow title="Welcome" lead="You are the first here, so you become the owner. This takes half a minute.">
       <form className="form" onSubmit={form.onSubmit}>
-        {form.error && (
-          <p className="form-error" role="alert">
-            {form.error}
-          </p>
-        )}
+        <FormError error={form.error} />
         <Field
           label="Your company or project"
           name="organization"

@@ -10,6 +10,7 @@ import { Button } from "../ui/Button";
 import { Radios } from "../ui/choices";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
+import { FormError } from "../ui/FormError";
 import type { PersonalLink } from "./LinkDialog";
 import { rolesToGive } from "./roles";
 
@@ -46,7 +47,7 @@ function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: Perso
   }, { name, email });
   return (
     <form className="stack" onSubmit={form.onSubmit}>
-      {form.error && <p className="form-error" role="alert">{form.error}</p>}
+      <FormError error={form.error} />
       <Field label="Name" value={name} onChange={setName} isRequired autoFocus autoComplete="off" error={form.errorOf("name")} />
       <Field
         label="E-mail"
