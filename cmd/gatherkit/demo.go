@@ -13,6 +13,7 @@ import (
 
 	"gatherkit/internal/config"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/web"
@@ -168,6 +169,6 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 			return demo{}, err
 		}
 	}
-	_, total, err := s.Requests(ctx, life.account.ID, store.Filter{Box: feedback.Live}, store.Page{Sort: store.Newest, Limit: 1})
+	_, total, err := s.Index.List(ctx, life.account.ID, index.Filter{Box: feedback.Live}, index.Page{Sort: index.Newest, Limit: 1})
 	return demo{app: apps[0], requests: int(total.N)}, errors.Join(err, life.index(ctx))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 )
 
@@ -185,7 +186,7 @@ func (l *demoLife) index(ctx context.Context) error {
 	var next feedback.ID
 	for more := true; more; {
 		var err error
-		if next, more, err = l.Index(ctx, next); err != nil {
+		if next, more, err = l.Index.Follow(ctx, next, index.Chunk); err != nil {
 			return fmt.Errorf("cannot index the example: %w", err)
 		}
 	}

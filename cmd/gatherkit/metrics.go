@@ -54,7 +54,7 @@ func (r *registry) watch(s *store.Store) {
 		})
 	}
 	backlog("gatherkit_purge_backlog", "Deleted apps whose requests are still being removed", s.PurgeBacklog)
-	backlog("gatherkit_index_backlog", "Changes that the search index has not processed yet", s.IndexBacklog)
+	backlog("gatherkit_index_backlog", "Changes that the search index has not processed yet", s.Index.Backlog)
 }
 
 // serve serves the metrics on address until stop is called. It does nothing if address is

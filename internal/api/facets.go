@@ -17,5 +17,5 @@ func (a *API) requestsFacets(ctx context.Context, c caller, in requestsFacetsPar
 		return feedback.Facets{}, err
 	}
 	wanted.Box = cmp.Or(wanted.Box, feedback.Live)
-	return a.Store.Facets(ctx, c.Account.ID, wanted.filter())
+	return a.Store.Index.Facets(ctx, c.Account.ID, wanted.filter())
 }

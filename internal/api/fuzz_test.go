@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/index"
 )
 
 // refusedWell fails unless err is a refusal of the caller's input.
@@ -100,7 +100,7 @@ func FuzzCursor(f *testing.F) {
 	var signed []string
 	for _, c := range []cursor{
 		{Operation: "apps-list", AccountID: id, Limit: 1, After: id},
-		{Operation: "requests-list", AccountID: id, Filter: requestsFilter{AppID: &id, Statuses: []feedback.Status{"opened", "planned"}, Sort: store.Oldest}, Limit: 200, After: id},
+		{Operation: "requests-list", AccountID: id, Filter: requestsFilter{AppID: &id, Statuses: []feedback.Status{"opened", "planned"}, Sort: index.Oldest}, Limit: 200, After: id},
 	} {
 		text, err := signCursor(key, c)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/index"
 )
 
 // statusFilter is one status or several.
@@ -70,7 +70,7 @@ func (w RequestsWhere) wanted(prefix string) (requestsFilter, error) {
 
 type requestsListParams struct {
 	RequestsWhere
-	Sort   store.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated" doc:"The order; newest first without it. While somebody turns the pages, what changes can leave the last two."`
+	Sort   index.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated" doc:"The order; newest first without it. While somebody turns the pages, what changes can leave the last two."`
 	Limit  *int       `json:"limit,omitempty" minimum:"1" doc:"Requests on a page: 50 without it, 200 at the most."`
 	Cursor string     `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page, whose filter and sort it carries."`
 }
@@ -89,22 +89,22 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil {
 		return requestsListResult{}, err
 	}
-	at := store.Page{Sort: cur.Filter.Sort, Limit: cur.Limit + 1}
+	at := index.Page{Sort: cur.Filter.Sort, Limit: cur.Limit + 1}
 	if cur.After != (feedback.ID{}) {
-		at.After = &store.Place{ID: cur.After, Votes: cur.Number, UpdatedAt: feedback.Time(cur.Number)}
+		at.After = &index.Place{ID: cur.After, Votes: cur.Number, UpdatedAt: feedback.Time(cur.Number)}
 	}
-	if at.Sort == store.MostVoted {
+	if at.Sort == index.MostVoted {
 		at.Unchanged = &cur.Began
 	}
-	requests, total, err := a.Store.Requests(ctx, c.Account.ID, cur.Filter.filter(), at)
+	requests, total, err := a.Store.Index.List(ctx, c.Account.ID, cur.Filter.filter(), at)
 	if err != nil {
 		return requestsListResult{}, err
 	}
 	requests, result, err := page(a, cur, requests, total.N, func(cur *cursor, r feedback.Request) {
 		switch cur.After = r.ID; cur.Filter.Sort {
-		case store.MostVoted:
+		case index.MostVoted:
 			cur.Number = r.Votes
-		case store.RecentlyUpdated:
+		case index.RecentlyUpdated:
 			cur.Number = int64(r.UpdatedAt)
 		}
 	})
@@ -122,13 +122,13 @@ type requestsFilter struct {
 	CreatedAfter  *feedback.Time    `json:"a,omitempty"`
 	CreatedBefore *feedback.Time    `json:"b,omitempty"`
 	Box           feedback.Box      `json:"x,omitempty"`
-	Sort          store.Sort        `json:"o,omitempty"`
+	Sort          index.Sort        `json:"o,omitempty"`
 }
 
 const nobody = feedback.Nobody
 
-func (f requestsFilter) filter() store.Filter {
-	filter := store.Filter{
+func (f requestsFilter) filter() index.Filter {
+	filter := index.Filter{
 		AppID: f.AppID, Statuses: f.Statuses, Box: f.Box, Tag: f.Tag, Source: f.Source, Query: f.Query,
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, Unassigned: f.AssigneeID == nobody,
 	}
@@ -151,7 +151,7 @@ func (a *API) requestsCursor(c caller, in requestsListParams) (cursor, error) {
 		return cur, err
 	}
 	if fresh {
-		wanted.Box, wanted.Sort = cmp.Or(wanted.Box, feedback.Live), cmp.Or(wanted.Sort, store.Newest)
+		wanted.Box, wanted.Sort = cmp.Or(wanted.Box, feedback.Live), cmp.Or(wanted.Sort, index.Newest)
 		cur.Filter, cur.Began = wanted, feedback.At(a.Now())
 	} else if wanted.contradicts(cur.Filter) {
 		return cur, invalidCursor("requests")

@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -232,7 +233,7 @@ func (m *machine) work(task string) {
 		case "purge":
 			_, err = s.store.Purge(context.Background())
 		case "index":
-			_, _, err = s.store.Index(context.Background(), feedback.ID{})
+			_, _, err = s.store.Index.Follow(context.Background(), feedback.ID{}, index.Chunk)
 		}
 		if err != nil {
 			m.t.Fatal(err)

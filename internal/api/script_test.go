@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -218,7 +219,7 @@ func (s *service) index() {
 	var next feedback.ID
 	for more := true; more; {
 		var err error
-		if next, more, err = s.store.Index(context.Background(), next); err != nil {
+		if next, more, err = s.store.Index.Follow(context.Background(), next, index.Chunk); err != nil {
 			s.t.Fatal(err)
 		}
 	}

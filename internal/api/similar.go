@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/index"
 )
 
 const (
@@ -32,7 +32,7 @@ type requestsSimilarResult struct {
 }
 
 func (a *API) requestsSimilar(ctx context.Context, c caller, in requestsSimilarParams) (requestsSimilarResult, error) {
-	like := store.Likeness{Text: in.Text, Limit: maxSimilar}
+	like := index.Likeness{Text: in.Text, Limit: maxSimilar}
 	switch {
 	case in.ID != nil && in.AppID == nil && in.Text == "":
 		r, err := a.Store.Request(ctx, c.Account.ID, *in.ID)
@@ -52,7 +52,7 @@ func (a *API) requestsSimilar(ctx context.Context, c caller, in requestsSimilarP
 	default:
 		return requestsSimilarResult{}, feedback.Invalid("requests", "text", "Send either id, or app_id and text.")
 	}
-	found, err := a.Store.Similar(ctx, c.Account.ID, like)
+	found, err := a.Store.Index.Similar(ctx, c.Account.ID, like)
 	requests := make([]similarRequest, 0, len(found))
 	for _, r := range found {
 		requests = append(requests, similarRequest(r))
@@ -88,7 +88,7 @@ func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSim
 	if len(shared) == 0 {
 		return result, nil
 	}
-	found, err := a.Store.Similar(ctx, v.app.AccountID, store.Likeness{AppID: v.app.ID, Text: in.Text, Statuses: shared, Limit: maxWidgetSimilar})
+	found, err := a.Store.Index.Similar(ctx, v.app.AccountID, index.Likeness{AppID: v.app.ID, Text: in.Text, Statuses: shared, Limit: maxWidgetSimilar})
 	for _, r := range found {
 		result.Requests = append(result.Requests, sharedRequest{r.ID, r.Title, r.Status, r.Votes})
 	}

@@ -63,5 +63,5 @@ func (a *API) requestsStats(ctx context.Context, c caller, in requestsStatsParam
 	if !from.Before(to) || to.Sub(from) > maxStatsDays*day {
 		return feedback.Stats{}, feedback.Invalid("requests", "from", "from must lie before to, and at most 366 days before it.")
 	}
-	return a.Store.RequestStats(ctx, c.Account.ID, in.AppID, feedback.At(from), feedback.At(to))
+	return a.Store.Index.Stats(ctx, c.Account.ID, in.AppID, feedback.At(from), feedback.At(to))
 }

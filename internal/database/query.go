@@ -36,6 +36,12 @@ func All[T any](ctx context.Context, q Queryer, scan func(Row) (T, error), query
 	return list, rows.Err()
 }
 
+// One scans a row of one column.
+func One[T any](r Row) (v T, err error) {
+	err = r.Scan(&v)
+	return v, err
+}
+
 // Changed runs a statement and returns how many rows it changed.
 func Changed(ctx context.Context, q Queryer, query string, args ...any) (int64, error) {
 	result, err := q.ExecContext(ctx, query, args...)

@@ -4,6 +4,7 @@
 package feedback
 
 import (
+	"bytes"
 	"database/sql/driver"
 	"encoding/binary"
 	"encoding/hex"
@@ -33,6 +34,10 @@ func ParseID(s string) (ID, error) {
 	}
 	return id, nil
 }
+
+// Compare orders ids by their bytes, so that those of the service are in the order of
+// creation.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 func (id ID) String() string {
 	var b [36]byte

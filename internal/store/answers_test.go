@@ -59,7 +59,7 @@ func TestAnswers(t *testing.T) {
 		counts := func() map[string]int64 {
 			t.Helper()
 			n := map[string]int64{}
-			stats, err := r.RequestStats(ctx, account.ID, &app.ID, began, feedback.At(r.clock.Now().Add(time.Second)))
+			stats, err := r.Index.Stats(ctx, account.ID, &app.ID, began, feedback.At(r.clock.Now().Add(time.Second)))
 			if err != nil {
 				t.Fatal(err)
 			}

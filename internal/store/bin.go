@@ -57,7 +57,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err := s.setFree(ctx, tx, accountID, ids); err != nil {
 		return 0, err
 	}
-	if err := s.unindex(ctx, tx, accountID, ids); err != nil {
+	if err := s.Index.Remove(ctx, tx, accountID, ids); err != nil {
 		return 0, err
 	}
 	if err := removeChildren(ctx, tx, accountID, ids); err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
+	"gatherkit/internal/row"
 )
 
 // MaxBulk is how many requests one bulk change may touch: they change in one
@@ -22,7 +24,7 @@ const bulkChunk = 500
 // that the filter matches, which must be as many as expected.
 type Bulk struct {
 	IDs      []feedback.ID
-	Filter   Filter
+	Filter   index.Filter
 	Expected int64
 }
 
@@ -45,20 +47,20 @@ func (s *Store) ChangeRequests(ctx context.Context, accountID feedback.ID, b Bul
 // bulkRequests takes the gates of the apps and returns the requests behind them.
 func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
 	gates := map[countKey]int64{}
-	var within reach
+	var scope index.Scope
 	if b.IDs == nil {
 		var err error
-		if within, err = reachOf(ctx, tx, accountID, b.Filter); err != nil {
+		if scope, err = index.Resolve(ctx, tx, accountID, b.Filter); err != nil {
 			return nil, err
 		}
-		for _, id := range within.live {
+		for _, id := range scope.Apps() {
 			gates[gateOf(id)] = 0
 		}
 	} else {
 		// An app that is none of ours, or deleted, shows when the requests are read.
 		for ids := range slices.Chunk(b.IDs, bulkChunk) {
 			p := database.Parameters{accountID}
-			apps, err := database.All(ctx, tx, scanID, "SELECT DISTINCT app_id FROM requests"+
+			apps, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT app_id FROM requests"+
 				" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...)
 			if err != nil {
 				return nil, err
@@ -76,11 +78,7 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 	if b.IDs != nil {
 		return requestsByID(ctx, tx, accountID, b.IDs)
 	}
-	if len(within.live) == 0 || within.match != nil && within.match.n == 0 {
-		return nil, expected(b, nil)
-	}
-	q := newPageQuery(accountID, b.Filter, Page{Sort: Newest, Limit: MaxBulk + 1}, within)
-	requests, err := q.rows(ctx, tx)
+	requests, err := scope.Page(ctx, tx, index.Page{Sort: index.Newest, Limit: MaxBulk + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +102,7 @@ func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []
 	var requests []feedback.Request
 	for piece := range slices.Chunk(ids, bulkChunk) {
 		p := database.Parameters{accountID}
-		found, err := database.All(ctx, tx, scanRequest, "SELECT "+requestColumns+" FROM requests r"+
+		found, err := database.All(ctx, tx, row.Scan, "SELECT "+row.Columns+" FROM requests r"+
 			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, piece)+`)
 			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
 		if err != nil {
@@ -121,7 +119,7 @@ func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []
 // changeAll changes requests whose gates are locked.
 func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor, change func(*feedback.Request) error) (int, error) {
 	// In the order of ids, so that the log is the same whatever found them.
-	slices.SortFunc(requests, func(a, b feedback.Request) int { return compareIDs(a.ID, b.ID) })
+	slices.SortFunc(requests, func(a, b feedback.Request) int { return a.ID.Compare(b.ID) })
 	deltas := map[countKey]int64{}
 	roots, assignees, replied := map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}
 	var altered, retagged []feedback.Request
@@ -173,7 +171,7 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	if err := s.record(ctx, tx, accountID, now, changes...); err != nil {
 		return 0, err
 	}
-	return len(changes), s.settleRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), compareIDs)...)
+	return len(changes), s.settleRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)
 }
 
 // saveAlike saves requests, those together that have become alike: one by one, others'

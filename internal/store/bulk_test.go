@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -55,7 +56,7 @@ func TestBulkBesideSubmissions(t *testing.T) {
 				}
 			})
 		}
-		filter := store.Filter{AppID: &app.ID, Box: feedback.Live, Statuses: []feedback.Status{"planned"}}
+		filter := index.Filter{AppID: &app.ID, Box: feedback.Live, Statuses: []feedback.Status{"planned"}}
 		ids := r.ids(app)[:size]
 		before := submitted[0].Load()
 		for _, c := range []struct {
@@ -110,19 +111,19 @@ func TestBulkExpectsAll(t *testing.T) {
 		app, empty := r.app(account), r.app(account)
 		r.fill(app, 3)
 		for _, c := range []struct {
-			filter   store.Filter
+			filter   index.Filter
 			expected int64
 			changed  int
 			refused  bool
 		}{
-			{store.Filter{}, 0, 0, true},
-			{store.Filter{}, 2, 0, true},
-			{store.Filter{}, 4, 0, true},
-			{store.Filter{AppID: &empty.ID}, 1, 0, true},
-			{store.Filter{AppID: &empty.ID}, 0, 0, false},
-			{store.Filter{Query: "nowhere"}, 1, 0, true},
-			{store.Filter{Query: "nowhere"}, 0, 0, false},
-			{store.Filter{}, 3, 3, false},
+			{index.Filter{}, 0, 0, true},
+			{index.Filter{}, 2, 0, true},
+			{index.Filter{}, 4, 0, true},
+			{index.Filter{AppID: &empty.ID}, 1, 0, true},
+			{index.Filter{AppID: &empty.ID}, 0, 0, false},
+			{index.Filter{Query: "nowhere"}, 1, 0, true},
+			{index.Filter{Query: "nowhere"}, 0, 0, false},
+			{index.Filter{}, 3, 3, false},
 		} {
 			c.filter.Box = feedback.Live
 			bulk := store.Bulk{Filter: c.filter, Expected: c.expected}
@@ -155,7 +156,7 @@ func TestBulkKeepsOthersChanges(t *testing.T) {
 	for name, bulk := range map[string]func(feedback.App, feedback.Request) store.Bulk{
 		"ids": func(_ feedback.App, one feedback.Request) store.Bulk { return store.Bulk{IDs: []feedback.ID{one.ID}} },
 		"filter": func(app feedback.App, _ feedback.Request) store.Bulk {
-			return store.Bulk{Filter: store.Filter{Box: feedback.Live, AppID: &app.ID}, Expected: 1}
+			return store.Bulk{Filter: index.Filter{Box: feedback.Live, AppID: &app.ID}, Expected: 1}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

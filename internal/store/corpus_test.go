@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 )
 
 // pair is a question and the title that it means; both are of testdata/similar.tsv.
@@ -146,7 +147,7 @@ func (r *rig) index() {
 	var next feedback.ID
 	for more := true; more; {
 		var err error
-		if next, more, err = r.Index(ctx, next); err != nil {
+		if next, more, err = r.Index.Follow(ctx, next, index.Chunk); err != nil {
 			r.t.Fatal(err)
 		}
 	}

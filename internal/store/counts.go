@@ -46,7 +46,7 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, de
 		}
 	}
 	slices.SortFunc(keys, func(a, b countKey) int {
-		if order := compareIDs(a.appID, b.appID); order != 0 {
+		if order := a.appID.Compare(b.appID); order != 0 {
 			return order
 		}
 		if gate := gateOf(a.appID); (a == gate) != (b == gate) {

@@ -93,7 +93,7 @@ func (s *Store) unassign(ctx context.Context, tx *sql.Tx, d departure, assigned 
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(changed, func(a, b assignment) int { return compareIDs(a.id, b.id) })
+	slices.SortFunc(changed, func(a, b assignment) int { return a.id.Compare(b.id) })
 	changes := make([]feedback.Change, 0, len(changed))
 	for _, a := range changed {
 		changes = append(changes, feedback.Change{

@@ -11,6 +11,7 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 )
 
 // exportLife is how long the link of an export works.
@@ -18,11 +19,11 @@ const exportLife = 10 * time.Minute
 
 // Export is what a link leads to.
 type Export struct {
-	AccountID feedback.ID `json:"-"`
-	SessionID feedback.ID `json:"-"` // which made the link
-	Filter    Filter      `json:",omitzero"`
-	Format    string      `json:",omitempty"` // feedback.CSV or feedback.JSONL
-	BOM       bool        `json:",omitempty"` // whether a CSV begins with a byte order mark
+	AccountID feedback.ID  `json:"-"`
+	SessionID feedback.ID  `json:"-"` // which made the link
+	Filter    index.Filter `json:",omitzero"`
+	Format    string       `json:",omitempty"` // feedback.CSV or feedback.JSONL
+	BOM       bool         `json:",omitempty"` // whether a CSV begins with a byte order mark
 }
 
 // AddExport makes a link to an export for its session, with which it dies, and returns its
@@ -120,19 +121,19 @@ func (s *Store) forgetExports(ctx context.Context) error {
 
 // ExportPage returns requests that the filter matches, newest first, beyond a given one,
 // at most limit. Of an app that has gone meanwhile there are none.
-func (s *Store) ExportPage(ctx context.Context, accountID feedback.ID, f Filter, after *feedback.ID, limit int) ([]feedback.Request, error) {
-	reach, err := reachOf(ctx, s.db.Reader(), accountID, f)
-	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && reach.n == 0 {
+func (s *Store) ExportPage(ctx context.Context, accountID feedback.ID, f index.Filter, after *feedback.ID, limit int) ([]feedback.Request, error) {
+	scope, err := index.Resolve(ctx, s.db.Reader(), accountID, f)
+	if errors.Is(err, feedback.ErrAppNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	page := Page{Sort: Newest, Limit: limit}
+	page := index.Page{Sort: index.Newest, Limit: limit}
 	if after != nil {
-		page.After = &Place{ID: *after}
+		page.After = &index.Place{ID: *after}
 	}
-	return newPageQuery(accountID, f, page, reach).rows(ctx, s.db.Reader())
+	return scope.Page(ctx, s.db.Reader(), page)
 }
 
 // ExportNames returns the names of the apps and the assignees of requests.
@@ -144,7 +145,7 @@ func (s *Store) ExportNames(ctx context.Context, accountID feedback.ID, requests
 			ids = append(ids, *r.AssigneeID)
 		}
 	}
-	slices.SortFunc(ids, compareIDs)
+	slices.SortFunc(ids, feedback.ID.Compare)
 	p := database.Parameters{accountID}
 	some := database.List(&p, slices.Compact(ids))
 	names := map[feedback.ID]string{}
@@ -263,7 +264,7 @@ func addSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, expor
 	if len(alone) == 0 {
 		return nil
 	}
-	roots, err := database.All(ctx, tx, scanID, "SELECT DISTINCT merged_into_id FROM requests"+
+	roots, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT merged_into_id FROM requests"+
 		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, alone)+")", p...)
 	for i := range exported {
 		if r := &exported[i]; slices.Contains(alone, r.ID) && !slices.Contains(roots, r.ID) {
@@ -300,7 +301,7 @@ func exportVotes(ctx context.Context, q database.Queryer, accountID feedback.ID,
 	p := database.Parameters{accountID, after, limit}
 	return database.All(ctx, q, scanVoter, "SELECT request_id, "+voteColumns+" FROM votes"+
 		" WHERE account_id = $1 AND person > $2 AND request_id IN ("+database.List(&p, ids)+
-		") ORDER BY request_id, person"+limited, p...)
+		") ORDER BY request_id, person LIMIT CAST($3 AS BIGINT)", p...)
 }
 
 func exportComments(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID,
@@ -309,7 +310,7 @@ func exportComments(ctx context.Context, q database.Queryer, accountID feedback.
 	p := database.Parameters{accountID, after, limit}
 	return database.All(ctx, q, scanComment, "SELECT "+commentColumns+
 		" WHERE c.account_id = $1 AND c.id > $2 AND c.request_id IN ("+database.List(&p, ids)+
-		") ORDER BY c.request_id, c.id"+limited, p...)
+		") ORDER BY c.request_id, c.id LIMIT CAST($3 AS BIGINT)", p...)
 }
 
 // requestEvent is an event and the request to which it happened.
@@ -327,7 +328,7 @@ func exportEvents(ctx context.Context, q database.Queryer, accountID feedback.ID
 		return e, err
 	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id,
 		(SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c
-		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+database.List(&p, ids)+") ORDER BY c.request_id, c.seq"+limited, p...)
+		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+database.List(&p, ids)+") ORDER BY c.request_id, c.seq LIMIT CAST($3 AS BIGINT)", p...)
 }
 
 // trailing is a row with one more column at its end.

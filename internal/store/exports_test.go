@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -26,7 +27,7 @@ func TestExportIsOfOneMoment(t *testing.T) {
 		account := r.account("Acme")
 		app := r.app(account)
 		r.fill(app, 20)
-		filter := store.Filter{Box: feedback.Live}
+		filter := index.Filter{Box: feedback.Live}
 		old, err := r.ExportPage(ctx, account.ID, filter, nil, 100)
 		if err != nil || len(old) != 20 {
 			t.Fatalf("%d requests, %v", len(old), err)
@@ -99,7 +100,7 @@ func TestExportOfParts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		requests, err := r.ExportPage(ctx, account.ID, store.Filter{Box: feedback.Live}, nil, 10)
+		requests, err := r.ExportPage(ctx, account.ID, index.Filter{Box: feedback.Live}, nil, 10)
 		if err != nil || len(requests) != 4 {
 			t.Fatalf("%d requests, %v", len(requests), err)
 		}
@@ -182,8 +183,8 @@ func TestStoredExports(t *testing.T) {
 		}
 		text := func(format string) string { return strings.ReplaceAll(format, "{app}", app.ID.String()) }
 		after, before := feedback.At(r.clock.Now()), feedback.At(r.clock.Now().Add(time.Hour))
-		plain := store.Export{AccountID: account.ID, SessionID: session.ID, Filter: store.Filter{Box: feedback.Live}, Format: feedback.CSV}
-		full := store.Export{AccountID: account.ID, SessionID: session.ID, Format: feedback.JSONL, BOM: true, Filter: store.Filter{
+		plain := store.Export{AccountID: account.ID, SessionID: session.ID, Filter: index.Filter{Box: feedback.Live}, Format: feedback.CSV}
+		full := store.Export{AccountID: account.ID, SessionID: session.ID, Format: feedback.JSONL, BOM: true, Filter: index.Filter{
 			AppID: &app.ID, Statuses: []feedback.Status{"opened"}, Box: feedback.Bin, Tag: "a", AssigneeID: &app.ID, Unassigned: true,
 			Source: "api", CreatedAfter: &after, CreatedBefore: &before, Query: "dark",
 		}}
@@ -269,7 +270,7 @@ func TestExportPlans(t *testing.T) {
 		b.exec(`INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at)
 			SELECT hash, account_id, session_id, '{}', expires_at FROM session_tokens WHERE true ON CONFLICT DO NOTHING`)
 		b.analyze()
-		requests, err := b.ExportPage(ctx, b.account.ID, store.Filter{Box: feedback.Live}, b.deep(), 64)
+		requests, err := b.ExportPage(ctx, b.account.ID, index.Filter{Box: feedback.Live}, b.deep(), 64)
 		if err != nil || len(requests) != 64 {
 			t.Fatalf("%d requests, %v", len(requests), err)
 		}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -43,14 +44,14 @@ func TestFacetsAreTotals(t *testing.T) {
 			}
 			for more, next := true, (feedback.ID{}); more; {
 				var err error
-				if next, more, err = r.Index(ctx, next); err != nil {
+				if next, more, err = r.Index.Follow(ctx, next, index.Chunk); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if rapid.Bool().Draw(t, "delete") {
 				r.drop(apps[2])
 			}
-			f := store.Filter{Box: rapid.SampledFrom([]feedback.Box{feedback.Live, feedback.Live, feedback.Bin}).Draw(t, "in")}
+			f := index.Filter{Box: rapid.SampledFrom([]feedback.Box{feedback.Live, feedback.Live, feedback.Bin}).Draw(t, "in")}
 			maybe := func(what string) bool { return rapid.IntRange(0, 3).Draw(t, what) == 0 }
 			if maybe("one app") {
 				f.AppID = &apps[0].ID
@@ -99,8 +100,8 @@ func (r *rig) colleague(account feedback.Account) *feedback.ID {
 }
 
 // compareFacets holds facets against the totals of lists.
-func (r *rig) compareFacets(t *rapid.T, accountID feedback.ID, f store.Filter, apps []feedback.App, users []*feedback.ID) {
-	facets, err := r.Facets(ctx, accountID, f)
+func (r *rig) compareFacets(t *rapid.T, accountID feedback.ID, f index.Filter, apps []feedback.App, users []*feedback.ID) {
+	facets, err := r.Index.Facets(ctx, accountID, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,11 +134,11 @@ func (r *rig) compareFacets(t *rapid.T, accountID feedback.ID, f store.Filter, a
 		note("tag "+feedback.FoldTag(one.Tag), one.Tally)
 	}
 	known := 0
-	check := func(what string, always bool, change func(*store.Filter)) {
+	check := func(what string, always bool, change func(*index.Filter)) {
 		g := f
 		change(&g)
 		want := int64(0)
-		if _, total, err := r.Requests(ctx, accountID, g, store.Page{Sort: store.Newest, Limit: 1}); err == nil {
+		if _, total, err := r.Index.List(ctx, accountID, g, index.Page{Sort: index.Newest, Limit: 1}); err == nil {
 			want = total.N
 		} else if !strings.HasPrefix(what, "app ") {
 			t.Fatal(err)
@@ -151,14 +152,14 @@ func (r *rig) compareFacets(t *rapid.T, accountID feedback.ID, f store.Filter, a
 		}
 	}
 	for _, app := range apps {
-		check("app "+app.ID.String(), f.AppID != nil && *f.AppID == app.ID, func(f *store.Filter) { f.AppID = &app.ID })
+		check("app "+app.ID.String(), f.AppID != nil && *f.AppID == app.ID, func(f *index.Filter) { f.AppID = &app.ID })
 	}
 	for _, status := range feedback.Statuses() {
-		check("status "+string(status), true, func(f *store.Filter) { f.Statuses = []feedback.Status{status} })
+		check("status "+string(status), true, func(f *index.Filter) { f.Statuses = []feedback.Status{status} })
 	}
 	for _, box := range []feedback.Box{feedback.Live, feedback.Quarantine, feedback.Bin} {
 		if f.Query == "" || box == feedback.Live {
-			check("box "+string(box), true, func(f *store.Filter) { f.Box = box })
+			check("box "+string(box), true, func(f *index.Filter) { f.Box = box })
 			continue
 		}
 		known++
@@ -171,13 +172,13 @@ func (r *rig) compareFacets(t *rapid.T, accountID feedback.ID, f store.Filter, a
 		if user != nil {
 			name = user.String()
 		}
-		check("assignee "+name, user == nil || f.AssigneeID != nil && *f.AssigneeID == *user, func(f *store.Filter) { f.AssigneeID, f.Unassigned = user, user == nil })
+		check("assignee "+name, user == nil || f.AssigneeID != nil && *f.AssigneeID == *user, func(f *index.Filter) { f.AssigneeID, f.Unassigned = user, user == nil })
 	}
 	for _, source := range []string{"widget", "dashboard", "api", "import"} {
-		check("source "+source, f.Source == source, func(f *store.Filter) { f.Source = source })
+		check("source "+source, f.Source == source, func(f *index.Filter) { f.Source = source })
 	}
 	for _, tag := range []string{"a", "b", "ä", "x"} {
-		check("tag "+tag, f.Tag == tag, func(f *store.Filter) { f.Tag = tag })
+		check("tag "+tag, f.Tag == tag, func(f *index.Filter) { f.Tag = tag })
 	}
 	if known != len(got) {
 		t.Fatalf("%d of %d values are known: %+v", known, len(got), facets)
@@ -197,10 +198,10 @@ func TestFacetPlans(t *testing.T) {
 			b.exec("VACUUM requests")
 		}
 		asked := map[string]bool{}
-		for name, f := range map[string]store.Filter{"all": {}, "app": {AppID: &b.apps[1].ID}, "status": {Statuses: []feedback.Status{"opened"}}} {
+		for name, f := range map[string]index.Filter{"all": {}, "app": {AppID: &b.apps[1].ID}, "status": {Statuses: []feedback.Status{"opened"}}} {
 			f.Box = feedback.Live
 			sent := b.during(func(s *store.Store) error {
-				_, err := s.Facets(ctx, b.account.ID, f)
+				_, err := s.Index.Facets(ctx, b.account.ID, f)
 				return err
 			})
 			for _, s := range sent {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/search"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -148,7 +149,7 @@ func TestIndexFollows(t *testing.T) {
 				},
 				"index": func(rt *rapid.T) {
 					var err error
-					if next, _, err = r.Index(ctx, next); err != nil {
+					if next, _, err = r.Index.Follow(ctx, next, index.Chunk); err != nil {
 						rt.Fatal(err)
 					}
 				},
@@ -207,7 +208,7 @@ func TestIndexersAtOnce(t *testing.T) {
 				var next feedback.ID
 				for {
 					var err error
-					if next, _, err = s.Index(ctx, next); err != nil {
+					if next, _, err = s.Index.Follow(ctx, next, index.Chunk); err != nil {
 						t.Error(err)
 						return
 					}
@@ -251,7 +252,7 @@ func TestIndexersAtOnce(t *testing.T) {
 		indexing.Wait()
 		r.index()
 		r.checkIndex(t)
-		if n, err := r.IndexBacklog(ctx); err != nil || n != 0 {
+		if n, err := r.Index.Backlog(ctx); err != nil || n != 0 {
 			t.Errorf("the backlog is %d, %v", n, err)
 		}
 	})
@@ -311,9 +312,9 @@ func TestIndexBesidePurge(t *testing.T) {
 // ids are those of an app's requests.
 func (r *rig) ids(app feedback.App) (ids []feedback.ID) {
 	r.t.Helper()
-	page := store.Page{Sort: store.Newest, Limit: 200}
+	page := index.Page{Sort: index.Newest, Limit: 200}
 	for {
-		requests, _, err := r.Requests(ctx, app.AccountID, store.Filter{AppID: &app.ID, Box: feedback.Live}, page)
+		requests, _, err := r.Index.List(ctx, app.AccountID, index.Filter{AppID: &app.ID, Box: feedback.Live}, page)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -323,7 +324,7 @@ func (r *rig) ids(app feedback.App) (ids []feedback.ID) {
 		if len(requests) == 0 {
 			return ids
 		}
-		page.After = &store.Place{ID: ids[len(ids)-1]}
+		page.After = &index.Place{ID: ids[len(ids)-1]}
 	}
 }
 
@@ -334,15 +335,15 @@ func TestIndexResumes(t *testing.T) {
 		r := newRig(t, at)
 		app := r.app(r.account("Acme"))
 		r.fill(app, 500)
-		before, err := r.IndexBacklog(ctx)
+		before, err := r.Index.Backlog(ctx)
 		if err != nil || before < 500 {
 			t.Fatalf("the backlog is %d, %v", before, err)
 		}
-		if _, more, err := r.Index(ctx, feedback.ID{}); err != nil || !more {
+		if _, more, err := r.Index.Follow(ctx, feedback.ID{}, index.Chunk); err != nil || !more {
 			t.Fatal(more, err)
 		}
 		some := r.count("indexed_requests")
-		if after, err := r.IndexBacklog(ctx); err != nil || after >= before || some == 0 || some == 500 {
+		if after, err := r.Index.Backlog(ctx); err != nil || after >= before || some == 0 || some == 500 {
 			t.Fatalf("the backlog is %d after %d, with %d indexed, %v", after, before, some, err)
 		}
 		read := 0

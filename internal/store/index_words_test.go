@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -29,7 +30,7 @@ func TestIndexOfManyWords(t *testing.T) {
 		rounds, before := 0, 0
 		for from, more := (feedback.ID{}), true; more; rounds++ {
 			var err error
-			if from, more, err = r.Index(ctx, from); err != nil {
+			if from, more, err = r.Index.Follow(ctx, from, index.Chunk); err != nil {
 				t.Fatal(err)
 			}
 			now := r.count("request_words")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -59,27 +60,27 @@ func TestOtherListPlans(t *testing.T) {
 		byID := []string{"requests_box", "requests_app", "requests_status", "requests_app_status"}
 		for _, c := range []struct {
 			name    string
-			filter  store.Filter
-			sort    store.Sort
+			filter  index.Filter
+			sort    index.Sort
 			table   string
 			indexes []string
 			read    float64 // pages' worth of rows at the most
 		}{
-			{"most voted", store.Filter{}, store.MostVoted, "requests", append(byID, "requests_voted"), 3},
-			{"most voted of an app", store.Filter{AppID: &app}, store.MostVoted, "requests", append(byID, "requests_app_voted"), 3},
-			{"most voted in a status", store.Filter{Statuses: []feedback.Status{"planned"}}, store.MostVoted, "requests", append(byID, "requests_voted"), 10},
-			{"recently updated", store.Filter{}, store.RecentlyUpdated, "requests", append(byID, "requests_changed", "sqlite_autoindex_requests_1"), 3},
-			{"recently updated of an app", store.Filter{AppID: &app}, store.RecentlyUpdated, "requests", append(byID, "requests_app_changed"), 3},
-			{"assigned", store.Filter{AssigneeID: &user}, store.Newest, "requests", []string{"requests_assignee"}, 1},
-			{"assigned in an app and status", store.Filter{AssigneeID: &user, AppID: &b.apps[1].ID, Statuses: []feedback.Status{"opened"}}, store.Newest, "requests", []string{"requests_assignee"}, 9},
-			{"source", store.Filter{Source: "dashboard"}, store.Oldest, "requests", []string{"requests_source"}, 1},
-			{"tag", store.Filter{Tag: "design"}, store.Newest, "request_tags", []string{tags}, 3},
+			{"most voted", index.Filter{}, index.MostVoted, "requests", append(byID, "requests_voted"), 3},
+			{"most voted of an app", index.Filter{AppID: &app}, index.MostVoted, "requests", append(byID, "requests_app_voted"), 3},
+			{"most voted in a status", index.Filter{Statuses: []feedback.Status{"planned"}}, index.MostVoted, "requests", append(byID, "requests_voted"), 10},
+			{"recently updated", index.Filter{}, index.RecentlyUpdated, "requests", append(byID, "requests_changed", "sqlite_autoindex_requests_1"), 3},
+			{"recently updated of an app", index.Filter{AppID: &app}, index.RecentlyUpdated, "requests", append(byID, "requests_app_changed"), 3},
+			{"assigned", index.Filter{AssigneeID: &user}, index.Newest, "requests", []string{"requests_assignee"}, 1},
+			{"assigned in an app and status", index.Filter{AssigneeID: &user, AppID: &b.apps[1].ID, Statuses: []feedback.Status{"opened"}}, index.Newest, "requests", []string{"requests_assignee"}, 9},
+			{"source", index.Filter{Source: "dashboard"}, index.Oldest, "requests", []string{"requests_source"}, 1},
+			{"tag", index.Filter{Tag: "design"}, index.Newest, "request_tags", []string{tags}, 3},
 		} {
 			c.filter.Box = feedback.Live
 			const limit = 51
-			for _, after := range []*store.Place{nil, {ID: *b.deep(), Votes: 8, UpdatedAt: feedback.At(b.clock.Now())}} {
+			for _, after := range []*index.Place{nil, {ID: *b.deep(), Votes: 8, UpdatedAt: feedback.At(b.clock.Now())}} {
 				sent := b.during(func(s *store.Store) error {
-					_, _, err := s.Requests(ctx, b.account.ID, c.filter, store.Page{Sort: c.sort, After: after, Limit: limit})
+					_, _, err := s.Index.List(ctx, b.account.ID, c.filter, index.Page{Sort: c.sort, After: after, Limit: limit})
 					return err
 				})
 				read := 0.0
@@ -103,10 +104,10 @@ func TestOtherListPlans(t *testing.T) {
 				}
 			}
 		}
-		for name, f := range map[string]store.Filter{"tag in an app": {AppID: &app}, "tag in a status": {Statuses: []feedback.Status{"opened"}}} {
+		for name, f := range map[string]index.Filter{"tag in an app": {AppID: &app}, "tag in a status": {Statuses: []feedback.Status{"opened"}}} {
 			f.Box, f.Tag = feedback.Live, "design"
 			for _, s := range b.during(func(s *store.Store) error {
-				_, _, err := s.Requests(ctx, b.account.ID, f, store.Page{Sort: store.Newest, Limit: 51})
+				_, _, err := s.Index.List(ctx, b.account.ID, f, index.Page{Sort: index.Newest, Limit: 51})
 				return err
 			}) {
 				b.looksUp(name, s)

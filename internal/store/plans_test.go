@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -63,7 +64,7 @@ func (b *big) check(name string, s statement, table string, indexes ...string) {
 // listForm is one form of the list of requests.
 type listForm struct {
 	name     string
-	filter   store.Filter
+	filter   index.Filter
 	index    string
 	branches int
 }
@@ -71,7 +72,7 @@ type listForm struct {
 func (b *big) forms() []listForm {
 	app, small := b.apps[1].ID, b.apps[3].ID
 	form := func(name, index string, app *feedback.ID, statuses ...feedback.Status) listForm {
-		return listForm{name, store.Filter{AppID: app, Statuses: statuses, Box: feedback.Live}, index, max(1, len(statuses))}
+		return listForm{name, index.Filter{AppID: app, Statuses: statuses, Box: feedback.Live}, index, max(1, len(statuses))}
 	}
 	return []listForm{
 		form("all", "requests_box", nil),
@@ -88,12 +89,12 @@ func (b *big) forms() []listForm {
 
 // listed returns the statement of a page, after comparing what the store returned with
 // what the plainest statement does.
-func (b *big) listed(f store.Filter, page store.Page) statement {
+func (b *big) listed(f index.Filter, page index.Page) statement {
 	b.t.Helper()
 	var got []feedback.Request
-	var total store.Total
+	var total index.Total
 	sent := b.during(func(s *store.Store) (err error) {
-		got, total, err = s.Requests(ctx, b.account.ID, f, page)
+		got, total, err = s.Index.List(ctx, b.account.ID, f, page)
 		return err
 	})
 	args := []any{b.account.ID}
@@ -110,12 +111,12 @@ func (b *big) listed(f store.Filter, page store.Page) statement {
 		b.t.Fatalf("%d in all, want %d, %v", total.N, all, err)
 	}
 	order := " ORDER BY requests.id DESC"
-	if page.Sort == store.Oldest {
+	if page.Sort == index.Oldest {
 		order = " ORDER BY requests.id"
 	}
 	if page.After != nil {
 		args = append(args, page.After.ID)
-		where += fmt.Sprintf(" AND requests.id %s $%d", map[bool]string{true: ">", false: "<"}[(page.Sort == store.Oldest)], len(args))
+		where += fmt.Sprintf(" AND requests.id %s $%d", map[bool]string{true: ">", false: "<"}[(page.Sort == index.Oldest)], len(args))
 	}
 	rows, err := b.raw.QueryContext(ctx, "SELECT requests.id"+where+order+fmt.Sprintf(" LIMIT %d", page.Limit), args...)
 	if err != nil {
@@ -207,10 +208,10 @@ func (b *big) pages(form listForm) {
 	b.t.Helper()
 	const limit = 51
 	var buffers [2]float64
-	for i, after := range []*store.Place{nil, {ID: *b.deep()}} {
+	for i, after := range []*index.Place{nil, {ID: *b.deep()}} {
 		for _, oldest := range []bool{false, true} {
 			name := fmt.Sprintf("%s, oldest %v, deep %v", form.name, oldest, after != nil)
-			s := b.listed(form.filter, store.Page{After: after, Sort: map[bool]store.Sort{false: store.Newest, true: store.Oldest}[oldest], Limit: limit})
+			s := b.listed(form.filter, index.Page{After: after, Sort: map[bool]index.Sort{false: index.Newest, true: index.Oldest}[oldest], Limit: limit})
 			b.checkPage(name, s, form.index, form.branches, limit)
 			if b.at.Name == "postgres" {
 				p := b.explain(b.raw, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+s.query, s.args...)
@@ -266,7 +267,7 @@ func TestPlansOfYoungDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, form := range b.forms() {
-			b.checkPage(form.name, b.listed(form.filter, store.Page{Sort: store.Newest, Limit: 51}), form.index, form.branches, 51)
+			b.checkPage(form.name, b.listed(form.filter, index.Page{Sort: index.Newest, Limit: 51}), form.index, form.branches, 51)
 		}
 		sent := b.during(func(s *store.Store) error {
 			_, _, err := s.Submitted(ctx, store.Submission{App: b.apps[1], IdempotencyKey: "key"})
@@ -298,11 +299,11 @@ func (b *big) statements() {
 		call       func(s *store.Store) error
 	}{
 		{"counters", "FROM apps a", "request_counts", []string{primary("request_counts")}, func(s *store.Store) error {
-			_, _, err := s.Requests(ctx, b.account.ID, store.Filter{Box: feedback.Live}, store.Page{Sort: store.Newest, Limit: 1})
+			_, _, err := s.Index.List(ctx, b.account.ID, index.Filter{Box: feedback.Live}, index.Page{Sort: index.Newest, Limit: 1})
 			return err
 		}},
 		{"apps of the counters", "FROM apps a", "apps", []string{primary("apps")}, func(s *store.Store) error {
-			_, _, err := s.Requests(ctx, b.account.ID, store.Filter{Box: feedback.Live, AppID: &app.ID, Statuses: feedback.Statuses()}, store.Page{Sort: store.Newest, Limit: 1})
+			_, _, err := s.Index.List(ctx, b.account.ID, index.Filter{Box: feedback.Live, AppID: &app.ID, Statuses: feedback.Statuses()}, index.Page{Sort: index.Newest, Limit: 1})
 			return err
 		}},
 		{"session", "FROM session_tokens", "session_tokens", []string{primary("session_tokens")}, func(s *store.Store) error {

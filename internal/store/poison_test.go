@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/search"
-	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -164,7 +164,7 @@ func TestPoison(t *testing.T) {
 	}
 	similar := func(name string, statuses ...feedback.Status) call {
 		return call{name, func(app feedback.App, text string) error {
-			_, err := r.Similar(ctx, app.AccountID, store.Likeness{AppID: app.ID, Text: text, Statuses: statuses, Limit: 10})
+			_, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: text, Statuses: statuses, Limit: 10})
 			return err
 		}}
 	}
@@ -175,12 +175,12 @@ func TestPoison(t *testing.T) {
 	}
 	sought := []call{
 		{"requests-list", func(app feedback.App, query string) error {
-			f := store.Filter{Box: feedback.Live, AppID: &app.ID, Query: query}
-			_, _, err := r.Requests(ctx, app.AccountID, f, store.Page{Sort: store.Newest, Limit: 50})
+			f := index.Filter{Box: feedback.Live, AppID: &app.ID, Query: query}
+			_, _, err := r.Index.List(ctx, app.AccountID, f, index.Page{Sort: index.Newest, Limit: 50})
 			return err
 		}},
 		{"requests-facets", func(app feedback.App, query string) error {
-			_, err := r.Facets(ctx, app.AccountID, store.Filter{Box: feedback.Live, AppID: &app.ID, Query: query})
+			_, err := r.Index.Facets(ctx, app.AccountID, index.Filter{Box: feedback.Live, AppID: &app.ID, Query: query})
 			return err
 		}},
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -23,17 +24,17 @@ func TestQuarantinePlans(t *testing.T) {
 				SELECT account_id, app_id, box, status, COUNT(*) FROM requests GROUP BY account_id, app_id, box, status`)
 			b.analyze()
 			for _, form := range []listForm{
-				{"all", store.Filter{}, "requests_box", 1},
-				{"app", store.Filter{AppID: &app}, "requests_app", 1},
-				{"status", store.Filter{Statuses: []feedback.Status{"opened"}}, "requests_status", 1},
-				{"app, statuses", store.Filter{AppID: &app, Statuses: []feedback.Status{"opened", "planned"}}, "requests_app_status", 2},
+				{"all", index.Filter{}, "requests_box", 1},
+				{"app", index.Filter{AppID: &app}, "requests_app", 1},
+				{"status", index.Filter{Statuses: []feedback.Status{"opened"}}, "requests_status", 1},
+				{"app, statuses", index.Filter{AppID: &app, Statuses: []feedback.Status{"opened", "planned"}}, "requests_app_status", 2},
 			} {
 				form.filter.Box = feedback.Quarantine
-				for _, after := range []*store.Place{nil, {ID: *b.deep()}} {
+				for _, after := range []*index.Place{nil, {ID: *b.deep()}} {
 					var got []feedback.Request
-					var total store.Total
+					var total index.Total
 					sent := b.during(func(s *store.Store) (err error) {
-						got, total, err = s.Requests(ctx, b.account.ID, form.filter, store.Page{Sort: store.Newest, After: after, Limit: limit})
+						got, total, err = s.Index.List(ctx, b.account.ID, form.filter, index.Page{Sort: index.Newest, After: after, Limit: limit})
 						return err
 					})
 					name := c.name + ", " + form.name

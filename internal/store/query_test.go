@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/search"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -75,20 +76,20 @@ func TestQueries(t *testing.T) {
 		}
 		r.index()
 		r.drop(apps[0])
-		everything, _, err := r.Requests(ctx, account.ID, store.Filter{Box: feedback.Live}, store.Page{Sort: store.Newest, Limit: 1000})
+		everything, _, err := r.Index.List(ctx, account.ID, index.Filter{Box: feedback.Live}, index.Page{Sort: index.Newest, Limit: 1000})
 		if err != nil || len(everything) != 200 {
 			t.Fatalf("%d requests, %v", len(everything), err)
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			defer store.LeadTo(rapid.SampledFrom([]int64{0, 20, 1000}).Draw(t, "led"))()
-			f := store.Filter{Box: feedback.Live, Query: strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(queryWords, "da", "exp", "検", "nothing", "%", "_", "…")), 1, 4).Draw(t, "query"), " ")}
+			f := index.Filter{Box: feedback.Live, Query: strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(queryWords, "da", "exp", "検", "nothing", "%", "_", "…")), 1, 4).Draw(t, "query"), " ")}
 			if rapid.Bool().Draw(t, "of an app") {
 				f.AppID = &apps[1+rapid.IntRange(0, 1).Draw(t, "app")].ID
 			}
 			f.Statuses = rapid.SampledFrom([][]feedback.Status{nil, nil, {feedback.Status("planned")}, {feedback.Opened, feedback.Status("planned")}}).Draw(t, "statuses")
 			f.Tag = rapid.SampledFrom([]string{"", "", "t"}).Draw(t, "tag")
 			f.Source = rapid.SampledFrom([]string{"", "", "dashboard", "widget"}).Draw(t, "source")
-			page := store.Page{Sort: rapid.SampledFrom([]store.Sort{store.Newest, store.Oldest, store.MostVoted, store.RecentlyUpdated}).Draw(t, "sort"), Limit: rapid.IntRange(1, 60).Draw(t, "limit")}
+			page := index.Page{Sort: rapid.SampledFrom([]index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated}).Draw(t, "sort"), Limit: rapid.IntRange(1, 60).Draw(t, "limit")}
 			var want []string
 			for _, one := range everything {
 				if found(one, f.Query) && (f.AppID == nil || one.AppID == *f.AppID) && (f.Statuses == nil || slices.Contains(f.Statuses, one.Status)) &&
@@ -96,12 +97,12 @@ func TestQueries(t *testing.T) {
 					want = append(want, one.ID.String())
 				}
 			}
-			if page.Sort == store.Oldest {
+			if page.Sort == index.Oldest {
 				slices.Reverse(want)
 			}
 			var got []string
 			for {
-				rows, total, err := r.Requests(ctx, account.ID, f, page)
+				rows, total, err := r.Index.List(ctx, account.ID, f, page)
 				if err != nil || total.N != int64(len(want)) || !total.Exact {
 					t.Fatalf("%+v: %+v in all, want %d, %v", f, total, len(want), err)
 				}
@@ -112,7 +113,7 @@ func TestQueries(t *testing.T) {
 					break
 				}
 				last := rows[len(rows)-1]
-				page.After = &store.Place{ID: last.ID, Votes: last.Votes, UpdatedAt: last.UpdatedAt}
+				page.After = &index.Place{ID: last.ID, Votes: last.Votes, UpdatedAt: last.UpdatedAt}
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("%+v: found %v, want %v", f, got, want)
@@ -142,23 +143,23 @@ func TestQueryPlans(t *testing.T) {
 		for _, c := range []struct {
 			query   string
 			app     *feedback.ID
-			sort    store.Sort
+			sort    index.Sort
 			table   string
 			indexes []string
 			read    float64 // rows at the most, for a page and for its total
 		}{
-			{"rar", nil, store.Newest, "request_words", []string{words}, 2 * float64(b.size) / 50},
-			{"rare", &app, store.MostVoted, "request_words", []string{words}, 2 * float64(b.size) / 50},
-			{"ordinary rare", &app, store.Newest, "request_words", []string{words}, 2 * float64(b.size) / 50},
-			{"ordinary", nil, store.Newest, "requests", byID, 51},
-			{"ordinary", &app, store.Oldest, "requests", byID, 51},
-			{"ordinary weekly", &app, store.Newest, "request_words", []string{words}, float64(b.size) / 15},
-			{"ordinary weekly", nil, store.Oldest, "requests", byID, 10 * 51},
+			{"rar", nil, index.Newest, "request_words", []string{words}, 2 * float64(b.size) / 50},
+			{"rare", &app, index.MostVoted, "request_words", []string{words}, 2 * float64(b.size) / 50},
+			{"ordinary rare", &app, index.Newest, "request_words", []string{words}, 2 * float64(b.size) / 50},
+			{"ordinary", nil, index.Newest, "requests", byID, 51},
+			{"ordinary", &app, index.Oldest, "requests", byID, 51},
+			{"ordinary weekly", &app, index.Newest, "request_words", []string{words}, float64(b.size) / 15},
+			{"ordinary weekly", nil, index.Oldest, "requests", byID, 10 * 51},
 		} {
-			f, name := store.Filter{Box: feedback.Live, Query: c.query, AppID: c.app}, c.query+", "+string(c.sort)
+			f, name := index.Filter{Box: feedback.Live, Query: c.query, AppID: c.app}, c.query+", "+string(c.sort)
 			read := 0.0
 			for _, s := range b.during(func(s *store.Store) error {
-				_, _, err := s.Requests(ctx, b.account.ID, f, store.Page{Sort: c.sort, Limit: 51})
+				_, _, err := s.Index.List(ctx, b.account.ID, f, index.Page{Sort: c.sort, Limit: 51})
 				return err
 			}) {
 				switch {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -50,7 +51,7 @@ func TestRangesOfTime(t *testing.T) {
 // compareRange holds all that is said of a range against the number of its requests.
 func (r *rig) compareRange(accountID, appID feedback.ID, from, to feedback.Time, want int64) {
 	r.t.Helper()
-	for name, f := range map[string]store.Filter{
+	for name, f := range map[string]index.Filter{
 		"all": {}, "an app": {AppID: &appID}, "a tag": {Tag: "a"}, "words": {Query: "dark"},
 		"a status": {Statuses: []feedback.Status{feedback.Opened}},
 	} {
@@ -61,7 +62,7 @@ func (r *rig) compareRange(accountID, appID feedback.ID, from, to feedback.Time,
 			}
 		}
 	}
-	stats, err := r.RequestStats(ctx, accountID, nil, from, to)
+	stats, err := r.Index.Stats(ctx, accountID, nil, from, to)
 	var days, answers, tagged int64
 	for _, d := range stats.ByDay {
 		days += d.Requests
@@ -78,11 +79,11 @@ func (r *rig) compareRange(accountID, appID feedback.ID, from, to feedback.Time,
 }
 
 // tallies are how many requests each way to read a filter finds.
-func (r *rig) tallies(accountID feedback.ID, f store.Filter) map[string]int64 {
+func (r *rig) tallies(accountID feedback.ID, f index.Filter) map[string]int64 {
 	r.t.Helper()
 	found := map[string]int64{}
-	for _, sort := range []store.Sort{store.Newest, store.Oldest, store.MostVoted, store.RecentlyUpdated} {
-		requests, total, err := r.Requests(ctx, accountID, f, store.Page{Sort: sort, Limit: 10})
+	for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated} {
+		requests, total, err := r.Index.List(ctx, accountID, f, index.Page{Sort: sort, Limit: 10})
 		if err != nil || !total.Exact {
 			r.t.Fatal(total, err)
 		}
@@ -93,7 +94,7 @@ func (r *rig) tallies(accountID feedback.ID, f store.Filter) map[string]int64 {
 		r.t.Fatal(err)
 	}
 	found["the export"] = int64(len(exported))
-	facets, err := r.Facets(ctx, accountID, f)
+	facets, err := r.Index.Facets(ctx, accountID, f)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -151,20 +152,20 @@ func TestOrdersWithinAMillisecond(t *testing.T) {
 				all = append(all, request)
 			}
 			limit := rapid.IntRange(1, 4).Draw(t, "limit")
-			for sort, compare := range map[store.Sort]func(a, b feedback.Request) int{
-				store.Newest: func(a, b feedback.Request) int { return cmp.Compare(b.ID.String(), a.ID.String()) },
-				store.Oldest: func(a, b feedback.Request) int { return cmp.Compare(a.ID.String(), b.ID.String()) },
-				store.MostVoted: func(a, b feedback.Request) int {
+			for sort, compare := range map[index.Sort]func(a, b feedback.Request) int{
+				index.Newest: func(a, b feedback.Request) int { return cmp.Compare(b.ID.String(), a.ID.String()) },
+				index.Oldest: func(a, b feedback.Request) int { return cmp.Compare(a.ID.String(), b.ID.String()) },
+				index.MostVoted: func(a, b feedback.Request) int {
 					return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.ID.String(), a.ID.String()))
 				},
-				store.RecentlyUpdated: func(a, b feedback.Request) int {
+				index.RecentlyUpdated: func(a, b feedback.Request) int {
 					return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID.String(), a.ID.String()))
 				},
 			} {
 				slices.SortFunc(all, compare)
-				page := store.Page{Sort: sort, Limit: limit}
+				page := index.Page{Sort: sort, Limit: limit}
 				for i := 0; ; {
-					requests, _, err := r.Requests(ctx, account.ID, store.Filter{AppID: &app.ID, Box: feedback.Live}, page)
+					requests, _, err := r.Index.List(ctx, account.ID, index.Filter{AppID: &app.ID, Box: feedback.Live}, page)
 					if err != nil || len(requests) != min(limit, len(all)-i) {
 						t.Fatalf("%s: %d requests from %d of %d on, %v", sort, len(requests), i, len(all), err)
 					}
@@ -178,7 +179,7 @@ func TestOrdersWithinAMillisecond(t *testing.T) {
 						i++
 					}
 					last := all[i-1]
-					page.After = &store.Place{ID: last.ID, Votes: last.Votes, UpdatedAt: last.UpdatedAt}
+					page.After = &index.Place{ID: last.ID, Votes: last.Votes, UpdatedAt: last.UpdatedAt}
 				}
 			}
 		})

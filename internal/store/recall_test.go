@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/search"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -37,7 +38,7 @@ func TestRecall(t *testing.T) {
 		r.index()
 		all, ours, theirs := map[string]float64{}, map[string]float64{}, map[string]float64{}
 		for i, p := range pairs {
-			similar, err := r.Similar(ctx, app.AccountID, store.Likeness{AppID: app.ID, Text: p.question, Limit: 5})
+			similar, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: p.question, Limit: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +90,7 @@ func (r *rig) checkSearchPlans(app feedback.App) {
 		if _, err := s.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("One more", "")}); err != nil {
 			return err
 		}
-		_, _, err := s.Index(ctx, feedback.ID{})
+		_, _, err := s.Index.Follow(ctx, feedback.ID{}, index.Chunk)
 		return err
 	}
 	edited := func(s *store.Store) error {
@@ -100,11 +101,11 @@ func (r *rig) checkSearchPlans(app feedback.App) {
 		}); err != nil {
 			return err
 		}
-		_, _, err := s.Index(ctx, feedback.ID{})
+		_, _, err := s.Index.Follow(ctx, feedback.ID{}, index.Chunk)
 		return err
 	}
 	similar := func(s *store.Store) error {
-		_, err := s.Similar(ctx, app.AccountID, store.Likeness{AppID: app.ID, Text: "calendar of the invoice list", Limit: 5})
+		_, err := s.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: "calendar of the invoice list", Limit: 5})
 		return err
 	}
 	purged := func(s *store.Store) error {

@@ -3,15 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
+	"errors"
 	"slices"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/row"
 )
-
-const requestColumns = `id, app_id, box, status, title, description, submitter_email, submitter_name, submitter_external_id, submitter_verified,
-	tags, votes, comments, assignee_id, merged_into_id, eta, attachments, metadata, source, version, created_at, updated_at`
 
 // Request returns a request of the account that is not in the bin, or
 // ErrRequestNotFound.
@@ -85,27 +83,26 @@ func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedb
 	return readRequest(ctx, tx, accountID, id)
 }
 
-// saveRequest stores a request that was read as old, or fails with database.ErrStale. It
-// refuses an assignee that the account does not have.
+// errBehindGate is a fault of ours: a transaction has changed a request without its app's gate.
+var errBehindGate = errors.New("a request was changed by a transaction that did not lock its app's gate")
+
+// saveRequest stores a request that was read as old behind the gate. It refuses an
+// assignee that the account does not have.
 func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request, answers bool) error {
 	if reassigned(old, r) {
 		if err := checkAssignee(ctx, tx, accountID, *r.AssigneeID); err != nil {
 			return err
 		}
 	}
-	tags, err := json.Marshal(r.Tags)
-	if err != nil {
-		return err
-	}
-	n, err := database.Changed(ctx, tx,
-		`UPDATE requests SET box = $3, status = $4, title = $5, description = $6, tags = $7, assignee_id = $8, eta = $9,
-		version = $10, updated_at = $11, `+answered("$13")+` WHERE account_id = $1 AND id = $2 AND version = $12`,
-		accountID, r.ID, string(r.Box), string(r.Status), r.Title, r.Description, string(tags), r.AssigneeID, r.ETA, r.Version, r.UpdatedAt, old.Version, answerAt(answers, r.UpdatedAt))
+	p := database.Parameters{accountID, r.ID, old.Version}
+	n, err := database.Changed(ctx, tx, "UPDATE requests SET "+
+		row.Assign(&p, &r, "box", "status", "title", "description", "tags", "assignee_id", "eta", "version", "updated_at")+", "+
+		answered(p.Add(answerAt(answers, r.UpdatedAt)))+" WHERE account_id = $1 AND id = $2 AND version = $3", p...)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return database.ErrStale
+		return errBehindGate
 	}
 	if slices.Equal(old.Tags, r.Tags) {
 		return nil
@@ -185,36 +182,9 @@ func kindOfMove(from, to feedback.Box) feedback.ChangeKind {
 }
 
 func readRequest(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.Request, error) {
-	r, err := scanRequest(q.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests r WHERE r.account_id = $1 AND r.id = $2
+	r, err := row.Scan(q.QueryRowContext(ctx, "SELECT "+row.Columns+` FROM requests r WHERE r.account_id = $1 AND r.id = $2
 		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, accountID, id))
 	return r, orNotFound(err, feedback.ErrRequestNotFound)
-}
-
-func scanRequest(from database.Row) (feedback.Request, error) {
-	var r feedback.Request
-	var tags, attachments, metadata []byte
-	err := from.Scan(&r.ID, &r.AppID, (*string)(&r.Box), (*string)(&r.Status), &r.Title, &r.Description,
-		&r.Submitter.Email, &r.Submitter.Name, &r.Submitter.ExternalID, &r.Submitter.Verified,
-		&tags, &r.Votes, &r.Comments, &r.AssigneeID, &r.MergedIntoID, &r.ETA, &attachments, &metadata, &r.Source, &r.Version, &r.CreatedAt, &r.UpdatedAt)
-	if err != nil {
-		return r, err
-	}
-	// Most have none of them, and the parser would take a tenth of the time of a list.
-	r.Tags, r.Attachments, r.Metadata = []string{}, []feedback.Attachment{}, feedback.Metadata{}
-	if string(tags) != "[]" {
-		if err := json.Unmarshal(tags, &r.Tags); err != nil {
-			return r, err
-		}
-	}
-	if string(attachments) != "[]" {
-		if err := json.Unmarshal(attachments, &r.Attachments); err != nil {
-			return r, err
-		}
-	}
-	if string(metadata) != "{}" {
-		err = json.Unmarshal(metadata, &r.Metadata)
-	}
-	return r, err
 }
 
 // insertRequests adds rows; those whose idempotency key is taken are left out. It
@@ -222,16 +192,12 @@ func scanRequest(from database.Row) (feedback.Request, error) {
 func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow) (map[feedback.ID]bool, error) {
 	added := make(map[feedback.ID]bool, len(rows))
 	for _, piece := range database.Powers(rows) {
-		args := make([]any, 0, requestInserted*len(piece))
+		var args []any
 		for _, n := range piece {
-			row, err := n.args(accountID)
-			if err != nil {
-				return nil, err
-			}
-			args = append(args, row...)
+			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint)
 		}
-		ids, err := database.All(ctx, tx, scanID, "INSERT INTO requests (account_id, "+requestColumns+", idempotency_key, fingerprint) VALUES "+
-			s.db.Placeholders(len(piece), requestInserted)+" ON CONFLICT DO NOTHING RETURNING id", args...)
+		ids, err := database.All(ctx, tx, database.One[feedback.ID], "INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint) VALUES "+
+			s.db.Placeholders(len(piece), len(args)/len(piece))+" ON CONFLICT DO NOTHING RETURNING id", args...)
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +211,7 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 // removeChildren removes what belongs to requests that go for good. Of their files it
 // lets go, for the worker to remove.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	for _, table := range []string{"changes", "request_tags", "votes", "comments", "indexed_requests"} {
+	for _, table := range []string{"changes", "request_tags", "votes", "comments"} {
 		p := database.Parameters{accountID}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+
 			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, ids)+")", p...); err != nil {
@@ -263,35 +229,10 @@ type newRow struct {
 	fingerprint []byte
 }
 
-// requestInserted is how many columns a new request has.
-const requestInserted = 25
-
-func (n newRow) args(accountID feedback.ID) ([]any, error) {
-	r := n.request
-	tags, err := json.Marshal(r.Tags)
-	if err != nil {
-		return nil, err
-	}
-	metadata, err := r.Metadata.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	return []any{
-		accountID, r.ID, r.AppID, string(r.Box), string(r.Status), r.Title, r.Description,
-		r.Submitter.Email, r.Submitter.Name, r.Submitter.ExternalID, r.Submitter.Verified, string(tags), r.Votes, r.Comments,
-		r.AssigneeID, r.MergedIntoID, r.ETA, "[]", string(metadata), r.Source, r.Version, r.CreatedAt, r.UpdatedAt, n.key, n.fingerprint,
-	}, nil
-}
-
 // order is by which rows are inserted: that of the index of idempotency keys.
 func (n newRow) order() string {
 	if n.key == nil {
 		return ""
 	}
 	return n.request.AppID.String() + *n.key
-}
-
-func scanID(r database.Row) (id feedback.ID, err error) {
-	err = r.Scan(&id)
-	return id, err
 }

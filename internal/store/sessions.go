@@ -275,7 +275,7 @@ func (s *Store) endSessions(ctx context.Context, tx *sql.Tx, accountID, userID, 
 // may be many more than MaxSessions, as earlier versions had no limit: each login ends
 // some of them.
 func (s *Store) endSurplus(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {
-	surplus, err := database.All(ctx, tx, scanID,
+	surplus, err := database.All(ctx, tx, database.One[feedback.ID],
 		`SELECT id FROM sessions WHERE account_id = $1 AND user_id = $2
 			ORDER BY COALESCE(used_at, created_at) DESC, id DESC LIMIT CAST($3 AS BIGINT) OFFSET CAST($4 AS BIGINT)`,
 		accountID, userID, MaxSessions, MaxSessions-1)

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -31,7 +30,7 @@ func BenchmarkSimilar(b *testing.B) {
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {
 				began := time.Now()
-				if _, err := r.Similar(ctx, account.ID, store.Likeness{AppID: app.ID, Text: pairs[i%len(pairs)].question, Limit: 5}); err != nil {
+				if _, err := r.Index.Similar(ctx, account.ID, index.Likeness{AppID: app.ID, Text: pairs[i%len(pairs)].question, Limit: 5}); err != nil {
 					b.Fatal(err)
 				}
 				took = append(took, time.Since(began))

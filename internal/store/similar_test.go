@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -46,18 +47,18 @@ func TestSimilar(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, c := range map[string]struct {
-			like store.Likeness
+			like index.Likeness
 			want []string
 		}{
-			"all":     {store.Likeness{Text: "dark night", Limit: 9}, []string{"Dark theme at night", "Dark mode"}},
-			"merged":  {store.Likeness{Text: "nihgt theme", Limit: 9}, []string{"Dark mode", "Dark theme at night"}},
-			"itself":  {store.Likeness{Text: "dark night", Limit: 9, Except: &root.ID}, []string{"Dark theme at night"}},
-			"status":  {store.Likeness{Text: "dark night", Limit: 9, Statuses: []feedback.Status{"planned"}}, []string{"Dark theme at night"}},
-			"limit":   {store.Likeness{Text: "dark night", Limit: 1}, []string{"Dark theme at night"}},
-			"nothing": {store.Likeness{Text: "?!", Limit: 9}, []string{}},
+			"all":     {index.Likeness{Text: "dark night", Limit: 9}, []string{"Dark theme at night", "Dark mode"}},
+			"merged":  {index.Likeness{Text: "nihgt theme", Limit: 9}, []string{"Dark mode", "Dark theme at night"}},
+			"itself":  {index.Likeness{Text: "dark night", Limit: 9, Except: &root.ID}, []string{"Dark theme at night"}},
+			"status":  {index.Likeness{Text: "dark night", Limit: 9, Statuses: []feedback.Status{"planned"}}, []string{"Dark theme at night"}},
+			"limit":   {index.Likeness{Text: "dark night", Limit: 1}, []string{"Dark theme at night"}},
+			"nothing": {index.Likeness{Text: "?!", Limit: 9}, []string{}},
 		} {
 			c.like.AppID = app.ID
-			similar, err := r.Similar(ctx, account.ID, c.like)
+			similar, err := r.Index.Similar(ctx, account.ID, c.like)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +80,7 @@ func TestSimilarWaits(t *testing.T) {
 	account := r.account("Acme")
 	app, other := r.app(account), r.app(account)
 	search := func(ctx context.Context) error {
-		_, err := r.Similar(ctx, account.ID, store.Likeness{AppID: app.ID, Text: "dark", Limit: 1})
+		_, err := r.Index.Similar(ctx, account.ID, index.Likeness{AppID: app.ID, Text: "dark", Limit: 1})
 		return err
 	}
 	release := r.HoldSearches(other.ID)

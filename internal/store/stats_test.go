@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -65,11 +66,11 @@ const day = 24 * time.Hour
 // compare holds the stats of a range against the totals of lists, and returns how many
 // requests there are.
 func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, from, to feedback.Time) int64 {
-	stats, err := r.RequestStats(ctx, account.ID, app, from, to)
+	stats, err := r.Index.Stats(ctx, account.ID, app, from, to)
 	if err != nil || !stats.TagsExact {
 		t.Fatal(stats, err)
 	}
-	total := func(f store.Filter) int64 {
+	total := func(f index.Filter) int64 {
 		f.Box = feedback.Live
 		if f.AppID == nil {
 			f.AppID = app
@@ -77,7 +78,7 @@ func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, fr
 		if f.CreatedAfter == nil {
 			f.CreatedAfter, f.CreatedBefore = &from, &to
 		}
-		_, total, err := r.Requests(ctx, account.ID, f, store.Page{Sort: store.Newest, Limit: 1})
+		_, total, err := r.Index.List(ctx, account.ID, f, index.Page{Sort: index.Newest, Limit: 1})
 		if err != nil || !total.Exact {
 			t.Fatal(total, err)
 		}
@@ -88,10 +89,10 @@ func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, fr
 			t.Fatalf("%s from %v to %v: %d, want %d: %+v", what, from.Std(), to.Std(), got, want, stats)
 		}
 	}
-	check("total", stats.Total, total(store.Filter{}))
+	check("total", stats.Total, total(index.Filter{}))
 	var byStatus, byDay, byApp int64
 	for i, s := range stats.ByStatus {
-		check(string(s.Status), s.Requests, total(store.Filter{Statuses: []feedback.Status{s.Status}}))
+		check(string(s.Status), s.Requests, total(index.Filter{Statuses: []feedback.Status{s.Status}}))
 		if byStatus += s.Requests; s.Status != feedback.Statuses()[i] {
 			t.Fatalf("%s is not in its place", s.Status)
 		}
@@ -108,7 +109,7 @@ func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, fr
 			end = to.Std()
 		}
 		after, before := feedback.At(next), feedback.At(end)
-		check(d.Day, d.Requests, total(store.Filter{CreatedAfter: &after, CreatedBefore: &before}))
+		check(d.Day, d.Requests, total(index.Filter{CreatedAfter: &after, CreatedBefore: &before}))
 		if byDay += d.Requests; d.Day != next.Format(time.DateOnly) {
 			t.Fatalf("%s in the place of %v", d.Day, next)
 		}
@@ -116,7 +117,7 @@ func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, fr
 	}
 	check("days", feedback.At(next).Std().UnixMicro(), to.Std().UnixMicro())
 	for _, a := range stats.ByApp {
-		check("app", a.Requests, total(store.Filter{AppID: &a.AppID}))
+		check("app", a.Requests, total(index.Filter{AppID: &a.AppID}))
 		byApp += a.Requests
 	}
 	for _, n := range []int64{byStatus, byDay, byApp} {
@@ -128,7 +129,7 @@ func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, fr
 		if i >= 0 {
 			n = stats.ByTag[i].Requests
 		}
-		check(tag, n, total(store.Filter{Tag: tag}))
+		check(tag, n, total(index.Filter{Tag: tag}))
 	}
 	if !slices.IsSortedFunc(stats.ByTag, func(a, b feedback.Tag) int { return int(b.Requests - a.Requests) }) {
 		t.Fatalf("%+v is not sorted", stats.ByTag)
@@ -157,7 +158,7 @@ func TestStatsPlans(t *testing.T) {
 			for _, app := range []*feedback.ID{nil, &b.apps[1].ID} {
 				var got feedback.Stats
 				sent := b.during(func(s *store.Store) (err error) {
-					got, err = s.RequestStats(ctx, b.account.ID, app, from, to)
+					got, err = s.Index.Stats(ctx, b.account.ID, app, from, to)
 					return err
 				})
 				for _, s := range sent {
@@ -175,10 +176,10 @@ func TestStatsPlans(t *testing.T) {
 					}
 					b.checkIndexOnly(s, strings.Contains(s.query, "r.app_id NOT IN") || strings.Contains(s.query, "r.id = t.request_id"))
 				}
-				stats, err := b.RequestStats(ctx, b.account.ID, app, whole, to)
+				stats, err := b.Index.Stats(ctx, b.account.ID, app, whole, to)
 				outside := map[bool]int64{true: 1}[app == nil] // the one of which the others are copies
-				f := store.Filter{Box: feedback.Live, AppID: app}
-				_, total, listErr := b.Requests(ctx, b.account.ID, f, store.Page{Sort: store.Newest, Limit: 1})
+				f := index.Filter{Box: feedback.Live, AppID: app}
+				_, total, listErr := b.Index.List(ctx, b.account.ID, f, index.Page{Sort: index.Newest, Limit: 1})
 				if err != nil || listErr != nil || stats.Total+outside != total.N || got.Total >= stats.Total || got.Total == 0 {
 					t.Errorf("%d and %d of %d, %v, %v", got.Total, stats.Total, total.N, err, listErr)
 				}

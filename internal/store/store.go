@@ -1,6 +1,5 @@
-// Package store holds every SQL statement of the service, written once for
-// SQLite and PostgreSQL. A method is one thing that must happen whole: callers
-// never see a transaction. Statements use $1…$n, and every one on a table of
+// Package store keeps the nouns, the log of changes and the counters. A method is one
+// thing that must happen as a whole: callers never see a transaction. Statements use $1…$n, and every one on a table of
 // account data says account_id = $1.
 package store
 
@@ -12,14 +11,13 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	"gatherkit/internal/batch"
 	"gatherkit/internal/database"
-	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 )
 
 // Options say where the store is and what it depends on.
@@ -49,6 +47,8 @@ type Options struct {
 // Store is the service's memory. Its methods are safe for concurrent use and may
 // be called from several processes on the same database.
 type Store struct {
+	Index *index.Index // finds requests
+
 	db   *database.DB
 	now  func() time.Time
 	rand io.Reader
@@ -59,11 +59,6 @@ type Store struct {
 	keys    *batch.Batcher[string, struct{}, feedback.App] // look-ups, by the API key
 
 	arrived atomic.Int64 // submissions that this process has been given
-
-	words vocabularies
-	// searches divides half of the processors among the apps in which similar requests are
-	// searched, so that the other calls go on.
-	searches *fair.Pool[feedback.ID]
 
 	removeFile func(context.Context, feedback.ID) error
 	unsentLife time.Duration // of files that have not come, as far as the store knows
@@ -94,10 +89,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	half := int64(max(1, runtime.GOMAXPROCS(0)/2))
 	s := &Store{
-		db: db, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log,
-		removeFile: o.RemoveFile, unsentLife: feedback.SendLife, searches: fair.New[feedback.ID](half, half),
+		Index: index.New(db, o.Now), db: db, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log,
+		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
 	}
 	if o.FilesSentPast {
 		s.unsentLife = feedback.UploadLife

@@ -154,7 +154,7 @@ func (s *Store) forgetUploads(ctx context.Context, accountID feedback.ID) error 
 	}
 	for n := uploadChunk; n == uploadChunk; {
 		unsent, now := s.unsentLife+forgottenLate, s.now()
-		old, err := database.All(ctx, s.db.Reader(), scanID, `SELECT id FROM uploads
+		old, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], `SELECT id FROM uploads
 			WHERE account_id = $1 AND request_id IS NULL AND id < $2 AND (id < $3 OR ready = $4) ORDER BY id LIMIT CAST($5 AS BIGINT)`,
 			accountID, feedback.FirstIDAt(now.Add(-unsent)), feedback.FirstIDAt(now.Add(-forgottenAfter)), false, uploadChunk)
 		if n = len(old); err != nil || n == 0 {

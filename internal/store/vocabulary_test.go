@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -31,7 +32,7 @@ func TestVocabularyHasABound(t *testing.T) {
 				pages++
 			}
 		})
-		if _, err := s.Similar(ctx, account.ID, store.Likeness{AppID: app.ID, Text: "dark mode", Limit: 1}); err != nil {
+		if _, err := s.Index.Similar(ctx, account.ID, index.Likeness{AppID: app.ID, Text: "dark mode", Limit: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if pages != 20 {
@@ -65,7 +66,7 @@ func TestVocabularyStaysFresh(t *testing.T) {
 			t.Helper()
 			r.spoil("UPDATE index_progress SET seq = seq + 1 WHERE account_id = $1", account.ID)
 			before := reads
-			if _, err := s.Similar(ctx, account.ID, store.Likeness{AppID: app.ID, Text: "drak", Limit: 1}); err != nil {
+			if _, err := s.Index.Similar(ctx, account.ID, index.Likeness{AppID: app.ID, Text: "drak", Limit: 1}); err != nil {
 				t.Fatal(err)
 			}
 			if reads-before != want {

@@ -122,7 +122,7 @@ func (s *Store) cast(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by 
 // vote of theirs counts there already.
 func (s *Store) addVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, v feedback.Vote) (int64, error) {
 	key := v.Key()
-	given, err := database.All(ctx, tx, scanID, "SELECT request_id FROM votes"+
+	given, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT request_id FROM votes"+
 		" WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere, accountID, r.ID, key)
 	if err != nil || slices.Contains(given, r.ID) {
 		return r.Votes, err
@@ -140,7 +140,7 @@ func (s *Store) addVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 // removeVote removes a person's votes from wherever they count for a request that is
 // not merged.
 func (s *Store) removeVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, p feedback.Person) (int64, error) {
-	ids, err := database.All(ctx, tx, scanID, "DELETE FROM votes"+
+	ids, err := database.All(ctx, tx, database.One[feedback.ID], "DELETE FROM votes"+
 		" WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere+" RETURNING request_id", accountID, r.ID, p.Key())
 	if err != nil || len(ids) == 0 {
 		return r.Votes, err
@@ -163,7 +163,7 @@ func (s *Store) countVotes(ctx context.Context, tx *sql.Tx, accountID feedback.I
 		return err
 	}
 	// The databases return them in any order.
-	slices.SortFunc(counted, func(a, b voteCount) int { return compareIDs(a.id, b.id) })
+	slices.SortFunc(counted, func(a, b voteCount) int { return a.id.Compare(b.id) })
 	for i := range counted {
 		c.RequestID = &counted[i].id
 		c.Before, c.After = votesBefore(counted[i].n-more, counted[i].n)

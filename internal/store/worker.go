@@ -11,6 +11,7 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 )
 
 // The worker removes what is no longer wanted, and beside that fills the index of words,
@@ -40,8 +41,8 @@ func (s *Store) Work(ctx context.Context) {
 		s.run(ctx, lease{name: workerLease, holder: s.ids.New()}, func(l *lease) (bool, error) { return s.work(ctx, l, &swept) })
 	})
 	wg.Go(func() {
-		f := follower{chunk: indexChunk}
-		s.run(ctx, lease{name: indexLease, holder: s.ids.New()}, func(l *lease) (bool, error) { return s.index(ctx, l, &f) })
+		f := follower{chunk: index.Chunk}
+		s.run(ctx, lease{name: indexLease, holder: s.ids.New()}, func(l *lease) (bool, error) { return s.follow(ctx, l, &f) })
 	})
 	wg.Wait()
 }
@@ -121,20 +122,20 @@ type follower struct {
 	chunk int
 }
 
-// index lets the index follow for a bit. While submissions come in, it takes a sixteenth
+// follow lets the index follow for a bit. While submissions come in, it takes a sixteenth
 // of the time only: what comes in goes before what is found.
-func (s *Store) index(ctx context.Context, l *lease, f *follower) (more bool, err error) {
+func (s *Store) follow(ctx context.Context, l *lease, f *follower) (more bool, err error) {
 	leading, err := s.take(ctx, l)
 	if err != nil || !leading {
 		return false, err
 	}
 	began, arrived := time.Now(), s.arrived.Load()
-	f.next, more, err = s.indexSome(ctx, f.next, f.chunk)
+	f.next, more, err = s.Index.Follow(ctx, f.next, f.chunk)
 	if s.arrived.Load() == arrived {
-		f.chunk = min(2*f.chunk, maxIndexChunk)
+		f.chunk = min(2*f.chunk, index.MaxChunk)
 		return more, err
 	}
-	f.chunk = indexChunk
+	f.chunk = index.Chunk
 	if more {
 		select {
 		case <-ctx.Done():
@@ -189,7 +190,7 @@ func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	return true, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if more, err := purgeWords(ctx, tx, p); err != nil || more {
+		if more, err := index.PurgeApp(ctx, tx, p.accountID, p.appID); err != nil || more {
 			return err
 		}
 		return purgeSome(ctx, tx, p)
@@ -199,12 +200,15 @@ func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 // purgeSome removes a chunk of an app's requests with their history, and at last
 // what is left of the app itself.
 func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
-	ids, err := database.All(ctx, tx, scanID, "SELECT id FROM requests"+
+	ids, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT id FROM requests"+
 		" WHERE account_id = $1 AND app_id = $2 ORDER BY box, id ASC NULLS FIRST LIMIT $3", p.accountID, p.appID, purgeChunk)
 	if err != nil {
 		return err
 	}
 	if len(ids) > 0 {
+		if err := index.Forget(ctx, tx, p.accountID, ids); err != nil {
+			return err
+		}
 		if err := removeChildren(ctx, tx, p.accountID, ids); err != nil {
 			return err
 		}
@@ -241,7 +245,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	if err := s.forgetExports(ctx); err != nil {
 		return err
 	}
-	accounts, err := database.All(ctx, s.db.Reader(), scanID, "SELECT account_id FROM accounts ORDER BY account_id")
+	accounts, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM accounts ORDER BY account_id")
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/row"
 )
 
 // A page is merged in SQL from ranges, each of which is read from an index in the
@@ -20,14 +21,13 @@ import (
 // pageQuery makes the statements of one page.
 type pageQuery struct {
 	database.Parameters
-	reach
-	filter Filter
+	Scope
 	page   Page
 	common string // conditions of every range
 }
 
-func newPageQuery(accountID feedback.ID, f Filter, page Page, reach reach) *pageQuery {
-	q := &pageQuery{Parameters: database.Parameters{accountID, string(f.Box), page.Limit}, reach: reach, filter: f, page: page}
+func newPageQuery(s Scope, page Page) *pageQuery {
+	q := &pageQuery{Parameters: database.Parameters{s.accountID, string(s.filter.Box), page.Limit}, Scope: s, page: page}
 	q.common = q.conditions()
 	return q
 }
@@ -61,10 +61,10 @@ func merged(ranges []string, order string) string {
 // rows reads the page.
 func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
 	again := func() *pageQuery { // with parameters of its own
-		return newPageQuery(q.Parameters[0].(feedback.ID), q.filter, q.page, q.reach)
+		return newPageQuery(q.Scope, q.page)
 	}
 	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
-		return database.All(ctx, from, scanRequest, statement, q.Parameters...)
+		return database.All(ctx, from, row.Scan, statement, q.Parameters...)
 	}
 	switch {
 	case q.narrow():
@@ -97,7 +97,7 @@ func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback
 		others, err := run(q, q.unchangedRows(since))
 		rows = append(rows, others...)
 		slices.SortFunc(rows, func(a, b feedback.Request) int {
-			return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), compareIDs(b.ID, a.ID))
+			return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), b.ID.Compare(a.ID))
 		})
 		return rows[:min(len(rows), q.page.Limit)], err
 	}
@@ -110,7 +110,7 @@ const limited = " LIMIT CAST($3 AS BIGINT)"
 
 // one is a range of the requests that a condition picks.
 func (q *pageQuery) one(where, order string) string {
-	return "SELECT " + requestColumns + " FROM requests WHERE account_id = $1 AND box = $2" + where + q.common + " ORDER BY " + order + limited
+	return "SELECT " + row.Columns + " FROM requests WHERE account_id = $1 AND box = $2" + where + q.common + " ORDER BY " + order + limited
 }
 
 // conditions are those parts of the filter that pick no index.
@@ -234,11 +234,11 @@ func (q *pageQuery) unchangedRows(since *feedback.Time) string {
 }
 
 // app is the filter's app. Hidden, neither database takes the index of apps.
-func (q *pageQuery) app(hidden bool) string {
+func (q *pageQuery) app(withoutIndex bool) string {
 	switch {
 	case q.filter.AppID == nil:
 		return ""
-	case hidden:
+	case withoutIndex:
 		return " AND COALESCE(app_id, app_id) = " + q.Add(*q.filter.AppID)
 	}
 	return " AND app_id = " + q.Add(*q.filter.AppID)
@@ -258,7 +258,7 @@ func (q *pageQuery) others() string {
 
 // narrow reports whether few requests are picked, to which something leads.
 func (q *pageQuery) narrow() bool {
-	return q.filter.narrow() || q.match != nil && q.match.leads
+	return q.filter.narrow() || q.match != nil && q.match.drives
 }
 
 // narrowRange is what a tag, a person, a rare source or a word picks, by an index of that, and
@@ -268,7 +268,7 @@ func (q *pageQuery) narrowRange() string {
 	if from == "" {
 		return q.one(where+q.beyond(), q.order())
 	}
-	return "SELECT " + requestColumns + from + where + q.common + q.beyond() + " ORDER BY " + q.order() + limited
+	return "SELECT " + row.Columns + from + where + q.common + q.beyond() + " ORDER BY " + q.order() + limited
 }
 
 // joined looks up the requests that come from somewhere. SQLite, which knows of no
@@ -294,7 +294,7 @@ func (q *pageQuery) narrowed() (where, from string) {
 	case f.AssigneeID != nil:
 		return " AND assignee_id = " + q.Add(*f.AssigneeID) + rest, ""
 	case f.Source == "" || f.Source == fromWidget:
-		return rest, " FROM " + q.match.led(&q.Parameters, q.live) + joined
+		return rest, " FROM " + q.match.candidates(&q.Parameters, q.live) + joined
 	}
 	return " AND source <> 'widget' AND source = " + q.Add(f.Source) + rest, ""
 }

@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"cmp"
@@ -65,7 +65,7 @@ func (f Filter) picks(part facet) bool {
 
 // facetCounter counts for one filter, all facets together for a limited time.
 type facetCounter struct {
-	*Store
+	*Index
 	accountID feedback.ID
 	filter    Filter
 	end       time.Time
@@ -76,8 +76,10 @@ type facetCounter struct {
 
 // counter is one of request_counts.
 type counter struct {
-	countKey
-	n int64
+	appID  feedback.ID
+	box    feedback.Box
+	status feedback.Status
+	n      int64
 }
 
 // group are requests that are alike in all that is counted by values.
@@ -100,9 +102,9 @@ type sums struct {
 // Facets counts what lists would have if another value were chosen for one part of the
 // filter. It refuses with ErrAppNotFound when the filter names an app that the account
 // does not have.
-func (s *Store) Facets(ctx context.Context, accountID feedback.ID, f Filter) (found feedback.Facets, err error) {
-	c := &facetCounter{Store: s, accountID: accountID, filter: f, end: time.Now().Add(countTime)}
-	if _, err := c.reach(ctx, f); err != nil {
+func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (found feedback.Facets, err error) {
+	c := &facetCounter{Index: x, accountID: accountID, filter: f, end: time.Now().Add(countTime)}
+	if _, err := c.scope(ctx, f); err != nil {
 		return found, err
 	}
 	if err := c.readCounters(ctx); err != nil {
@@ -122,23 +124,23 @@ type lookedUp struct {
 	match match
 }
 
-// reach is reachOf, and looks the query up once for the same apps.
-func (c *facetCounter) reach(ctx context.Context, f Filter) (reach, error) {
-	r, err := reachBeforeQuery(ctx, c.db.Reader(), c.accountID, f)
-	if err != nil || f.Query == "" || r.n == 0 {
-		return r, err
+// scope is Resolve, and looks the query up once for the same apps.
+func (c *facetCounter) scope(ctx context.Context, f Filter) (Scope, error) {
+	s, err := resolveApps(ctx, c.db.Reader(), c.accountID, f)
+	if err != nil || f.Query == "" || s.n == 0 {
+		return s, err
 	}
 	for _, known := range c.looked {
-		if slices.Equal(known.apps, r.live) {
-			return r.by(f, known.match), nil
+		if slices.Equal(known.apps, s.live) {
+			return s.matching(known.match), nil
 		}
 	}
-	m, err := look(ctx, c.db.Reader(), c.accountID, f.Query, r.live)
+	m, err := lookup(ctx, c.db.Reader(), c.accountID, f.Query, s.live)
 	if err != nil {
-		return r, err
+		return s, err
 	}
-	c.looked = append(c.looked, lookedUp{r.live, m})
-	return r.by(f, m), nil
+	c.looked = append(c.looked, lookedUp{s.live, m})
+	return s.matching(m), nil
 }
 
 func (c *facetCounter) readCounters(ctx context.Context) (err error) {
@@ -190,7 +192,7 @@ func (c *facetCounter) values(ctx context.Context, part facet) (sums, error) {
 // byIndex counts assigned requests, or those that did not come by the widget, by the
 // index that has these alone; the others are what the counters know beside.
 func (c *facetCounter) byIndex(ctx context.Context, f Filter, part facet) (sums, error) {
-	within, err := c.reach(ctx, f)
+	within, err := c.scope(ctx, f)
 	if err != nil {
 		return sums{}, err
 	}
@@ -198,7 +200,7 @@ func (c *facetCounter) byIndex(ctx context.Context, f Filter, part facet) (sums,
 	if part == bySource {
 		column, where, others = "source", "source <> 'widget'", fromWidget
 	}
-	q := &pageQuery{Parameters: database.Parameters{c.accountID, string(f.Box)}, reach: within, filter: f}
+	q := &pageQuery{Parameters: database.Parameters{c.accountID, string(f.Box)}, Scope: within}
 	where += q.app(true) + q.others()
 	result := sums{map[string]int64{others: c.total(f)}, true}
 	_, err = database.All(ctx, c.db.Reader(), func(r database.Row) (none struct{}, err error) {
@@ -236,12 +238,12 @@ func (c *facetCounter) grouped(ctx context.Context, part facet) (groups, error) 
 // groupRows counts the rows that a filter matches, in groups. Hidden, no column makes
 // SQLite walk an index in its order.
 func (c *facetCounter) groupRows(ctx context.Context, f Filter) (found groups, err error) {
-	within, err := c.reach(ctx, f)
+	within, err := c.scope(ctx, f)
 	if err != nil || within.n == 0 {
 		return groups{exact: true}, err
 	}
-	found.exact, err = c.inRanges(ctx, c.accountID, f, within, c.end, func(from, until *feedback.ID) error {
-		rows, _, p := between(c.accountID, f, within, from, until)
+	found.exact, err = c.inRanges(ctx, within, c.end, func(from, until *feedback.ID) error {
+		rows, _, p := between(within, from, until)
 		some, err := database.All(ctx, c.db.Reader(), scanGroup,
 			"SELECT COALESCE(app_id, app_id), COALESCE(status, status), COALESCE(assignee_id, assignee_id), COALESCE(source, source), COUNT(*)"+
 				rows+" GROUP BY 1, 2, 3, 4", p...)
@@ -265,22 +267,22 @@ func scanGroup(r database.Row) (g group, err error) {
 }
 
 // of is the tally of one value.
-func (s sums) of(value string) feedback.Tally {
-	return feedback.Tally{Count: s.n[value], Exact: s.exact}
+func (c sums) of(value string) feedback.Tally {
+	return feedback.Tally{Count: c.n[value], Exact: c.exact}
 }
 
 // most are the values that have requests, the most first, at most so many; but always those
 // that are to be shown whatever they have.
-func (s sums) most(most int, always ...string) []string {
+func (c sums) most(most int, always ...string) []string {
 	for _, value := range always {
-		s.n[value] += 0
+		c.n[value] += 0
 	}
-	values := slices.SortedFunc(maps.Keys(s.n), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.n[b], s.n[a]), cmp.Compare(a, b))
+	values := slices.SortedFunc(maps.Keys(c.n), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.n[b], c.n[a]), cmp.Compare(a, b))
 	})
 	shown := values[:0]
 	for i, value := range values {
-		if s.n[value] > 0 && i < most || slices.Contains(always, value) {
+		if c.n[value] > 0 && i < most || slices.Contains(always, value) {
 			shown = append(shown, value)
 		}
 	}

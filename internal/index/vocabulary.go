@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -47,8 +47,8 @@ type appVocabulary struct {
 
 // vocabulary returns the words of an app. When they may have changed one caller reads
 // them again, and those who come meanwhile get what was there before.
-func (s *Store) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*search.Vocabulary, error) {
-	v := &s.words
+func (x *Index) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*search.Vocabulary, error) {
+	v := &x.words
 	v.mu.Lock()
 	if v.apps == nil {
 		v.apps = map[feedback.ID]*appVocabulary{}
@@ -60,7 +60,7 @@ func (s *Store) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*
 	}
 	v.clock++
 	app.used = v.clock
-	words, fresh := app.words, s.now().Sub(app.readAt) < app.freshFor
+	words, fresh := app.words, x.now().Sub(app.readAt) < app.freshFor
 	v.mu.Unlock()
 	if words != nil && fresh {
 		return words, nil
@@ -78,21 +78,21 @@ func (s *Store) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*
 		}
 	}
 	defer func() { <-app.reading }()
-	return s.readVocabulary(ctx, accountID, appID, app)
+	return x.readVocabulary(ctx, accountID, appID, app)
 }
 
 // readVocabulary reads an app's words, unless the index is as it was.
-func (s *Store) readVocabulary(ctx context.Context, accountID, appID feedback.ID, app *appVocabulary) (*search.Vocabulary, error) {
-	v := &s.words
+func (x *Index) readVocabulary(ctx context.Context, accountID, appID feedback.ID, app *appVocabulary) (*search.Vocabulary, error) {
+	v := &x.words
 	v.mu.Lock()
-	words, seq, fresh := app.words, app.seq, s.now().Sub(app.readAt) < app.freshFor
+	words, seq, fresh := app.words, app.seq, x.now().Sub(app.readAt) < app.freshFor
 	v.mu.Unlock()
 	if words != nil && fresh { // somebody has, while this one waited
 		return words, nil
 	}
-	now := s.now()
+	now := x.now()
 	var last int64
-	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(MAX(seq), 0) FROM index_progress"+
+	if err := x.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(MAX(seq), 0) FROM index_progress"+
 		" WHERE account_id = $1", accountID).Scan(&last); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *Store) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 		words = &search.Vocabulary{}
 		after := ""
 		for read := 0; read < maxVocabulary; read += vocabularyPage { // also those that Add leaves out
-			page, err := database.All(ctx, s.db.Reader(), scanText, "SELECT word FROM word_counts"+
+			page, err := database.All(ctx, x.db.Reader(), database.One[string], "SELECT word FROM word_counts"+
 				" WHERE account_id = $1 AND app_id = $2 AND word > $3 ORDER BY word LIMIT CAST($4 AS BIGINT)",
 				accountID, appID, after, vocabularyPage)
 			if err != nil {
@@ -118,7 +118,7 @@ func (s *Store) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	app.words, app.seq, app.readAt = words, last, now
-	app.freshFor = max(vocabularyFor, readingShare*s.now().Sub(now))
+	app.freshFor = max(vocabularyFor, readingShare*x.now().Sub(now))
 	v.shrink(app)
 	return words, nil
 }
@@ -143,9 +143,4 @@ func (v *vocabularies) shrink(keep *appVocabulary) {
 		}
 		delete(v.apps, oldestID)
 	}
-}
-
-func scanText(r database.Row) (text string, err error) {
-	err = r.Scan(&text)
-	return text, err
 }

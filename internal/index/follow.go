@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -13,31 +13,28 @@ import (
 	"gatherkit/internal/search"
 )
 
-// The index of words is filled behind the log of changes, so that a submission pays
-// nothing for it: index_progress says how far an account's log was followed, and moves
-// in the transaction that changes the index. Whoever stops in between is resumed by
-// the next; from zero on, the log leads past every request there is.
+// The index of words follows the log of changes, so that a submission does not pay for it.
+// index_progress says how far the log of an account was followed, and moves in the
+// transaction that changes the index: a process that stops is resumed by the next one. The
+// log leads past every request that exists, so following it from zero rebuilds the index.
 //
-// index_progress is also what puts those in order who change the index: they write
-// that row first. So a request that is removed for good does not come back by an
-// indexer that had read it before.
+// Every transaction that changes the index of an account writes its row of index_progress
+// first. Therefore a request that is removed for good cannot be put back by a process that
+// read it earlier.
 
 const (
-	// indexChunk is how many entries of a log are followed in one transaction, and
-	// maxIndexChunk how many when nothing comes in that would have to wait for it: then the
-	// index follows twice as fast.
-	indexChunk    = 64
-	maxIndexChunk = 512
+	// Chunk is how many log entries Follow handles in one transaction. MaxChunk is for times
+	// without submissions, which would wait for it: then the index follows twice as fast.
+	Chunk    = 64
+	MaxChunk = 512
 	// usualWords is how many words a request usually has. Entries of requests with more
 	// words are followed in smaller chunks, so that no transaction keeps others waiting.
 	usualWords = 32
-	// indexAccounts is how many accounts are followed at a time, which on SQLite share
-	// a transaction.
-	indexAccounts = 8
+	// accountsAtOnce is how many accounts are followed at the same time. On SQLite they
+	// share a transaction.
+	accountsAtOnce = 8
 	// wordRows is how many rows of words one statement has.
 	wordRows = 1024
-	// purgedWords is how many of a deleted app's rows are removed in one transaction.
-	purgedWords = 5000
 )
 
 // behind is an account of whose log the index does not know the end.
@@ -46,20 +43,15 @@ type behind struct {
 	seq, last int64
 }
 
-// Index lets the index of words follow the log of changes of some accounts for a bit,
-// in their order from the given one on, and returns the one to go on with and whether
-// there may be more.
-func (s *Store) Index(ctx context.Context, from feedback.ID) (next feedback.ID, more bool, err error) {
-	return s.indexSome(ctx, from, indexChunk)
-}
-
-// indexSome is Index in transactions of at most so many entries.
-func (s *Store) indexSome(ctx context.Context, from feedback.ID, chunk int) (next feedback.ID, more bool, err error) {
-	accounts, err := database.All(ctx, s.db.Reader(), func(r database.Row) (b behind, err error) {
+// Follow lets the index follow the logs of a few accounts, beginning after the account
+// from, in transactions of at most chunk entries. It returns the account to continue
+// with, and whether there may be more to do.
+func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next feedback.ID, more bool, err error) {
+	accounts, err := database.All(ctx, x.db.Reader(), func(r database.Row) (b behind, err error) {
 		err = r.Scan(&b.accountID, &b.last, &b.seq)
 		return b, err
 	}, `SELECT q.account_id, q.last, COALESCE(i.seq, 0) FROM account_seq q LEFT JOIN index_progress i ON i.account_id = q.account_id
-		WHERE q.account_id > $1 AND q.last > COALESCE(i.seq, 0) ORDER BY q.account_id LIMIT CAST($2 AS BIGINT)`, from, indexAccounts)
+		WHERE q.account_id > $1 AND q.last > COALESCE(i.seq, 0) ORDER BY q.account_id LIMIT CAST($2 AS BIGINT)`, from, accountsAtOnce)
 	if err != nil {
 		return from, false, err
 	}
@@ -69,15 +61,15 @@ func (s *Store) indexSome(ctx context.Context, from feedback.ID, chunk int) (nex
 	failures := make([]error, len(accounts))
 	var wg sync.WaitGroup
 	for i, account := range accounts {
-		wg.Go(func() { failures[i] = s.follow(ctx, account, chunk) })
+		wg.Go(func() { failures[i] = x.follow(ctx, account, chunk) })
 	}
 	wg.Wait()
 	return accounts[len(accounts)-1].accountID, true, errors.Join(failures...)
 }
 
-// IndexBacklog is how many entries of the logs of changes the index has not followed.
-func (s *Store) IndexBacklog(ctx context.Context) (n int64, err error) {
-	err = s.db.Reader().QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(q.last - COALESCE(i.seq, 0)), 0) AS BIGINT)
+// Backlog is how many entries of the logs of changes the index has not followed.
+func (x *Index) Backlog(ctx context.Context) (n int64, err error) {
+	err = x.db.Reader().QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(q.last - COALESCE(i.seq, 0)), 0) AS BIGINT)
 		FROM account_seq q LEFT JOIN index_progress i ON i.account_id = q.account_id`).Scan(&n)
 	return n, err
 }
@@ -91,8 +83,8 @@ type entry struct {
 // follow brings the requests of a chunk of an account's log up to date in the index.
 // Their texts are read before the transaction begins: one that changes after that has
 // a later entry.
-func (s *Store) follow(ctx context.Context, b behind, chunk int) error {
-	entries, err := database.All(ctx, s.db.Reader(), func(r database.Row) (e entry, err error) {
+func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
+	entries, err := database.All(ctx, x.db.Reader(), func(r database.Row) (e entry, err error) {
 		err = r.Scan(&e.seq, &e.requestID)
 		return e, err
 	}, "SELECT seq, request_id FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS BIGINT)", b.accountID, b.seq, chunk)
@@ -103,19 +95,19 @@ func (s *Store) follow(ctx context.Context, b behind, chunk int) error {
 	if len(entries) == chunk {
 		to = entries[chunk-1].seq
 	}
-	texts, err := s.wordsOf(ctx, b.accountID, requestsOf(entries, to))
+	texts, err := x.wordsOf(ctx, b.accountID, requestsOf(entries, to))
 	if err != nil {
 		return err
 	}
 	to = fewerWords(entries, texts, chunk*usualWords, to)
 	ids := requestsOf(entries, to)
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		n, err := database.Changed(ctx, tx, `INSERT INTO index_progress (account_id, seq) VALUES ($1, $2)
 			ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq WHERE index_progress.seq = $3`, b.accountID, to, b.seq)
 		if err != nil || n == 0 { // another process was here
 			return err
 		}
-		return s.reindex(ctx, tx, b.accountID, ids, texts)
+		return x.reindex(ctx, tx, b.accountID, ids, texts)
 	})
 }
 
@@ -126,7 +118,7 @@ func requestsOf(entries []entry, to int64) (ids []feedback.ID) {
 			ids = append(ids, *e.requestID)
 		}
 	}
-	slices.SortFunc(ids, compareIDs)
+	slices.SortFunc(ids, feedback.ID.Compare)
 	return slices.Compact(ids)
 }
 
@@ -152,13 +144,13 @@ type indexed struct {
 }
 
 // wordsOf returns those of the requests that belong in the index, with their words.
-func (s *Store) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]indexed, error) {
+func (x *Index) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]indexed, error) {
 	texts := make(map[feedback.ID]indexed, len(ids))
 	if len(ids) == 0 {
 		return texts, nil
 	}
 	p := database.Parameters{accountID}
-	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (in indexed, err error) {
+	found, err := database.All(ctx, x.db.Reader(), func(r database.Row) (in indexed, err error) {
 		var box, title, description string
 		if err = r.Scan(&in.id, &in.appID, &box, &title, &description); err == nil && box == string(feedback.Live) {
 			in.words = search.Words(title, description)
@@ -175,7 +167,7 @@ func (s *Store) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedba
 
 // reindex makes the index say of the requests what texts has of them, and nothing of
 // those that are gone by now or whose app is.
-func (s *Store) reindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID, texts map[feedback.ID]indexed) error {
+func (x *Index) reindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID, texts map[feedback.ID]indexed) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -183,55 +175,44 @@ func (s *Store) reindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 	if err != nil {
 		return err
 	}
-	present, err := present(ctx, tx, accountID, ids)
+	exist, err := existing(ctx, tx, accountID, ids)
 	if err != nil {
 		return err
 	}
 	d := newDifference(accountID)
 	for _, id := range ids {
 		before, after := old[id], texts[id]
-		if !present[id] {
+		if !exist[id] {
 			after = indexed{}
 		}
 		d.add(id, before, after)
 	}
-	return d.save(ctx, tx, s.db)
+	return d.save(ctx, tx, x.db)
 }
 
-// present says which of the requests there are, in apps that are not deleted.
-func present(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]bool, error) {
+// existing returns those of the requests whose app is not deleted.
+func existing(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]bool, error) {
 	p := database.Parameters{accountID}
-	found, err := database.All(ctx, tx, func(r database.Row) (in indexed, err error) {
-		err = r.Scan(&in.id, &in.appID)
-		return in, err
-	}, "SELECT id, app_id FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, padded(ids))+")", p...)
-	if err != nil || len(found) == 0 {
-		return nil, err
+	found, err := database.All(ctx, tx, database.One[feedback.ID],
+		"SELECT id FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, padded(ids))+`)
+			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
+	exist := make(map[feedback.ID]bool, len(found))
+	for _, id := range found {
+		exist[id] = true
 	}
-	var appIDs []feedback.ID
-	for _, in := range found {
-		if !slices.Contains(appIDs, in.appID) {
-			appIDs = append(appIDs, in.appID)
-		}
-	}
-	apps, err := alive(ctx, tx, accountID, padded(appIDs))
-	present := make(map[feedback.ID]bool, len(found))
-	for _, in := range found {
-		present[in.id] = slices.ContainsFunc(apps, func(app liveApp) bool { return app.id == in.appID })
-	}
-	return present, err
+	return exist, err
 }
 
-// unindex takes requests out of the index that are about to be removed for good.
-func (s *Store) unindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	if err := lockIndex(ctx, tx, accountID); err != nil {
+// Remove removes requests from the index. The same transaction must remove them for good.
+func (x *Index) Remove(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
+	if err := lock(ctx, tx, accountID); err != nil {
 		return err
 	}
-	return s.reindex(ctx, tx, accountID, ids, nil)
+	return x.reindex(ctx, tx, accountID, ids, nil)
 }
 
-// lockIndex keeps others from changing an account's index until the transaction ends.
-func lockIndex(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
+// lock keeps others from changing an account's index until the transaction ends.
+func lock(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO index_progress (account_id, seq) VALUES ($1, 0)
 		ON CONFLICT (account_id) DO UPDATE SET seq = index_progress.seq`, accountID)
 	return err

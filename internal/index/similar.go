@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"cmp"
@@ -42,24 +42,24 @@ type Likeness struct {
 
 // Similar returns the live requests of an app that are most like a text, the most alike
 // first. In the place of a merged one stands the one that it was merged into.
-func (s *Store) Similar(ctx context.Context, accountID feedback.ID, l Likeness) ([]feedback.Similar, error) {
-	if err := s.searches.Acquire(ctx, l.AppID, 1); err != nil {
+func (x *Index) Similar(ctx context.Context, accountID feedback.ID, l Likeness) ([]feedback.Similar, error) {
+	if err := x.searches.Acquire(ctx, l.AppID, 1); err != nil {
 		return nil, err
 	}
-	defer s.searches.Release(l.AppID, 1)
+	defer x.searches.Release(l.AppID, 1)
 	q := search.NewQuestion(l.Text)
-	wanted, weights, err := s.wantedWords(ctx, accountID, l.AppID, q)
+	wanted, weights, err := x.wantedWords(ctx, accountID, l.AppID, q)
 	if err != nil {
 		return nil, err
 	}
-	candidates, err := s.candidates(ctx, accountID, l.AppID, wanted, weights)
+	candidates, err := x.candidates(ctx, accountID, l.AppID, wanted, weights)
 	if err != nil {
 		return nil, err
 	}
 	found := map[feedback.ID]feedback.Similar{}
 	left := maxTitled
 	for chunk := range slices.Chunk(candidates[:min(len(candidates), maxCandidates)], candidateChunk) {
-		if left, err = s.compare(ctx, accountID, l, q, weights, chunk, left, found); err != nil {
+		if left, err = x.compare(ctx, accountID, l, q, weights, chunk, left, found); err != nil {
 			return nil, err
 		}
 		if len(l.Statuses) == 0 || len(found) >= candidateChunk/2 || left <= 0 {
@@ -73,7 +73,7 @@ func (s *Store) Similar(ctx context.Context, accountID feedback.ID, l Likeness) 
 		}
 	}
 	slices.SortFunc(similar, func(a, b feedback.Similar) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), compareIDs(b.ID, a.ID))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), b.ID.Compare(a.ID))
 	})
 	return similar[:min(len(similar), l.Limit)], nil
 }
@@ -87,8 +87,8 @@ type wantedWord struct {
 
 // wantedWords returns the words that the index has of those that a question may mean,
 // and what each of its terms tells.
-func (s *Store) wantedWords(ctx context.Context, accountID, appID feedback.ID, q search.Question) ([]wantedWord, []float64, error) {
-	vocabulary, err := s.vocabulary(ctx, accountID, appID)
+func (x *Index) wantedWords(ctx context.Context, accountID, appID feedback.ID, q search.Question) ([]wantedWord, []float64, error) {
+	vocabulary, err := x.vocabulary(ctx, accountID, appID)
 	if err != nil || len(q.Terms) == 0 {
 		return nil, nil, err
 	}
@@ -109,7 +109,7 @@ func (s *Store) wantedWords(ctx context.Context, accountID, appID feedback.ID, q
 		}
 		mean(term, i, 1)
 	}
-	counts, err := s.wordCounts(ctx, accountID, appID, meant)
+	counts, err := x.wordCounts(ctx, accountID, appID, meant)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Store) wantedWords(ctx context.Context, accountID, appID feedback.ID, q
 }
 
 // wordCounts returns how many requests of an app have each of the words.
-func (s *Store) wordCounts(ctx context.Context, accountID, appID feedback.ID, of map[string]map[int]float64) (map[string]int64, error) {
+func (x *Index) wordCounts(ctx context.Context, accountID, appID feedback.ID, of map[string]map[int]float64) (map[string]int64, error) {
 	words := make([]string, 0, len(of))
 	for word := range of {
 		words = append(words, word)
@@ -156,7 +156,7 @@ func (s *Store) wordCounts(ctx context.Context, accountID, appID feedback.ID, of
 		n    int64
 	}
 	p := database.Parameters{accountID, appID}
-	counts, err := database.All(ctx, s.db.Reader(), func(r database.Row) (c count, err error) {
+	counts, err := database.All(ctx, x.db.Reader(), func(r database.Row) (c count, err error) {
 		err = r.Scan(&c.word, &c.n)
 		return c, err
 	}, "SELECT word, n FROM word_counts WHERE account_id = $1 AND app_id = $2 AND word IN ("+database.List(&p, padded(words))+")", p...)
@@ -176,14 +176,14 @@ type candidate struct {
 
 // candidates returns the requests that have some of the words, those that have more of
 // what tells more first.
-func (s *Store) candidates(ctx context.Context, accountID, appID feedback.ID, wanted []wantedWord, weights []float64) ([]candidate, error) {
+func (x *Index) candidates(ctx context.Context, accountID, appID feedback.ID, wanted []wantedWord, weights []float64) ([]candidate, error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}
 	query, args := postingsQuery(accountID, appID, wanted)
 	at := map[feedback.ID]int{}
 	var candidates []candidate
-	_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (none struct{}, err error) {
+	_, err := database.All(ctx, x.db.Reader(), func(r database.Row) (none struct{}, err error) {
 		var word int
 		var id feedback.ID
 		if err := r.Scan(&word, &id); err != nil {
@@ -206,7 +206,7 @@ func (s *Store) candidates(ctx context.Context, accountID, appID feedback.ID, wa
 		}
 	}
 	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.worth, a.worth), compareIDs(b.id, a.id))
+		return cmp.Or(cmp.Compare(b.worth, a.worth), b.id.Compare(a.id))
 	})
 	return candidates, err
 }
@@ -238,12 +238,12 @@ func postingsQuery(accountID, appID feedback.ID, wanted []wantedWord) (string, [
 
 // compare reads the titles of candidates, and keeps in found how alike they are. It stops
 // after left bytes of titles, and returns what is left of them.
-func (s *Store) compare(ctx context.Context, accountID feedback.ID, l Likeness, q search.Question, weights []float64, candidates []candidate, left int, found map[feedback.ID]feedback.Similar) (int, error) {
+func (x *Index) compare(ctx context.Context, accountID feedback.ID, l Likeness, q search.Question, weights []float64, candidates []candidate, left int, found map[feedback.ID]feedback.Similar) (int, error) {
 	ids := make([]feedback.ID, 0, len(candidates))
 	for _, c := range candidates {
 		ids = append(ids, c.id)
 	}
-	read, err := s.titles(ctx, accountID, l.AppID, ids)
+	read, err := x.titles(ctx, accountID, l.AppID, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -255,7 +255,7 @@ func (s *Store) compare(ctx context.Context, accountID feedback.ID, l Likeness, 
 			}
 		}
 	}
-	roots, err := s.titles(ctx, accountID, l.AppID, missing)
+	roots, err := x.titles(ctx, accountID, l.AppID, missing)
 	if err != nil {
 		return 0, err
 	}
@@ -297,13 +297,13 @@ type titled struct {
 
 // titles returns those of the requests that are live ones of the app. The statement does
 // not say so: with other columns than the key's, PostgreSQL might walk all of the app.
-func (s *Store) titles(ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID) (map[feedback.ID]titled, error) {
+func (x *Index) titles(ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID) (map[feedback.ID]titled, error) {
 	byID := make(map[feedback.ID]titled, len(ids))
 	if len(ids) == 0 {
 		return byID, nil
 	}
 	p := database.Parameters{accountID}
-	rows, err := database.All(ctx, s.db.Reader(), func(r database.Row) (t titled, err error) {
+	rows, err := database.All(ctx, x.db.Reader(), func(r database.Row) (t titled, err error) {
 		err = r.Scan(&t.ID, &t.appID, (*string)(&t.box), &t.Title, (*string)(&t.Status), &t.Votes, &t.mergedInto)
 		return t, err
 	}, "SELECT id, app_id, box, title, status, votes, merged_into_id FROM requests"+

@@ -1,11 +1,10 @@
-package store
+package index
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"gatherkit/internal/database"
@@ -86,24 +85,21 @@ type Total struct {
 	Exact bool
 }
 
-// Requests returns a page of the requests that the filter matches and how many it
+// List returns a page of the requests that the filter matches and how many it
 // matches in all. It refuses with ErrAppNotFound when the filter names an app that
 // the account does not have.
-func (s *Store) Requests(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, Total, error) {
-	reach, err := reachOf(ctx, s.db.Reader(), accountID, f)
+func (x *Index) List(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, Total, error) {
+	s, err := Resolve(ctx, x.db.Reader(), accountID, f)
 	if err != nil {
 		return nil, Total{}, err
 	}
-	total := Total{reach.n, true}
-	if total.N == 0 {
-		return []feedback.Request{}, total, nil
-	}
-	if !f.counted() {
-		if total, err = s.countRows(ctx, accountID, f, reach, time.Now().Add(countTime)); err != nil {
+	total := Total{s.n, true}
+	if !s.Empty() && !f.counted() {
+		if total, err = x.countRows(ctx, s, time.Now().Add(countTime)); err != nil {
 			return nil, total, err
 		}
 	}
-	requests, err := newPageQuery(accountID, f, page, reach).rows(ctx, s.db.Reader())
+	requests, err := s.Page(ctx, x.db.Reader(), page)
 	return requests, total, err
 }
 
@@ -115,12 +111,13 @@ const (
 
 // countRows counts the rows that match until the time is over. What one word picks is
 // counted by its index.
-func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, reach reach, end time.Time) (total Total, err error) {
-	if m := reach.match; m != nil && (!m.leads || m.n > maxLed) && len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside() {
-		return countWords(ctx, s.db.Reader(), accountID, m, reach)
+func (x *Index) countRows(ctx context.Context, s Scope, end time.Time) (total Total, err error) {
+	m, f := s.match, s.filter
+	if m != nil && (!m.drives || m.n > maxDriven) && len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside() {
+		return countWords(ctx, x.db.Reader(), s)
 	}
-	total.Exact, err = s.inRanges(ctx, accountID, f, reach, end, func(from, until *feedback.ID) error {
-		n, err := s.countBetween(ctx, accountID, f, reach, from, until)
+	total.Exact, err = x.inRanges(ctx, s, end, func(from, until *feedback.ID) error {
+		n, err := x.countBetween(ctx, s, from, until)
 		total.N += n
 		return err
 	})
@@ -129,13 +126,13 @@ func (s *Store) countRows(ctx context.Context, accountID feedback.ID, f Filter, 
 
 // inRanges calls count for ranges of ids, from the newest requests on, so that it can
 // stop when the time is over: then it reports false. What is few is counted at once.
-func (s *Store) inRanges(ctx context.Context, accountID feedback.ID, f Filter, reach reach, end time.Time, count func(from, until *feedback.ID) error) (exact bool, err error) {
-	if m := reach.match; m != nil && m.leads && m.n <= maxLed {
+func (x *Index) inRanges(ctx context.Context, s Scope, end time.Time, count func(from, until *feedback.ID) error) (exact bool, err error) {
+	if m := s.match; m != nil && m.drives && m.n <= maxDriven {
 		return true, count(nil, nil)
 	}
 	var until *feedback.ID
 	for {
-		from, err := s.chunkEnd(ctx, accountID, f, until)
+		from, err := x.chunkEnd(ctx, s.accountID, s.filter, until)
 		if err != nil {
 			return false, err
 		}
@@ -151,7 +148,7 @@ func (s *Store) inRanges(ctx context.Context, accountID feedback.ID, f Filter, r
 
 // chunkEnd is the id countChunk rows below another, nil when there are fewer: of those
 // that have the filter's tag, else of those that lie in the box.
-func (s *Store) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, until *feedback.ID) (*feedback.ID, error) {
+func (x *Index) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, until *feedback.ID) (*feedback.ID, error) {
 	p := database.Parameters{accountID}
 	below := func(id string) string {
 		if until == nil {
@@ -171,7 +168,7 @@ func (s *Store) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, u
 		query += below("id") + " ORDER BY " + byID
 	}
 	var id feedback.ID
-	err := s.db.Reader().QueryRowContext(ctx, query+fmt.Sprintf(" LIMIT 1 OFFSET %d", countChunk), p...).Scan(&id)
+	err := x.db.Reader().QueryRowContext(ctx, query+fmt.Sprintf(" LIMIT 1 OFFSET %d", countChunk), p...).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // the documented answer
 	}
@@ -179,16 +176,17 @@ func (s *Store) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, u
 }
 
 // countBetween counts the rows that match from one id up to another; nil is no bound.
-func (s *Store) countBetween(ctx context.Context, accountID feedback.ID, f Filter, reach reach, from, until *feedback.ID) (n int64, err error) {
-	rows, counted, p := between(accountID, f, reach, from, until)
-	err = s.db.Reader().QueryRowContext(ctx, "SELECT COUNT("+counted+")"+rows, p...).Scan(&n)
+func (x *Index) countBetween(ctx context.Context, s Scope, from, until *feedback.ID) (n int64, err error) {
+	rows, counted, p := between(s, from, until)
+	err = x.db.Reader().QueryRowContext(ctx, "SELECT COUNT("+counted+")"+rows, p...).Scan(&n)
 	return n, err
 }
 
 // between is where the rows come from that match, from one id up to another, and what of
 // them is to be counted.
-func between(accountID feedback.ID, f Filter, reach reach, from, until *feedback.ID) (rows, counted string, p database.Parameters) {
-	q := &pageQuery{Parameters: database.Parameters{accountID, string(f.Box)}, reach: reach, filter: f}
+func between(s Scope, from, until *feedback.ID) (rows, counted string, p database.Parameters) {
+	f := s.filter
+	q := &pageQuery{Parameters: database.Parameters{s.accountID, string(f.Box)}, Scope: s}
 	where, table, counted := q.conditions(), " FROM requests WHERE account_id = $1 AND box = $2", "*"
 	if q.narrow() {
 		narrowed, other := q.narrowed()
@@ -216,32 +214,4 @@ func between(accountID feedback.ID, f Filter, reach reach, from, until *feedback
 		where += " AND id < " + q.Add(*until)
 	}
 	return table + where, counted, q.Parameters
-}
-
-// appTally is how many requests of one app a filter matches.
-type appTally struct {
-	id      feedback.ID
-	deleted bool
-	n       int64
-}
-
-// tally reads the counters. Deleted apps are among the answers as long as rows of
-// theirs may be around.
-func tally(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
-	p := database.Parameters{accountID, string(f.Box)}
-	var b strings.Builder
-	b.WriteString(`SELECT a.id, a.deleted_at IS NOT NULL, CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM apps a
-		LEFT JOIN request_counts c ON c.account_id = a.account_id AND c.app_id = a.id AND c.box = $2`)
-	if len(f.Statuses) > 0 {
-		b.WriteString(" AND c.status IN (" + database.List(&p, f.Statuses) + ")")
-	}
-	b.WriteString(" WHERE a.account_id = $1")
-	if f.AppID != nil {
-		b.WriteString(" AND a.id = " + p.Add(*f.AppID))
-	}
-	b.WriteString(" GROUP BY a.id, a.deleted_at")
-	return database.All(ctx, q, func(r database.Row) (t appTally, err error) {
-		err = r.Scan(&t.id, &t.deleted, &t.n)
-		return t, err
-	}, b.String(), p...)
 }

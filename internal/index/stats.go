@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"cmp"
@@ -65,34 +65,34 @@ func (r *statRange) apps(p *database.Parameters) string {
 	return ""
 }
 
-// RequestStats counts the live requests that were created from a time up to a later
+// Stats counts the live requests that were created from a time up to a later
 // one, of an app or of all. It refuses with ErrAppNotFound.
-func (s *Store) RequestStats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
+func (x *Index) Stats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
 	stats := feedback.Stats{From: from, To: to}
-	within, err := reachOf(ctx, s.db.Reader(), accountID, Filter{AppID: appID, Box: feedback.Live})
+	within, err := Resolve(ctx, x.db.Reader(), accountID, Filter{AppID: appID, Box: feedback.Live})
 	if err != nil {
 		return stats, err
 	}
 	r := newStatRange(accountID, appID, from.Std(), to.Std())
 	r.dead = within.dead
-	if err := s.countStatuses(ctx, &r, &stats); err != nil {
+	if err := x.countStatuses(ctx, &r, &stats); err != nil {
 		return stats, err
 	}
-	if err := s.countAnswers(ctx, &r, &stats); err != nil {
+	if err := x.countAnswers(ctx, &r, &stats); err != nil {
 		return stats, err
 	}
-	if err := s.countDays(ctx, &r); err != nil {
+	if err := x.countDays(ctx, &r); err != nil {
 		return stats, err
 	}
 	for _, d := range r.days {
 		stats.ByDay = append(stats.ByDay, feedback.DayCount{Day: d.date, Requests: d.n})
 	}
-	stats.ByTag, stats.TagsExact, err = s.countTags(ctx, &r)
+	stats.ByTag, stats.TagsExact, err = x.countTags(ctx, &r)
 	return stats, err
 }
 
 // countStatuses counts by app and status. The counters know which of them there are.
-func (s *Store) countStatuses(ctx context.Context, r *statRange, stats *feedback.Stats) error {
+func (x *Index) countStatuses(ctx context.Context, r *statRange, stats *feedback.Stats) error {
 	from, to := r.bounds()
 	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
 	query := `SELECT c.app_id, c.status, (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.app_id = c.app_id AND r.box = $2
@@ -105,7 +105,7 @@ func (s *Store) countStatuses(ctx context.Context, r *statRange, stats *feedback
 		status feedback.Status
 		n      int64
 	}
-	counts, err := database.All(ctx, s.db.Reader(), func(from database.Row) (c count, err error) {
+	counts, err := database.All(ctx, x.db.Reader(), func(from database.Row) (c count, err error) {
 		err = from.Scan(&c.appID, (*string)(&c.status), &c.n)
 		return c, err
 	}, query, p...)
@@ -128,13 +128,13 @@ func (s *Store) countStatuses(ctx context.Context, r *statRange, stats *feedback
 		}
 	}
 	slices.SortFunc(stats.ByApp, func(a, b feedback.AppCount) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), compareIDs(a.AppID, b.AppID))
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), a.AppID.Compare(b.AppID))
 	})
 	return nil
 }
 
 // countDays counts by day. Grouped by created_at, every request would have to be read.
-func (s *Store) countDays(ctx context.Context, r *statRange) error {
+func (x *Index) countDays(ctx context.Context, r *statRange) error {
 	for days := range slices.Chunk(r.days, daysAtOnce) {
 		p := database.Parameters{r.accountID, string(feedback.Live)}
 		count := func(where string) string {
@@ -158,7 +158,7 @@ func (s *Store) countDays(ctx context.Context, r *statRange) error {
 			}
 			from = to
 		}
-		if err := s.db.Reader().QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", "), p...).Scan(into...); err != nil {
+		if err := x.db.Reader().QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", "), p...).Scan(into...); err != nil {
 			return err
 		}
 		for i := range days {
@@ -170,19 +170,19 @@ func (s *Store) countDays(ctx context.Context, r *statRange) error {
 
 // countTags counts by tag, from the newest requests on and in pieces, so that it can stop
 // when the time is over: then it reports false.
-func (s *Store) countTags(ctx context.Context, r *statRange) (tags []feedback.Tag, exact bool, err error) {
+func (x *Index) countTags(ctx context.Context, r *statRange) (tags []feedback.Tag, exact bool, err error) {
 	began := time.Now()
 	byTag := map[string]feedback.Tag{}
 	first, until := r.bounds()
 	for exact = false; !exact && time.Since(began) <= countTime; {
-		from, err := s.chunkEnd(ctx, r.accountID, Filter{AppID: r.appID, Box: feedback.Live}, &until)
+		from, err := x.chunkEnd(ctx, r.accountID, Filter{AppID: r.appID, Box: feedback.Live}, &until)
 		if err != nil {
 			return nil, false, err
 		}
-		if exact = from == nil || compareIDs(*from, first) <= 0; exact {
+		if exact = from == nil || from.Compare(first) <= 0; exact {
 			from = &first
 		}
-		some, err := s.tagsBetween(ctx, r, *from, until)
+		some, err := x.tagsBetween(ctx, r, *from, until)
 		if err != nil {
 			return nil, false, err
 		}
@@ -220,7 +220,7 @@ func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
 // tags. Of one app its requests are asked for their tags, as others may have many more;
 // of all, the tags are asked for their requests, one by one: in a join SQLite might walk
 // over the requests for each tag.
-func (s *Store) tagsBetween(ctx context.Context, r *statRange, from, to feedback.ID) ([]feedback.Tag, error) {
+func (x *Index) tagsBetween(ctx context.Context, r *statRange, from, to feedback.ID) ([]feedback.Tag, error) {
 	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
 	var where string
 	if r.appID != nil {
@@ -230,8 +230,49 @@ func (s *Store) tagsBetween(ctx context.Context, r *statRange, from, to feedback
 		where = "request_tags t WHERE t.account_id = $1 AND t.request_id >= $3 AND t.request_id < $4" +
 			" AND 1 = (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.id = t.request_id AND r.box = $2" + r.apps(&p) + ")"
 	}
-	return database.All(ctx, s.db.Reader(), func(from database.Row) (tag feedback.Tag, err error) {
+	return database.All(ctx, x.db.Reader(), func(from database.Row) (tag feedback.Tag, err error) {
 		err = from.Scan(&tag.Tag, &tag.Requests)
 		return tag, err
 	}, "SELECT MIN(t.label), COUNT(*) FROM "+where+" GROUP BY COALESCE(t.tag, t.tag)", p...)
+}
+
+// The times within which answers are counted.
+var answerTimes = []struct {
+	name   string
+	within time.Duration
+}{{"hour", time.Hour}, {"day", day}, {"week", 7 * day}, {"month", 30 * day}, {"longer", 0}}
+
+// countAnswers counts by the time that the first answer took. Hidden, the app does not
+// make the databases look each request up.
+func (x *Index) countAnswers(ctx context.Context, r *statRange, stats *feedback.Stats) error {
+	from, to := r.bounds()
+	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
+	query, least := "SELECT ", int64(-1<<62)
+	counts, into := make([]int64, len(answerTimes)), make([]any, len(answerTimes))
+	for i, t := range answerTimes {
+		query += "COUNT(CASE WHEN r.answered_after >= " + p.Add(least)
+		if t.within > 0 {
+			least = t.within.Microseconds()
+			query += " AND r.answered_after < " + p.Add(least)
+		}
+		query += " THEN 1 END), "
+		into[i] = &counts[i]
+	}
+	query = query[:len(query)-2] + " FROM requests r WHERE r.account_id = $1 AND r.box = $2 AND r.id >= $3 AND r.id < $4 AND r.answered_after IS NOT NULL"
+	if r.appID != nil {
+		query += " AND COALESCE(r.app_id, r.app_id) = " + p.Add(*r.appID)
+	} else {
+		query += r.apps(&p)
+	}
+	if err := x.db.Reader().QueryRowContext(ctx, query, p...).Scan(into...); err != nil {
+		return err
+	}
+	rest := stats.Total
+	for i, t := range answerTimes {
+		n := min(counts[i], rest) // what has come since the total was counted is left out
+		stats.ByAnswer = append(stats.ByAnswer, feedback.AnswerCount{Within: t.name, Requests: n})
+		rest -= n
+	}
+	stats.ByAnswer = append(stats.ByAnswer, feedback.AnswerCount{Within: "not_yet", Requests: rest})
+	return nil
 }

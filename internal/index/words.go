@@ -1,11 +1,9 @@
-package store
+package index
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -34,10 +32,8 @@ type appWord struct {
 	word  string
 }
 
-func compareIDs(a, b feedback.ID) int { return bytes.Compare(a[:], b[:]) }
-
 func compareAppWords(a, b appWord) int {
-	return cmp.Or(compareIDs(a.appID, b.appID), strings.Compare(a.word, b.word))
+	return cmp.Or(a.appID.Compare(b.appID), strings.Compare(a.word, b.word))
 }
 
 func newDifference(accountID feedback.ID) *difference {
@@ -76,7 +72,7 @@ func (d *difference) add(id feedback.ID, before, after indexed) {
 // save makes the changes, in the order of keys.
 func (d *difference) save(ctx context.Context, tx *sql.Tx, db *database.DB) error {
 	slices.SortFunc(d.added, func(a, b posting) int {
-		return cmp.Or(compareAppWords(a.appWord, b.appWord), compareIDs(a.id, b.id))
+		return cmp.Or(compareAppWords(a.appWord, b.appWord), a.id.Compare(b.id))
 	})
 	var postings, counts, saved [][]any
 	for _, p := range d.added {
@@ -147,30 +143,4 @@ func (d *difference) remove(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, "DELETE FROM indexed_requests"+
 		" WHERE account_id = $1 AND request_id IN ("+database.List(&p, padded(d.forgotten))+")", p...)
 	return err
-}
-
-// purgeWords removes a chunk of a deleted app's part of the index, and reports whether
-// there was any left.
-func purgeWords(ctx context.Context, tx *sql.Tx, p purge) (bool, error) {
-	if err := lockIndex(ctx, tx, p.accountID); err != nil {
-		return false, err
-	}
-	for _, part := range []struct{ table, second string }{{"request_words", "id"}, {"word_counts", "account_id"}} {
-		of := " FROM " + part.table + " WHERE account_id = $1 AND app_id = $2"
-		// Up to a row, as the databases find a range sooner than so many rows.
-		var word string
-		var second feedback.ID
-		err := tx.QueryRowContext(ctx, "SELECT word, "+part.second+of+" ORDER BY word, "+part.second+" LIMIT 1 OFFSET CAST($3 AS BIGINT)", p.accountID, p.appID, purgedWords).Scan(&word, &second)
-		var n int64
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			n, err = database.Changed(ctx, tx, "DELETE"+of, p.accountID, p.appID)
-		case err == nil:
-			n, err = database.Changed(ctx, tx, "DELETE"+of+" AND (word, "+part.second+") < ($3, $4)", p.accountID, p.appID, word, second)
-		}
-		if err != nil || n > 0 {
-			return true, err
-		}
-	}
-	return false, nil
 }

@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -46,9 +46,9 @@ func (c *facetCounter) boxes(ctx context.Context, into *feedback.Facets) error {
 		case f.counted():
 			total.N = c.total(f)
 		case f.Query == "" || box == feedback.Live:
-			within, err := c.reach(ctx, f)
+			within, err := c.scope(ctx, f)
 			if err == nil && within.n > 0 {
-				total, err = c.countRows(ctx, c.accountID, f, within, c.end)
+				total, err = c.countRows(ctx, within, c.end)
 			}
 			if err != nil {
 				return err
@@ -119,12 +119,12 @@ func (c *facetCounter) tags(ctx context.Context, into *feedback.Facets) error {
 func (c *facetCounter) countByTag(ctx context.Context) (tags map[string]feedback.Tag, exact bool, err error) {
 	tags = map[string]feedback.Tag{}
 	f := c.filter.without(byTag)
-	within, err := c.reach(ctx, f)
+	within, err := c.scope(ctx, f)
 	if err != nil || within.n == 0 {
 		return tags, true, err
 	}
-	exact, err = c.inRanges(ctx, c.accountID, f, within, c.end, func(from, until *feedback.ID) error {
-		some, err := c.tagsOf(ctx, f, within, from, until)
+	exact, err = c.inRanges(ctx, within, c.end, func(from, until *feedback.ID) error {
+		some, err := c.tagsOf(ctx, within, from, until)
 		addTags(tags, some)
 		return err
 	})
@@ -133,7 +133,7 @@ func (c *facetCounter) countByTag(ctx context.Context) (tags map[string]feedback
 
 // tagsOf counts by tag what a filter matches from one id up to another; nil is no bound.
 // The tags have both bounds: with one, PostgreSQL might read all tags that there are.
-func (c *facetCounter) tagsOf(ctx context.Context, f Filter, within reach, from, until *feedback.ID) ([]feedback.Tag, error) {
+func (c *facetCounter) tagsOf(ctx context.Context, within Scope, from, until *feedback.ID) ([]feedback.Tag, error) {
 	first, last := feedback.ID{}, lastID
 	if from != nil {
 		first = *from
@@ -141,10 +141,10 @@ func (c *facetCounter) tagsOf(ctx context.Context, f Filter, within reach, from,
 	if until != nil {
 		last = *until
 	}
-	if f.Box == feedback.Live && f.counted() && len(f.Statuses) == 0 {
+	if f := within.filter; f.Box == feedback.Live && f.counted() && len(f.Statuses) == 0 {
 		return c.tagsBetween(ctx, &statRange{accountID: c.accountID, appID: f.AppID, dead: within.dead}, first, last)
 	}
-	rows, _, p := between(c.accountID, f, within, from, until)
+	rows, _, p := between(within, from, until)
 	return database.All(ctx, c.db.Reader(), func(r database.Row) (tag feedback.Tag, err error) {
 		err = r.Scan(&tag.Tag, &tag.Requests)
 		return tag, err

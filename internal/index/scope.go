@@ -1,0 +1,104 @@
+package index
+
+import (
+	"context"
+	"strings"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+)
+
+// Scope is what a filter covers at the moment: the apps, and what the index knows of the
+// words. Pages, totals and facets are read from it.
+type Scope struct {
+	accountID  feedback.ID
+	filter     Filter
+	live, dead []feedback.ID // the filter's apps, and deleted apps that still have rows
+	n          int64         // requests in the live apps, by the counters
+	match      *match        // nil without a query
+}
+
+// Resolve reads what a filter covers. It refuses with ErrAppNotFound when the filter names
+// an app that the account does not have.
+func Resolve(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) (Scope, error) {
+	s, err := resolveApps(ctx, q, accountID, f)
+	if err != nil || f.Query == "" || s.n == 0 {
+		return s, err
+	}
+	m, err := lookup(ctx, q, accountID, f.Query, s.live)
+	return s.matching(m), err
+}
+
+// resolveApps is Resolve without the filter's query.
+func resolveApps(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) (Scope, error) {
+	s := Scope{accountID: accountID, filter: f}
+	apps, err := tally(ctx, q, accountID, f)
+	if err != nil {
+		return s, err
+	}
+	for _, app := range apps {
+		if app.deleted {
+			s.dead = append(s.dead, app.id)
+		} else {
+			s.live = append(s.live, app.id)
+			s.n += app.n
+		}
+	}
+	if f.AppID != nil && len(s.live) == 0 {
+		return s, feedback.ErrAppNotFound
+	}
+	return s, nil
+}
+
+// matching narrows a scope to the requests that match the filter's query.
+func (s Scope) matching(m match) Scope {
+	m.drives = !s.filter.narrow() && (m.n <= maxDriven || len(m.words) > 1 && m.n <= s.n/8)
+	if m.n == 0 {
+		s.n = 0
+	}
+	s.match = &m
+	return s
+}
+
+// Apps returns the live apps of the scope.
+func (s Scope) Apps() []feedback.ID { return s.live }
+
+// Empty reports whether the counters or the index show that no request matches. When it
+// is false, there may still be none.
+func (s Scope) Empty() bool { return s.n == 0 }
+
+// Page reads a page of the requests that match.
+func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedback.Request, error) {
+	if s.Empty() {
+		return []feedback.Request{}, nil
+	}
+	return newPageQuery(s, page).rows(ctx, q)
+}
+
+// appTally is how many requests of one app a filter matches.
+type appTally struct {
+	id      feedback.ID
+	deleted bool
+	n       int64
+}
+
+// tally reads the counters. Deleted apps are among the answers as long as rows of
+// theirs may be around.
+func tally(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
+	p := database.Parameters{accountID, string(f.Box)}
+	var b strings.Builder
+	b.WriteString(`SELECT a.id, a.deleted_at IS NOT NULL, CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM apps a
+		LEFT JOIN request_counts c ON c.account_id = a.account_id AND c.app_id = a.id AND c.box = $2`)
+	if len(f.Statuses) > 0 {
+		b.WriteString(" AND c.status IN (" + database.List(&p, f.Statuses) + ")")
+	}
+	b.WriteString(" WHERE a.account_id = $1")
+	if f.AppID != nil {
+		b.WriteString(" AND a.id = " + p.Add(*f.AppID))
+	}
+	b.WriteString(" GROUP BY a.id, a.deleted_at")
+	return database.All(ctx, q, func(r database.Row) (t appTally, err error) {
+		err = r.Scan(&t.id, &t.deleted, &t.n)
+		return t, err
+	}, b.String(), p...)
+}
