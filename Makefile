@@ -12,7 +12,7 @@ MUTANTS       ?= batch config fair feedback password search
 REQUIRE       ?= postgres,browser,nginx,systemd,s3
 
 # Packages whose tests need the whole machine: each runs by itself, with a time of its own.
-HEAVY := internal/store internal/api bench e2e torture
+HEAVY := internal/store internal/index internal/api bench e2e torture
 # Tests that measure, which the race detector would falsify, and one that is small with it.
 MEASURING := ^Test(Cost|Poison|Recall|BulkBesideSubmissions)$$
 
@@ -35,7 +35,7 @@ test: ## Install what is missing and run all tests.
 	run() { go test -count 1 -timeout 60m "$${@:2}" || failed+=" $$1"; }; \
 	run 'a light package' $(RACE) $$(go list ./... | grep -vE '/($(subst $() ,|,$(HEAVY)))$$'); \
 	for package in $(HEAVY); do run $$package $(RACE) ./$$package; done; \
-	run 'a measuring test' -p 1 -run '$(MEASURING)' ./internal/api ./internal/store; \
+	run 'a measuring test' -p 1 -run '$(MEASURING)' ./internal/api ./internal/index ./internal/store; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 
 .PHONY: test-go
@@ -95,7 +95,8 @@ torture: ## Do to the program all that it must bear; needs root. TORTURE='-run P
 	REQUIRE=$(REQUIRE),root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
 	go test -count 1 -timeout 1h -v ./internal/api -run StateMachine -rapid.checks=5000
 	go test -count 1 -timeout 1h -v ./internal/api -run 'Paging|JSONLines' -rapid.checks=1000
-	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|Facets|IndexFollows|Queries|Stats|VotesAndMerges' -rapid.checks=1000
+	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|VotesAndMerges' -rapid.checks=1000
+	go test -count 1 -timeout 1h -v ./internal/index -run 'Facets|IndexFollows|Queries|Stats' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/api -run Linearizable -histories=200
 	go test -count 1 -timeout 1h -v ./e2e -run 'TestWidgetChaos|TestDashboard/many' -full
 

@@ -44,7 +44,7 @@ var imports = map[string][]string{
 	"internal/search":          {"golang.org/x/text"},
 	"internal/row":             {"internal/database", "internal/feedback"},
 	"internal/store":           {"internal/batch", "internal/database", "internal/fair", "internal/feedback", "internal/index", "internal/row"},
-	"internal/store/storetest": {"internal/store", "github.com/jackc/pgx"},
+	"internal/store/storetest": {"internal/feedback", "internal/index", "internal/search", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx"},
 	"web":                      {"docs", "*"},
 }
 

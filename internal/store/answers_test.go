@@ -14,13 +14,13 @@ import (
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		user := *r.userOf(account)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		user := *r.UserOf(account)
 		by := feedback.Actor{Kind: feedback.ByUser, ID: &user}
-		app := r.app(account)
-		began := feedback.At(r.clock.Now())
-		request := func() feedback.ID { return r.fill(app, 1).ID }
+		app := r.NewApp(account)
+		began := feedback.At(r.Clock.Now())
+		request := func() feedback.ID { return r.Fill(app, 1).ID }
 		change := func(by feedback.Actor, fn func(*feedback.Request)) func(feedback.ID) error {
 			return func(id feedback.ID) error {
 				_, err := r.ChangeRequest(ctx, account.ID, id, by, func(r *feedback.Request) error { fn(r); return nil })
@@ -59,7 +59,7 @@ func TestAnswers(t *testing.T) {
 		counts := func() map[string]int64 {
 			t.Helper()
 			n := map[string]int64{}
-			stats, err := r.Index.Stats(ctx, account.ID, &app.ID, began, feedback.At(r.clock.Now().Add(time.Second)))
+			stats, err := r.Index.Stats(ctx, account.ID, &app.ID, began, feedback.At(r.Clock.Now().Add(time.Second)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,11 +78,11 @@ func TestAnswers(t *testing.T) {
 			"another title": {change(by, func(r *feedback.Request) { r.Title = "U" }), false},
 		} {
 			before, id := counts(), request()
-			r.clock.Move(2 * time.Hour)
+			r.Clock.Move(2 * time.Hour)
 			if err := c.do(id); err != nil {
 				t.Fatal(name, err)
 			}
-			r.clock.Move(3 * day)
+			r.Clock.Move(3 * day)
 			later := comment(feedback.Public)
 			answered := map[bool]string{true: "day", false: "week"}[c.answer]
 			if !c.answer {

@@ -16,10 +16,10 @@ import (
 // restored or binned later stays.
 func TestBin(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app := r.app(account)
-		old, restored, later := r.fill(app, 1), r.fill(app, 1), r.fill(app, 1)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
+		old, restored, later := r.Fill(app, 1), r.Fill(app, 1), r.Fill(app, 1)
 		move := func(request feedback.Request, box feedback.Box) {
 			t.Helper()
 			if _, err := r.ChangeRequest(ctx, account.ID, request.ID, feedback.Command(), func(r *feedback.Request) error {
@@ -32,17 +32,17 @@ func TestBin(t *testing.T) {
 		move(old, feedback.Bin)
 		move(restored, feedback.Bin)
 		move(restored, feedback.Live)
-		r.clock.Move(30 * 24 * time.Hour)
+		r.Clock.Move(30 * 24 * time.Hour)
 		move(later, feedback.Bin)
-		r.clock.Move(time.Millisecond)
+		r.Clock.Move(time.Millisecond)
 		if err := r.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
 		for request, want := range map[feedback.ID]int{old.ID: 0, restored.ID: 1, later.ID: 1} {
-			if n := r.count("requests WHERE account_id = $1 AND id = $2", account.ID, request); n != want {
+			if n := r.Count("requests WHERE account_id = $1 AND id = $2", account.ID, request); n != want {
 				t.Errorf("%d rows, want %d", n, want)
 			}
-			if n := r.count("changes WHERE account_id = $1 AND request_id = $2", account.ID, request); (n > 0) != (want > 0) {
+			if n := r.Count("changes WHERE account_id = $1 AND request_id = $2", account.ID, request); (n > 0) != (want > 0) {
 				t.Errorf("%d entries in the log of a request of which %d are left", n, want)
 			}
 		}
@@ -56,10 +56,10 @@ func TestBin(t *testing.T) {
 // is under way stays, with all that belongs to it. Only PostgreSQL lets two transactions
 // write at once.
 func TestRestoreBesideSweep(t *testing.T) {
-	r := newRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
-	account := r.account("Acme")
-	app := r.app(account)
-	restored, gone := r.fill(app, 1), r.fill(app, 1)
+	r := storetest.NewRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
+	account := r.NewAccount("Acme")
+	app := r.NewApp(account)
+	restored, gone := r.Fill(app, 1), r.Fill(app, 1)
 	email := "a@example.com"
 	ballot := store.Ballot{RequestID: restored.ID, Person: feedback.Person{Email: &email}, Source: "dashboard"}
 	if _, err := r.Vote(ctx, account.ID, feedback.Command(), ballot); err != nil {
@@ -76,9 +76,9 @@ func TestRestoreBesideSweep(t *testing.T) {
 	}
 	move(restored.ID, feedback.Bin)
 	move(gone.ID, feedback.Bin)
-	r.clock.Move(31 * 24 * time.Hour)
+	r.Clock.Move(31 * 24 * time.Hour)
 	var once sync.Once
-	slow := r.watched(func(query string, _ []driver.NamedValue) {
+	slow := r.Watched(func(query string, _ []driver.NamedValue) {
 		if strings.HasPrefix(query, "INSERT INTO request_counts") { // what is old has been read, the gate comes next
 			once.Do(func() { move(restored.ID, feedback.Live) })
 		}
@@ -91,7 +91,7 @@ func TestRestoreBesideSweep(t *testing.T) {
 	if err != nil || historyErr != nil || now.Votes != 2 || entries != now.Version {
 		t.Errorf("the restored one has %d votes and %d entries of version %d, %v, %v", now.Votes, entries, now.Version, err, historyErr)
 	}
-	if n := r.count("requests WHERE id = $1", gone.ID); n != 0 {
+	if n := r.Count("requests WHERE id = $1", gone.ID); n != 0 {
 		t.Error("the other one is still in the bin")
 	}
 	if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {

@@ -23,18 +23,18 @@ func TestBulkBesideSubmissions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		size := store.MaxBulk
-		if raceDetector {
+		if storetest.RaceDetector {
 			size /= 5
 		}
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app, other := r.app(account), r.app(account)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app, other := r.NewApp(account), r.NewApp(account)
 		requests := make([]feedback.Request, size)
 		for i := range requests {
 			requests[i] = feedback.NewRequest("T", "")
 			requests[i].Votes = 1
 		}
-		r.stored(app, requests)
+		r.InsertRequests(app, requests)
 		var done atomic.Bool
 		var submitted [2]atomic.Int64
 		var wg sync.WaitGroup
@@ -57,7 +57,7 @@ func TestBulkBesideSubmissions(t *testing.T) {
 			})
 		}
 		filter := index.Filter{AppID: &app.ID, Box: feedback.Live, Statuses: []feedback.Status{"planned"}}
-		ids := r.ids(app)[:size]
+		ids := r.IDs(app)[:size]
 		before := submitted[0].Load()
 		for _, c := range []struct {
 			bulk   store.Bulk
@@ -95,7 +95,7 @@ func TestBulkBesideSubmissions(t *testing.T) {
 			"requests WHERE status = 'opened' AND tags = '[]'":        int(submitted[0].Load() + submitted[1].Load()),
 			"requests WHERE status = 'declined' AND tags = '[\"b\"]'": size,
 		} {
-			if n := r.count(from); n != want {
+			if n := r.Count(from); n != want {
 				t.Errorf("%d %s, want %d", n, from, want)
 			}
 		}
@@ -106,10 +106,10 @@ func TestBulkBesideSubmissions(t *testing.T) {
 // changes none of them.
 func TestBulkExpectsAll(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app, empty := r.app(account), r.app(account)
-		r.fill(app, 3)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app, empty := r.NewApp(account), r.NewApp(account)
+		r.Fill(app, 3)
 		for _, c := range []struct {
 			filter   index.Filter
 			expected int64
@@ -134,7 +134,7 @@ func TestBulkExpectsAll(t *testing.T) {
 			if errors.Is(err, feedback.ErrCountMismatch) != c.refused || err != nil && !c.refused || changed != c.changed {
 				t.Errorf("%d expected: %d changed, %v, want %d", c.expected, changed, err, c.changed)
 			}
-			if n := r.count("requests WHERE status = 'planned'"); n != c.changed {
+			if n := r.Count("requests WHERE status = 'planned'"); n != c.changed {
 				t.Errorf("%d expected: %d are different, want %d", c.expected, n, c.changed)
 			}
 		}
@@ -145,8 +145,8 @@ func TestBulkExpectsAll(t *testing.T) {
 // that is not committed yet, and changes what that has made of it. Only PostgreSQL lets
 // two transactions write at once.
 func TestBulkKeepsOthersChanges(t *testing.T) {
-	r := newRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
-	account := r.account("Acme")
+	r := storetest.NewRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
+	account := r.NewAccount("Acme")
 	tag := func(name string) func(*feedback.Request) error {
 		return func(r *feedback.Request) error {
 			r.Tags = append(slices.Clone(r.Tags), name)
@@ -160,10 +160,10 @@ func TestBulkKeepsOthersChanges(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			app := r.app(account)
-			one := r.fill(app, 1)
+			app := r.NewApp(account)
+			one := r.Fill(app, 1)
 			saved, goOn := make(chan struct{}), make(chan struct{})
-			slow := r.watched(func(query string, _ []driver.NamedValue) {
+			slow := r.Watched(func(query string, _ []driver.NamedValue) {
 				if strings.HasPrefix(query, "INSERT INTO account_seq") { // the row is saved, the commit comes next
 					close(saved)
 					<-goOn
@@ -179,7 +179,7 @@ func TestBulkKeepsOthersChanges(t *testing.T) {
 				_, err := r.ChangeRequests(ctx, account.ID, bulk(app, one), feedback.Command(), tag("second"))
 				results <- err
 			}()
-			r.untilBlocked()
+			untilBlocked(r)
 			close(goOn)
 			if err := errors.Join(<-results, <-results); err != nil {
 				t.Fatal(err)
@@ -188,7 +188,7 @@ func TestBulkKeepsOthersChanges(t *testing.T) {
 			if err != nil || !slices.Equal(now.Tags, []string{"first", "second"}) || now.Version != 3 {
 				t.Errorf("version %d has the tags %q, %v", now.Version, now.Tags, err)
 			}
-			if n := r.count("request_tags WHERE request_id = $1", one.ID); n != 2 {
+			if n := r.Count("request_tags WHERE request_id = $1", one.ID); n != 2 {
 				t.Errorf("the request is found by %d tags", n)
 			}
 		})
@@ -199,10 +199,10 @@ func TestBulkKeepsOthersChanges(t *testing.T) {
 // would get another status; and where people count is settled when one goes to the bin.
 func TestBulkOfMergedRequests(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app := r.app(account)
-		root, merged, alone := r.fill(app, 1), r.fill(app, 1), r.fill(app, 1)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
+		root, merged, alone := r.Fill(app, 1), r.Fill(app, 1), r.Fill(app, 1)
 		if _, err := r.MergeRequest(ctx, account.ID, merged.ID, root.ID, feedback.Command()); err != nil {
 			t.Fatal(err)
 		}

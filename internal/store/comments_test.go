@@ -31,23 +31,23 @@ type talk struct {
 func TestComments(t *testing.T) {
 	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
 		members, _, err := r.Users(ctx, account.ID, feedback.ID{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		author := feedback.Author{ID: members[0].ID, Name: &members[0].Name}
 		rapid.Check(t, func(t *rapid.T) {
-			app := r.app(account)
-			defer r.drop(app)
+			app := r.NewApp(account)
+			defer r.Drop(app)
 			talks := make([]*talk, 3)
 			for i := range talks {
-				one := r.fill(app, 1)
+				one := r.Fill(app, 1)
 				talks[i] = &talk{id: one.ID, version: 1, changed: one.UpdatedAt}
 			}
 			for range rapid.IntRange(1, 15).Draw(t, "steps") {
-				r.clock.Move(time.Second)
+				r.Clock.Move(time.Second)
 				one := rapid.SampledFrom(talks).Draw(t, "request")
 				one.step(t, r.Store, account.ID, author, rapid.SampledFrom(talks).Draw(t, "other"))
 				for _, one := range talks {
@@ -195,33 +195,33 @@ var commentScans = regexp.MustCompile(`^SCAN (comments|c|u|requests)\b`)
 func TestCommentPlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		b := newBig(t, at)
-		id := b.fill(b.apps[0], 1).ID
-		members, _, err := b.Users(ctx, b.account.ID, feedback.ID{}, 1)
+		b := storetest.NewBig(t, at)
+		id := b.Fill(b.AcmeApps[0], 1).ID
+		members, _, err := b.Users(ctx, b.Acme.ID, feedback.ID{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		by, author := feedback.Actor{Kind: feedback.ByUser, ID: &members[0].ID}, feedback.Author{ID: members[0].ID}
-		b.exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
+		b.Exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
 			SELECT account_id, id, id, id, 'internal', 'B', 0, 0 FROM requests`)
-		b.analyze()
-		comment, err := b.AddComment(ctx, b.account.ID, by, feedback.Comment{RequestID: id, Author: author, Visibility: feedback.Internal, Body: "B"})
+		b.Analyze()
+		comment, err := b.AddComment(ctx, b.Acme.ID, by, feedback.Comment{RequestID: id, Author: author, Visibility: feedback.Internal, Body: "B"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		list := func(s *store.Store) error {
-			_, _, err := s.Comments(ctx, b.account.ID, id, comment.ID, 51)
+			_, _, err := s.Comments(ctx, b.Acme.ID, id, comment.ID, 51)
 			return err
 		}
 		change := func(s *store.Store) error {
-			_, err := s.ChangeComment(ctx, b.account.ID, id, comment.ID, by, func(c *feedback.Comment) error {
+			_, err := s.ChangeComment(ctx, b.Acme.ID, id, comment.ID, by, func(c *feedback.Comment) error {
 				c.Body += "B"
 				return nil
 			})
 			return err
 		}
 		remove := func(s *store.Store) error {
-			return s.DeleteComment(ctx, b.account.ID, id, comment.ID, by, func(feedback.Comment) error { return nil })
+			return s.DeleteComment(ctx, b.Acme.ID, id, comment.ID, by, func(feedback.Comment) error { return nil })
 		}
 		comments, users, requests := "comments_pkey", "users_pkey", "requests_pkey"
 		if at.Name == "sqlite" {
@@ -239,15 +239,15 @@ func TestCommentPlans(t *testing.T) {
 			{"its end", "DELETE FROM comments", "comments", comments, remove},
 		} {
 			found := false
-			for _, s := range b.during(c.call) {
-				if !strings.Contains(s.query, c.part) || !b.ours(s) {
+			for _, s := range b.During(c.call) {
+				if !strings.Contains(s.Query, c.part) || !ours(b, s) {
 					continue
 				}
 				found = true
-				b.check(c.name, s, c.table, c.index)
-				for _, n := range b.plan(s) {
-					if commentScans.MatchString(n.kind) {
-						t.Errorf("%s: the plan has %s", c.name, n.kind)
+				b.CheckPlan(c.name, s, c.table, c.index)
+				for _, n := range b.Plan(s) {
+					if commentScans.MatchString(n.Kind) {
+						t.Errorf("%s: the plan has %s", c.name, n.Kind)
 					}
 				}
 			}

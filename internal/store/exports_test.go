@@ -23,10 +23,10 @@ import (
 // fits together: as many votes and comments as it counts, and an event for each change.
 func TestExportIsOfOneMoment(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app := r.app(account)
-		r.fill(app, 20)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
+		r.Fill(app, 20)
 		filter := index.Filter{Box: feedback.Live}
 		old, err := r.ExportPage(ctx, account.ID, filter, nil, 100)
 		if err != nil || len(old) != 20 {
@@ -61,7 +61,7 @@ func TestExportIsOfOneMoment(t *testing.T) {
 		}
 		done.Store(true)
 		wg.Wait()
-		r.drop(app)
+		r.Drop(app)
 		exported, _, err := r.Export(ctx, account.ID, feedback.Live, old, 10)
 		left, pageErr := r.ExportPage(ctx, account.ID, filter, &old[3].ID, 100)
 		if len(exported) != 0 || len(left) != 0 || err != nil || pageErr != nil {
@@ -74,10 +74,10 @@ func TestExportIsOfOneMoment(t *testing.T) {
 // what has left the box meanwhile does not come.
 func TestExportOfParts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app := r.app(account)
-		one, moved, merged := r.fill(app, 1), r.fill(app, 1), r.fill(app, 1)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
+		one, moved, merged := r.Fill(app, 1), r.Fill(app, 1), r.Fill(app, 1)
 		unwanted := feedback.NewRequest("T", "")
 		unwanted.AppID, unwanted.Source, unwanted.Votes = app.ID, "dashboard", 0
 		root, err := r.AddRequest(ctx, account.ID, feedback.Command(), unwanted)
@@ -170,9 +170,9 @@ func TestStoredExports(t *testing.T) {
 		t.Errorf("a field that is not set is stored, and older versions do not know new ones: %s, %v", empty, err)
 	}
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app := r.app(account)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
 		credentials, err := r.Credentials(ctx, "acme@example.com")
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestStoredExports(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := func(format string) string { return strings.ReplaceAll(format, "{app}", app.ID.String()) }
-		after, before := feedback.At(r.clock.Now()), feedback.At(r.clock.Now().Add(time.Hour))
+		after, before := feedback.At(r.Clock.Now()), feedback.At(r.Clock.Now().Add(time.Hour))
 		plain := store.Export{AccountID: account.ID, SessionID: session.ID, Filter: index.Filter{Box: feedback.Live}, Format: feedback.CSV}
 		full := store.Export{AccountID: account.ID, SessionID: session.ID, Format: feedback.JSONL, BOM: true, Filter: index.Filter{
 			AppID: &app.ID, Statuses: []feedback.Status{"opened"}, Box: feedback.Bin, Tag: "a", AssigneeID: &app.ID, Unassigned: true,
@@ -204,10 +204,10 @@ func TestStoredExports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := r.count("exports WHERE wanted = $1", c.stored); n != 1 {
+			if n := r.Count("exports WHERE wanted = $1", c.stored); n != 1 {
 				t.Errorf("%d links are stored as %s", n, c.stored)
 			}
-			r.spoil("UPDATE exports SET wanted = $1", cmp.Or(c.read, c.stored))
+			r.Exec("UPDATE exports SET wanted = $1", cmp.Or(c.read, c.stored))
 			if x, err := r.TakeExport(ctx, token); err != nil || !reflect.DeepEqual(x, c.x) {
 				t.Errorf("%+v, %v, want %+v", x, err, c.x)
 			}
@@ -220,16 +220,16 @@ func TestStoredExports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.spoil("UPDATE exports SET wanted = $1", newer)
+			r.Exec("UPDATE exports SET wanted = $1", newer)
 			for range 2 {
 				var refusal *feedback.Error
 				x, err := r.TakeExport(ctx, token)
 				if !errors.As(err, &refusal) || refusal.Code != "api.unavailable" || refusal.RetryAfter == 0 || x.Format != "" ||
-					r.count("exports") != 1 {
-					t.Errorf("%s: %+v, %v, and %d links are left", newer, x, err, r.count("exports"))
+					r.Count("exports") != 1 {
+					t.Errorf("%s: %+v, %v, and %d links are left", newer, x, err, r.Count("exports"))
 				}
 			}
-			r.spoil("UPDATE exports SET wanted = $1", `{"Filter":{"Box":"live"},"Format":"csv"}`) // at the other replica
+			r.Exec("UPDATE exports SET wanted = $1", `{"Filter":{"Box":"live"},"Format":"csv"}`) // at the other replica
 			if x, err := r.TakeExport(ctx, token); err != nil || !reflect.DeepEqual(x, plain) {
 				t.Errorf("%+v, %v", x, err)
 			}
@@ -238,20 +238,12 @@ func TestStoredExports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.spoil("UPDATE exports SET wanted = $1", `{"Later":true}`)
-		r.spoil("DELETE FROM sessions WHERE id = $1", session.ID)
-		if _, err := r.TakeExport(ctx, token); !errors.Is(err, feedback.ErrExportNotFound) || r.count("exports") != 0 {
-			t.Errorf("of a session that has ended: %v, and %d links are left", err, r.count("exports"))
+		r.Exec("UPDATE exports SET wanted = $1", `{"Later":true}`)
+		r.Exec("DELETE FROM sessions WHERE id = $1", session.ID)
+		if _, err := r.TakeExport(ctx, token); !errors.Is(err, feedback.ErrExportNotFound) || r.Count("exports") != 0 {
+			t.Errorf("of a session that has ended: %v, and %d links are left", err, r.Count("exports"))
 		}
 	})
-}
-
-// spoil changes the database past the store.
-func (r *rig) spoil(statement string, args ...any) {
-	r.t.Helper()
-	if _, err := r.raw.ExecContext(ctx, statement, args...); err != nil {
-		r.t.Fatal(err)
-	}
 }
 
 // exportScans are the plans that walk over a table for an export, but for those of the
@@ -263,38 +255,38 @@ var exportScans = regexp.MustCompile(`^SCAN (requests|votes|comments|changes|use
 func TestExportPlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		b := newBig(t, at)
-		b.popular()
-		b.exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
+		b := storetest.NewBig(t, at)
+		popular(b)
+		b.Exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
 			SELECT account_id, id, id, id, 'internal', 'B', 0, 0 FROM requests`)
-		b.exec(`INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at)
+		b.Exec(`INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at)
 			SELECT hash, account_id, session_id, '{}', expires_at FROM session_tokens WHERE true ON CONFLICT DO NOTHING`)
-		b.analyze()
-		requests, err := b.ExportPage(ctx, b.account.ID, index.Filter{Box: feedback.Live}, b.deep(), 64)
+		b.Analyze()
+		requests, err := b.ExportPage(ctx, b.Acme.ID, index.Filter{Box: feedback.Live}, b.Deep(), 64)
 		if err != nil || len(requests) != 64 {
 			t.Fatalf("%d requests, %v", len(requests), err)
 		}
-		alone := b.fill(b.apps[0], 1) // which has no votes in the table
+		alone := b.Fill(b.AcmeApps[0], 1) // which has no votes in the table
 		requests = append(requests, alone)
 		export := func(s *store.Store) error {
-			_, _, err := s.Export(ctx, b.account.ID, feedback.Live, requests, 512)
+			_, _, err := s.Export(ctx, b.Acme.ID, feedback.Live, requests, 512)
 			return err
 		}
 		rest := func(s *store.Store) error {
-			_, err := s.ExportEvents(ctx, b.account.ID, alone.ID, 1, 512)
+			_, err := s.ExportEvents(ctx, b.Acme.ID, alone.ID, 1, 512)
 			return err
 		}
 		names := func(s *store.Store) error {
-			_, err := s.ExportNames(ctx, b.account.ID, requests)
+			_, err := s.ExportNames(ctx, b.Acme.ID, requests)
 			return err
 		}
 		take := func(s *store.Store) error {
 			_, err := s.TakeExport(ctx, feedback.NewExportToken(strings.NewReader(strings.Repeat("seven-eleven", 99))))
-			return only(err, feedback.ErrExportNotFound)
+			return storetest.Except(err, feedback.ErrExportNotFound)
 		}
 		find := func(s *store.Store) error {
 			_, err := s.FindExport(ctx, feedback.NewExportToken(strings.NewReader(strings.Repeat("seven-eleven", 99))))
-			return only(err, feedback.ErrExportNotFound)
+			return storetest.Except(err, feedback.ErrExportNotFound)
 		}
 		primary := func(table string) string {
 			if at.Name == "postgres" {
@@ -318,8 +310,8 @@ func TestExportPlans(t *testing.T) {
 			{"old links", "DELETE FROM exports", "exports", "exports_expiry", sweep},
 		} {
 			found := false
-			for _, s := range b.during(c.call) {
-				if !strings.Contains(s.query, c.part) {
+			for _, s := range b.During(c.call) {
+				if !strings.Contains(s.Query, c.part) {
 					continue
 				}
 				found = true
@@ -327,10 +319,10 @@ func TestExportPlans(t *testing.T) {
 				if c.name == "old links" {
 					indexes = append(indexes, primary("exports"))
 				}
-				b.check(c.name, s, c.table, indexes...)
-				for _, n := range b.plan(s) {
-					if exportScans.MatchString(n.kind) {
-						t.Errorf("%s: the plan has %s", c.name, n.kind)
+				b.CheckPlan(c.name, s, c.table, indexes...)
+				for _, n := range b.Plan(s) {
+					if exportScans.MatchString(n.Kind) {
+						t.Errorf("%s: the plan has %s", c.name, n.Kind)
 					}
 				}
 				break

@@ -15,10 +15,10 @@ import (
 // who rotated it, and never what it is; and it goes with its app.
 func TestIdentitySecret(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app, other := r.app(account), r.app(account)
-		if none, err := r.IdentitySecret(ctx, account.ID, app.ID); err != nil || none.Keys(r.clock.Now()) != nil {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app, other := r.NewApp(account), r.NewApp(account)
+		if none, err := r.IdentitySecret(ctx, account.ID, app.ID); err != nil || none.Keys(r.Clock.Now()) != nil {
 			t.Fatalf("before it is made: %+v, %v", none, err)
 		}
 		ask := func(app feedback.App, rotate bool) feedback.IdentitySecret {
@@ -30,29 +30,29 @@ func TestIdentitySecret(t *testing.T) {
 		}
 		const callers = 20
 		var made [callers]feedback.IdentitySecret
-		crowd(callers, func(i int) { made[i] = ask(app, false) })
+		storetest.Crowd(callers, func(i int) { made[i] = ask(app, false) })
 		for _, secret := range made {
 			if secret != made[0] || secret.Secret == "" || secret.PreviousValidUntil != nil {
 				t.Errorf("%+v and %+v", made[0], secret)
 			}
 		}
-		crowd(callers, func(i int) { made[i] = ask(app, true) })
+		storetest.Crowd(callers, func(i int) { made[i] = ask(app, true) })
 		last, err := r.IdentitySecret(ctx, account.ID, app.ID)
-		if err != nil || len(last.Keys(r.clock.Now())) != 2 || *last.PreviousValidUntil != feedback.At(r.clock.Now().Add(24*time.Hour)) {
+		if err != nil || len(last.Keys(r.Clock.Now())) != 2 || *last.PreviousValidUntil != feedback.At(r.Clock.Now().Add(24*time.Hour)) {
 			t.Errorf("%+v, %v", last, err)
 		}
 		kept := ask(other, true)
-		if n := r.count("changes WHERE kind = 'app.identity_secret_created'"); n != 2 {
+		if n := r.Count("changes WHERE kind = 'app.identity_secret_created'"); n != 2 {
 			t.Errorf("made %d times", n)
 		}
-		if n := r.count("changes WHERE kind = 'app.identity_secret_rotated' AND app_id = $1", app.ID); n != callers {
+		if n := r.Count("changes WHERE kind = 'app.identity_secret_rotated' AND app_id = $1", app.ID); n != callers {
 			t.Errorf("rotated %d times", n)
 		}
-		if n := r.count("changes WHERE before LIKE '%gis%' OR after LIKE '%gis%'"); n != 0 {
+		if n := r.Count("changes WHERE before LIKE '%gis%' OR after LIKE '%gis%'"); n != 0 {
 			t.Error("a secret is in the log")
 		}
 
-		r.drop(app)
+		r.Drop(app)
 		if _, err := r.MakeIdentitySecret(ctx, account.ID, app.ID, feedback.Command(), false); !errors.Is(err, feedback.ErrAppNotFound) {
 			t.Errorf("of a deleted app: %v", err)
 		}
@@ -61,7 +61,7 @@ func TestIdentitySecret(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := r.count("app_secrets WHERE app_id = $1", app.ID); n != 0 {
+		if n := r.Count("app_secrets WHERE app_id = $1", app.ID); n != 0 {
 			t.Error("it stays when the app is purged")
 		}
 		if left, err := r.IdentitySecret(ctx, account.ID, other.ID); err != nil || left != kept {
@@ -74,11 +74,11 @@ func TestIdentitySecret(t *testing.T) {
 // and never becomes one with somebody unverified who gives the same e-mail or id.
 func TestVerifiedSubmitter(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app := r.app(account)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
 		ada := &feedback.Person{Email: new("Ada@example.com"), ExternalID: new("42"), Verified: true}
-		crowd(40, func(i int) {
+		storetest.Crowd(40, func(i int) {
 			sent := feedback.NewRequest("T", "")
 			sent.Submitter.Email, sent.Submitter.ExternalID = new("ada@example.com"), new("42")
 			sub := store.Submission{App: app, Request: sent, IdempotencyKey: strings.Repeat("k", i+1)}

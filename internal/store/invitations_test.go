@@ -13,10 +13,10 @@ import (
 // another account nor keeps others from using it. Whoever accepts first has it.
 func TestInvitationsClaimNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		acme, globex := r.account("Acme"), r.account("Globex")
+		r := storetest.NewRig(t, at)
+		acme, globex := r.NewAccount("Acme"), r.NewAccount("Globex")
 		invite := func(account feedback.Account, email string) (feedback.ID, store.JoinLink, error) {
-			m, link, err := r.InviteUser(ctx, account.ID, *r.userOf(account), store.NewUser{Email: email, Name: "I", Role: feedback.RoleMember})
+			m, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{Email: email, Name: "I", Role: feedback.RoleMember})
 			return m.ID, link, err
 		}
 		accept := func(link store.JoinLink) error {
@@ -54,17 +54,17 @@ func TestInvitationsClaimNothing(t *testing.T) {
 		if err := accept(first); !errors.Is(err, feedback.ErrEmailTaken) || logsIn("ada@example.com") != two {
 			t.Errorf("taken elsewhere: %v", err)
 		}
-		if _, _, err := invite(r.account("Initech"), "ada@example.com"); err != nil {
+		if _, _, err := invite(r.NewAccount("Initech"), "ada@example.com"); err != nil {
 			t.Errorf("an invitation tells that somebody logs in: %v", err)
 		}
-		again, err := r.RecoverUser(ctx, globex.ID, *r.userOf(globex), two)
+		again, err := r.RecoverUser(ctx, globex.ID, *r.UserOf(globex), two)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := accept(again); err != nil {
 			t.Errorf("another password: %v", err)
 		}
-		if err := r.RemoveUser(ctx, globex.ID, *r.userOf(globex), two); err != nil {
+		if err := r.RemoveUser(ctx, globex.ID, *r.UserOf(globex), two); err != nil {
 			t.Fatal(err)
 		}
 		if err := accept(first); err != nil || logsIn("ada@example.com") != one {
@@ -76,11 +76,11 @@ func TestInvitationsClaimNothing(t *testing.T) {
 // TestAcceptedAtOnce: of invitations to one e-mail that are accepted at once, one succeeds.
 func TestAcceptedAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
+		r := storetest.NewRig(t, at)
 		var accepts []func() error
 		for _, name := range []string{"Acme", "Globex", "Initech", "Hooli"} {
-			account := r.account(name)
-			_, link, err := r.InviteUser(ctx, account.ID, *r.userOf(account), store.NewUser{Email: "ada@example.com", Name: "I", Role: feedback.RoleMember})
+			account := r.NewAccount(name)
+			_, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{Email: "ada@example.com", Name: "I", Role: feedback.RoleMember})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestAcceptedAtOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if claimed, joined := r.count("logins WHERE email = $1", "ada@example.com"), r.count("users WHERE email = $1 AND password_hash <> ''", "ada@example.com"); succeeded != 1 || claimed != 1 || joined != 1 {
+		if claimed, joined := r.Count("logins WHERE email = $1", "ada@example.com"), r.Count("users WHERE email = $1 AND password_hash <> ''", "ada@example.com"); succeeded != 1 || claimed != 1 || joined != 1 {
 			t.Errorf("%d have accepted, %d e-mails are claimed, %d have a password", succeeded, claimed, joined)
 		}
 	})
@@ -105,13 +105,13 @@ func TestAcceptedAtOnce(t *testing.T) {
 
 // TestReservedByVersionsBefore: an invitation that has its e-mail already can be accepted.
 func TestReservedByVersionsBefore(t *testing.T) {
-	r := newRig(t, storetest.SQLite(t))
-	account := r.account("Acme")
-	m, link, err := r.InviteUser(ctx, account.ID, *r.userOf(account), store.NewUser{Email: "ada@example.com", Name: "I", Role: feedback.RoleMember})
+	r := storetest.NewRig(t, storetest.SQLite(t))
+	account := r.NewAccount("Acme")
+	m, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{Email: "ada@example.com", Name: "I", Role: feedback.RoleMember})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.raw.ExecContext(ctx, "INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3)", "ada@example.com", account.ID, m.ID); err != nil {
+	if _, err := r.Raw.ExecContext(ctx, "INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3)", "ada@example.com", account.ID, m.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, ""); err != nil {

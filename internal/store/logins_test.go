@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"crypto/rand"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -13,25 +15,25 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// fail counts a failed login and returns what it is answered.
-func (r *rig) fail(email, from string) error {
+// failLogin counts a failed login and returns what it is answered.
+func failLogin(r *storetest.Rig, email, from string) error {
 	return r.FailLogin(ctx, store.LoginSubjects(email, netip.MustParsePrefix(from)))
 }
 
-func (r *rig) wantLogin(what, email, from string, delay time.Duration, want error) {
-	r.t.Helper()
+func wantLogin(r *storetest.Rig, what, email, from string, delay time.Duration, want error) {
+	r.T.Helper()
 	got, err := r.CheckLogin(ctx, store.LoginSubjects(email, netip.MustParsePrefix(from)))
 	if got != delay || !errors.Is(err, want) {
-		r.t.Errorf("%s: a delay of %v, %v; want %v, %v", what, got, err, delay, want)
+		r.T.Errorf("%s: a delay of %v, %v; want %v, %v", what, got, err, delay, want)
 	}
 }
 
 // ownerOf returns the credentials of the owner that an account of the rig has.
-func (r *rig) ownerOf(account feedback.Account) store.Credentials {
-	r.t.Helper()
+func ownerOf(r *storetest.Rig, account feedback.Account) store.Credentials {
+	r.T.Helper()
 	c, err := r.Credentials(ctx, "acme@example.com")
 	if err != nil || c.AccountID != account.ID {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return c
 }
@@ -48,31 +50,31 @@ func TestLoginLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, at storetest.Place) {
-				r := newRig(t, at)
-				owner := r.ownerOf(r.account("Acme"))
+				r := storetest.NewRig(t, at)
+				owner := ownerOf(r, r.NewAccount("Acme"))
 				const from = "198.51.100.1/32"
 				subjects := store.LoginSubjects("acme@example.com", netip.MustParsePrefix(from))
 				for i := range c.limit {
 					if i == c.limit-1 {
-						r.wantLogin("the last try", "acme@example.com", from, 0, nil)
+						wantLogin(r, "the last try", "acme@example.com", from, 0, nil)
 						if _, _, err := r.OpenSession(ctx, owner, subjects, ""); err != nil {
 							t.Fatalf("a right password at the last try: %v", err)
 						}
 					}
-					if err := r.fail(c.email(i), from); !errors.Is(err, feedback.ErrInvalidCredentials) {
+					if err := failLogin(r, c.email(i), from); !errors.Is(err, feedback.ErrInvalidCredentials) {
 						t.Fatalf("failure %d: %v", i+1, err)
 					}
 				}
-				r.wantLogin("one more", "acme@example.com", from, 0, feedback.ErrTooManyAttempts)
+				wantLogin(r, "one more", "acme@example.com", from, 0, feedback.ErrTooManyAttempts)
 				if _, _, err := r.OpenSession(ctx, owner, subjects, ""); !errors.Is(err, feedback.ErrTooManyAttempts) {
 					t.Errorf("a right password beyond the limit: %v", err)
 				}
-				if err := r.fail(c.email(c.limit), from); name == "pair" && !errors.Is(err, feedback.ErrTooManyAttempts) {
+				if err := failLogin(r, c.email(c.limit), from); name == "pair" && !errors.Is(err, feedback.ErrTooManyAttempts) {
 					t.Errorf("failure %d: %v", c.limit+1, err)
 				}
-				r.wantLogin("from elsewhere", "acme@example.com", "198.51.100.2/32", 0, nil)
-				r.clock.Move(15 * time.Minute)
-				r.wantLogin("a quarter of an hour later", "acme@example.com", from, 0, nil)
+				wantLogin(r, "from elsewhere", "acme@example.com", "198.51.100.2/32", 0, nil)
+				r.Clock.Move(15 * time.Minute)
+				wantLogin(r, "a quarter of an hour later", "acme@example.com", from, 0, nil)
 			})
 		})
 	}
@@ -87,12 +89,12 @@ func TestNetworkDelay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, at storetest.Place) {
-				r := newRig(t, at)
+				r := storetest.NewRig(t, at)
 				n := 0
 				failUntil := func(until int) {
 					t.Helper()
 					for ; n < until; n++ {
-						if err := r.fail("ada@example.com", address(n%100)); !errors.Is(err, feedback.ErrInvalidCredentials) {
+						if err := failLogin(r, "ada@example.com", address(n%100)); !errors.Is(err, feedback.ErrInvalidCredentials) {
 							t.Fatalf("failure %d: %v", n+1, err)
 						}
 					}
@@ -109,16 +111,16 @@ func TestNetworkDelay(t *testing.T) {
 					{220, time.Second},
 				} {
 					failUntil(c.failures)
-					r.wantLogin(fmt.Sprint(n, " failures"), "bob@example.com", address(100), c.delay, nil)
+					wantLogin(r, fmt.Sprint(n, " failures"), "bob@example.com", address(100), c.delay, nil)
 				}
-				r.wantLogin("another network", "bob@example.com", "2001:db8:2::/64", 0, nil)
-				r.wantLogin("another network", "bob@example.com", "198.51.101.1/32", 0, nil)
-				owner := r.ownerOf(r.account("Acme"))
+				wantLogin(r, "another network", "bob@example.com", "2001:db8:2::/64", 0, nil)
+				wantLogin(r, "another network", "bob@example.com", "198.51.101.1/32", 0, nil)
+				owner := ownerOf(r, r.NewAccount("Acme"))
 				if _, _, err := r.OpenSession(ctx, owner, store.LoginSubjects("acme@example.com", netip.MustParsePrefix(address(100))), ""); err != nil {
 					t.Errorf("a right password: %v", err)
 				}
-				r.clock.Move(15 * time.Minute)
-				r.wantLogin("a quarter of an hour later", "bob@example.com", address(100), 0, nil)
+				r.Clock.Move(15 * time.Minute)
+				wantLogin(r, "a quarter of an hour later", "bob@example.com", address(100), 0, nil)
 			})
 		})
 	}
@@ -128,9 +130,9 @@ func TestNetworkDelay(t *testing.T) {
 // refused.
 func TestPasswordChangesRace(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		owner := r.ownerOf(r.account("Acme"))
-		other := at.Open(t, r.clock.Now)
+		r := storetest.NewRig(t, at)
+		owner := ownerOf(r, r.NewAccount("Acme"))
+		other := at.Open(t, r.Clock.Now)
 		results := make(chan error, 2)
 		for i, s := range []*store.Store{r.Store, other} {
 			go func() {
@@ -155,18 +157,18 @@ func TestPasswordChangesRace(t *testing.T) {
 func TestSessionLife(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		const day = 24 * time.Hour
-		r := newRig(t, at)
-		_, tokens, err := r.OpenSession(ctx, r.ownerOf(r.account("Acme")), nil, "")
+		r := storetest.NewRig(t, at)
+		_, tokens, err := r.OpenSession(ctx, ownerOf(r, r.NewAccount("Acme")), nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, after := range []time.Duration{29 * day, 29 * day, 29 * day, 3*day - time.Millisecond} {
-			r.clock.Move(after)
+			r.Clock.Move(after)
 			if tokens, err = r.Refresh(ctx, tokens.Refresh); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r.clock.Move(time.Millisecond)
+		r.Clock.Move(time.Millisecond)
 		if _, err := r.Refresh(ctx, tokens.Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
 			t.Errorf("after 90 days: %v", err)
 		}
@@ -177,8 +179,8 @@ func TestSessionLife(t *testing.T) {
 // last moment included.
 func TestRefreshGrace(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		_, first, err := r.OpenSession(ctx, r.ownerOf(r.account("Acme")), nil, "")
+		r := storetest.NewRig(t, at)
+		_, first, err := r.OpenSession(ctx, ownerOf(r, r.NewAccount("Acme")), nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,11 +188,11 @@ func TestRefreshGrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.clock.Move(20 * time.Second)
+		r.Clock.Move(20 * time.Second)
 		if again, err := r.Refresh(ctx, first.Refresh); err != nil || again.Refresh != next.Refresh {
 			t.Errorf("after 20 seconds: %v", err)
 		}
-		r.clock.Move(time.Millisecond)
+		r.Clock.Move(time.Millisecond)
 		if _, err := r.Refresh(ctx, first.Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
 			t.Errorf("after more than 20 seconds: %v", err)
 		}
@@ -204,13 +206,13 @@ func TestRefreshGrace(t *testing.T) {
 // longest ago. Other users notice nothing.
 func TestMostSessions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		owner := r.ownerOf(account)
-		other := store.Credentials{AccountID: account.ID, UserID: r.joined(account, owner.UserID, "User", feedback.RoleMember), PasswordHash: "hash"}
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		owner := ownerOf(r, account)
+		other := store.Credentials{AccountID: account.ID, UserID: joined(r, account, owner.UserID, "User", feedback.RoleMember), PasswordHash: "hash"}
 		open := func(c store.Credentials) store.Tokens {
 			t.Helper()
-			r.clock.Move(time.Second)
+			r.Clock.Move(time.Second)
 			_, tokens, err := r.OpenSession(ctx, c, nil, "")
 			if err != nil {
 				t.Fatal(err)
@@ -239,7 +241,7 @@ func TestMostSessions(t *testing.T) {
 		if _, err := r.Session(ctx, used.Access); err != nil {
 			t.Errorf("the session that was used last: %v", err)
 		}
-		second := at.Open(t, r.clock.Now)
+		second := at.Open(t, r.Clock.Now)
 		var all sync.WaitGroup
 		for i := range 20 {
 			all.Go(func() {
@@ -249,12 +251,30 @@ func TestMostSessions(t *testing.T) {
 			})
 		}
 		all.Wait()
-		sessions, others := r.count("sessions WHERE user_id = $1", owner.UserID), r.count("sessions WHERE user_id = $1", other.UserID)
+		sessions, others := r.Count("sessions WHERE user_id = $1", owner.UserID), r.Count("sessions WHERE user_id = $1", other.UserID)
 		if sessions != store.MaxSessions || others != 2 { // one of them from joining
 			t.Errorf("the user has %d sessions, and another one %d", sessions, others)
 		}
-		if n := r.count("session_tokens WHERE session_id NOT IN (SELECT id FROM sessions)"); n != 0 {
+		if n := r.Count("session_tokens WHERE session_id NOT IN (SELECT id FROM sessions)"); n != 0 {
 			t.Errorf("%d tokens of sessions that have ended are left", n)
+		}
+	})
+}
+
+// TestUnknownRefreshTokens: a token that nobody was given waits for no writer.
+func TestUnknownRefreshTokens(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		r := storetest.NewRig(t, place)
+		account := r.NewAccount("Acme")
+		s := r.Watched(func(query string, _ []driver.NamedValue) {
+			if query == storetest.Begin {
+				t.Error("a transaction begins")
+			}
+		})
+		for _, token := range []string{"x", feedback.NewToken(feedback.RefreshToken, account.ID, rand.Reader)} {
+			if _, err := s.Refresh(ctx, token); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
+				t.Error(fmt.Errorf("%s: %w", token, err))
+			}
 		}
 	})
 }

@@ -16,10 +16,10 @@ import (
 // and what was merged into it outlives it, in the bin or out of it.
 func TestBinOfMerged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app := r.app(account)
-		root, kept, binned, taken := r.fill(app, 1), r.fill(app, 1), r.fill(app, 1), r.fill(app, 1)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
+		root, kept, binned, taken := r.Fill(app, 1), r.Fill(app, 1), r.Fill(app, 1), r.Fill(app, 1)
 		must := func(_ feedback.Request, err error) {
 			t.Helper()
 			if err != nil {
@@ -37,14 +37,14 @@ func TestBinOfMerged(t *testing.T) {
 			must(r.MergeRequest(ctx, account.ID, one.ID, root.ID, feedback.Command()))
 		}
 		bin(root.ID, feedback.Bin)
-		r.clock.Move(20 * 24 * time.Hour)
+		r.Clock.Move(20 * 24 * time.Hour)
 		must(r.UnmergeRequest(ctx, account.ID, taken.ID, feedback.Command()))
 		bin(binned.ID, feedback.Bin)
-		r.clock.Move(10*24*time.Hour + time.Second)
+		r.Clock.Move(10*24*time.Hour + time.Second)
 		if err := r.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if n := r.count("requests WHERE account_id = $1 AND id = $2", account.ID, root.ID); n != 0 {
+		if n := r.Count("requests WHERE account_id = $1 AND id = $2", account.ID, root.ID); n != 0 {
 			t.Error("the bin still has the request")
 		}
 		bin(binned.ID, feedback.Live)
@@ -64,16 +64,16 @@ func TestBinOfMerged(t *testing.T) {
 func TestVotesAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		other := at.Open(t, r.clock.Now)
-		account := r.account("Acme")
-		app := r.app(account)
+		r := storetest.NewRig(t, at)
+		other := at.Open(t, r.Clock.Now)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
 		for seed := range uint64(4) {
 			var ids []feedback.ID
 			for range 6 {
-				ids = append(ids, r.fill(app, 1).ID)
+				ids = append(ids, r.Fill(app, 1).ID)
 			}
-			crowd(64, func(i int) {
+			storetest.Crowd(64, func(i int) {
 				random := rand.New(rand.NewPCG(seed, uint64(i)))
 				s := []*store.Store{r.Store, other}[i%2]
 				for range 6 {
@@ -110,16 +110,16 @@ func TestVotesAtOnce(t *testing.T) {
 // the log says so.
 func TestRecountRepairs(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		one, other := r.fill(r.app(account), 1), r.fill(r.app(account), 1)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		one, other := r.Fill(r.NewApp(account), 1), r.Fill(r.NewApp(account), 1)
 		email := "a@example.com"
 		for range 2 {
 			if votes, err := r.Vote(ctx, account.ID, feedback.Command(), store.Ballot{RequestID: one.ID, Person: feedback.Person{Email: &email}, Source: "dashboard"}); err != nil || votes != 2 {
 				t.Fatalf("%d votes, %v", votes, err)
 			}
 		}
-		if _, err := r.raw.ExecContext(ctx, "UPDATE requests SET votes = votes + 3, comments = 7 WHERE account_id = $1 AND id IN ($2, $3)", account.ID, one.ID, other.ID); err != nil {
+		if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET votes = votes + 3, comments = 7 WHERE account_id = $1 AND id IN ($2, $3)", account.ID, one.ID, other.ID); err != nil {
 			t.Fatal(err)
 		}
 		wrong, err := r.Recount(ctx)
@@ -140,11 +140,11 @@ func TestRecountRepairs(t *testing.T) {
 				t.Errorf("%d entries of version %d, %v: %+v", total, now.Version, err, history)
 			}
 		}
-		if n := r.count("changes WHERE kind = 'request.recounted'"); n != 2 {
+		if n := r.Count("changes WHERE kind = 'request.recounted'"); n != 2 {
 			t.Errorf("%d entries in the log, want one for each request", n)
 		}
-		r.index()
-		r.checkIndex(t)
+		r.IndexAll()
+		r.CheckIndex(t)
 	})
 }
 
@@ -153,8 +153,8 @@ func TestRecountRepairs(t *testing.T) {
 func TestRecountOfMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		app := r.app(r.account("Acme"))
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
 		boxes := []feedback.Box{feedback.Live, feedback.Bin, feedback.Quarantine}
 		const each = store.RecountChunk + 1
 		var requests []feedback.Request
@@ -165,8 +165,8 @@ func TestRecountOfMany(t *testing.T) {
 				requests = append(requests, request)
 			}
 		}
-		r.stored(app, requests)
-		r.spoil("UPDATE requests SET votes = -2")
+		r.InsertRequests(app, requests)
+		r.Exec("UPDATE requests SET votes = -2")
 		wrong, err := r.Recount(ctx)
 		found := map[string]int{}
 		for _, m := range wrong {
@@ -177,7 +177,7 @@ func TestRecountOfMany(t *testing.T) {
 		if err != nil || found["live"] != each || found["bin"] != each || found["quarantine"] != each {
 			t.Errorf("found %v, %v, want %d in each box", found, err, each)
 		}
-		if n := r.count("requests WHERE votes <> 0"); n != 0 {
+		if n := r.Count("requests WHERE votes <> 0"); n != 0 {
 			t.Errorf("%d requests do not have 0 votes", n)
 		}
 	})

@@ -17,38 +17,38 @@ import (
 // personal is in every text that people give away in requests that are purged.
 const personal = "zanzibar"
 
-// columns are those of every table.
-func (r *rig) columns() map[string][]string {
-	r.t.Helper()
+// allColumns are those of every table.
+func allColumns(r *storetest.Rig) map[string][]string {
+	r.T.Helper()
 	query := "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
-	if r.at.Name == "sqlite" {
+	if r.At.Name == "sqlite" {
 		query = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'"
 	}
-	rows, err := r.raw.QueryContext(ctx, query)
+	rows, err := r.Raw.QueryContext(ctx, query)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	columns := map[string][]string{}
 	for rows.Next() {
 		var table, column string
 		if err := rows.Scan(&table, &column); err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		columns[table] = append(columns[table], column)
 	}
 	if err := rows.Err(); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return columns
 }
 
-// rows are all rows of a table, as texts.
-func (r *rig) rows(table string, columns []string) []map[string]string {
-	r.t.Helper()
-	rows, err := r.raw.QueryContext(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+table)
+// allRows are all rows of a table, as texts.
+func allRows(r *storetest.Rig, table string, columns []string) []map[string]string {
+	r.T.Helper()
+	rows, err := r.Raw.QueryContext(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+table)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	var found []map[string]string
@@ -58,7 +58,7 @@ func (r *rig) rows(table string, columns []string) []map[string]string {
 			into[i] = &values[i]
 		}
 		if err := rows.Scan(into...); err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		row := map[string]string{}
 		for i, v := range values {
@@ -76,17 +76,17 @@ func (r *rig) rows(table string, columns []string) []map[string]string {
 		found = append(found, row)
 	}
 	if err := rows.Err(); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return found
 }
 
 // holding are the rows of all tables that have one of the texts in any column.
-func (r *rig) holding(texts ...string) map[string][]map[string]string {
-	r.t.Helper()
+func holding(r *storetest.Rig, texts ...string) map[string][]map[string]string {
+	r.T.Helper()
 	found := map[string][]map[string]string{}
-	for table, columns := range r.columns() {
-		for _, row := range r.rows(table, columns) {
+	for table, columns := range allColumns(r) {
+		for _, row := range allRows(r, table, columns) {
 			all := strings.Join(slices.Collect(maps.Values(row)), "\n")
 			if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(all, text) }) {
 				found[table] = append(found[table], row)
@@ -96,34 +96,34 @@ func (r *rig) holding(texts ...string) map[string][]map[string]string {
 	return found
 }
 
-// upload is a file that has come and waits to be attached.
-func (r *rig) upload(app feedback.App) feedback.ID {
-	r.t.Helper()
+// addUpload adds a file that has come and waits to be attached.
+func addUpload(r *storetest.Rig, app feedback.App) feedback.ID {
+	r.T.Helper()
 	file := feedback.Attachment{Filename: personal + ".png", ContentType: "image/png", Size: 5}
 	u, err := r.AddUpload(ctx, app.AccountID, feedback.Upload{AppID: app.ID, Attachment: file})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	if err := r.SaveUpload(ctx, app.AccountID, u); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return u.ID
 }
 
 // confided is a request with all that people can tell the service, and its file.
-func (r *rig) confided(app feedback.App) (id, file feedback.ID) {
-	r.t.Helper()
+func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
+	r.T.Helper()
 	text := func(s string) *string { return &s }
 	must := func(err error) {
-		r.t.Helper()
+		r.T.Helper()
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 	}
 	request := feedback.NewRequest("A title about "+personal, "A description of "+personal)
 	request.Submitter = feedback.Submitter{Email: text("a@" + personal + ".example"), Name: text(personal), ExternalID: text(personal)}
 	request.Metadata = feedback.Metadata{"page": personal}
-	file = r.upload(app)
+	file = addUpload(r, app)
 	request, err := r.Submit(ctx, store.Submission{
 		App: app, Request: request, Attachments: []feedback.ID{file}, IdempotencyKey: personal + app.ID.String(),
 	})
@@ -152,26 +152,24 @@ func (r *rig) confided(app feedback.App) (id, file feedback.ID) {
 // stays. A table that is added later must get rows in confided.
 func TestPurgesLeaveNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		clock := storetest.NewClock()
 		removed := map[feedback.ID]int{}
-		s := at.Open(t, clock.Now, func(o *store.Options) {
+		r := storetest.NewRig(t, at, func(o *store.Options) {
 			o.RemoveFile = func(_ context.Context, id feedback.ID) error {
 				removed[id]++
 				return nil
 			}
 		})
-		r := &rig{s, t, at, clock, at.Raw(t)}
-		account := r.account("Acme")
-		dropped, kept := r.app(account), r.app(account)
-		inApp, firstFile := r.confided(dropped)
-		binned, secondFile := r.confided(kept)
-		stays := r.fill(kept, 3)
-		r.index()
+		account := r.NewAccount("Acme")
+		dropped, kept := r.NewApp(account), r.NewApp(account)
+		inApp, firstFile := confided(r, dropped)
+		binned, secondFile := confided(r, kept)
+		stays := r.Fill(kept, 3)
+		r.IndexAll()
 
-		before := r.holding(inApp.String(), dropped.ID.String())
-		r.drop(dropped)
-		maps.Copy(before, r.holding(dropped.ID.String()))
-		for table, columns := range r.columns() {
+		before := holding(r, inApp.String(), dropped.ID.String())
+		r.Drop(dropped)
+		maps.Copy(before, holding(r, dropped.ID.String()))
+		for table, columns := range allColumns(r) {
 			if (slices.Contains(columns, "request_id") || slices.Contains(columns, "app_id")) && len(before[table]) == 0 {
 				t.Errorf("%s has no row of the app, and so the test shows nothing of it", table)
 			}
@@ -188,21 +186,21 @@ func TestPurgesLeaveNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		clock.Move(31 * 24 * time.Hour)
-		waiting := r.upload(kept)
+		r.Clock.Move(31 * 24 * time.Hour)
+		waiting := addUpload(r, kept)
 		if err := r.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		r.index()
+		r.IndexAll()
 
-		for table, rows := range r.holding(inApp.String(), binned.String(), dropped.ID.String()) {
+		for table, rows := range holding(r, inApp.String(), binned.String(), dropped.ID.String()) {
 			for _, row := range rows {
 				if table != "changes" || row["request_id"] != "" {
 					t.Errorf("%s still has %v", table, row)
 				}
 			}
 		}
-		for table, rows := range r.holding(personal) {
+		for table, rows := range holding(r, personal) {
 			for _, row := range rows {
 				if table != "uploads" || row["id"] != waiting.String() {
 					t.Errorf("%s still knows what people said: %v", table, row)
@@ -212,13 +210,13 @@ func TestPurgesLeaveNothing(t *testing.T) {
 		if len(removed) != 2 || removed[firstFile] != 1 || removed[secondFile] != 1 {
 			t.Errorf("the files that were removed are %v, want %s and %s, each once", removed, firstFile, secondFile)
 		}
-		if n := r.count("uploads WHERE account_id = $1", account.ID); n != 1 {
+		if n := r.Count("uploads WHERE account_id = $1", account.ID); n != 1 {
 			t.Errorf("%d files are left, want the one that waits", n)
 		}
 		if _, err := r.Request(ctx, account.ID, stays.ID); err != nil {
 			t.Error(err)
 		}
-		r.checkIndex(t)
+		r.CheckIndex(t)
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
 			t.Errorf("wrong counters: %+v, %v", wrong, err)
 		}

@@ -128,6 +128,10 @@ func (s *Store) Unavailable(err error) bool { return s.db.Unavailable(err) }
 // service goes on. It fails with database.ErrNoBackup on PostgreSQL.
 func (s *Store) Backup(ctx context.Context, file string) error { return s.db.Backup(ctx, file) }
 
+// Wrap replaces each pool of connections by what wrap makes of it: see database.DB. It is
+// for tests that watch the statements; call it before the store is used.
+func (s *Store) Wrap(wrap func(*sql.DB) *sql.DB) { s.db.Wrap(wrap) }
+
 // orNotFound turns "no row" into the refusal that callers get to see.
 func orNotFound(err error, refusal *feedback.Error) error {
 	if errors.Is(err, sql.ErrNoRows) {

@@ -15,31 +15,31 @@ import (
 // neither itself nor another one from working when the clock is right again.
 func TestWorkAfterAWrongClock(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
 		const year = 365 * 24 * time.Hour
 		link := func() {
-			r.spoil("INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at) VALUES ($1, $2, $3, '{}', 0)",
+			r.Exec("INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at) VALUES ($1, $2, $3, '{}', 0)",
 				[]byte("hash"), account.ID, account.ID)
 		}
-		first, second := r.NewWorker(), at.Open(t, r.clock.Now).NewWorker()
-		r.clock.Move(year)
+		first, second := r.NewWorker(), at.Open(t, r.Clock.Now).NewWorker()
+		r.Clock.Move(year)
 		link()
 		step(t, first)
-		if n := r.count("exports"); n != 0 {
+		if n := r.Count("exports"); n != 0 {
 			t.Fatal("the first worker has not swept")
 		}
-		r.clock.Move(-year)
+		r.Clock.Move(-year)
 		link()
 		step(t, first)
-		if n := r.count("exports"); n != 0 {
+		if n := r.Count("exports"); n != 0 {
 			t.Error("the worker does not sweep for a year")
 		}
-		r.clock.Move(year)
+		r.Clock.Move(year)
 		step(t, first)
-		r.clock.Move(-year)
+		r.Clock.Move(-year)
 		for range 2 { // a piece of work for each of them
-			r.drop(r.app(account))
+			r.Drop(r.NewApp(account))
 		}
 		if !step(t, second) {
 			t.Error("the second worker waits for a lease that ends in a year")
@@ -55,9 +55,8 @@ func TestWorkAfterAWrongClock(t *testing.T) {
 func TestWorkerOutlivesAPanic(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		clock := storetest.NewClock()
 		calls, again := 0, make(chan struct{})
-		s := at.Open(t, clock.Now, func(o *store.Options) {
+		r := storetest.NewRig(t, at, func(o *store.Options) {
 			o.RemoveFile = func(context.Context, feedback.ID) error {
 				calls++
 				if calls == 1 {
@@ -67,14 +66,13 @@ func TestWorkerOutlivesAPanic(t *testing.T) {
 				return nil
 			}
 		})
-		r := &rig{s, t, at, clock, at.Raw(t)}
-		r.upload(r.app(r.account("Acme")))
-		clock.Move(26 * time.Hour)
+		addUpload(r, r.NewApp(r.NewAccount("Acme")))
+		r.Clock.Move(26 * time.Hour)
 		working, stop := context.WithCancel(ctx)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			s.Work(working)
+			r.Work(working)
 		}()
 		<-again
 		stop()
@@ -87,25 +85,25 @@ func TestSweepsOfMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r, removed := newRemovingRig(t, at)
-		account := r.account("Acme")
-		app := r.app(account)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
 		binned := make([]feedback.Request, store.SweepChunk+1)
 		for i := range binned {
 			binned[i] = feedback.NewRequest("T", "")
 			binned[i].Box = feedback.Bin
 		}
-		r.stored(app, binned)
-		if _, err := r.Recount(ctx); err != nil { // stored counts them as live
+		r.InsertRequests(app, binned)
+		if _, err := r.Recount(ctx); err != nil { // InsertRequests counts them as live
 			t.Fatal(err)
 		}
 		for range store.UploadChunk + 1 {
-			r.upload(app)
+			addUpload(r, app)
 		}
-		r.clock.Move(31 * 24 * time.Hour)
+		r.Clock.Move(31 * 24 * time.Hour)
 		if err := r.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if requests, files := r.count("requests"), r.count("uploads"); requests != 0 || files != 0 || *removed != store.UploadChunk+1 {
+		if requests, files := r.Count("requests"), r.Count("uploads"); requests != 0 || files != 0 || *removed != store.UploadChunk+1 {
 			t.Errorf("%d requests and %d files are left, and the bytes of %d were removed", requests, files, removed)
 		}
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
@@ -118,8 +116,8 @@ func TestSweepsOfMany(t *testing.T) {
 // worker came by before.
 func TestSweepKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		app := r.app(r.account("Acme"))
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
 		const days = 24 * time.Hour
 		submit := func(key string) feedback.ID {
 			t.Helper()
@@ -133,21 +131,21 @@ func TestSweepKeys(t *testing.T) {
 		var first []feedback.ID
 		for i := range 4 { // one each 20 minutes, as the sweeps come
 			first = append(first, submit(fmt.Sprint(i)))
-			r.clock.Move(20 * time.Minute)
+			r.Clock.Move(20 * time.Minute)
 		}
-		r.clock.Move(30*days - 80*time.Minute)
+		r.Clock.Move(30*days - 80*time.Minute)
 		for i := range first {
 			step(t, worker)
-			if n := r.count("requests WHERE idempotency_key IS NOT NULL"); n != len(first)-i {
+			if n := r.Count("requests WHERE idempotency_key IS NOT NULL"); n != len(first)-i {
 				t.Fatalf("%d keys are left at the end of the time of %d, want %d", n, i, len(first)-i)
 			}
 			if submit(fmt.Sprint(i)) != first[i] {
 				t.Errorf("%d: a repeated submission was stored again within 30 days", i)
 			}
-			r.clock.Move(20 * time.Minute)
+			r.Clock.Move(20 * time.Minute)
 		}
 		step(t, worker)
-		if n := r.count("requests WHERE idempotency_key IS NOT NULL OR fingerprint IS NOT NULL"); n != 0 {
+		if n := r.Count("requests WHERE idempotency_key IS NOT NULL OR fingerprint IS NOT NULL"); n != 0 {
 			t.Errorf("%d keys are left", n)
 		}
 		if submit("3") == first[3] {

@@ -14,14 +14,14 @@ import (
 )
 
 // joined adds a user who has accepted an invitation.
-func (r *rig) joined(account feedback.Account, by feedback.ID, name string, role feedback.Role) feedback.ID {
-	r.t.Helper()
+func joined(r *storetest.Rig, account feedback.Account, by feedback.ID, name string, role feedback.Role) feedback.ID {
+	r.T.Helper()
 	m, link, err := r.InviteUser(ctx, account.ID, by, store.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: role})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	if _, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, ""); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return m.ID
 }
@@ -40,12 +40,12 @@ func atOnce(fns ...func() error) []error {
 // TestLastOwner: whatever owners do to one another or to themselves at once, one is left.
 func TestLastOwner(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
+		r := storetest.NewRig(t, at)
 		member := feedback.RoleMember
 		for i := range 24 {
-			account := r.account(fmt.Sprint("Acme", i))
-			one := *r.userOf(account)
-			two := r.joined(account, one, fmt.Sprint("Two", i), feedback.RoleOwner)
+			account := r.NewAccount(fmt.Sprint("Acme", i))
+			one := *r.UserOf(account)
+			two := joined(r, account, one, fmt.Sprint("Two", i), feedback.RoleOwner)
 			demote := func(by, id feedback.ID) func() error {
 				return func() error {
 					_, err := r.ChangeUser(ctx, account.ID, by, id, nil, &member)
@@ -67,13 +67,13 @@ func TestLastOwner(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if owners := r.count("users WHERE account_id = $1 AND role = 'owner'", account.ID); succeeded != 1 || owners != 1 {
+			if owners := r.Count("users WHERE account_id = $1 AND role = 'owner'", account.ID); succeeded != 1 || owners != 1 {
 				t.Fatalf("%d of both went through, %d owners are left", succeeded, owners)
 			}
 		}
 		// Somebody who has not accepted yet is none who could log in.
-		account := r.account("Globex")
-		owner := *r.userOf(account)
+		account := r.NewAccount("Globex")
+		owner := *r.UserOf(account)
 		invited, _, err := r.InviteUser(ctx, account.ID, owner, store.NewUser{Email: "i@example.com", Name: "I", Role: feedback.RoleOwner})
 		if err != nil {
 			t.Fatal(err)
@@ -91,9 +91,9 @@ func TestLastOwner(t *testing.T) {
 // its maker could not make it any more.
 func TestJoinLinkWorksOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		owner := *r.userOf(account)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		owner := *r.UserOf(account)
 		accept := func(link store.JoinLink) func() error {
 			return func() error {
 				_, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, "")
@@ -117,8 +117,8 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 				t.Fatalf("%d got there", succeeded)
 			}
 		}
-		admin := r.joined(account, owner, "Admin", feedback.RoleAdmin)
-		member := r.joined(account, owner, "Member", feedback.RoleMember)
+		admin := joined(r, account, owner, "Admin", feedback.RoleAdmin)
+		member := joined(r, account, owner, "Member", feedback.RoleMember)
 		link := func() store.JoinLink {
 			t.Helper()
 			link, err := r.RecoverUser(ctx, account.ID, admin, member)
@@ -133,13 +133,13 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		others := r.count("sessions WHERE user_id <> $1", member)
+		others := r.Count("sessions WHERE user_id <> $1", member)
 		for range 2 {
 			if err := accept(link())(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if mine, left := r.count("sessions WHERE user_id = $1", member), r.count("sessions WHERE user_id <> $1", member); mine != 1 || left != others {
+		if mine, left := r.Count("sessions WHERE user_id = $1", member), r.Count("sessions WHERE user_id <> $1", member); mine != 1 || left != others {
 			t.Errorf("after a recovery there are %d sessions of the user, want the new one, and %d of others, want %d", mine, left, others)
 		}
 		promoted := link()
@@ -163,9 +163,9 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		if err := accept(last)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
 			t.Errorf("the link of a former admin works: %v", err)
 		}
-		r.clock.Move(30 * day)
-		if err := r.Sweep(ctx); err != nil || r.count("join_links") != 0 {
-			t.Errorf("%d links are left, %v", r.count("join_links"), err)
+		r.Clock.Move(30 * day)
+		if err := r.Sweep(ctx); err != nil || r.Count("join_links") != 0 {
+			t.Errorf("%d links are left, %v", r.Count("join_links"), err)
 		}
 	})
 }
@@ -174,11 +174,11 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 // in the end none is theirs, and each that was says so in its history.
 func TestRemovedUserHasNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		owner := *r.userOf(account)
-		user := r.joined(account, owner, "User", feedback.RoleMember)
-		apps := []feedback.App{r.app(account), r.app(account), r.app(account)}
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		owner := *r.UserOf(account)
+		user := joined(r, account, owner, "User", feedback.RoleMember)
+		apps := []feedback.App{r.NewApp(account), r.NewApp(account), r.NewApp(account)}
 		var ids []feedback.ID
 		for i := range 60 {
 			request := feedback.NewRequest("T", "")
@@ -221,10 +221,10 @@ func TestRemovedUserHasNothing(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := r.count("requests WHERE assignee_id IS NOT NULL AND app_id <> $1", apps[2].ID); n != 0 || r.count("departures") != 0 {
-			t.Errorf("%d requests are theirs, %d departures are left", n, r.count("departures"))
+		if n := r.Count("requests WHERE assignee_id IS NOT NULL AND app_id <> $1", apps[2].ID); n != 0 || r.Count("departures") != 0 {
+			t.Errorf("%d requests are theirs, %d departures are left", n, r.Count("departures"))
 		}
-		if n := r.count("changes WHERE kind = 'request.updated' AND after LIKE '%\"assignee_id\":null%'"); n < 40 {
+		if n := r.Count("changes WHERE kind = 'request.updated' AND after LIKE '%\"assignee_id\":null%'"); n < 40 {
 			t.Errorf("%d entries in histories", n)
 		}
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
@@ -236,28 +236,28 @@ func TestRemovedUserHasNothing(t *testing.T) {
 // TestWorkerEndsDepartures: a removal that broke off is ended by the worker.
 func TestWorkerEndsDepartures(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		owner := *r.userOf(account)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		owner := *r.UserOf(account)
 		request := feedback.NewRequest("T", "")
-		request.AppID, request.AssigneeID, request.Box = r.app(account).ID, &owner, feedback.Bin
+		request.AppID, request.AssigneeID, request.Box = r.NewApp(account).ID, &owner, feedback.Bin
 		if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.raw.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $2)", account.ID, owner); err != nil {
+		if _, err := r.Raw.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $2)", account.ID, owner); err != nil {
 			t.Fatal(err)
 		}
-		updated := r.count("requests WHERE updated_at = created_at")
+		updated := r.Count("requests WHERE updated_at = created_at")
 		for more := true; more; {
 			var err error
 			if more, err = r.Unassign(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if r.count("requests WHERE assignee_id IS NULL AND version = 2") != 1 || r.count("departures") != 0 {
+		if r.Count("requests WHERE assignee_id IS NULL AND version = 2") != 1 || r.Count("departures") != 0 {
 			t.Error("a request is still theirs")
 		}
-		if r.count("requests WHERE updated_at = created_at") != updated {
+		if r.Count("requests WHERE updated_at = created_at") != updated {
 			t.Error("the bin keeps it longer")
 		}
 	})
@@ -267,46 +267,46 @@ func TestWorkerEndsDepartures(t *testing.T) {
 func TestTeamPlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		b := newBig(t, at)
+		b := storetest.NewBig(t, at)
 		var owner feedback.ID // users of the fixture came before
-		if err := b.raw.QueryRowContext(ctx, "SELECT user_id FROM logins WHERE email = 'acme@example.com'").Scan(&owner); err != nil {
+		if err := b.Raw.QueryRowContext(ctx, "SELECT user_id FROM logins WHERE email = 'acme@example.com'").Scan(&owner); err != nil {
 			t.Fatal(err)
 		}
-		user := b.joined(b.account, owner, "User", feedback.RoleMember)
-		b.exec("UPDATE requests SET assignee_id = (SELECT user_id FROM logins WHERE email = 'user@example.com') WHERE idempotency_key LIKE '%20'")
-		b.analyze()
+		user := joined(b.Rig, b.Acme, owner, "User", feedback.RoleMember)
+		b.Exec("UPDATE requests SET assignee_id = (SELECT user_id FROM logins WHERE email = 'user@example.com') WHERE idempotency_key LIKE '%20'")
+		b.Analyze()
 		for _, c := range []struct {
 			part, table string
 			indexes     []string
 			call        func(s *store.Store) error
 		}{
 			{"COUNT(*) FROM changes", "changes", []string{"changes_audit"}, func(s *store.Store) error {
-				_, _, err := s.Audit(ctx, b.account.ID, 0, 51)
+				_, _, err := s.Audit(ctx, b.Acme.ID, 0, 51)
 				return err
 			}},
 			{"c.request_id IS NULL", "changes", []string{"changes_audit"}, func(s *store.Store) error {
-				_, _, err := s.Audit(ctx, b.account.ID, 500, 51)
+				_, _, err := s.Audit(ctx, b.Acme.ID, 500, 51)
 				return err
 			}},
 			{"FROM sessions s", "sessions", []string{"sessions_user"}, func(s *store.Store) error {
-				_, err := s.Sessions(ctx, b.account.ID, user, 100)
+				_, err := s.Sessions(ctx, b.Acme.ID, user, 100)
 				return err
 			}},
 			{"OFFSET", "sessions", []string{"sessions_user"}, func(s *store.Store) error {
-				_, _, err := s.OpenSession(ctx, store.Credentials{AccountID: b.account.ID, UserID: user, PasswordHash: "hash"}, nil, "")
+				_, _, err := s.OpenSession(ctx, store.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}, nil, "")
 				return err
 			}},
 			{"DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_session"}, func(s *store.Store) error {
-				return s.SetPassword(ctx, store.Credentials{AccountID: b.account.ID, UserID: user, PasswordHash: "hash"}, "hash", feedback.Command(), feedback.ID{})
+				return s.SetPassword(ctx, store.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}, "hash", feedback.Command(), feedback.ID{})
 			}},
 			{"r.assignee_id = ", "requests", []string{"requests_assignee"}, func(s *store.Store) error {
-				return s.RemoveUser(ctx, b.account.ID, owner, user)
+				return s.RemoveUser(ctx, b.Acme.ID, owner, user)
 			}},
 		} {
 			found := false
-			for _, s := range b.during(c.call) {
-				if strings.Contains(s.query, c.part) {
-					b.check(c.part, s, c.table, c.indexes...)
+			for _, s := range b.During(c.call) {
+				if strings.Contains(s.Query, c.part) {
+					b.CheckPlan(c.part, s, c.table, c.indexes...)
 					found = true
 				}
 			}
@@ -321,10 +321,10 @@ func TestTeamPlans(t *testing.T) {
 // which end in as many statements as one does.
 func TestManySessionsEndAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		owner := *r.userOf(account)
-		credentials := store.Credentials{AccountID: account.ID, UserID: r.joined(account, owner, "User", feedback.RoleMember), PasswordHash: "hash"}
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		owner := *r.UserOf(account)
+		credentials := store.Credentials{AccountID: account.ID, UserID: joined(r, account, owner, "User", feedback.RoleMember), PasswordHash: "hash"}
 		ends := func(sessions int) (statements int) {
 			t.Helper()
 			var kept store.Session
@@ -334,11 +334,11 @@ func TestManySessionsEndAtOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s := r.watched(func(query string, _ []driver.NamedValue) { statements++ })
+			s := r.Watched(func(query string, _ []driver.NamedValue) { statements++ })
 			if err := s.SetPassword(ctx, credentials, "hash", feedback.Command(), kept.ID); err != nil {
 				t.Fatal(err)
 			}
-			if n, tokens := r.count("sessions WHERE user_id = $1", credentials.UserID), r.count("session_tokens"); n != 1 || tokens != 2 {
+			if n, tokens := r.Count("sessions WHERE user_id = $1", credentials.UserID), r.Count("session_tokens"); n != 1 || tokens != 2 {
 				t.Errorf("%d sessions and %d tokens are left", n, tokens)
 			}
 			return statements

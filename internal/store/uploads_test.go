@@ -15,21 +15,21 @@ import (
 // each of them once, and none is stored with a part of the files that it names.
 func TestFilesToAttach(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app, other := r.app(account), r.app(account)
-		stranger := r.app(r.account("Globex"))
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app, other := r.NewApp(account), r.NewApp(account)
+		stranger := r.NewApp(r.NewAccount("Globex"))
 		submit := func(files ...feedback.ID) (feedback.Request, error) {
 			return r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("T", ""), Attachments: files})
 		}
-		first, second := r.upload(app), r.upload(app)
+		first, second := addUpload(r, app), addUpload(r, app)
 		got, err := submit(second, first)
 		if err != nil || len(got.Attachments) != 2 || got.Attachments[0].ID != second || got.Attachments[1].ID != first {
 			t.Errorf("the files are %+v, %v, want them in the submitter's order", got.Attachments, err)
 		}
-		old := r.upload(app)
-		r.clock.Move(feedback.UploadLife + time.Millisecond)
-		here, taken := r.upload(app), r.upload(app)
+		old := addUpload(r, app)
+		r.Clock.Move(feedback.UploadLife + time.Millisecond)
+		here, taken := addUpload(r, app), addUpload(r, app)
 		if _, err := submit(taken); err != nil {
 			t.Fatal(err)
 		}
@@ -40,40 +40,40 @@ func TestFilesToAttach(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, file := range map[string]feedback.ID{
-			"that has not come": announced.ID, "of another app": r.upload(other), "of another account": r.upload(stranger),
+			"that has not come": announced.ID, "of another app": addUpload(r, other), "of another account": addUpload(r, stranger),
 			"that is attached": taken, "that is too old": old, "that nobody sent": account.ID,
 		} {
 			if _, err := submit(here, file); !errors.Is(err, feedback.Invalid("widget", "attachments", "")) {
 				t.Errorf("a file %s: %v", name, err)
 			}
 		}
-		if n := r.count("requests"); n != 2 {
+		if n := r.Count("requests"); n != 2 {
 			t.Errorf("%d requests, want those that were accepted", n)
 		}
-		if n := r.count("uploads WHERE request_id IS NOT NULL"); n != 3 {
+		if n := r.Count("uploads WHERE request_id IS NOT NULL"); n != 3 {
 			t.Errorf("%d files are attached, want those of the requests", n)
 		}
 		if _, err := submit(here); err != nil {
 			t.Errorf("after the refusals: %v", err)
 		}
-		r.clock.Move(-feedback.UploadLife)
+		r.Clock.Move(-feedback.UploadLife)
 		if got, err := submit(old); err != nil || len(got.Attachments) != 1 {
 			t.Errorf("in time: %+v, %v", got.Attachments, err)
 		}
 	})
 }
 
-// newRemovingRig is newRig with a place for files, and how many were removed from it.
-func newRemovingRig(t *testing.T, at storetest.Place) (*rig, *int) {
+// newRemovingRig is storetest.NewRig with a place for files, and how many were removed from it.
+func newRemovingRig(t *testing.T, at storetest.Place) (*storetest.Rig, *int) {
 	t.Helper()
-	clock, removed := storetest.NewClock(), 0
-	s := at.Open(t, clock.Now, func(o *store.Options) {
+	removed := 0
+	r := storetest.NewRig(t, at, func(o *store.Options) {
 		o.RemoveFile = func(context.Context, feedback.ID) error {
 			removed++
 			return nil
 		}
 	})
-	return &rig{s, t, at, clock, at.Raw(t)}, &removed
+	return r, &removed
 }
 
 // TestWaitingFilesAreBounded: no more bytes wait to be attached than one address may
@@ -81,7 +81,7 @@ func newRemovingRig(t *testing.T, at storetest.Place) (*rig, *int) {
 func TestWaitingFilesAreBounded(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r, removed := newRemovingRig(t, at)
-		app, other := r.app(r.account("Acme")), r.app(r.account("Globex"))
+		app, other := r.NewApp(r.NewAccount("Acme")), r.NewApp(r.NewAccount("Globex"))
 		add := func(app feedback.App, size int64) error {
 			file := feedback.Attachment{Filename: "a.png", ContentType: "image/png", Size: size}
 			_, err := r.AddUpload(ctx, app.AccountID, feedback.Upload{AppID: app.ID, Attachment: file})
@@ -97,15 +97,15 @@ func TestWaitingFilesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		full(true)
-		r.clock.Move(feedback.SendLife)
+		r.Clock.Move(feedback.SendLife)
 		full(true)
-		r.clock.Move(time.Millisecond)
+		r.Clock.Move(time.Millisecond)
 		full(false)
-		r.clock.Move(time.Hour - time.Millisecond)
+		r.Clock.Move(time.Hour - time.Millisecond)
 		if err := r.Sweep(ctx); err != nil || *removed != 0 {
 			t.Errorf("%d files went before their time, %v", *removed, err)
 		}
-		r.clock.Move(time.Millisecond)
+		r.Clock.Move(time.Millisecond)
 		if err := r.Sweep(ctx); err != nil || *removed != 3 {
 			t.Errorf("%d files went, want 3, %v", *removed, err)
 		}
@@ -116,15 +116,15 @@ func TestWaitingFilesAreBounded(t *testing.T) {
 // changes nothing, nor does it change one that is attached.
 func TestUploadsOfStrangers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account, stranger := r.account("Acme"), r.account("Globex")
-		app := r.app(account)
-		attached := r.upload(app)
+		r := storetest.NewRig(t, at)
+		account, stranger := r.NewAccount("Acme"), r.NewAccount("Globex")
+		app := r.NewApp(account)
+		attached := addUpload(r, app)
 		sub := store.Submission{App: app, Request: feedback.NewRequest("T", ""), Attachments: []feedback.ID{attached}}
 		if _, err := r.Submit(ctx, sub); err != nil {
 			t.Fatal(err)
 		}
-		waiting := r.upload(app)
+		waiting := addUpload(r, app)
 		for _, id := range []feedback.ID{attached, waiting} {
 			before, err := r.Upload(ctx, account.ID, id)
 			if err != nil {

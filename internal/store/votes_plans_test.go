@@ -16,16 +16,16 @@ var voteScans = regexp.MustCompile(`^SCAN (votes|comments|v|o|m)\b`)
 
 // popular makes votes for all requests of the first app, and merges a thousand of them
 // into the one that is returned.
-func (b *big) popular() feedback.ID {
-	b.t.Helper()
-	id := b.fill(b.apps[0], 1).ID
-	b.exec(`INSERT INTO votes (account_id, request_id, person, verified, source, created_at)
+func popular(b *storetest.Big) feedback.ID {
+	b.T.Helper()
+	id := b.Fill(b.AcmeApps[0], 1).ID
+	b.Exec(`INSERT INTO votes (account_id, request_id, person, verified, source, created_at)
 		SELECT account_id, id, 'e:' || n, submitter_verified, 'widget', 0 FROM requests CROSS JOIN (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3) AS people`)
-	if _, err := b.raw.ExecContext(ctx, `UPDATE requests SET merged_into_id = $2, merged_parent_id = $2, merged_status = status WHERE id <> $2
-		AND id IN (SELECT id FROM requests WHERE account_id = $1 AND app_id = $3 AND box = 'live' ORDER BY id LIMIT 1000)`, b.account.ID, id, b.apps[0].ID); err != nil {
-		b.t.Fatal(err)
+	if _, err := b.Raw.ExecContext(ctx, `UPDATE requests SET merged_into_id = $2, merged_parent_id = $2, merged_status = status WHERE id <> $2
+		AND id IN (SELECT id FROM requests WHERE account_id = $1 AND app_id = $3 AND box = 'live' ORDER BY id LIMIT 1000)`, b.Acme.ID, id, b.AcmeApps[0].ID); err != nil {
+		b.T.Fatal(err)
 	}
-	b.analyze()
+	b.Analyze()
 	return id
 }
 
@@ -34,31 +34,31 @@ func (b *big) popular() feedback.ID {
 func TestVotePlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		b := newBig(t, at)
-		hot, alone, other := b.popular(), b.fill(b.apps[0], 1).ID, b.fill(b.apps[0], 1).ID
-		old := b.fill(b.apps[0], 1).ID // the one in the bin whose time is over
-		if _, err := b.raw.ExecContext(ctx, "UPDATE requests SET box = 'bin', updated_at = 0 WHERE id = $1", old); err != nil {
+		b := storetest.NewBig(t, at)
+		hot, alone, other := popular(b), b.Fill(b.AcmeApps[0], 1).ID, b.Fill(b.AcmeApps[0], 1).ID
+		old := b.Fill(b.AcmeApps[0], 1).ID // the one in the bin whose time is over
+		if _, err := b.Raw.ExecContext(ctx, "UPDATE requests SET box = 'bin', updated_at = 0 WHERE id = $1", old); err != nil {
 			t.Fatal(err)
 		}
 		email := "ada@example.com"
 		vote := func(id feedback.ID, remove bool) func(s *store.Store) error {
 			return func(s *store.Store) error {
-				_, err := s.Vote(ctx, b.account.ID, feedback.Command(), store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard", Remove: remove})
+				_, err := s.Vote(ctx, b.Acme.ID, feedback.Command(), store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard", Remove: remove})
 				return err
 			}
 		}
 		list := func(after string) func(s *store.Store) error {
 			return func(s *store.Store) error {
-				_, _, err := s.Votes(ctx, b.account.ID, hot, after, 51)
+				_, _, err := s.Votes(ctx, b.Acme.ID, hot, after, 51)
 				return err
 			}
 		}
 		merge := func(s *store.Store) error {
-			_, err := s.MergeRequest(ctx, b.account.ID, hot, other, feedback.Command())
+			_, err := s.MergeRequest(ctx, b.Acme.ID, hot, other, feedback.Command())
 			return err
 		}
 		unmerge := func(s *store.Store) error {
-			_, err := s.UnmergeRequest(ctx, b.account.ID, hot, feedback.Command())
+			_, err := s.UnmergeRequest(ctx, b.Acme.ID, hot, feedback.Command())
 			return err
 		}
 		votes, requests := "votes_pkey", "requests_pkey"
@@ -84,16 +84,16 @@ func TestVotePlans(t *testing.T) {
 			{"parents of what goes", "UPDATE requests AS m", "requests", []string{requests, "requests_merged"}, sweep},
 		} {
 			found := false
-			for _, s := range b.during(c.call) {
-				if !strings.Contains(s.query, c.part) || !b.ours(s) {
+			for _, s := range b.During(c.call) {
+				if !strings.Contains(s.Query, c.part) || !ours(b, s) {
 					continue
 				}
 				found = true
-				b.check(c.name, s, c.table, c.indexes...)
+				b.CheckPlan(c.name, s, c.table, c.indexes...)
 				if at.Name == "sqlite" {
-					for _, n := range b.plan(s) {
-						if voteScans.MatchString(n.kind) {
-							t.Errorf("%s: the plan has %s", c.name, n.kind)
+					for _, n := range b.Plan(s) {
+						if voteScans.MatchString(n.Kind) {
+							t.Errorf("%s: the plan has %s", c.name, n.Kind)
 						}
 					}
 				}

@@ -33,7 +33,7 @@ func (w *wish) root() *wish {
 
 // wishes are an app's requests, and the store that holds them.
 type wishes struct {
-	*rig
+	*storetest.Rig
 	t       *rapid.T
 	account feedback.Account
 	app     feedback.App
@@ -220,7 +220,7 @@ func (w *wishes) remove(one *wish) {
 
 // empty lets the bin's time pass.
 func (w *wishes) empty() {
-	w.clock.Move(31 * 24 * time.Hour)
+	w.Clock.Move(31 * 24 * time.Hour)
 	if err := w.Sweep(ctx); err != nil {
 		w.t.Fatal(err)
 	}
@@ -242,17 +242,17 @@ func (w *wishes) empty() {
 func TestVotesAndMerges(t *testing.T) {
 	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
 		rapid.Check(t, func(t *rapid.T) {
-			w := &wishes{rig: r, t: t, account: account, app: r.app(account)}
-			defer r.drop(w.app)
+			w := &wishes{Rig: r, t: t, account: account, app: r.NewApp(account)}
+			defer r.Drop(w.app)
 			for range 5 {
 				w.add()
 			}
 			index := rapid.IntRange(0, len(w.all)-1)
 			for range rapid.IntRange(1, 20).Draw(t, "steps") {
-				r.clock.Move(time.Second)
+				r.Clock.Move(time.Second)
 				w.step(w.all[index.Draw(t, "request")], w.all[index.Draw(t, "other")])
 				w.check()
 			}
@@ -270,19 +270,19 @@ func TestVotesAndMerges(t *testing.T) {
 // merged into which and whichever vote came first.
 func TestVoterStandsWithTheOldest(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
 		for _, root := range []int{0, 1, 2} {
-			app := r.app(account)
+			app := r.NewApp(account)
 			var wanted []feedback.Request
 			for range 3 {
-				r.clock.Move(time.Second)
-				wanted = append(wanted, r.fill(app, 1))
+				r.Clock.Move(time.Second)
+				wanted = append(wanted, r.Fill(app, 1))
 			}
 			email := "both@example.com"
 			for _, i := range []int{2, 1} { // the first one is not wanted by them
 				name := []string{"", "As once", "As now"}[i]
-				r.clock.Move(time.Second)
+				r.Clock.Move(time.Second)
 				ballot := store.Ballot{RequestID: wanted[i].ID, Person: feedback.Person{Email: &email, Name: &name}, Source: "dashboard"}
 				if _, err := r.Vote(ctx, account.ID, feedback.Command(), ballot); err != nil {
 					t.Fatal(err)

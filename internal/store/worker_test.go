@@ -31,12 +31,12 @@ func step(t *testing.T, w *store.Worker) bool {
 func TestOneWorkerWorks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		app := r.app(r.account("Acme"))
-		r.fill(app, 4*store.PurgeChunk)
-		r.drop(app)
-		first, second := r.NewWorker(), at.Open(t, r.clock.Now).NewWorker()
-		rows := func() int { return r.count("requests") }
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.Fill(app, 4*store.PurgeChunk)
+		r.Drop(app)
+		first, second := r.NewWorker(), at.Open(t, r.Clock.Now).NewWorker()
+		rows := func() int { return r.Count("requests") }
 		works := func(w *store.Worker, name string, want bool) {
 			t.Helper()
 			before := rows()
@@ -46,12 +46,12 @@ func TestOneWorkerWorks(t *testing.T) {
 		}
 		works(first, "first", true)
 		works(second, "second", false)
-		r.clock.Move(store.LeaseFor - time.Second)
+		r.Clock.Move(store.LeaseFor - time.Second)
 		works(second, "second", false)
 		works(first, "first", true) // which extends its lease
-		r.clock.Move(store.LeaseFor - time.Second)
+		r.Clock.Move(store.LeaseFor - time.Second)
 		works(second, "second", false)
-		r.clock.Move(2 * time.Second)
+		r.Clock.Move(2 * time.Second)
 		works(second, "second", true)
 		works(first, "first", false)
 		for step(t, second) {
@@ -68,12 +68,12 @@ func TestOneWorkerWorks(t *testing.T) {
 // TestWorkEnds: the worker of a process purges, and ends with its context.
 func TestWorkEnds(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		app := r.app(r.account("Acme"))
-		r.fill(app, 3)
-		r.drop(app)
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.Fill(app, 3)
+		r.Drop(app)
 		purged := make(chan struct{})
-		s := r.watched(func(query string, _ []driver.NamedValue) {
+		s := r.Watched(func(query string, _ []driver.NamedValue) {
 			if strings.HasPrefix(query, "SELECT account_id FROM accounts") { // the sweep, which comes after
 				close(purged)
 			}
@@ -93,11 +93,11 @@ func TestWorkEnds(t *testing.T) {
 			}
 			stop()
 		}
-		if n := r.count("requests") + r.count("purges"); n != 0 {
+		if n := r.Count("requests") + r.Count("purges"); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
 		// The next one need not wait for the end of the lease.
-		r.drop(r.app(r.account("Globex")))
+		r.Drop(r.NewApp(r.NewAccount("Globex")))
 		if more, err := r.NewWorker().Step(ctx); err != nil || !more {
 			t.Errorf("the next worker does not work: %v, %v", more, err)
 		}
@@ -109,12 +109,12 @@ func TestWorkEnds(t *testing.T) {
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		acme, globex := r.account("Acme"), r.account("Globex")
-		gone, kept, foreign := r.app(acme), r.app(acme), r.app(globex)
-		request := r.fill(gone, store.PurgeChunk+500)
-		r.fill(kept, 30)
-		r.fill(foreign, 30)
+		r := storetest.NewRig(t, at)
+		acme, globex := r.NewAccount("Acme"), r.NewAccount("Globex")
+		gone, kept, foreign := r.NewApp(acme), r.NewApp(acme), r.NewApp(globex)
+		request := r.Fill(gone, store.PurgeChunk+500)
+		r.Fill(kept, 30)
+		r.Fill(foreign, 30)
 		if _, err := r.ChangeRequest(ctx, acme.ID, request.ID, feedback.Command(), func(r *feedback.Request) error {
 			r.Title, r.Box = "Secret", feedback.Bin
 			return nil
@@ -125,16 +125,16 @@ func TestPurge(t *testing.T) {
 			const where = " WHERE account_id = $1 AND app_id = $2"
 			counts := []int{}
 			for _, table := range []string{"requests", "request_counts", "api_keys", "purges", "changes"} {
-				counts = append(counts, r.count(table+where, app.AccountID, app.ID))
+				counts = append(counts, r.Count(table+where, app.AccountID, app.ID))
 			}
-			return append(counts, r.count("apps WHERE account_id = $1 AND id = $2", app.AccountID, app.ID))
+			return append(counts, r.Count("apps WHERE account_id = $1 AND id = $2", app.AccountID, app.ID))
 		}
-		before := fmt.Sprint(ours(kept), ours(foreign), r.count("sessions"), r.count("users"))
-		r.drop(gone)
+		before := fmt.Sprint(ours(kept), ours(foreign), r.Count("sessions"), r.Count("users"))
+		r.Drop(gone)
 		if got := ours(gone); got[1] != 0 || got[2] != 0 {
 			t.Errorf("counters and keys are left at once: %v", got)
 		}
-		other := at.Open(t, r.clock.Now)
+		other := at.Open(t, r.Clock.Now)
 		for _, s := range []*store.Store{r.Store, other, r.Store} {
 			if more, err := s.Purge(ctx); err != nil || !more {
 				t.Fatalf("more is %v, %v", more, err)
@@ -147,10 +147,10 @@ func TestPurge(t *testing.T) {
 		if got := fmt.Sprint(ours(gone)); got != "[0 0 0 0 2 0]" {
 			t.Errorf("of the deleted app are left: %s", got)
 		}
-		if n := r.count("changes WHERE account_id = $1 AND app_id = $2 AND request_id IS NOT NULL", acme.ID, gone.ID); n != 0 {
+		if n := r.Count("changes WHERE account_id = $1 AND app_id = $2 AND request_id IS NOT NULL", acme.ID, gone.ID); n != 0 {
 			t.Errorf("%d entries about its requests are left in the log", n)
 		}
-		if after := fmt.Sprint(ours(kept), ours(foreign), r.count("sessions"), r.count("users")); after != before {
+		if after := fmt.Sprint(ours(kept), ours(foreign), r.Count("sessions"), r.Count("users")); after != before {
 			t.Errorf("the others have %s, had %s", after, before)
 		}
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
@@ -164,16 +164,16 @@ func TestPurge(t *testing.T) {
 func TestSubmitDuringDeletion(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		stores := []*store.Store{r.Store, at.Open(t, r.clock.Now)}
-		account := r.account("Acme")
-		kept := r.app(account)
+		r := storetest.NewRig(t, at)
+		stores := []*store.Store{r.Store, at.Open(t, r.Clock.Now)}
+		account := r.NewAccount("Acme")
+		kept := r.NewApp(account)
 		var accepted, refused atomic.Int64
 		for range 8 {
-			app := r.app(account)
+			app := r.NewApp(account)
 			var calls atomic.Int64
 			dropped := make(chan struct{})
-			crowd(96, func(i int) {
+			storetest.Crowd(96, func(i int) {
 				if i%4 == 3 { // some come too late for sure
 					<-dropped
 				}
@@ -190,7 +190,7 @@ func TestSubmitDuringDeletion(t *testing.T) {
 					t.Errorf("submit: %v", err)
 				}
 				if calls.Add(1) == 10 {
-					r.drop(app)
+					r.Drop(app)
 					close(dropped)
 				}
 				// In the same transaction as others' to the app that is being deleted.
@@ -209,7 +209,7 @@ func TestSubmitDuringDeletion(t *testing.T) {
 				if from == "changes" {
 					where += " AND request_id IS NOT NULL"
 				}
-				if n := r.count(where, app.ID); n != 0 {
+				if n := r.Count(where, app.ID); n != 0 {
 					t.Errorf("%d rows of the deleted app are left in %s", n, from)
 				}
 			}
@@ -217,7 +217,7 @@ func TestSubmitDuringDeletion(t *testing.T) {
 		if accepted.Load() == 0 || refused.Load() == 0 {
 			t.Errorf("%d were accepted and %d refused: there was no race", accepted.Load(), refused.Load())
 		}
-		if n := r.count("requests WHERE app_id = $1", kept.ID); n != 8*96 {
+		if n := r.Count("requests WHERE app_id = $1", kept.ID); n != 8*96 {
 			t.Errorf("the other app has %d requests, want %d", n, 8*96)
 		}
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
@@ -230,12 +230,12 @@ func TestSubmitDuringDeletion(t *testing.T) {
 // while the app is being purged leaves no entry in the log. Only PostgreSQL lets two
 // transactions write at once.
 func TestChangeDuringPurge(t *testing.T) {
-	r := newRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
-	account := r.account("Acme")
-	app := r.app(account)
-	request := r.fill(app, 3)
+	r := storetest.NewRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
+	account := r.NewAccount("Acme")
+	app := r.NewApp(account)
+	request := r.Fill(app, 3)
 	saved, purging := make(chan struct{}), make(chan struct{})
-	slow := r.watched(func(query string, _ []driver.NamedValue) {
+	slow := r.Watched(func(query string, _ []driver.NamedValue) {
 		if strings.HasPrefix(query, "INSERT INTO account_seq") { // the row is saved, its entry comes next
 			close(saved)
 			<-purging
@@ -252,11 +252,11 @@ func TestChangeDuringPurge(t *testing.T) {
 	<-saved
 	purged := make(chan error)
 	go func() {
-		r.drop(app) // waits behind the app's gate
+		r.Drop(app) // waits behind the app's gate
 		_, err := r.Purge(ctx)
 		purged <- err
 	}()
-	r.untilBlocked()
+	untilBlocked(r)
 	close(purging)
 	if err := errors.Join(<-changed, <-purged); err != nil {
 		t.Fatal(err)
@@ -267,24 +267,24 @@ func TestChangeDuringPurge(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := r.count("changes WHERE account_id = $1 AND request_id = $2", account.ID, request.ID); n != 0 {
+	if n := r.Count("changes WHERE account_id = $1 AND request_id = $2", account.ID, request.ID); n != 0 {
 		t.Errorf("%d entries about a purged request are left in the log", n)
 	}
 }
 
 // untilBlocked returns when a transaction on PostgreSQL waits for another's lock.
-func (r *rig) untilBlocked() {
-	r.t.Helper()
+func untilBlocked(r *storetest.Rig) {
+	r.T.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.After(storetest.Patience); ; {
-		if r.count("pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0 {
+		if r.Count("pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0 {
 			return
 		}
 		select {
 		case <-tick.C:
 		case <-deadline:
-			r.t.Fatal("nobody waits for a lock")
+			r.T.Fatal("nobody waits for a lock")
 		}
 	}
 }
@@ -292,14 +292,14 @@ func (r *rig) untilBlocked() {
 // TestRecountDuringPurge: an app that is deleted and purged while the counters are
 // being compared gets no counter again.
 func TestRecountDuringPurge(t *testing.T) {
-	r := newRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
-	account := r.account("Acme")
-	app := r.app(account)
+	r := storetest.NewRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
+	account := r.NewAccount("Acme")
+	app := r.NewApp(account)
 	var once sync.Once
-	slow := r.watched(func(query string, _ []driver.NamedValue) {
+	slow := r.Watched(func(query string, _ []driver.NamedValue) {
 		if strings.HasPrefix(query, "INSERT INTO request_counts") {
 			once.Do(func() {
-				r.drop(app)
+				r.Drop(app)
 				if _, err := r.Purge(ctx); err != nil {
 					t.Error(err)
 				}
@@ -309,7 +309,7 @@ func TestRecountDuringPurge(t *testing.T) {
 	if wrong, err := slow.Recount(ctx); err != nil || len(wrong) > 0 {
 		t.Errorf("%+v, %v", wrong, err)
 	}
-	if n := r.count("request_counts WHERE app_id = $1", app.ID); n != 0 {
+	if n := r.Count("request_counts WHERE app_id = $1", app.ID); n != 0 {
 		t.Errorf("%d counters of a deleted app", n)
 	}
 }
@@ -318,8 +318,8 @@ func TestRecountDuringPurge(t *testing.T) {
 // gone; a session goes with its last token.
 func TestSweepTokens(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
 		credentials, err := r.Credentials(ctx, "acme@example.com")
 		if err != nil {
 			t.Fatal(err)
@@ -334,11 +334,11 @@ func TestSweepTokens(t *testing.T) {
 		}
 		sweep := func(after time.Duration, sessions, tokens int) {
 			t.Helper()
-			r.clock.Move(after)
+			r.Clock.Move(after)
 			if err := r.Sweep(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if s, n := r.count("sessions WHERE account_id = $1", account.ID), r.count("session_tokens WHERE account_id = $1", account.ID); s != sessions || n != tokens {
+			if s, n := r.Count("sessions WHERE account_id = $1", account.ID), r.Count("session_tokens WHERE account_id = $1", account.ID); s != sessions || n != tokens {
 				t.Fatalf("%d sessions with %d tokens are left, want %d and %d", s, n, sessions, tokens)
 			}
 		}
@@ -368,24 +368,24 @@ func TestSweepTokens(t *testing.T) {
 func TestSweepFailures(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
+		r := storetest.NewRig(t, at)
 		fail := func(email, from string) {
 			t.Helper()
 			if err := r.FailLogin(ctx, store.LoginSubjects(email, netip.MustParsePrefix(from))); !errors.Is(err, feedback.ErrInvalidCredentials) {
 				t.Error(err)
 			}
 		}
-		crowd(1300, func(i int) { fail("a@example.com", fmt.Sprintf("10.0.%d.%d/32", i/256, i%256)) }) // two counts each, and one for each of 6 networks
-		r.clock.Move(10 * time.Minute)
+		storetest.Crowd(1300, func(i int) { fail("a@example.com", fmt.Sprintf("10.0.%d.%d/32", i/256, i%256)) }) // two counts each, and one for each of 6 networks
+		r.Clock.Move(10 * time.Minute)
 		fail("b@example.com", "192.0.2.1/32")
-		r.clock.Move(5 * time.Minute)
-		if n := r.count("login_failures"); n != 2609 {
+		r.Clock.Move(5 * time.Minute)
+		if n := r.Count("login_failures"); n != 2609 {
 			t.Fatalf("there are %d counts", n)
 		}
 		if err := r.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if n := r.count("login_failures"); n != 3 {
+		if n := r.Count("login_failures"); n != 3 {
 			t.Errorf("%d counts are left, want the 3 whose time is not over", n)
 		}
 	})

@@ -1,17 +1,12 @@
-package store_test
+package index_test
 
 import (
-	"crypto/rand"
 	"database/sql/driver"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
-	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -20,14 +15,14 @@ import (
 func TestVocabularyHasABound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		r := newRig(t, place)
-		account := r.account("Acme")
-		app := r.app(account)
+		r := storetest.NewRig(t, place)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
 		// Twice as many words as are read. They have digits, so that no slip leads to them.
-		r.spoil(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+		r.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
 			INSERT INTO word_counts (account_id, app_id, word, n) SELECT $1, $2, '0' || i, 1 FROM n`, account.ID, app.ID)
 		pages := 0
-		s := r.watched(func(query string, _ []driver.NamedValue) {
+		s := r.Watched(func(query string, _ []driver.NamedValue) {
 			if strings.HasPrefix(query, "SELECT word FROM word_counts") {
 				pages++
 			}
@@ -44,16 +39,16 @@ func TestVocabularyHasABound(t *testing.T) {
 // TestVocabularyStaysFresh: reading an app's words takes at most a twentieth of the time,
 // however often they change.
 func TestVocabularyStaysFresh(t *testing.T) {
-	r := newRig(t, storetest.SQLite(t))
-	account := r.account("Acme")
-	app := r.app(account)
-	r.spoil("INSERT INTO word_counts (account_id, app_id, word, n) VALUES ($1, $2, 'dark', 1)", account.ID, app.ID)
-	r.spoil("INSERT INTO index_progress (account_id, seq) VALUES ($1, 0)", account.ID)
+	r := storetest.NewRig(t, storetest.SQLite(t))
+	account := r.NewAccount("Acme")
+	app := r.NewApp(account)
+	r.Exec("INSERT INTO word_counts (account_id, app_id, word, n) VALUES ($1, $2, 'dark', 1)", account.ID, app.ID)
+	r.Exec("INSERT INTO index_progress (account_id, seq) VALUES ($1, 0)", account.ID)
 	reads, takes := 0, time.Duration(0)
-	s := r.watched(func(query string, _ []driver.NamedValue) {
+	s := r.Watched(func(query string, _ []driver.NamedValue) {
 		if strings.HasPrefix(query, "SELECT word FROM word_counts") {
 			reads++
-			r.clock.Move(takes)
+			r.Clock.Move(takes)
 		}
 	})
 	for i, c := range []struct{ takes, later time.Duration }{
@@ -64,38 +59,20 @@ func TestVocabularyStaysFresh(t *testing.T) {
 		takes = c.takes
 		search := func(want int) {
 			t.Helper()
-			r.spoil("UPDATE index_progress SET seq = seq + 1 WHERE account_id = $1", account.ID)
+			r.Exec("UPDATE index_progress SET seq = seq + 1 WHERE account_id = $1", account.ID)
 			before := reads
 			if _, err := s.Index.Similar(ctx, account.ID, index.Likeness{AppID: app.ID, Text: "drak", Limit: 1}); err != nil {
 				t.Fatal(err)
 			}
 			if reads-before != want {
-				t.Errorf("case %d at %s: read %d times, want %d", i, r.clock.Now(), reads-before, want)
+				t.Errorf("case %d at %s: read %d times, want %d", i, r.Clock.Now(), reads-before, want)
 			}
 		}
-		r.clock.Move(time.Hour)
+		r.Clock.Move(time.Hour)
 		search(1)
-		r.clock.Move(c.later - c.takes - time.Millisecond) // it counts from the beginning of the reading
+		r.Clock.Move(c.later - c.takes - time.Millisecond) // it counts from the beginning of the reading
 		search(0)
-		r.clock.Move(time.Millisecond)
+		r.Clock.Move(time.Millisecond)
 		search(1)
 	}
-}
-
-// TestUnknownRefreshTokens: a token that nobody was given waits for no writer.
-func TestUnknownRefreshTokens(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		r := newRig(t, place)
-		account := r.account("Acme")
-		s := r.watched(func(query string, _ []driver.NamedValue) {
-			if query == store.Begin {
-				t.Error("a transaction begins")
-			}
-		})
-		for _, token := range []string{"x", feedback.NewToken(feedback.RefreshToken, account.ID, rand.Reader)} {
-			if _, err := s.Refresh(ctx, token); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
-				t.Error(fmt.Errorf("%s: %w", token, err))
-			}
-		}
-	})
 }

@@ -1,9 +1,10 @@
-package store_test
+package index_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,17 +26,17 @@ const (
 // ours and of a search for requests that have all the words. Both databases must answer
 // the same.
 func TestRecall(t *testing.T) {
-	if raceDetector {
+	if storetest.RaceDetector {
 		t.Skip("make test measures without the race detector")
 	}
 	requests, pairs := corpus(t, 20_000), readPairs(t)
 	plain := plainSearch(requests)
 	var answers [][]feedback.Similar // of the database before
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		app := r.app(r.account("Acme"))
-		r.stored(app, requests)
-		r.index()
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.InsertRequests(app, requests)
+		r.IndexAll()
 		all, ours, theirs := map[string]float64{}, map[string]float64{}, map[string]float64{}
 		for i, p := range pairs {
 			similar, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: p.question, Limit: 5})
@@ -64,22 +65,27 @@ func TestRecall(t *testing.T) {
 		if got := ours["all"] / all["all"]; got < leastRecall || got < theirs["all"]/all["all"]+leastGain {
 			t.Errorf("recall@5 is %.3f, with all words %.3f", got, theirs["all"]/all["all"])
 		}
-		r.checkSearchPlans(app)
+		checkSearchPlans(r, app)
 	})
 }
 
 // checkSearchPlans holds the plans of what the index is read, filled and purged with.
-func (r *rig) checkSearchPlans(app feedback.App) {
-	r.t.Helper()
-	for range 7 { // with fewer, PostgreSQL may as well read all of a table
-		r.copyWords(app, r.app(feedback.Account{ID: app.AccountID}))
+func checkSearchPlans(r *storetest.Rig, app feedback.App) {
+	r.T.Helper()
+	// With fewer words and apps, PostgreSQL may as well read all of a table.
+	for range 7 {
+		copyWords(r, app, r.NewApp(feedback.Account{ID: app.AccountID}))
 	}
-	b := &big{rig: r, account: feedback.Account{ID: app.AccountID}}
-	b.analyze()
-	b.watched = r.watched(b.note)
+	var apps [][]any
+	for i, other := 0, r.NewAccount("Other"); i < 2000; i++ {
+		apps = append(apps, []any{other.ID, feedback.FirstIDAt(storetest.BigFirst.Add(time.Duration(i) * time.Millisecond)), "A", "gk", "{}", 1, 0, 0})
+	}
+	r.InsertRows("apps", "account_id, id, name, api_key, settings, version, created_at, updated_at", apps)
+	r.Analyze()
+	plans := r.Plans()
 	primary := func(table string) string {
 		switch {
-		case r.at.Name == "postgres":
+		case r.At.Name == "postgres":
 			return table + "_pkey"
 		case table == "requests" || table == "indexed_requests" || table == "changes":
 			return "INDEX sqlite_autoindex_" + table + "_1"
@@ -94,7 +100,7 @@ func (r *rig) checkSearchPlans(app feedback.App) {
 		return err
 	}
 	edited := func(s *store.Store) error {
-		id := r.ids(app)[0]
+		id := r.IDs(app)[0]
 		if _, err := s.ChangeRequest(ctx, app.AccountID, id, feedback.Command(), func(r *feedback.Request) error {
 			r.Box = feedback.Bin
 			return nil
@@ -109,8 +115,9 @@ func (r *rig) checkSearchPlans(app feedback.App) {
 		return err
 	}
 	purged := func(s *store.Store) error {
-		r.drop(app)
-		return purge(s)
+		r.Drop(app)
+		_, err := s.Purge(ctx)
+		return err
 	}
 	for _, c := range []struct {
 		name, part, table string
@@ -123,20 +130,20 @@ func (r *rig) checkSearchPlans(app feedback.App) {
 		{"entries", "SELECT seq, request_id FROM changes", "changes", submitted},
 		{"texts", "SELECT id, app_id, box, title, description", "requests", submitted},
 		{"indexed", "FROM indexed_requests", "indexed_requests", submitted},
-		{"present", "SELECT id, app_id FROM requests", "requests", submitted},
+		{"present", "SELECT id FROM requests r", "requests", submitted},
 		{"removed words", "DELETE FROM request_words", "request_words", edited},
 		{"removed counts", "DELETE FROM word_counts", "word_counts", edited},
 		{"purged words", "DELETE FROM request_words", "request_words", purged},
 	} {
 		found := false
-		for _, s := range b.during(c.call) {
-			if strings.Contains(s.query, c.part) && !found {
-				b.check(c.name, s, c.table, primary(c.table))
+		for _, s := range plans.During(c.call) {
+			if strings.Contains(s.Query, c.part) && !found {
+				plans.CheckPlan(c.name, s, c.table, primary(c.table))
 				found = true
 			}
 		}
 		if !found {
-			r.t.Errorf("%s: no statement has %q", c.name, c.part)
+			r.T.Errorf("%s: no statement has %q", c.name, c.part)
 		}
 	}
 }

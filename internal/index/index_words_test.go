@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"strings"
@@ -15,8 +15,8 @@ import (
 func TestIndexOfManyWords(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		app := r.app(r.account("Acme"))
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
 		const n, words = 60, 199 // each two neighbours are a word
 		for i := range n {
 			var title strings.Builder
@@ -33,15 +33,15 @@ func TestIndexOfManyWords(t *testing.T) {
 			if from, more, err = r.Index.Follow(ctx, from, index.Chunk); err != nil {
 				t.Fatal(err)
 			}
-			now := r.count("request_words")
+			now := r.Count("request_words")
 			if now-before > 2048 {
 				t.Errorf("%d words were added at once", now-before)
 			}
 			before = now
 		}
-		if got := r.count("indexed_requests"); got != n || rounds < 5 {
+		if got := r.Count("indexed_requests"); got != n || rounds < 5 {
 			t.Errorf("%d of %d requests are indexed, in %d rounds", got, n, rounds)
 		}
-		r.checkIndex(t)
+		r.CheckIndex(t)
 	})
 }

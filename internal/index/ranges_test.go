@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"cmp"
@@ -18,10 +18,10 @@ import (
 // that were created at its beginning, and not those at its end, to the millisecond.
 func TestRangesOfTime(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app, other := r.app(account), r.app(account)
-		first := r.clock.Now()
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app, other := r.NewApp(account), r.NewApp(account)
+		first := r.Clock.Now()
 		const moments = 4 // at each of which one request comes
 		for range moments {
 			request := feedback.NewRequest("Dark mode", "")
@@ -29,19 +29,19 @@ func TestRangesOfTime(t *testing.T) {
 			if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil {
 				t.Fatal(err)
 			}
-			r.clock.Move(time.Millisecond)
+			r.Clock.Move(time.Millisecond)
 		}
-		r.clock.Move(time.Hour)
-		r.fill(other, 1)
-		r.index()
+		r.Clock.Move(time.Hour)
+		r.Fill(other, 1)
+		r.IndexAll()
 		moment := func(i int) feedback.Time { return feedback.At(first.Add(time.Duration(i) * time.Millisecond)) }
 		for _, dropped := range []bool{false, true} {
 			if dropped { // then lists are read app by app
-				r.drop(other)
+				r.Drop(other)
 			}
 			for from := -1; from <= moments; from++ {
 				for to := from + 1; to <= moments+1; to++ {
-					r.compareRange(account.ID, app.ID, moment(from), moment(to), int64(min(to, moments)-max(from, 0)))
+					compareRange(r, account.ID, app.ID, moment(from), moment(to), int64(min(to, moments)-max(from, 0)))
 				}
 			}
 		}
@@ -49,16 +49,16 @@ func TestRangesOfTime(t *testing.T) {
 }
 
 // compareRange holds all that is said of a range against the number of its requests.
-func (r *rig) compareRange(accountID, appID feedback.ID, from, to feedback.Time, want int64) {
-	r.t.Helper()
+func compareRange(r *storetest.Rig, accountID, appID feedback.ID, from, to feedback.Time, want int64) {
+	r.T.Helper()
 	for name, f := range map[string]index.Filter{
 		"all": {}, "an app": {AppID: &appID}, "a tag": {Tag: "a"}, "words": {Query: "dark"},
 		"a status": {Statuses: []feedback.Status{feedback.Opened}},
 	} {
 		f.Box, f.CreatedAfter, f.CreatedBefore = feedback.Live, &from, &to
-		for what, got := range r.tallies(accountID, f) {
+		for what, got := range tallies(r, accountID, f) {
 			if got != want {
-				r.t.Errorf("%s of %s from %v to %v: %d requests, want %d", what, name, from.Std(), to.Std(), got, want)
+				r.T.Errorf("%s of %s from %v to %v: %d requests, want %d", what, name, from.Std(), to.Std(), got, want)
 			}
 		}
 	}
@@ -74,29 +74,29 @@ func (r *rig) compareRange(accountID, appID feedback.ID, from, to feedback.Time,
 		tagged += tag.Requests
 	}
 	if err != nil || stats.Total != want || days != want || answers != want || tagged != want {
-		r.t.Errorf("stats from %v to %v: %+v, %v, want %d", from.Std(), to.Std(), stats, err, want)
+		r.T.Errorf("stats from %v to %v: %+v, %v, want %d", from.Std(), to.Std(), stats, err, want)
 	}
 }
 
 // tallies are how many requests each way to read a filter finds.
-func (r *rig) tallies(accountID feedback.ID, f index.Filter) map[string]int64 {
-	r.t.Helper()
+func tallies(r *storetest.Rig, accountID feedback.ID, f index.Filter) map[string]int64 {
+	r.T.Helper()
 	found := map[string]int64{}
 	for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated} {
 		requests, total, err := r.Index.List(ctx, accountID, f, index.Page{Sort: sort, Limit: 10})
 		if err != nil || !total.Exact {
-			r.t.Fatal(total, err)
+			r.T.Fatal(total, err)
 		}
 		found["the total of "+string(sort)], found[string(sort)] = total.N, int64(len(requests))
 	}
 	exported, err := r.ExportPage(ctx, accountID, f, nil, 10)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	found["the export"] = int64(len(exported))
 	facets, err := r.Index.Facets(ctx, accountID, f)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	for _, s := range facets.Statuses {
 		found["the statuses' facets"] += s.Count
@@ -122,14 +122,14 @@ func (r *rig) tallies(accountID feedback.ID, f index.Filter) map[string]int64 {
 func TestOrdersWithinAMillisecond(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
 		rapid.Check(t, func(t *rapid.T) {
-			app := r.app(account)
-			defer r.drop(app)
+			app := r.NewApp(account)
+			defer r.Drop(app)
 			var all []feedback.Request
 			for range rapid.IntRange(1, 14).Draw(t, "steps") {
-				r.clock.Move(time.Duration(rapid.IntRange(0, 1).Draw(t, "later")) * time.Millisecond)
+				r.Clock.Move(time.Duration(rapid.IntRange(0, 1).Draw(t, "later")) * time.Millisecond)
 				if len(all) > 0 && rapid.Bool().Draw(t, "change") {
 					one := &all[rapid.IntRange(0, len(all)-1).Draw(t, "which")]
 					changed, err := r.ChangeRequest(ctx, account.ID, one.ID, feedback.Command(), func(r *feedback.Request) error {

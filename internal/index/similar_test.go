@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 // itself only once.
 func TestSimilar(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
-		account := r.account("Acme")
-		app, other := r.app(account), r.app(account)
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app, other := r.NewApp(account), r.NewApp(account)
 		submit := func(app feedback.App, title string) feedback.Request {
 			request, err := r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest(title, "")})
 			if err != nil {
@@ -31,7 +31,7 @@ func TestSimilar(t *testing.T) {
 		root, merged, planned := submit(app, "Dark mode"), submit(app, "Night theme"), submit(app, "Dark theme at night")
 		binned := submit(app, "Dark night")
 		submit(other, "Dark mode at night")
-		r.index()
+		r.IndexAll()
 		set := func(id feedback.ID, change func(*feedback.Request)) {
 			if _, err := r.ChangeRequest(ctx, account.ID, id, feedback.Command(), func(r *feedback.Request) error {
 				change(r)
@@ -43,7 +43,7 @@ func TestSimilar(t *testing.T) {
 		// The index does not know yet; what it says is checked.
 		set(binned.ID, func(r *feedback.Request) { r.Box = feedback.Bin })
 		set(planned.ID, func(r *feedback.Request) { r.Status = "planned" })
-		if _, err := r.raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3", root.ID, account.ID, merged.ID); err != nil {
+		if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3", root.ID, account.ID, merged.ID); err != nil {
 			t.Fatal(err)
 		}
 		for name, c := range map[string]struct {
@@ -76,14 +76,14 @@ func TestSimilar(t *testing.T) {
 // TestSimilarWaits: a search waits while others have all places, and leaves when its caller
 // does.
 func TestSimilarWaits(t *testing.T) {
-	r := newRig(t, storetest.SQLite(t))
-	account := r.account("Acme")
-	app, other := r.app(account), r.app(account)
+	r := storetest.NewRig(t, storetest.SQLite(t))
+	account := r.NewAccount("Acme")
+	app, other := r.NewApp(account), r.NewApp(account)
 	search := func(ctx context.Context) error {
 		_, err := r.Index.Similar(ctx, account.ID, index.Likeness{AppID: app.ID, Text: "dark", Limit: 1})
 		return err
 	}
-	release := r.HoldSearches(other.ID)
+	release := r.Index.HoldSearches(other.ID)
 	gone := errors.New("gone")
 	leaving, leave := context.WithCancelCause(ctx)
 	left, stayed := make(chan error, 1), make(chan error, 1)

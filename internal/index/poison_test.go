@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"fmt"
@@ -87,12 +87,12 @@ func (p poison) requests() (requests []feedback.Request) {
 	return requests
 }
 
-// storedWithWords is stored, and writes the index as well: to follow so many words would
-// take minutes.
-func (r *rig) storedWithWords(app feedback.App, requests []feedback.Request) {
-	r.t.Helper()
-	r.stored(app, requests)
-	ids := r.ids(app)
+// insertWithWords inserts requests and their words: to follow so many words would take
+// minutes.
+func insertWithWords(r *storetest.Rig, app feedback.App, requests []feedback.Request) {
+	r.T.Helper()
+	r.InsertRequests(app, requests)
+	ids := r.IDs(app)
 	slices.SortFunc(ids, func(a, b feedback.ID) int { return strings.Compare(a.String(), b.String()) })
 	counts, postings := map[string]int{"": len(requests)}, map[string][]feedback.ID{}
 	var rows [][]any
@@ -104,20 +104,20 @@ func (r *rig) storedWithWords(app feedback.App, requests []feedback.Request) {
 		}
 		rows = append(rows, []any{app.AccountID, app.ID, ids[i], strings.Join(words, " ")})
 	}
-	r.insert("indexed_requests", "account_id, app_id, request_id, words", rows)
+	r.InsertRows("indexed_requests", "account_id, app_id, request_id, words", rows)
 	rows = nil
 	for _, word := range slices.Sorted(maps.Keys(counts)) {
 		rows = append(rows, []any{app.AccountID, app.ID, word, counts[word]})
 	}
-	r.insert("word_counts", "account_id, app_id, word, n", rows)
+	r.InsertRows("word_counts", "account_id, app_id, word, n", rows)
 	rows = nil
 	for _, word := range slices.Sorted(maps.Keys(postings)) {
 		for _, id := range postings[word] {
 			rows = append(rows, []any{app.AccountID, app.ID, word, id})
 		}
 	}
-	r.insert("request_words", "account_id, app_id, word, id", rows)
-	r.clock.Move(time.Minute)
+	r.InsertRows("request_words", "account_id, app_id, word, id", rows)
+	r.Clock.Move(time.Minute)
 }
 
 // cpu is the processor time of a call: the least of a few rounds, as others' work beside
@@ -150,12 +150,12 @@ func cpu(t *testing.T, call func() error) time.Duration {
 // TestPoison: whatever words strangers submit, what is done with words costs at most three
 // times as much as among as many requests of people.
 func TestPoison(t *testing.T) {
-	if raceDetector {
+	if storetest.RaceDetector {
 		t.Skip("make test measures without the race detector")
 	}
 	const most = 3
-	r := newRig(t, storetest.SQLite(t))
-	if _, err := r.raw.ExecContext(ctx, "PRAGMA synchronous = OFF"); err != nil {
+	r := storetest.NewRig(t, storetest.SQLite(t))
+	if _, err := r.Raw.ExecContext(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		t.Fatal(err)
 	}
 	type call struct {
@@ -186,12 +186,12 @@ func TestPoison(t *testing.T) {
 	}
 	// People's questions are of a few words, and of as many as there can be. The dearest words
 	// are those that most requests have, here "please".
-	normal := r.app(r.account("People"))
+	normal := r.NewApp(r.NewAccount("People"))
 	requests := corpus(t, poisoned-len(readPairs(t)))
 	for i := range requests {
 		requests[i].Description = "Please, " + requests[i].Description
 	}
-	r.storedWithWords(normal, requests)
+	insertWithWords(r, normal, requests)
 	const short = "Please, a calendar of the invoice list"
 	var long strings.Builder
 	for i := 0; long.Len() < 150; i++ {
@@ -206,8 +206,8 @@ func TestPoison(t *testing.T) {
 		usual[c.name] = cpu(t, func() error { return c.run(normal, "pl") })
 	}
 	for _, p := range poisons() {
-		app := r.app(r.account(fmt.Sprintf("Poisoned by %s", strings.ReplaceAll(p.name, " ", ""))))
-		r.storedWithWords(app, p.requests())
+		app := r.NewApp(r.NewAccount(fmt.Sprintf("Poisoned by %s", strings.ReplaceAll(p.name, " ", ""))))
+		insertWithWords(r, app, p.requests())
 		check := func(c call, text, against string) {
 			took := cpu(t, func() error { return c.run(app, text) })
 			t.Logf("%s: %s %.16q: %v, usually %v: %.1f", p.name, c.name, text, took, usual[against], float64(took)/float64(usual[against]))

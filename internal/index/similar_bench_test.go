@@ -1,10 +1,11 @@
-package store_test
+package index_test
 
 import (
 	"slices"
 	"testing"
 	"time"
 
+	"gatherkit/internal/index"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -13,18 +14,18 @@ func BenchmarkSimilar(b *testing.B) {
 	for _, at := range []storetest.Place{storetest.SQLite(b), {Name: "postgres", Database: storetest.Postgres(b)}} {
 		b.Run(at.Name, func(b *testing.B) {
 			const size, others = 12_000, 7
-			r := newRig(b, at)
-			account := r.account("Acme")
-			app := r.app(account)
+			r := storetest.NewRig(b, at)
+			account := r.NewAccount("Acme")
+			app := r.NewApp(account)
 			pairs := readPairs(b)
-			r.stored(app, corpus(b, size-len(pairs)))
-			r.index()
+			r.InsertRequests(app, corpus(b, size-len(pairs)))
+			r.IndexAll()
 			for range others {
-				other := r.app(account)
-				r.stored(other, distractors(b, size))
-				r.copyWords(app, other)
+				other := r.NewApp(account)
+				r.InsertRequests(other, distractors(b, size))
+				copyWords(r, app, other)
 			}
-			if _, err := r.raw.ExecContext(ctx, "ANALYZE"); err != nil {
+			if _, err := r.Raw.ExecContext(ctx, "ANALYZE"); err != nil {
 				b.Fatal(err)
 			}
 			var took []time.Duration

@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"slices"
@@ -19,16 +19,16 @@ import (
 func TestStatsAreTotals(t *testing.T) {
 	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
+		r := storetest.NewRig(t, at)
 		counted := 0
 		rapid.Check(t, func(t *rapid.T) {
-			account := r.account("Acme " + rapid.StringMatching(`[a-z]{12}`).Draw(t, "account"))
-			stranger := r.account("Other " + account.ID.String())
-			apps := []feedback.App{r.app(account), r.app(account), r.app(account), r.app(stranger)}
-			times := []time.Time{r.clock.Now().Add(-day), r.clock.Now()}
+			account := r.NewAccount("Acme " + rapid.StringMatching(`[a-z]{12}`).Draw(t, "account"))
+			stranger := r.NewAccount("Other " + account.ID.String())
+			apps := []feedback.App{r.NewApp(account), r.NewApp(account), r.NewApp(account), r.NewApp(stranger)}
+			times := []time.Time{r.Clock.Now().Add(-day), r.Clock.Now()}
 			for i := range rapid.IntRange(0, 30).Draw(t, "requests") {
-				r.clock.Move(time.Duration(rapid.IntRange(0, 20*3600).Draw(t, "later")) * time.Second)
-				times = append(times, r.clock.Now())
+				r.Clock.Move(time.Duration(rapid.IntRange(0, 20*3600).Draw(t, "later")) * time.Second)
+				times = append(times, r.Clock.Now())
 				app := rapid.SampledFrom(apps).Draw(t, "app")
 				request := feedback.NewRequest("T", "")
 				request.AppID, request.Status = app.ID, rapid.SampledFrom(feedback.Settable()).Draw(t, "status")
@@ -39,7 +39,7 @@ func TestStatsAreTotals(t *testing.T) {
 				}
 			}
 			if rapid.Bool().Draw(t, "delete") {
-				r.drop(apps[2])
+				r.Drop(apps[2])
 			}
 			moment := rapid.Custom(func(t *rapid.T) feedback.Time {
 				at := rapid.SampledFrom(times).Draw(t, "at")
@@ -51,7 +51,7 @@ func TestStatsAreTotals(t *testing.T) {
 			if rapid.Bool().Draw(t, "of one app") {
 				app = &apps[0].ID
 			}
-			if r.compare(t, account, app, from, to) > 0 {
+			if compareStats(r, t, account, app, from, to) > 0 {
 				counted++
 			}
 		})
@@ -61,11 +61,9 @@ func TestStatsAreTotals(t *testing.T) {
 	})
 }
 
-const day = 24 * time.Hour
-
-// compare holds the stats of a range against the totals of lists, and returns how many
+// compareStats holds the stats of a range against the totals of lists, and returns how many
 // requests there are.
-func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, from, to feedback.Time) int64 {
+func compareStats(r *storetest.Rig, t *rapid.T, account feedback.Account, app *feedback.ID, from, to feedback.Time) int64 {
 	stats, err := r.Index.Stats(ctx, account.ID, app, from, to)
 	if err != nil || !stats.TagsExact {
 		t.Fatal(stats, err)
@@ -142,44 +140,44 @@ func (r *rig) compare(t *rapid.T, account feedback.Account, app *feedback.ID, fr
 func TestStatsPlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		b := newBig(t, at)
-		b.settle()
-		b.exec("UPDATE requests SET answered_after = 1 WHERE idempotency_key LIKE '%0'")
-		b.analyze()
+		b := storetest.NewBig(t, at)
+		settle(b)
+		b.Exec("UPDATE requests SET answered_after = 1 WHERE idempotency_key LIKE '%0'")
+		b.Analyze()
 		if at.Name == "postgres" { // as autovacuum does; else the index alone does not say which rows are there
-			b.exec("VACUUM requests")
+			b.Exec("VACUUM requests")
 		}
-		from, to := feedback.At(bigFirst.Add(bigTime/2)), feedback.At(bigFirst.Add(bigTime))
-		whole := feedback.At(bigFirst.Add(-300 * day))
+		from, to := feedback.At(storetest.BigFirst.Add(storetest.BigTime/2)), feedback.At(storetest.BigFirst.Add(storetest.BigTime))
+		whole := feedback.At(storetest.BigFirst.Add(-300 * day))
 		for _, deleted := range []bool{false, true} {
 			if deleted {
-				b.drop(b.apps[3])
+				b.Drop(b.AcmeApps[3])
 			}
-			for _, app := range []*feedback.ID{nil, &b.apps[1].ID} {
+			for _, app := range []*feedback.ID{nil, &b.AcmeApps[1].ID} {
 				var got feedback.Stats
-				sent := b.during(func(s *store.Store) (err error) {
-					got, err = s.Index.Stats(ctx, b.account.ID, app, from, to)
+				sent := b.During(func(s *store.Store) (err error) {
+					got, err = s.Index.Stats(ctx, b.Acme.ID, app, from, to)
 					return err
 				})
 				for _, s := range sent {
 					switch {
-					case strings.Contains(s.query, "c.status, ("):
-						b.check("statuses", s, "requests", "requests_app_status")
-					case strings.Contains(s.query, "answered_after"):
-						b.check("answers", s, "requests", "requests_answered")
-					case strings.Contains(s.query, "SELECT (SELECT"):
-						b.check("days", s, "requests", map[bool][]string{true: {"requests_box", "requests_app"}, false: {"requests_app"}}[app == nil]...)
-					case strings.Contains(s.query, "MIN(t.label)"):
-						b.check("tags", s, "request_tags", "request_tags_request")
+					case strings.Contains(s.Query, "c.status, ("):
+						b.CheckPlan("statuses", s, "requests", "requests_app_status")
+					case strings.Contains(s.Query, "answered_after"):
+						b.CheckPlan("answers", s, "requests", "requests_answered")
+					case strings.Contains(s.Query, "SELECT (SELECT"):
+						b.CheckPlan("days", s, "requests", map[bool][]string{true: {"requests_box", "requests_app"}, false: {"requests_app"}}[app == nil]...)
+					case strings.Contains(s.Query, "MIN(t.label)"):
+						b.CheckPlan("tags", s, "request_tags", "request_tags_request")
 					default:
 						continue
 					}
-					b.checkIndexOnly(s, strings.Contains(s.query, "r.app_id NOT IN") || strings.Contains(s.query, "r.id = t.request_id"))
+					checkIndexOnly(b, s, strings.Contains(s.Query, "r.app_id NOT IN") || strings.Contains(s.Query, "r.id = t.request_id"))
 				}
-				stats, err := b.Index.Stats(ctx, b.account.ID, app, whole, to)
+				stats, err := b.Index.Stats(ctx, b.Acme.ID, app, whole, to)
 				outside := map[bool]int64{true: 1}[app == nil] // the one of which the others are copies
 				f := index.Filter{Box: feedback.Live, AppID: app}
-				_, total, listErr := b.Index.List(ctx, b.account.ID, f, index.Page{Sort: index.Newest, Limit: 1})
+				_, total, listErr := b.Index.List(ctx, b.Acme.ID, f, index.Page{Sort: index.Newest, Limit: 1})
 				if err != nil || listErr != nil || stats.Total+outside != total.N || got.Total >= stats.Total || got.Total == 0 {
 					t.Errorf("%d and %d of %d, %v, %v", got.Total, stats.Total, total.N, err, listErr)
 				}
@@ -189,12 +187,12 @@ func TestStatsPlans(t *testing.T) {
 }
 
 // checkIndexOnly holds that no statement reads a request, unless it must know whose it is.
-func (b *big) checkIndexOnly(s statement, reads bool) {
-	b.t.Helper()
-	for _, n := range b.plan(s) {
-		searched := strings.Contains(n.kind, " requests ") || strings.Contains(n.kind, " r USING")
-		if !reads && (searched && !strings.Contains(n.kind, "COVERING") || n.table == "requests" && n.kind != "Index Only Scan") {
-			b.t.Errorf("the plan reads requests by %s %s:\n%s", n.kind, n.index, s.query)
+func checkIndexOnly(b *storetest.Big, s storetest.Statement, reads bool) {
+	b.T.Helper()
+	for _, n := range b.Plan(s) {
+		searched := strings.Contains(n.Kind, " requests ") || strings.Contains(n.Kind, " r USING")
+		if !reads && (searched && !strings.Contains(n.Kind, "COVERING") || n.Table == "requests" && n.Kind != "Index Only Scan") {
+			b.T.Errorf("the plan reads requests by %s %s:\n%s", n.Kind, n.Index, s.Query)
 		}
 	}
 }

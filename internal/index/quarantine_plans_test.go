@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"testing"
@@ -14,15 +14,15 @@ import (
 func TestQuarantinePlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		b := newBig(t, at)
-		app := b.apps[1].ID
+		b := storetest.NewBig(t, at)
+		app := b.AcmeApps[1].ID
 		const limit = 51
 		for _, c := range []struct{ name, which string }{{"little", "box = 'live' AND idempotency_key LIKE '%36'"}, {"much", "box = 'bin'"}} {
-			b.exec("UPDATE requests SET box = 'quarantine' WHERE " + c.which)
-			b.exec("DELETE FROM request_counts")
-			b.exec(`INSERT INTO request_counts (account_id, app_id, box, status, n)
+			b.Exec("UPDATE requests SET box = 'quarantine' WHERE " + c.which)
+			b.Exec("DELETE FROM request_counts")
+			b.Exec(`INSERT INTO request_counts (account_id, app_id, box, status, n)
 				SELECT account_id, app_id, box, status, COUNT(*) FROM requests GROUP BY account_id, app_id, box, status`)
-			b.analyze()
+			b.Analyze()
 			for _, form := range []listForm{
 				{"all", index.Filter{}, "requests_box", 1},
 				{"app", index.Filter{AppID: &app}, "requests_app", 1},
@@ -30,11 +30,11 @@ func TestQuarantinePlans(t *testing.T) {
 				{"app, statuses", index.Filter{AppID: &app, Statuses: []feedback.Status{"opened", "planned"}}, "requests_app_status", 2},
 			} {
 				form.filter.Box = feedback.Quarantine
-				for _, after := range []*index.Place{nil, {ID: *b.deep()}} {
+				for _, after := range []*index.Place{nil, {ID: *b.Deep()}} {
 					var got []feedback.Request
 					var total index.Total
-					sent := b.during(func(s *store.Store) (err error) {
-						got, total, err = s.Index.List(ctx, b.account.ID, form.filter, index.Page{Sort: index.Newest, After: after, Limit: limit})
+					sent := b.During(func(s *store.Store) (err error) {
+						got, total, err = s.Index.List(ctx, b.Acme.ID, form.filter, index.Page{Sort: index.Newest, After: after, Limit: limit})
 						return err
 					})
 					name := c.name + ", " + form.name
@@ -46,7 +46,7 @@ func TestQuarantinePlans(t *testing.T) {
 							t.Fatalf("%s: one that lies in %s", name, r.Box)
 						}
 					}
-					b.checkPage(name, sent[len(sent)-1], form.index, form.branches, limit)
+					checkPage(b, name, sent[len(sent)-1], form.index, form.branches, limit)
 				}
 			}
 		}

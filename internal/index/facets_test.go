@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"strings"
@@ -19,14 +19,14 @@ import (
 func TestFacetsAreTotals(t *testing.T) {
 	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := newRig(t, at)
+		r := storetest.NewRig(t, at)
 		rapid.Check(t, func(t *rapid.T) {
-			account := r.account("Acme " + rapid.StringMatching(`[a-z]{12}`).Draw(t, "account"))
-			stranger := r.account("Other " + account.ID.String())
-			users := []*feedback.ID{nil, r.userOf(account), r.colleague(account)}
-			apps := []feedback.App{r.app(account), r.app(account), r.app(account), r.app(stranger)}
+			account := r.NewAccount("Acme " + rapid.StringMatching(`[a-z]{12}`).Draw(t, "account"))
+			stranger := r.NewAccount("Other " + account.ID.String())
+			users := []*feedback.ID{nil, r.UserOf(account), colleague(r, account)}
+			apps := []feedback.App{r.NewApp(account), r.NewApp(account), r.NewApp(account), r.NewApp(stranger)}
 			for range rapid.IntRange(0, 30).Draw(t, "requests") {
-				r.clock.Move(time.Duration(rapid.IntRange(0, 100).Draw(t, "later")) * time.Second)
+				r.Clock.Move(time.Duration(rapid.IntRange(0, 100).Draw(t, "later")) * time.Second)
 				request := feedback.NewRequest(rapid.SampledFrom([]string{"Dark mode", "Darker", "Light"}).Draw(t, "title"), "")
 				request.AppID, request.Status = rapid.SampledFrom(apps).Draw(t, "app").ID, rapid.SampledFrom(feedback.Settable()).Draw(t, "status")
 				request.Source = rapid.SampledFrom([]string{"widget", "widget", "dashboard", "api"}).Draw(t, "source")
@@ -49,7 +49,7 @@ func TestFacetsAreTotals(t *testing.T) {
 				}
 			}
 			if rapid.Bool().Draw(t, "delete") {
-				r.drop(apps[2])
+				r.Drop(apps[2])
 			}
 			f := index.Filter{Box: rapid.SampledFrom([]feedback.Box{feedback.Live, feedback.Live, feedback.Bin}).Draw(t, "in")}
 			maybe := func(what string) bool { return rapid.IntRange(0, 3).Draw(t, what) == 0 }
@@ -73,34 +73,25 @@ func TestFacetsAreTotals(t *testing.T) {
 				f.Query = rapid.SampledFrom([]string{"dark", "mode dark"}).Draw(t, "of words")
 			}
 			if maybe("a time") {
-				after := feedback.At(r.clock.Now().Add(-10 * time.Minute))
+				after := feedback.At(r.Clock.Now().Add(-10 * time.Minute))
 				f.CreatedAfter = &after
 			}
-			r.compareFacets(t, account.ID, f, apps, users)
+			compareFacets(r, t, account.ID, f, apps, users)
 		})
 	})
 }
 
-func (r *rig) userOf(account feedback.Account) *feedback.ID {
-	r.t.Helper()
-	users, _, err := r.Users(ctx, account.ID, feedback.ID{}, 1)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return &users[0].ID
-}
-
-func (r *rig) colleague(account feedback.Account) *feedback.ID {
-	r.t.Helper()
+func colleague(r *storetest.Rig, account feedback.Account) *feedback.ID {
+	r.T.Helper()
 	_, user, err := r.AddUser(ctx, account.Name, store.NewUser{Email: "colleague-" + account.ID.String() + "@example.com", Name: "C", Role: feedback.RoleMember, PasswordHash: "hash"})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return &user.ID
 }
 
 // compareFacets holds facets against the totals of lists.
-func (r *rig) compareFacets(t *rapid.T, accountID feedback.ID, f index.Filter, apps []feedback.App, users []*feedback.ID) {
+func compareFacets(r *storetest.Rig, t *rapid.T, accountID feedback.ID, f index.Filter, apps []feedback.App, users []*feedback.ID) {
 	facets, err := r.Index.Facets(ctx, accountID, f)
 	if err != nil {
 		t.Fatal(err)
@@ -190,34 +181,34 @@ func (r *rig) compareFacets(t *rapid.T, accountID feedback.ID, f index.Filter, a
 func TestFacetPlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		b := newBig(t, at)
-		b.settle()
-		b.exec("UPDATE requests SET source = 'widget' WHERE source = ''") // as most are
-		b.analyze()
+		b := storetest.NewBig(t, at)
+		settle(b)
+		b.Exec("UPDATE requests SET source = 'widget' WHERE source = ''") // as most are
+		b.Analyze()
 		if at.Name == "postgres" {
-			b.exec("VACUUM requests")
+			b.Exec("VACUUM requests")
 		}
 		asked := map[string]bool{}
-		for name, f := range map[string]index.Filter{"all": {}, "app": {AppID: &b.apps[1].ID}, "status": {Statuses: []feedback.Status{"opened"}}} {
+		for name, f := range map[string]index.Filter{"all": {}, "app": {AppID: &b.AcmeApps[1].ID}, "status": {Statuses: []feedback.Status{"opened"}}} {
 			f.Box = feedback.Live
-			sent := b.during(func(s *store.Store) error {
-				_, err := s.Index.Facets(ctx, b.account.ID, f)
+			sent := b.During(func(s *store.Store) error {
+				_, err := s.Index.Facets(ctx, b.Acme.ID, f)
 				return err
 			})
 			for _, s := range sent {
 				switch {
-				case strings.Contains(s.query, "GROUP BY assignee_id"):
-					b.check(name+": assignees", s, "requests", "requests_assignee")
-					b.checkIndexOnly(s, name != "all")
-				case strings.Contains(s.query, "GROUP BY source"):
-					b.check(name+": sources", s, "requests", "requests_source")
-					b.checkIndexOnly(s, name != "all")
-				case strings.Contains(s.query, "MIN(t.label)"):
-					b.check(name+": tags", s, "request_tags", "request_tags_request")
+				case strings.Contains(s.Query, "GROUP BY assignee_id"):
+					b.CheckPlan(name+": assignees", s, "requests", "requests_assignee")
+					checkIndexOnly(b, s, name != "all")
+				case strings.Contains(s.Query, "GROUP BY source"):
+					b.CheckPlan(name+": sources", s, "requests", "requests_source")
+					checkIndexOnly(b, s, name != "all")
+				case strings.Contains(s.Query, "MIN(t.label)"):
+					b.CheckPlan(name+": tags", s, "request_tags", "request_tags_request")
 				default:
 					continue
 				}
-				asked[name+s.query[:20]] = true
+				asked[name+s.Query[:20]] = true
 			}
 		}
 		if len(asked) != 9 {

@@ -1,0 +1,94 @@
+package index_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store/storetest"
+)
+
+// pair is a question and the title that it means; both are of testdata/similar.tsv.
+type pair struct{ language, kind, question, title string }
+
+func readPairs(t testing.TB) (pairs []pair) {
+	t.Helper()
+	for _, fields := range readTable(t, "similar.tsv", 4) {
+		pairs = append(pairs, pair{fields[0], fields[1], fields[2], fields[3]})
+	}
+	return pairs
+}
+
+func readTable(t testing.TB, file string, columns int) (rows [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if len(fields) != columns {
+			t.Fatalf("%s: %q", file, line)
+		}
+		rows = append(rows, fields)
+	}
+	return rows
+}
+
+// distractors makes n different titles with descriptions, in five languages alike.
+func distractors(t testing.TB, n int) (requests []feedback.Request) {
+	t.Helper()
+	parts := map[string][]string{}
+	var languages []string
+	for _, fields := range readTable(t, "distractors.tsv", 3) {
+		language, part, text := fields[0], fields[1], fields[2]
+		if len(languages) == 0 || languages[len(languages)-1] != language {
+			languages = append(languages, language)
+		}
+		parts[language+part] = append(parts[language+part], strings.Split(text, ";")...)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	sentence := func(language string) string {
+		one := func(part string) string {
+			list := parts[language+part]
+			return list[random.IntN(len(list))]
+		}
+		text := strings.NewReplacer("{what}", one("what"), "{where}", one("where"), "{whom}", one("whom")).Replace(one("form"))
+		first, size := utf8.DecodeRuneInString(text)
+		return string(unicode.ToUpper(first)) + text[size:]
+	}
+	seen := map[string]bool{}
+	for len(requests) < n {
+		language := languages[len(requests)%len(languages)]
+		if title := sentence(language); !seen[title] {
+			seen[title] = true
+			requests = append(requests, feedback.NewRequest(title, sentence(language)+". "+sentence(language)+"."))
+		}
+	}
+	return requests
+}
+
+// corpus is the titles of the pairs at random places among n distractors.
+func corpus(t testing.TB, n int) []feedback.Request {
+	t.Helper()
+	requests := distractors(t, n)
+	for _, p := range readPairs(t) {
+		requests = append(requests, feedback.NewRequest(p.title, ""))
+	}
+	rand.New(rand.NewPCG(3, 4)).Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+	return requests
+}
+
+// copyWords gives an app the words of another one.
+func copyWords(r *storetest.Rig, from, to feedback.App) {
+	r.T.Helper()
+	for table, columns := range map[string]string{"request_words": "word, id", "word_counts": "word, n"} {
+		r.Exec("INSERT INTO "+table+" (account_id, app_id, "+columns+") SELECT account_id, $1, "+columns+
+			" FROM "+table+" WHERE account_id = $2 AND app_id = $3", to.ID, from.AccountID, from.ID)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package storetest
+
+// RaceDetector says that the tests run several times slower.
+const RaceDetector = true

@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// InsertRequests writes requests of an app past the store, a millisecond apart. It counts
+// them as live and open.
+func (r *Rig) InsertRequests(app feedback.App, requests []feedback.Request) {
+	r.T.Helper()
+	var last int64
+	err := r.Raw.QueryRowContext(context.Background(), "SELECT last FROM account_seq WHERE account_id = $1", app.AccountID).Scan(&last)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	var rows, changes [][]any
+	for i, request := range requests {
+		id := feedback.FirstIDAt(BigFirst.Add(time.Duration(last+int64(i)) * time.Millisecond))
+		rows = append(rows, []any{
+			app.AccountID, id, app.ID, string(request.Box), string(request.Status), request.Title, request.Description,
+			false, "[]", request.Votes, 0, "{}", "widget", 1, 0, 0,
+		})
+		changes = append(changes, []any{app.AccountID, last + 1 + int64(i), 0, string(feedback.RequestCreated), feedback.ByAPIKey, app.ID, id})
+	}
+	r.InsertRows("requests", "account_id, id, app_id, box, status, title, description,"+
+		" submitter_verified, tags, votes, comments, metadata, source, version, created_at, updated_at", rows)
+	r.InsertRows("changes", "account_id, seq, at, kind, actor_kind, app_id, request_id", changes)
+	r.Exec(fmt.Sprintf("UPDATE account_seq SET last = last + %d WHERE account_id = $1", len(requests)), app.AccountID)
+	r.Exec(fmt.Sprintf("UPDATE request_counts SET n = n + %d", len(requests))+
+		" WHERE account_id = $1 AND app_id = $2 AND box = 'live' AND status = 'opened'", app.AccountID, app.ID)
+}
+
+// InsertRows writes rows into a table past the store.
+func (r *Rig) InsertRows(into, columns string, rows [][]any) {
+	r.T.Helper()
+	const chunk = 500
+	for len(rows) > 0 {
+		n := min(chunk, len(rows))
+		var args []any
+		marks := make([]string, n)
+		for i, row := range rows[:n] {
+			places := make([]string, len(row))
+			for j := range row {
+				places[j] = "?" // SQLite takes the square of the time for numbered ones
+				if r.At.Name == "postgres" {
+					places[j] = fmt.Sprintf("$%d", len(args)+j+1)
+				}
+			}
+			marks[i] = "(" + strings.Join(places, ",") + ")"
+			args = append(args, row...)
+		}
+		r.Exec("INSERT INTO "+into+" ("+columns+") VALUES "+strings.Join(marks, ","), args...)
+		rows = rows[n:]
+	}
+}
+
+// WithoutIndexes builds the indexes of two tables after they are filled, which takes a
+// fraction of the time on SQLite.
+func (r *Rig) WithoutIndexes(one, other string, fill func()) {
+	r.T.Helper()
+	if r.At.Name != "sqlite" {
+		fill()
+		return
+	}
+	r.Raw.SetMaxOpenConns(1)
+	r.Exec("PRAGMA synchronous = OFF")
+	rows, err := r.Raw.QueryContext(context.Background(),
+		"SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ($1, $2)", one, other)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	var drops, creates []string
+	for rows.Next() {
+		var name, create string
+		if err := rows.Scan(&name, &create); err != nil {
+			r.T.Fatal(err)
+		}
+		drops, creates = append(drops, "DROP INDEX "+name), append(creates, create)
+	}
+	if err := rows.Err(); err != nil {
+		r.T.Fatal(err)
+	}
+	for _, drop := range drops {
+		r.Exec(drop)
+	}
+	fill()
+	for _, create := range creates {
+		r.Exec(create)
+	}
+}
+
+// Analyze lets PostgreSQL gather statistics. SQLite never has any: nothing asks it to.
+func (r *Rig) Analyze() {
+	r.T.Helper()
+	if r.At.Name == "postgres" {
+		r.Exec("ANALYZE")
+	}
+}
