@@ -11,9 +11,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Filter says which requests of an account a list holds. Links to exports store it as
-// JSON without the fields that are not set, so that an older replica can read it unless
-// it has a field that the replica does not know.
+// Filter says which requests of an account a list contains. Export links store it as JSON
+// and omit the fields that are not set, so that an older replica can read it unless a field
+// is set that the replica does not know.
 type Filter struct {
 	AppID    *feedback.ID      `json:",omitempty"`
 	Statuses []feedback.Status `json:",omitempty"` // empty means any
@@ -26,10 +26,10 @@ type Filter struct {
 	CreatedAfter  *feedback.Time `json:",omitempty"` // from this time on
 	CreatedBefore *feedback.Time `json:",omitempty"` // up to this time
 
-	Query string `json:",omitempty"` // words that requests have, of those that are live; "" means any
+	Query string `json:",omitempty"` // words of live requests; "" means any
 }
 
-// fromWidget is the source of most requests.
+// fromWidget is the source of most requests. The indexes by source leave it out.
 const fromWidget = "widget"
 
 // counted reports whether the counters know how many requests match.
@@ -37,12 +37,12 @@ func (f Filter) counted() bool {
 	return f.Query == "" && !f.beside()
 }
 
-// beside reports whether the filter picks by anything but app, status, box and words.
+// beside reports whether the filter has conditions other than app, status, box and query.
 func (f Filter) beside() bool {
 	return f.narrow() || f.Unassigned || f.Source != "" || f.CreatedAfter != nil || f.CreatedBefore != nil
 }
 
-// narrow reports whether the filter picks few requests, which have an index.
+// narrow reports whether the filter has a condition that matches few requests and has an index.
 func (f Filter) narrow() bool {
 	return f.Tag != "" || f.AssigneeID != nil || f.Source != "" && f.Source != fromWidget
 }
@@ -50,8 +50,8 @@ func (f Filter) narrow() bool {
 // Sort is the order of a list.
 type Sort string
 
-// The orders. Requests with as many votes, or changed at the same time, are in the
-// order of Newest.
+// The orders. Requests with equally many votes, and requests updated at the same time, are
+// ordered as in Newest.
 const (
 	Newest          Sort = "newest"
 	Oldest          Sort = "oldest"
@@ -59,35 +59,34 @@ const (
 	RecentlyUpdated Sort = "recently_updated"
 )
 
-// Page says which part of a list is wanted: at most Limit rows beyond the row After;
-// nil is the beginning.
+// Page selects a part of a list: at most Limit rows after the row After, or from the
+// beginning if After is nil.
 type Page struct {
 	Sort  Sort
 	After *Place
 	Limit int
-	// Unchanged leaves out what was changed later: a request that loses a vote while
-	// somebody turns the pages would come again.
+	// Unchanged leaves out requests that were updated later. Otherwise a request that loses
+	// a vote between two pages would appear on both.
 	Unchanged *feedback.Time
 }
 
-// Place is what a row's place in a list is known by.
+// Place is the position of a row in a list, whatever its order.
 type Place struct {
 	ID        feedback.ID
 	Votes     int64
 	UpdatedAt feedback.Time
 }
 
-// Total is how many requests a filter matches in all. Where the counters do not know,
-// the rows are counted for a limited time; if that is not enough, it is the number
-// of those that were counted, and not exact.
+// Total is how many requests a filter matches. If the counters cannot tell, the rows are
+// counted for a limited time; N is then the number counted so far, and Exact is false.
 type Total struct {
 	N     int64
 	Exact bool
 }
 
-// List returns a page of the requests that the filter matches and how many it
-// matches in all. It refuses with ErrAppNotFound when the filter names an app that
-// the account does not have.
+// List returns a page of the requests that the filter matches, and how many it matches in
+// total. It refuses with ErrAppNotFound when the filter names an app that the account does
+// not have.
 func (x *Index) List(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, Total, error) {
 	s, err := Resolve(ctx, x.db.Reader(), accountID, f)
 	if err != nil {
@@ -103,14 +102,14 @@ func (x *Index) List(ctx context.Context, accountID feedback.ID, f Filter, page 
 	return requests, total, err
 }
 
-// How long rows are counted, and how many at once.
+// countTime bounds the time for counting, and countChunk is how many rows one statement counts.
 const (
 	countTime  = 250 * time.Millisecond
 	countChunk = 20_000
 )
 
-// countRows counts the rows that match until the time is over. What one word picks is
-// counted by its index.
+// countRows counts the rows that match, until end. A query of one word that does not drive
+// is counted from the index.
 func (x *Index) countRows(ctx context.Context, s Scope, end time.Time) (total Total, err error) {
 	m, f := s.match, s.filter
 	if m != nil && (!m.drives || m.n > maxDriven) && len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside() {
@@ -124,8 +123,9 @@ func (x *Index) countRows(ctx context.Context, s Scope, end time.Time) (total To
 	return total, err
 }
 
-// inRanges calls count for ranges of ids, from the newest requests on, so that it can
-// stop when the time is over: then it reports false. What is few is counted at once.
+// inRanges calls count for one range of ids after the other, the newest first. It stops at
+// end, and reports whether it covered all of them. A query that is driven by a word matches
+// few requests, and is counted at once.
 func (x *Index) inRanges(ctx context.Context, s Scope, end time.Time, count func(from, until *feedback.ID) error) (exact bool, err error) {
 	if m := s.match; m != nil && m.drives && m.n <= maxDriven {
 		return true, count(nil, nil)
@@ -146,8 +146,8 @@ func (x *Index) inRanges(ctx context.Context, s Scope, end time.Time, count func
 	}
 }
 
-// chunkEnd is the id countChunk rows below another, nil when there are fewer: of those
-// that have the filter's tag, else of those that lie in the box.
+// chunkEnd returns the id that is countChunk rows before another, among the requests with
+// the filter's tag or, without one, among those in its box; nil if there are fewer.
 func (x *Index) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, until *feedback.ID) (*feedback.ID, error) {
 	p := database.Parameters{accountID}
 	below := func(id string) string {
@@ -170,20 +170,20 @@ func (x *Index) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, u
 	var id feedback.ID
 	err := x.db.Reader().QueryRowContext(ctx, query+fmt.Sprintf(" LIMIT 1 OFFSET %d", countChunk), p...).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // the documented answer
+		return nil, nil //nolint:nilnil // documented: there are fewer
 	}
 	return &id, err
 }
 
-// countBetween counts the rows that match from one id up to another; nil is no bound.
+// countBetween counts the rows that match from one id up to another; nil means no bound.
 func (x *Index) countBetween(ctx context.Context, s Scope, from, until *feedback.ID) (n int64, err error) {
 	rows, counted, p := between(s, from, until)
 	err = x.db.Reader().QueryRowContext(ctx, "SELECT COUNT("+counted+")"+rows, p...).Scan(&n)
 	return n, err
 }
 
-// between is where the rows come from that match, from one id up to another, and what of
-// them is to be counted.
+// between returns the FROM and WHERE clauses that select the matching rows from one id up
+// to another, and the column to count.
 func between(s Scope, from, until *feedback.ID) (rows, counted string, p database.Parameters) {
 	f := s.filter
 	q := &pageQuery{Parameters: database.Parameters{s.accountID, string(f.Box)}, Scope: s}
@@ -192,8 +192,8 @@ func between(s Scope, from, until *feedback.ID) (rows, counted string, p databas
 		narrowed, other := q.narrowed()
 		where += narrowed
 		if other != "" {
-			// For a column that no index has, SQLite does not walk over all of one that has
-			// the rest instead of looking each request up.
+			// Counting a column that no index contains keeps SQLite from scanning a whole
+			// covering index instead of looking up each request.
 			table, counted = other, "title"
 		}
 	} else {

@@ -82,8 +82,7 @@ type appTally struct {
 	n       int64
 }
 
-// tally reads the counters. Deleted apps are among the answers as long as rows of
-// theirs may be around.
+// tally reads the counters. It includes deleted apps until the last of their rows is gone.
 func tally(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
 	p := database.Parameters{accountID, string(f.Box)}
 	var b strings.Builder

@@ -12,7 +12,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// difference is what has to change in the index of an account.
+// difference is a set of changes to the index of an account.
 type difference struct {
 	accountID      feedback.ID
 	added, removed []posting
@@ -40,8 +40,8 @@ func newDifference(accountID feedback.ID) *difference {
 	return &difference{accountID: accountID, counts: map[appWord]int64{}}
 }
 
-// add takes in that a request was in the index as before, and is to be as after;
-// either may be nothing.
+// add adds the change of one request in the index, from before to after. Either may be
+// zero, for a request that is not in the index.
 func (d *difference) add(id feedback.ID, before, after indexed) {
 	if before.id == after.id && slices.Equal(before.words, after.words) {
 		return
@@ -69,7 +69,7 @@ func (d *difference) add(id feedback.ID, before, after indexed) {
 	}
 }
 
-// save makes the changes, in the order of keys.
+// save makes the changes in the order of keys, so that transactions lock rows in one order.
 func (d *difference) save(ctx context.Context, tx *sql.Tx, db *database.DB) error {
 	slices.SortFunc(d.added, func(a, b posting) int {
 		return cmp.Or(compareAppWords(a.appWord, b.appWord), a.id.Compare(b.id))
@@ -112,7 +112,7 @@ func (d *difference) save(ctx context.Context, tx *sql.Tx, db *database.DB) erro
 	return d.remove(ctx, tx)
 }
 
-// remove takes out what has to go, request by request, and words that none has any more.
+// remove deletes the postings that are gone, request by request, and words without postings.
 func (d *difference) remove(ctx context.Context, tx *sql.Tx) error {
 	for len(d.removed) > 0 {
 		of := d.removed[0]
