@@ -33,8 +33,6 @@ const (
 	// accountsAtOnce is how many accounts are followed at the same time. On SQLite they
 	// share a transaction.
 	accountsAtOnce = 8
-	// wordRows is how many rows of words one statement has.
-	wordRows = 1024
 )
 
 // behind is an account whose log the index has not followed to its end.
@@ -137,12 +135,6 @@ func fewerWords(entries []entry, texts map[feedback.ID]indexed, most int, to int
 	return to
 }
 
-// indexed is what the index has of a request.
-type indexed struct {
-	id, appID feedback.ID
-	words     []string
-}
-
 // wordsOf reads those of the requests that belong in the index, with their words.
 func (x *Index) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]indexed, error) {
 	texts := make(map[feedback.ID]indexed, len(ids))
@@ -232,14 +224,4 @@ func readIndexed(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []f
 		byID[in.id] = in
 	}
 	return byID, err
-}
-
-// padded repeats the last element until the length of a list is a power of two, so that
-// fewer different statements are prepared.
-func padded[T any](list []T) []T {
-	list = slices.Clone(list)
-	for n := len(list); n > 0 && n&(n-1) != 0; n++ {
-		list = append(list, list[n-1])
-	}
-	return list
 }

@@ -17,6 +17,14 @@ import (
 // a deleted app is being purged. For the orders by votes and by change, a partial index has
 // the requests that are out of place, and the others are in the order of their ids.
 
+// Page reads a page of the requests that match.
+func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedback.Request, error) {
+	if s.Empty() {
+		return []feedback.Request{}, nil
+	}
+	return newPageQuery(s, page).rows(ctx, q)
+}
+
 // pageQuery builds the statements of one page.
 type pageQuery struct {
 	database.Parameters

@@ -85,19 +85,3 @@ func (m *match) all(p *database.Parameters) string {
 	b.WriteString(")")
 	return b.String()
 }
-
-// postingsPerRequest bounds the count of a prefix: it is more words with one first letter
-// than people write in a request.
-const postingsPerRequest = 8
-
-// countWords counts the requests that have the only word of a query, from the index alone.
-// When requests have very many words with the prefix, it counts a part and is not exact.
-func countWords(ctx context.Context, q database.Queryer, s Scope) (total Total, err error) {
-	p, m := database.Parameters{s.accountID}, s.match
-	most, read := max(maxDriven, postingsPerRequest*s.n), int64(0)
-	err = q.QueryRowContext(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT id, COUNT(*) AS n FROM ("+
-		"SELECT id FROM request_words WHERE account_id = $1 AND app_id IN ("+database.List(&p, padded(s.live))+")"+m.is(m.rarest, &p)+
-		" LIMIT CAST("+p.Add(most+1)+" AS BIGINT)) AS part GROUP BY id) AS found", p...).Scan(&total.N, &read)
-	total.Exact = read <= most
-	return total, err
-}

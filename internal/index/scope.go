@@ -67,14 +67,6 @@ func (s Scope) Apps() []feedback.ID { return s.live }
 // is false, there may still be none.
 func (s Scope) Empty() bool { return s.n == 0 }
 
-// Page reads a page of the requests that match.
-func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedback.Request, error) {
-	if s.Empty() {
-		return []feedback.Request{}, nil
-	}
-	return newPageQuery(s, page).rows(ctx, q)
-}
-
 // appTally is how many requests of one app a filter matches.
 type appTally struct {
 	id      feedback.ID

@@ -12,6 +12,15 @@ import (
 	"gatherkit/internal/feedback"
 )
 
+// wordRows is how many rows of words one statement has.
+const wordRows = 1024
+
+// indexed is what the index has of a request.
+type indexed struct {
+	id, appID feedback.ID
+	words     []string
+}
+
 // difference is a set of changes to the index of an account.
 type difference struct {
 	accountID      feedback.ID
@@ -143,4 +152,14 @@ func (d *difference) remove(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, "DELETE FROM indexed_requests"+
 		" WHERE account_id = $1 AND request_id IN ("+database.List(&p, padded(d.forgotten))+")", p...)
 	return err
+}
+
+// padded repeats the last element until the length of a list is a power of two, so that
+// fewer different statements are prepared.
+func padded[T any](list []T) []T {
+	list = slices.Clone(list)
+	for n := len(list); n > 0 && n&(n-1) != 0; n++ {
+		list = append(list, list[n-1])
+	}
+	return list
 }
