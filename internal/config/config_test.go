@@ -69,6 +69,31 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestDocumented checks that the table of settings in docs/operating.md has every setting,
+// with its variable and its default, in the order of the help.
+func TestDocumented(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented, declared []string
+	for line := range strings.Lines(string(manual)) {
+		if strings.HasPrefix(line, "| `--") {
+			cells := strings.Split(strings.ReplaceAll(line, "`", ""), "|")
+			documented = append(documented, strings.Join(strings.Fields(strings.Join(cells[1:4], "")), " "))
+		}
+	}
+	_, parser := newParser(t)
+	for _, flag := range parser.Model.Children[0].Flags {
+		if flag.Name != "help" {
+			declared = append(declared, strings.TrimSpace("--"+flag.Name+" "+strings.Join(flag.Envs, " ")+" "+flag.Default))
+		}
+	}
+	if diff := cmp.Diff(declared, documented); diff != "" {
+		t.Errorf("docs/operating.md differs from the settings (-declared +documented):\n%s", diff)
+	}
+}
+
 // TestSources checks that each setting has the same effect as a flag and as a variable.
 func TestSources(t *testing.T) {
 	for _, test := range []struct{ setting, value, want string }{

@@ -11,8 +11,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// facet is a part of a filter whose values are counted, each in the place of the one
-// that is chosen.
+// facet is a part of a filter. Each of its values is counted as if it were chosen instead.
 type facet int
 
 const (
@@ -26,12 +25,12 @@ const (
 const (
 	facetTags      = 30
 	facetAssignees = 200
-	// maxAtOnce is in how many requests those are counted at once that are somebody's, or
-	// did not come by the widget; it takes a tenth of a second.
+	// maxAtOnce is up to how many requests the partial indexes by assignee and by source
+	// are counted without a time limit; it takes a tenth of a second.
 	maxAtOnce = 1_000_000
 )
 
-// without is the filter with any value of a part.
+// without returns the filter without a condition on a part.
 func (f Filter) without(part facet) Filter {
 	switch part {
 	case byApp:
@@ -48,7 +47,7 @@ func (f Filter) without(part facet) Filter {
 	return f
 }
 
-// picks reports whether a part of the filter has a value.
+// picks reports whether the filter has a condition on a part.
 func (f Filter) picks(part facet) bool {
 	switch part {
 	case byApp:
@@ -63,7 +62,7 @@ func (f Filter) picks(part facet) bool {
 	return f.Tag != ""
 }
 
-// facetCounter counts for one filter, all facets together for a limited time.
+// facetCounter counts the facets of one filter. All of them share a limited time.
 type facetCounter struct {
 	*Index
 	accountID feedback.ID
@@ -74,7 +73,7 @@ type facetCounter struct {
 	own       *groups // what the filter itself matches
 }
 
-// counter is one of request_counts.
+// counter is a row of request_counts.
 type counter struct {
 	appID  feedback.ID
 	box    feedback.Box
@@ -82,7 +81,7 @@ type counter struct {
 	n      int64
 }
 
-// group are requests that are alike in all that is counted by values.
+// group is a number of requests with the same values.
 type group struct {
 	values [bySource + 1]string
 	n      int64
@@ -99,8 +98,8 @@ type sums struct {
 	exact bool
 }
 
-// Facets counts what lists would have if another value were chosen for one part of the
-// filter. It refuses with ErrAppNotFound when the filter names an app that the account
+// Facets counts, for each value of each part of the filter, how many requests the list
+// would have if that value were chosen. It refuses with ErrAppNotFound when the filter names an app that the account
 // does not have.
 func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (found feedback.Facets, err error) {
 	c := &facetCounter{Index: x, accountID: accountID, filter: f, end: time.Now().Add(countTime)}
@@ -118,13 +117,13 @@ func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (fo
 	return found, nil
 }
 
-// lookedUp is what is known of the filter's query in some apps.
+// lookedUp is what the index knows about the filter's query in some apps.
 type lookedUp struct {
 	apps  []feedback.ID
 	match match
 }
 
-// scope is Resolve, and looks the query up once for the same apps.
+// scope is Resolve, but looks up the query only once for the same apps.
 func (c *facetCounter) scope(ctx context.Context, f Filter) (Scope, error) {
 	s, err := resolveApps(ctx, c.db.Reader(), c.accountID, f)
 	if err != nil || f.Query == "" || s.n == 0 {
@@ -152,7 +151,7 @@ func (c *facetCounter) readCounters(ctx context.Context) (err error) {
 	return err
 }
 
-// counted adds up the counters that a filter matches, by what name makes of them.
+// counted adds up the counters that a filter matches, by the value that name returns.
 func (c *facetCounter) counted(f Filter, name func(counter) string) sums {
 	result := sums{map[string]int64{}, true}
 	for _, one := range c.counters {
@@ -168,7 +167,7 @@ func (c *facetCounter) total(f Filter) int64 {
 	return c.counted(f, func(counter) string { return "" }).n[""]
 }
 
-// values counts by a part of the filter but tags, by the cheapest way there is.
+// values counts by a part of the filter, except tags, in the cheapest way.
 func (c *facetCounter) values(ctx context.Context, part facet) (sums, error) {
 	f := c.filter.without(part)
 	if f.counted() {
@@ -189,8 +188,8 @@ func (c *facetCounter) values(ctx context.Context, part facet) (sums, error) {
 	return result, err
 }
 
-// byIndex counts assigned requests, or those that did not come by the widget, by the
-// index that has these alone; the others are what the counters know beside.
+// byIndex counts assigned requests, or those that did not come from the widget, from the
+// partial index of these. The counters have the total, so the rest are the others.
 func (c *facetCounter) byIndex(ctx context.Context, f Filter, part facet) (sums, error) {
 	within, err := c.scope(ctx, f)
 	if err != nil {
@@ -221,8 +220,8 @@ func (c *facetCounter) byIndex(ctx context.Context, f Filter, part facet) (sums,
 	return result, err
 }
 
-// grouped counts what the filter matches without a part. What has no value for the part
-// is the same for all parts, and counted once.
+// grouped counts the requests that match the filter without a part. Parts without a
+// condition share one count.
 func (c *facetCounter) grouped(ctx context.Context, part facet) (groups, error) {
 	picks := c.filter.picks(part)
 	if !picks && c.own != nil {
@@ -235,8 +234,8 @@ func (c *facetCounter) grouped(ctx context.Context, part facet) (groups, error) 
 	return found, err
 }
 
-// groupRows counts the rows that a filter matches, in groups. Hidden, no column makes
-// SQLite walk an index in its order.
+// groupRows counts the rows that a filter matches, in groups. Wrapping the columns in
+// COALESCE keeps SQLite from walking an index for the order of the groups.
 func (c *facetCounter) groupRows(ctx context.Context, f Filter) (found groups, err error) {
 	within, err := c.scope(ctx, f)
 	if err != nil || within.n == 0 {
@@ -271,8 +270,8 @@ func (c sums) of(value string) feedback.Tally {
 	return feedback.Tally{Count: c.n[value], Exact: c.exact}
 }
 
-// most are the values that have requests, the most first, at most so many; but always those
-// that are to be shown whatever they have.
+// most returns up to most values that have requests, the most frequent first, and always
+// the given ones.
 func (c sums) most(most int, always ...string) []string {
 	for _, value := range always {
 		c.n[value] += 0

@@ -36,7 +36,7 @@ func (c *facetCounter) statuses(ctx context.Context, into *feedback.Facets) erro
 	return err
 }
 
-// boxes counts what the filter matches in each box; words are found in live requests only.
+// boxes counts the requests that match in each box. The index has the words of live ones only.
 func (c *facetCounter) boxes(ctx context.Context, into *feedback.Facets) error {
 	for _, box := range []feedback.Box{feedback.Live, feedback.Quarantine, feedback.Bin} {
 		f := c.filter
@@ -115,7 +115,7 @@ func (c *facetCounter) tags(ctx context.Context, into *feedback.Facets) error {
 	return nil
 }
 
-// countByTag counts what the filter matches whatever its tags, by each of them.
+// countByTag counts the requests that match the filter without its tag, by tag.
 func (c *facetCounter) countByTag(ctx context.Context) (tags map[string]feedback.Tag, exact bool, err error) {
 	tags = map[string]feedback.Tag{}
 	f := c.filter.without(byTag)
@@ -131,8 +131,8 @@ func (c *facetCounter) countByTag(ctx context.Context) (tags map[string]feedback
 	return tags, exact, err
 }
 
-// tagsOf counts by tag what a filter matches from one id up to another; nil is no bound.
-// The tags have both bounds: with one, PostgreSQL might read all tags that there are.
+// tagsOf counts by tag the requests that match from one id up to another; nil means no
+// bound. The statement has both bounds on tags, as PostgreSQL might read all tags otherwise.
 func (c *facetCounter) tagsOf(ctx context.Context, within Scope, from, until *feedback.ID) ([]feedback.Tag, error) {
 	first, last := feedback.ID{}, lastID
 	if from != nil {
@@ -148,9 +148,9 @@ func (c *facetCounter) tagsOf(ctx context.Context, within Scope, from, until *fe
 	return database.All(ctx, c.db.Reader(), func(r database.Row) (tag feedback.Tag, err error) {
 		err = r.Scan(&tag.Tag, &tag.Requests)
 		return tag, err
-	}, "SELECT MIN(t.label), COUNT(*) FROM (SELECT id"+rows+") AS picked CROSS JOIN request_tags t WHERE t.account_id = $1 AND t.request_id = picked.id AND t.request_id >= "+
-		p.Add(first)+" AND t.request_id < "+p.Add(last)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
+	}, "SELECT MIN(t.label), COUNT(*) FROM (SELECT id"+rows+") AS picked CROSS JOIN request_tags t"+
+		" WHERE t.account_id = $1 AND t.request_id = picked.id AND t.request_id >= "+p.Add(first)+" AND t.request_id < "+p.Add(last)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
 }
 
-// lastID comes after every other one.
+// lastID sorts after every id.
 var lastID = feedback.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}

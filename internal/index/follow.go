@@ -33,11 +33,9 @@ const (
 	// accountsAtOnce is how many accounts are followed at the same time. On SQLite they
 	// share a transaction.
 	accountsAtOnce = 8
-	// wordRows is how many rows of words one statement has.
-	wordRows = 1024
 )
 
-// behind is an account of whose log the index does not know the end.
+// behind is an account whose log the index has not followed to its end.
 type behind struct {
 	accountID feedback.ID
 	seq, last int64
@@ -55,7 +53,7 @@ func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next f
 	if err != nil {
 		return from, false, err
 	}
-	if len(accounts) == 0 { // from the beginning again, if this was not it
+	if len(accounts) == 0 { // the last account was done: begin again, unless this was the first
 		return feedback.ID{}, from != (feedback.ID{}), nil
 	}
 	failures := make([]error, len(accounts))
@@ -67,27 +65,27 @@ func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next f
 	return accounts[len(accounts)-1].accountID, true, errors.Join(failures...)
 }
 
-// Backlog is how many entries of the logs of changes the index has not followed.
+// Backlog returns how many log entries of all accounts the index has not followed yet.
 func (x *Index) Backlog(ctx context.Context) (n int64, err error) {
 	err = x.db.Reader().QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(q.last - COALESCE(i.seq, 0)), 0) AS BIGINT)
 		FROM account_seq q LEFT JOIN index_progress i ON i.account_id = q.account_id`).Scan(&n)
 	return n, err
 }
 
-// entry is what the index looks at of an entry of the log.
+// entry is a log entry and the request that it is about.
 type entry struct {
 	seq       int64
 	requestID *feedback.ID
 }
 
-// follow brings the requests of a chunk of an account's log up to date in the index.
-// Their texts are read before the transaction begins: one that changes after that has
-// a later entry.
+// follow updates the index for a chunk of an account's log. The texts are read before the
+// transaction begins; a request that changes after that has a later entry.
 func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
 	entries, err := database.All(ctx, x.db.Reader(), func(r database.Row) (e entry, err error) {
 		err = r.Scan(&e.seq, &e.requestID)
 		return e, err
-	}, "SELECT seq, request_id FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS BIGINT)", b.accountID, b.seq, chunk)
+	}, "SELECT seq, request_id FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS BIGINT)",
+		b.accountID, b.seq, chunk)
 	if err != nil {
 		return err
 	}
@@ -111,7 +109,7 @@ func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
 	})
 }
 
-// requestsOf returns the requests of the entries up to one, each once.
+// requestsOf returns the requests of the entries up to number to, without duplicates.
 func requestsOf(entries []entry, to int64) (ids []feedback.ID) {
 	for _, e := range entries {
 		if e.requestID != nil && e.seq <= to {
@@ -122,8 +120,8 @@ func requestsOf(entries []entry, to int64) (ids []feedback.ID) {
 	return slices.Compact(ids)
 }
 
-// fewerWords returns the last entry, at most to, up to which requests have no more than so
-// many words. It is the first one at least.
+// fewerWords returns the number of the last entry, up to to, whose requests have no more
+// than most words together. It returns the first entry at least.
 func fewerWords(entries []entry, texts map[feedback.ID]indexed, most int, to int64) int64 {
 	words := 0
 	for i, e := range entries {
@@ -137,13 +135,7 @@ func fewerWords(entries []entry, texts map[feedback.ID]indexed, most int, to int
 	return to
 }
 
-// indexed is a request's place in the index.
-type indexed struct {
-	id, appID feedback.ID
-	words     []string
-}
-
-// wordsOf returns those of the requests that belong in the index, with their words.
+// wordsOf reads those of the requests that belong in the index, with their words.
 func (x *Index) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]indexed, error) {
 	texts := make(map[feedback.ID]indexed, len(ids))
 	if len(ids) == 0 {
@@ -165,8 +157,8 @@ func (x *Index) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedba
 	return texts, err
 }
 
-// reindex makes the index say of the requests what texts has of them, and nothing of
-// those that are gone by now or whose app is.
+// reindex makes the index of the requests equal to texts, and removes those that are gone
+// or whose app is deleted.
 func (x *Index) reindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID, texts map[feedback.ID]indexed) error {
 	if len(ids) == 0 {
 		return nil
@@ -211,7 +203,7 @@ func (x *Index) Remove(ctx context.Context, tx *sql.Tx, accountID feedback.ID, i
 	return x.reindex(ctx, tx, accountID, ids, nil)
 }
 
-// lock keeps others from changing an account's index until the transaction ends.
+// lock keeps other transactions from changing an account's index until this one ends.
 func lock(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO index_progress (account_id, seq) VALUES ($1, 0)
 		ON CONFLICT (account_id) DO UPDATE SET seq = index_progress.seq`, accountID)
@@ -232,14 +224,4 @@ func readIndexed(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []f
 		byID[in.id] = in
 	}
 	return byID, err
-}
-
-// padded repeats the last of a list until its length is a power of two, for statements
-// whose texts would vary with it.
-func padded[T any](list []T) []T {
-	list = slices.Clone(list)
-	for n := len(list); n > 0 && n&(n-1) != 0; n++ {
-		list = append(list, list[n-1])
-	}
-	return list
 }

@@ -11,83 +11,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Filter says which requests of an account a list holds. Links to exports store it as
-// JSON without the fields that are not set, so that an older replica can read it unless
-// it has a field that the replica does not know.
-type Filter struct {
-	AppID    *feedback.ID      `json:",omitempty"`
-	Statuses []feedback.Status `json:",omitempty"` // empty means any
-	Box      feedback.Box      `json:",omitempty"`
-
-	Tag           string         `json:",omitempty"` // folded; "" means any
-	AssigneeID    *feedback.ID   `json:",omitempty"`
-	Unassigned    bool           `json:",omitempty"`
-	Source        string         `json:",omitempty"` // "" means any
-	CreatedAfter  *feedback.Time `json:",omitempty"` // from this time on
-	CreatedBefore *feedback.Time `json:",omitempty"` // up to this time
-
-	Query string `json:",omitempty"` // words that requests have, of those that are live; "" means any
-}
-
-// fromWidget is the source of most requests.
-const fromWidget = "widget"
-
-// counted reports whether the counters know how many requests match.
-func (f Filter) counted() bool {
-	return f.Query == "" && !f.beside()
-}
-
-// beside reports whether the filter picks by anything but app, status, box and words.
-func (f Filter) beside() bool {
-	return f.narrow() || f.Unassigned || f.Source != "" || f.CreatedAfter != nil || f.CreatedBefore != nil
-}
-
-// narrow reports whether the filter picks few requests, which have an index.
-func (f Filter) narrow() bool {
-	return f.Tag != "" || f.AssigneeID != nil || f.Source != "" && f.Source != fromWidget
-}
-
-// Sort is the order of a list.
-type Sort string
-
-// The orders. Requests with as many votes, or changed at the same time, are in the
-// order of Newest.
-const (
-	Newest          Sort = "newest"
-	Oldest          Sort = "oldest"
-	MostVoted       Sort = "most_voted"
-	RecentlyUpdated Sort = "recently_updated"
-)
-
-// Page says which part of a list is wanted: at most Limit rows beyond the row After;
-// nil is the beginning.
-type Page struct {
-	Sort  Sort
-	After *Place
-	Limit int
-	// Unchanged leaves out what was changed later: a request that loses a vote while
-	// somebody turns the pages would come again.
-	Unchanged *feedback.Time
-}
-
-// Place is what a row's place in a list is known by.
-type Place struct {
-	ID        feedback.ID
-	Votes     int64
-	UpdatedAt feedback.Time
-}
-
-// Total is how many requests a filter matches in all. Where the counters do not know,
-// the rows are counted for a limited time; if that is not enough, it is the number
-// of those that were counted, and not exact.
-type Total struct {
-	N     int64
-	Exact bool
-}
-
-// List returns a page of the requests that the filter matches and how many it
-// matches in all. It refuses with ErrAppNotFound when the filter names an app that
-// the account does not have.
+// List returns a page of the requests that the filter matches, and how many it matches in
+// total. It refuses with ErrAppNotFound when the filter names an app that the account does
+// not have.
 func (x *Index) List(ctx context.Context, accountID feedback.ID, f Filter, page Page) ([]feedback.Request, Total, error) {
 	s, err := Resolve(ctx, x.db.Reader(), accountID, f)
 	if err != nil {
@@ -103,14 +29,14 @@ func (x *Index) List(ctx context.Context, accountID feedback.ID, f Filter, page 
 	return requests, total, err
 }
 
-// How long rows are counted, and how many at once.
+// countTime bounds the time for counting, and countChunk is how many rows one statement counts.
 const (
 	countTime  = 250 * time.Millisecond
 	countChunk = 20_000
 )
 
-// countRows counts the rows that match until the time is over. What one word picks is
-// counted by its index.
+// countRows counts the rows that match, until end. A query of one word that does not drive
+// is counted from the index.
 func (x *Index) countRows(ctx context.Context, s Scope, end time.Time) (total Total, err error) {
 	m, f := s.match, s.filter
 	if m != nil && (!m.drives || m.n > maxDriven) && len(m.words) == 1 && len(f.Statuses) == 0 && !f.beside() {
@@ -124,8 +50,25 @@ func (x *Index) countRows(ctx context.Context, s Scope, end time.Time) (total To
 	return total, err
 }
 
-// inRanges calls count for ranges of ids, from the newest requests on, so that it can
-// stop when the time is over: then it reports false. What is few is counted at once.
+// postingsPerRequest bounds the count of a prefix: it is more words with one first letter
+// than people write in a request.
+const postingsPerRequest = 8
+
+// countWords counts the requests that have the only word of a query, from the index alone.
+// When requests have very many words with the prefix, it counts a part and is not exact.
+func countWords(ctx context.Context, q database.Queryer, s Scope) (total Total, err error) {
+	p, m := database.Parameters{s.accountID}, s.match
+	most, read := max(maxDriven, postingsPerRequest*s.n), int64(0)
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT id, COUNT(*) AS n FROM ("+
+		"SELECT id FROM request_words WHERE account_id = $1 AND app_id IN ("+database.List(&p, padded(s.live))+")"+m.is(m.rarest, &p)+
+		" LIMIT CAST("+p.Add(most+1)+" AS BIGINT)) AS part GROUP BY id) AS found", p...).Scan(&total.N, &read)
+	total.Exact = read <= most
+	return total, err
+}
+
+// inRanges calls count for one range of ids after the other, the newest first. It stops at
+// end, and reports whether it covered all of them. A query that is driven by a word matches
+// few requests, and is counted at once.
 func (x *Index) inRanges(ctx context.Context, s Scope, end time.Time, count func(from, until *feedback.ID) error) (exact bool, err error) {
 	if m := s.match; m != nil && m.drives && m.n <= maxDriven {
 		return true, count(nil, nil)
@@ -146,8 +89,8 @@ func (x *Index) inRanges(ctx context.Context, s Scope, end time.Time, count func
 	}
 }
 
-// chunkEnd is the id countChunk rows below another, nil when there are fewer: of those
-// that have the filter's tag, else of those that lie in the box.
+// chunkEnd returns the id that is countChunk rows before another, among the requests with
+// the filter's tag or, without one, among those in its box; nil if there are fewer.
 func (x *Index) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, until *feedback.ID) (*feedback.ID, error) {
 	p := database.Parameters{accountID}
 	below := func(id string) string {
@@ -170,20 +113,20 @@ func (x *Index) chunkEnd(ctx context.Context, accountID feedback.ID, f Filter, u
 	var id feedback.ID
 	err := x.db.Reader().QueryRowContext(ctx, query+fmt.Sprintf(" LIMIT 1 OFFSET %d", countChunk), p...).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // the documented answer
+		return nil, nil //nolint:nilnil // documented: there are fewer
 	}
 	return &id, err
 }
 
-// countBetween counts the rows that match from one id up to another; nil is no bound.
+// countBetween counts the rows that match from one id up to another; nil means no bound.
 func (x *Index) countBetween(ctx context.Context, s Scope, from, until *feedback.ID) (n int64, err error) {
 	rows, counted, p := between(s, from, until)
 	err = x.db.Reader().QueryRowContext(ctx, "SELECT COUNT("+counted+")"+rows, p...).Scan(&n)
 	return n, err
 }
 
-// between is where the rows come from that match, from one id up to another, and what of
-// them is to be counted.
+// between returns the FROM and WHERE clauses that select the matching rows from one id up
+// to another, and the column to count.
 func between(s Scope, from, until *feedback.ID) (rows, counted string, p database.Parameters) {
 	f := s.filter
 	q := &pageQuery{Parameters: database.Parameters{s.accountID, string(f.Box)}, Scope: s}
@@ -192,8 +135,8 @@ func between(s Scope, from, until *feedback.ID) (rows, counted string, p databas
 		narrowed, other := q.narrowed()
 		where += narrowed
 		if other != "" {
-			// For a column that no index has, SQLite does not walk over all of one that has
-			// the rest instead of looking each request up.
+			// Counting a column that no index contains keeps SQLite from scanning a whole
+			// covering index instead of looking up each request.
 			table, counted = other, "title"
 		}
 	} else {

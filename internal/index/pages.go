@@ -12,13 +12,20 @@ import (
 	"gatherkit/internal/row"
 )
 
-// A page is merged in SQL from ranges, each of which is read from an index in the
-// order of ids, so that no page costs more than its own rows: one range for each
-// status that is asked for, and one for each live app while a deleted one is being
-// purged. In other orders, an index has the rows whose place is not that of their id,
-// and the others are in the order of their ids.
+// A page is merged in SQL from index ranges, each in the order of ids, so that a page costs
+// no more than its own rows: one range per status in the filter, and one per live app while
+// a deleted app is being purged. For the orders by votes and by change, a partial index has
+// the requests that are out of place, and the others are in the order of their ids.
 
-// pageQuery makes the statements of one page.
+// Page reads a page of the requests that match.
+func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedback.Request, error) {
+	if s.Empty() {
+		return []feedback.Request{}, nil
+	}
+	return newPageQuery(s, page).rows(ctx, q)
+}
+
+// pageQuery builds the statements of one page.
 type pageQuery struct {
 	database.Parameters
 	Scope
@@ -32,9 +39,8 @@ func newPageQuery(s Scope, page Page) *pageQuery {
 	return q
 }
 
-// The orders. Ids are never null. But said like this only the lists' own indexes have
-// the order: PostgreSQL might walk the primary key over all that the filter leaves
-// out.
+// The orders. Ids are never null, but with NULLS only the indexes of lists have the order:
+// otherwise PostgreSQL might walk the primary key past everything that the filter leaves out.
 const (
 	byID      = "id DESC NULLS LAST"
 	byIDUp    = "id ASC NULLS FIRST"
@@ -42,25 +48,26 @@ const (
 	byUpdated = "updated_at DESC, id DESC NULLS LAST"
 )
 
-// maxBranches is how many ranges one page is merged from at the most.
+// maxBranches is the maximum number of ranges that one page is merged from.
 const maxBranches = 64
 
-// order is that of the page.
+// order returns the ORDER BY of the page.
 func (q *pageQuery) order() string {
 	return map[Sort]string{Newest: byID, Oldest: byIDUp, MostVoted: byVotes, RecentlyUpdated: byUpdated}[q.page.Sort]
 }
 
-// merged is the statement that merges ranges which are in an order.
+// merged returns a statement that merges ranges of the same order.
 func merged(ranges []string, order string) string {
 	if len(ranges) == 1 {
 		return ranges[0]
 	}
-	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") + ") AS part) AS page ORDER BY " + order + limited
+	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") +
+		") AS part) AS page ORDER BY " + order + limited
 }
 
 // rows reads the page.
 func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
-	again := func() *pageQuery { // with parameters of its own
+	again := func() *pageQuery { // each statement has its own parameters
 		return newPageQuery(q.Scope, q.page)
 	}
 	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
@@ -104,16 +111,16 @@ func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback
 	return run(q, merged(q.ranges(q.beyond(), q.order()), q.order()))
 }
 
-// limited ends a range. SQLite would prepare the statement again for each value of a
-// bare parameter here, to plan for it.
+// limited ends a range. Without the CAST, SQLite would prepare the statement again for
+// each value of the parameter.
 const limited = " LIMIT CAST($3 AS BIGINT)"
 
-// one is a range of the requests that a condition picks.
+// one returns a statement for the range of requests that match a condition.
 func (q *pageQuery) one(where, order string) string {
 	return "SELECT " + row.Columns + " FROM requests WHERE account_id = $1 AND box = $2" + where + q.common + " ORDER BY " + order + limited
 }
 
-// conditions are those parts of the filter that pick no index.
+// conditions are the parts of the filter that no index is chosen by.
 func (q *pageQuery) conditions() string {
 	var b strings.Builder
 	f := q.filter
@@ -138,7 +145,7 @@ func (q *pageQuery) conditions() string {
 	return b.String()
 }
 
-// ranges are those of the filter's apps and statuses, in the order of ids.
+// ranges returns a statement for each combination of the filter's apps and statuses.
 func (q *pageQuery) ranges(where, order string) []string {
 	f := q.filter
 	apps := []string{""}
@@ -169,7 +176,7 @@ func (q *pageQuery) ranges(where, order string) []string {
 	return all
 }
 
-// beyond is what comes after the last row of the page before.
+// beyond is the condition for rows after the last one of the previous page.
 func (q *pageQuery) beyond() string {
 	after := q.page.After
 	if after == nil {
@@ -186,9 +193,9 @@ func (q *pageQuery) beyond() string {
 	return " AND id < " + q.Add(after.ID)
 }
 
-// severalVotes are the requests with more than one vote, and noVote those with none, by
-// an index of their own; oneVote are most, in the order of ids. A part that lies before
-// the page is "".
+// severalVotes selects the requests with more than one vote, and noVote those with none,
+// both by a partial index; oneVote selects the others, which are most, in the order of ids.
+// Each returns "" if all of its rows are before the page.
 func (q *pageQuery) severalVotes() string {
 	if after := q.page.After; after != nil && after.Votes <= 1 {
 		return ""
@@ -214,14 +221,14 @@ func (q *pageQuery) noVote() string {
 	return q.one(where+q.app(false)+q.others(), byID)
 }
 
-// changedRows are the requests that were changed, by an index of their own.
+// changedRows selects the requests that were ever changed, by a partial index.
 func (q *pageQuery) changedRows() string {
 	return q.one(" AND version > 1"+q.beyond()+q.app(false)+q.others(), byUpdated)
 }
 
-// unchangedRows are the others: they were updated when they were created, which their
-// ids say. since is when the last of the changed ones was updated that can be on the
-// page: without it, all of a list of changed ones would be walked over.
+// unchangedRows selects the others, whose ids have the time of their only update. since is
+// the update of the last changed request on the page; requests older than that are not on
+// it, and reading them could mean walking past many changed ones.
 func (q *pageQuery) unchangedRows(since *feedback.Time) string {
 	where := " AND version = 1"
 	if since != nil {
@@ -233,7 +240,8 @@ func (q *pageQuery) unchangedRows(since *feedback.Time) string {
 	return merged(q.ranges(where, byID), byID)
 }
 
-// app is the filter's app. Hidden, neither database takes the index of apps.
+// app is the condition for the filter's app. Wrapping the column in COALESCE keeps both
+// databases from using the index by app.
 func (q *pageQuery) app(withoutIndex bool) string {
 	switch {
 	case q.filter.AppID == nil:
@@ -244,7 +252,7 @@ func (q *pageQuery) app(withoutIndex bool) string {
 	return " AND app_id = " + q.Add(*q.filter.AppID)
 }
 
-// others are the rest of the filter's conditions where another index is to be read.
+// others are the filter's other conditions, written so that no index is chosen by them.
 func (q *pageQuery) others() string {
 	var b strings.Builder
 	if len(q.dead) > 0 {
@@ -256,13 +264,13 @@ func (q *pageQuery) others() string {
 	return b.String()
 }
 
-// narrow reports whether few requests are picked, to which something leads.
+// narrow reports whether a narrow condition or a word drives the query.
 func (q *pageQuery) narrow() bool {
 	return q.filter.narrow() || q.match != nil && q.match.drives
 }
 
-// narrowRange is what a tag, a person, a rare source or a word picks, by an index of that, and
-// sorted where the order is not that of ids.
+// narrowRange selects the requests of a tag, an assignee, a rare source or a word by its
+// index, and sorts them if the order is not that of ids.
 func (q *pageQuery) narrowRange() string {
 	where, from := q.narrowed()
 	if from == "" {
@@ -271,13 +279,12 @@ func (q *pageQuery) narrowRange() string {
 	return "SELECT " + row.Columns + from + where + q.common + q.beyond() + " ORDER BY " + q.order() + limited
 }
 
-// joined looks up the requests that come from somewhere. SQLite, which knows of no
-// statistics, keeps the order of a CROSS JOIN: it might ask of all requests whether they
-// are among them.
+// joined looks up the requests of a list of ids. SQLite has no statistics and keeps the
+// order of a CROSS JOIN; it might scan all requests otherwise.
 const joined = " CROSS JOIN requests WHERE account_id = $1 AND id = request_id AND box = $2"
 
-// narrowed is the condition that picks the index, and where the rows come from if it
-// is not simply the table of requests.
+// narrowed returns the condition that the index is chosen by, and the FROM clause unless
+// the rows come from the table of requests alone.
 func (q *pageQuery) narrowed() (where, from string) {
 	f := q.filter
 	rest := q.app(true) + q.others()

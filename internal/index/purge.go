@@ -23,7 +23,8 @@ func PurgeApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) (bo
 		// Up to a row, as the databases find a range sooner than so many rows.
 		var word string
 		var second feedback.ID
-		err := tx.QueryRowContext(ctx, "SELECT word, "+part.second+of+" ORDER BY word, "+part.second+" LIMIT 1 OFFSET CAST($3 AS BIGINT)", accountID, appID, purgeChunk).Scan(&word, &second)
+		err := tx.QueryRowContext(ctx, "SELECT word, "+part.second+of+" ORDER BY word, "+part.second+" LIMIT 1 OFFSET CAST($3 AS BIGINT)",
+			accountID, appID, purgeChunk).Scan(&word, &second)
 		var n int64
 		switch {
 		case errors.Is(err, sql.ErrNoRows):

@@ -10,20 +10,20 @@ import (
 	"gatherkit/internal/search"
 )
 
-// A query picks the requests that have all of its words, the last of which may be the
-// beginning of one, by the index of words. Either the rarest word leads to the requests
-// and the others are looked up of each; or, when that would lead to too many, a list is
-// read in its order and all words are looked up.
+// A query matches the requests that have all of its words; the last one may be a prefix.
+// When the rarest word has few postings, it drives the query: its posting list is read, and
+// each request is checked for the other words. Otherwise the list is read in its own order,
+// and each request is checked for all words.
 
-// maxDriven is how many requests the rarest word of a query may lead to.
+// maxDriven is how many postings the rarest word may have and still drive a query.
 var maxDriven int64 = 20_000
 
-// match is what the index knows of a query's words.
+// match is what the index knows about the words of a query.
 type match struct {
-	words  []string // the last one is a beginning
-	rarest int      // the rarest
-	n      int64    // how often the index has that; 0 when nothing matches
-	drives bool     // whether that one leads to the requests
+	words  []string // the last one is a prefix
+	rarest int      // the word with the fewest postings
+	n      int64    // how many postings it has; 0 when nothing matches
+	drives bool     // whether its posting list drives the query
 }
 
 // lookup reads from the index how often some apps have the words of a query.
@@ -32,12 +32,13 @@ func lookup(ctx context.Context, q database.Queryer, accountID feedback.ID, quer
 	for i := range m.words {
 		p := database.Parameters{accountID}
 		var n, words int64
-		err := q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), COUNT(*) FROM (SELECT n FROM word_counts WHERE account_id = $1 AND app_id IN ("+
-			database.List(&p, padded(apps))+")"+m.is(i, &p)+" LIMIT CAST("+p.Add(maxDriven+1)+" AS BIGINT)) AS part", p...).Scan(&n, &words)
+		err := q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), COUNT(*) FROM"+
+			" (SELECT n FROM word_counts WHERE account_id = $1 AND app_id IN ("+database.List(&p, padded(apps))+")"+m.is(i, &p)+
+			" LIMIT CAST("+p.Add(maxDriven+1)+" AS BIGINT)) AS part", p...).Scan(&n, &words)
 		if err != nil {
 			return m, err
 		}
-		if words > maxDriven { // how much more often than this nobody has counted
+		if words > maxDriven { // the prefix has too many words to add up their counts
 			n = math.MaxInt64
 		}
 		if i == 0 || n < m.n {
@@ -50,12 +51,12 @@ func lookup(ctx context.Context, q database.Queryer, accountID feedback.ID, quer
 	return m, nil
 }
 
-// is says that a column word is the i-th word of the query.
+// is is the condition that the column word is the i-th word of the query.
 func (m *match) is(i int, p *database.Parameters) string {
 	if i < len(m.words)-1 {
 		return " AND word = " + p.Add(m.words[i])
 	}
-	// No character of a word comes after the last one of Unicode.
+	// Every word with this prefix sorts before the prefix and the last character of Unicode.
 	return " AND word >= " + p.Add(m.words[i]) + " AND word < " + p.Add(m.words[i]+"\U0010ffff")
 }
 
@@ -65,8 +66,8 @@ func (m *match) candidates(p *database.Parameters, apps []feedback.ID) string {
 		" WHERE account_id = $1 AND app_id IN (" + database.List(p, padded(apps)) + ")" + m.is(m.rarest, p) + ") AS found"
 }
 
-// all is the condition that a request has every word. It is a number to PostgreSQL,
-// which might read the words of all requests to join them otherwise.
+// all is the condition that a request has every word. It compares a count, because
+// PostgreSQL might turn EXISTS into a join that reads the words of all requests.
 func (m *match) all(p *database.Parameters) string {
 	if m.drives && len(m.words) == 1 {
 		return ""
@@ -78,25 +79,9 @@ func (m *match) all(p *database.Parameters) string {
 		if i == len(m.words)-1 {
 			end = "%"
 		}
-		// Words are letters and digits alone, none of which means anything to LIKE.
+		// Words have letters and digits only, so LIKE has nothing to escape.
 		b.WriteString(" AND ' ' || i.words || ' ' LIKE " + p.Add("% "+word+end))
 	}
 	b.WriteString(")")
 	return b.String()
-}
-
-// postingsPerRequest is how many words with one beginning are read for each request when
-// requests are counted: more than people write with the same first letter.
-const postingsPerRequest = 8
-
-// countWords is how many requests have the only word of a query, by the index alone. When
-// requests have many words with the same beginning it counts some of them only.
-func countWords(ctx context.Context, q database.Queryer, s Scope) (total Total, err error) {
-	p, m := database.Parameters{s.accountID}, s.match
-	most, read := max(maxDriven, postingsPerRequest*s.n), int64(0)
-	err = q.QueryRowContext(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT id, COUNT(*) AS n FROM ("+
-		"SELECT id FROM request_words WHERE account_id = $1 AND app_id IN ("+database.List(&p, padded(s.live))+")"+m.is(m.rarest, &p)+
-		" LIMIT CAST("+p.Add(most+1)+" AS BIGINT)) AS part GROUP BY id) AS found", p...).Scan(&total.N, &read)
-	total.Exact = read <= most
-	return total, err
 }

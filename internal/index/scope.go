@@ -67,14 +67,6 @@ func (s Scope) Apps() []feedback.ID { return s.live }
 // is false, there may still be none.
 func (s Scope) Empty() bool { return s.n == 0 }
 
-// Page reads a page of the requests that match.
-func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedback.Request, error) {
-	if s.Empty() {
-		return []feedback.Request{}, nil
-	}
-	return newPageQuery(s, page).rows(ctx, q)
-}
-
 // appTally is how many requests of one app a filter matches.
 type appTally struct {
 	id      feedback.ID
@@ -82,8 +74,7 @@ type appTally struct {
 	n       int64
 }
 
-// tally reads the counters. Deleted apps are among the answers as long as rows of
-// theirs may be around.
+// tally reads the counters. It includes deleted apps until the last of their rows is gone.
 func tally(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
 	p := database.Parameters{accountID, string(f.Box)}
 	var b strings.Builder

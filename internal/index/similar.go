@@ -13,35 +13,35 @@ import (
 )
 
 const (
-	// maxVariants is how many words besides itself a word may stand for, and maxWanted how
+	// maxVariants is how many similar words a word may also stand for, and maxWanted is how
 	// many words are looked up for one question.
 	maxVariants = 8
 	maxWanted   = 32
-	// leastPostings is how many requests of a word are looked at, the newest; when the
-	// words are rare enough, up to maxPostings are looked at in all.
+	// leastPostings is how many postings of each word are read at least, the newest first,
+	// and maxPostings is how many are read for all words together.
 	leastPostings = 200
 	maxPostings   = 6400
-	// maxCandidates is how many titles are compared, in parts of candidateChunk.
+	// maxCandidates is how many titles are compared at most, candidateChunk at a time.
 	maxCandidates  = 512
 	candidateChunk = 128
-	// maxTitled is how many bytes of titles are compared. People's titles stay below it:
-	// only titles that were made to be expensive have more than 50 bytes on average.
+	// maxTitled is how many bytes of titles are compared at most. Usual titles stay below
+	// it: only crafted titles have more than 50 bytes on average.
 	maxTitled = 25_600
-	// leastScore is how alike a request must be to be shown.
+	// leastScore is the minimum score of a result.
 	leastScore = 0.25
 )
 
-// Likeness says to what similar requests are looked for, and among which.
+// Likeness says what similar requests are searched for, and among which requests.
 type Likeness struct {
 	AppID    feedback.ID
 	Text     string
-	Except   *feedback.ID      // the request itself, and what was merged into it
+	Except   *feedback.ID      // a request that is left out, with those merged into it
 	Statuses []feedback.Status // empty means any
 	Limit    int
 }
 
-// Similar returns the live requests of an app that are most like a text, the most alike
-// first. In the place of a merged one stands the one that it was merged into.
+// Similar returns the live requests of an app that are most similar to a text, the best
+// first. A merged request is replaced by the one it was merged into.
 func (x *Index) Similar(ctx context.Context, accountID feedback.ID, l Likeness) ([]feedback.Similar, error) {
 	if err := x.searches.Acquire(ctx, l.AppID, 1); err != nil {
 		return nil, err
@@ -78,15 +78,15 @@ func (x *Index) Similar(ctx context.Context, accountID feedback.ID, l Likeness) 
 	return similar[:min(len(similar), l.Limit)], nil
 }
 
-// wantedWord is a word to look up, and for which terms of the question it may stand.
+// wantedWord is a word to look up, and how well it stands for terms of the question.
 type wantedWord struct {
 	word  string
 	n     int64
 	terms map[int]float64
 }
 
-// wantedWords returns the words that the index has of those that a question may mean,
-// and what each of its terms tells.
+// wantedWords returns the words of the index that a question may mean, the most useful
+// first, and the weight of each term of the question.
 func (x *Index) wantedWords(ctx context.Context, accountID, appID feedback.ID, q search.Question) ([]wantedWord, []float64, error) {
 	vocabulary, err := x.vocabulary(ctx, accountID, appID)
 	if err != nil || len(q.Terms) == 0 {
@@ -113,7 +113,8 @@ func (x *Index) wantedWords(ctx context.Context, accountID, appID feedback.ID, q
 	if err != nil {
 		return nil, nil, err
 	}
-	// A term tells what the most frequent word tells for which it most probably stands.
+	// The weight of a term is that of the word it most probably stands for; of several, the
+	// most frequent.
 	weights, best := make([]float64, len(q.Terms)), make([]float64, len(q.Terms))
 	var wanted []wantedWord
 	for word, terms := range meant {
@@ -129,7 +130,7 @@ func (x *Index) wantedWords(ctx context.Context, accountID, appID feedback.ID, q
 		}
 	}
 	for i := range weights {
-		if best[i] == 0 { // nobody has ever written it
+		if best[i] == 0 { // no request has the word or one like it
 			weights[i] = search.Weight(counts[""]/100, counts[""])
 		}
 	}
@@ -167,15 +168,15 @@ func (x *Index) wordCounts(ctx context.Context, accountID, appID feedback.ID, of
 	return byWord, err
 }
 
-// candidate is a request that has some of the words, and how well it has each term.
+// candidate is a request that has some of the words, and how well it matches each term.
 type candidate struct {
 	id    feedback.ID
 	found []float64
 	worth float64
 }
 
-// candidates returns the requests that have some of the words, those that have more of
-// what tells more first.
+// candidates returns the requests that have some of the words, those with the highest
+// weights first.
 func (x *Index) candidates(ctx context.Context, accountID, appID feedback.ID, wanted []wantedWord, weights []float64) ([]candidate, error) {
 	if len(wanted) == 0 {
 		return nil, nil
@@ -211,8 +212,8 @@ func (x *Index) candidates(ctx context.Context, accountID, appID feedback.ID, wa
 	return candidates, err
 }
 
-// postingsQuery asks for the newest requests of each word. Rare words have all of
-// theirs, and the frequent ones share what they leave.
+// postingsQuery selects the newest postings of each word: all of the rare words, while
+// frequent words share what is left of maxPostings.
 func postingsQuery(accountID, appID feedback.ID, wanted []wantedWord) (string, []any) {
 	order := make([]int, len(wanted))
 	for i := range order {
@@ -225,7 +226,7 @@ func postingsQuery(accountID, appID feedback.ID, wanted []wantedWord) (string, [
 	for i, at := range padded(order) {
 		w := wanted[at]
 		share := max(leastPostings, left/int64(max(1, len(order)-i)))
-		if i >= len(order) { // says nothing new, and reads nothing
+		if i >= len(order) { // padding, which reads nothing
 			share = 0
 		}
 		left -= min(share, w.n)
@@ -236,9 +237,12 @@ func postingsQuery(accountID, appID feedback.ID, wanted []wantedWord) (string, [
 	return strings.Join(ranges, " UNION ALL "), p
 }
 
-// compare reads the titles of candidates, and keeps in found how alike they are. It stops
-// after left bytes of titles, and returns what is left of them.
-func (x *Index) compare(ctx context.Context, accountID feedback.ID, l Likeness, q search.Question, weights []float64, candidates []candidate, left int, found map[feedback.ID]feedback.Similar) (int, error) {
+// compare reads the titles of candidates and adds their scores to found. It stops after
+// left bytes of titles, and returns how many bytes are left.
+func (x *Index) compare(
+	ctx context.Context, accountID feedback.ID, l Likeness, q search.Question, weights []float64,
+	candidates []candidate, left int, found map[feedback.ID]feedback.Similar,
+) (int, error) {
 	ids := make([]feedback.ID, 0, len(candidates))
 	for _, c := range candidates {
 		ids = append(ids, c.id)
@@ -287,7 +291,7 @@ func (x *Index) compare(ctx context.Context, accountID feedback.ID, l Likeness, 
 	return left, nil
 }
 
-// titled is a request with what was made of it by a merge.
+// titled is a request, and the one it was merged into.
 type titled struct {
 	feedback.Similar
 	appID      feedback.ID
@@ -295,8 +299,8 @@ type titled struct {
 	mergedInto *feedback.ID
 }
 
-// titles returns those of the requests that are live ones of the app. The statement does
-// not say so: with other columns than the key's, PostgreSQL might walk all of the app.
+// titles returns those of the requests that are live in the app. The statement has no
+// condition for that, because PostgreSQL might walk the whole app by another index.
 func (x *Index) titles(ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID) (map[feedback.ID]titled, error) {
 	byID := make(map[feedback.ID]titled, len(ids))
 	if len(ids) == 0 {

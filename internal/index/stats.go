@@ -11,25 +11,25 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Ids follow time, so a range of times is a range of every index that ends with the id:
-// by app, by status and by day requests are counted without reading one.
+// Ids are in the order of time, so a range of times is a range in every index that ends
+// with the id. Requests are counted by app, status and day without reading their rows.
 
 const (
 	day        = 24 * time.Hour
-	daysAtOnce = 32 // that one statement counts
+	daysAtOnce = 32 // in one statement
 	statTags   = 100
 )
 
-// statRange is what is counted: the live requests of an account, or of one app, that
-// were created in a range of times.
+// statRange selects the live requests of an account, or of one app, that were created in a
+// range of times.
 type statRange struct {
 	accountID feedback.ID
 	appID     *feedback.ID
-	dead      []feedback.ID // deleted apps that may have rows yet
-	days      []statDay     // all of the range
+	dead      []feedback.ID // deleted apps that may still have rows
+	days      []statDay     // the whole range
 }
 
-// statDay is a day of UTC, or what of it lies in the range.
+// statDay is a day in UTC, or the part of it that is in the range.
 type statDay struct {
 	date     string
 	from, to feedback.ID
@@ -49,12 +49,12 @@ func newStatRange(accountID feedback.ID, appID *feedback.ID, from, to time.Time)
 	return r
 }
 
-// bounds are the ids between which all of the range lies.
+// bounds returns the first id of the range and the first one after it.
 func (r *statRange) bounds() (from, to feedback.ID) {
 	return r.days[0].from, r.days[len(r.days)-1].to
 }
 
-// apps is the condition that leaves out other apps, and deleted ones.
+// apps is the condition that leaves out other apps and deleted ones.
 func (r *statRange) apps(p *database.Parameters) string {
 	switch {
 	case r.appID != nil:
@@ -65,8 +65,8 @@ func (r *statRange) apps(p *database.Parameters) string {
 	return ""
 }
 
-// Stats counts the live requests that were created from a time up to a later
-// one, of an app or of all. It refuses with ErrAppNotFound.
+// Stats counts the live requests, of one app or of all, that were created in the time from
+// (inclusive) to (exclusive). It refuses with ErrAppNotFound.
 func (x *Index) Stats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
 	stats := feedback.Stats{From: from, To: to}
 	within, err := Resolve(ctx, x.db.Reader(), accountID, Filter{AppID: appID, Box: feedback.Live})
@@ -91,7 +91,7 @@ func (x *Index) Stats(ctx context.Context, accountID feedback.ID, appID *feedbac
 	return stats, err
 }
 
-// countStatuses counts by app and status. The counters know which of them there are.
+// countStatuses counts by app and status. The counters know which combinations exist.
 func (x *Index) countStatuses(ctx context.Context, r *statRange, stats *feedback.Stats) error {
 	from, to := r.bounds()
 	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
@@ -133,7 +133,7 @@ func (x *Index) countStatuses(ctx context.Context, r *statRange, stats *feedback
 	return nil
 }
 
-// countDays counts by day. Grouped by created_at, every request would have to be read.
+// countDays counts by day, by ranges of ids: GROUP BY created_at would read every row.
 func (x *Index) countDays(ctx context.Context, r *statRange) error {
 	for days := range slices.Chunk(r.days, daysAtOnce) {
 		p := database.Parameters{r.accountID, string(feedback.Live)}
@@ -149,11 +149,11 @@ func (x *Index) countDays(ctx context.Context, r *statRange) error {
 		counts, into, parts := make([]int64, daysAtOnce), make([]any, daysAtOnce), make([]string, daysAtOnce)
 		from := p.Add(days[0].from)
 		for i := range parts {
-			// The text is the same however many days there are: those beyond the last are empty.
+			// Days after the last one are empty, so that the text is the same for any number.
 			to := p.Add(days[min(i, len(days)-1)].to)
 			within := " AND r.id >= " + from + " AND r.id < " + to
 			parts[i], into[i] = count(app+within), &counts[i]
-			if dead != "" { // left out by their ids, each request would have to be read
+			if dead != "" { // NOT IN would read the row of every request
 				parts[i] += " - " + count(dead+within)
 			}
 			from = to
@@ -168,8 +168,8 @@ func (x *Index) countDays(ctx context.Context, r *statRange) error {
 	return nil
 }
 
-// countTags counts by tag, from the newest requests on and in pieces, so that it can stop
-// when the time is over: then it reports false.
+// countTags counts by tag in chunks, the newest requests first. It stops after countTime,
+// and reports whether it counted all of them.
 func (x *Index) countTags(ctx context.Context, r *statRange) (tags []feedback.Tag, exact bool, err error) {
 	began := time.Now()
 	byTag := map[string]feedback.Tag{}
@@ -192,7 +192,7 @@ func (x *Index) countTags(ctx context.Context, r *statRange) (tags []feedback.Ta
 	return mostUsed(byTag, statTags), exact, nil
 }
 
-// addTags adds what was counted in one piece.
+// addTags adds the counts of one chunk.
 func addTags(byTag map[string]feedback.Tag, some []feedback.Tag) {
 	for _, tag := range some {
 		key := feedback.FoldTag(tag.Tag)
@@ -203,7 +203,7 @@ func addTags(byTag map[string]feedback.Tag, some []feedback.Tag) {
 	}
 }
 
-// mostUsed are at most so many tags, the most requests first.
+// mostUsed returns at most so many tags, those with the most requests first.
 func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
 	tags := make([]feedback.Tag, 0, len(byTag))
 	for _, tag := range byTag {
@@ -215,11 +215,11 @@ func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
 	return tags[:min(len(tags), most)]
 }
 
-// tagsBetween counts by tag from one id up to another. Of several spellings it shows the
-// least, as Tags does. Hidden, the tag does not make SQLite read all of the account's
-// tags. Of one app its requests are asked for their tags, as others may have many more;
-// of all, the tags are asked for their requests, one by one: in a join SQLite might walk
-// over the requests for each tag.
+// tagsBetween counts by tag from one id up to another. Of several spellings it returns the
+// first in byte order, as Tags does. COALESCE around the tag keeps SQLite from reading all
+// tags of the account. For one app, its requests are joined with their tags, as other apps
+// may have many more. For all apps, each tag looks up its request in a subquery, because
+// SQLite might walk the requests for each tag in a join.
 func (x *Index) tagsBetween(ctx context.Context, r *statRange, from, to feedback.ID) ([]feedback.Tag, error) {
 	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
 	var where string
@@ -236,14 +236,14 @@ func (x *Index) tagsBetween(ctx context.Context, r *statRange, from, to feedback
 	}, "SELECT MIN(t.label), COUNT(*) FROM "+where+" GROUP BY COALESCE(t.tag, t.tag)", p...)
 }
 
-// The times within which answers are counted.
+// answerTimes are the classes of the time to the first answer.
 var answerTimes = []struct {
 	name   string
 	within time.Duration
 }{{"hour", time.Hour}, {"day", day}, {"week", 7 * day}, {"month", 30 * day}, {"longer", 0}}
 
-// countAnswers counts by the time that the first answer took. Hidden, the app does not
-// make the databases look each request up.
+// countAnswers counts by the time to the first answer. COALESCE around the app keeps the
+// databases from looking up each request of the app.
 func (x *Index) countAnswers(ctx context.Context, r *statRange, stats *feedback.Stats) error {
 	from, to := r.bounds()
 	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
@@ -258,7 +258,8 @@ func (x *Index) countAnswers(ctx context.Context, r *statRange, stats *feedback.
 		query += " THEN 1 END), "
 		into[i] = &counts[i]
 	}
-	query = query[:len(query)-2] + " FROM requests r WHERE r.account_id = $1 AND r.box = $2 AND r.id >= $3 AND r.id < $4 AND r.answered_after IS NOT NULL"
+	query = query[:len(query)-2] + " FROM requests r WHERE r.account_id = $1 AND r.box = $2" +
+		" AND r.id >= $3 AND r.id < $4 AND r.answered_after IS NOT NULL"
 	if r.appID != nil {
 		query += " AND COALESCE(r.app_id, r.app_id) = " + p.Add(*r.appID)
 	} else {
@@ -269,7 +270,7 @@ func (x *Index) countAnswers(ctx context.Context, r *statRange, stats *feedback.
 	}
 	rest := stats.Total
 	for i, t := range answerTimes {
-		n := min(counts[i], rest) // what has come since the total was counted is left out
+		n := min(counts[i], rest) // requests may have come in since the total was counted
 		stats.ByAnswer = append(stats.ByAnswer, feedback.AnswerCount{Within: t.name, Requests: n})
 		rest -= n
 	}

@@ -11,42 +11,41 @@ import (
 )
 
 const (
-	// vocabularyFor is how long an app's vocabulary is taken to be up to date. Only slips
-	// of words that are newer than that are not understood: words as they are written are
-	// looked up in the index.
+	// vocabularyFor is how long an app's vocabulary counts as fresh. It only affects typos
+	// of newer words: words themselves are looked up in the index.
 	vocabularyFor = 5 * time.Second
-	// readingShare bounds the time for reading a vocabulary: it is up to date for so many
-	// times as long as the reading has taken.
+	// readingShare bounds the share of time spent on reading: a vocabulary stays fresh for
+	// at least this many times as long as reading it took.
 	readingShare = 20
-	// vocabularyPage is how many words are read at a time, and maxVocabulary how many are
-	// kept of one app; maxVocabularies bounds the memory of all, about 50 bytes a word.
+	// vocabularyPage is how many words one statement reads, and maxVocabulary is how many
+	// words are kept per app. maxVocabularies bounds all of them, at about 50 bytes a word.
 	vocabularyPage  = 5000
 	maxVocabulary   = 100_000
 	maxVocabularies = 300_000
 )
 
-// vocabularies keeps those of the apps that were asked for last.
+// vocabularies keeps the most recently used vocabularies.
 type vocabularies struct {
 	mu    sync.Mutex
 	apps  map[feedback.ID]*appVocabulary
 	clock int64 // counts uses
 }
 
-// appVocabulary is the vocabulary of one app, which one caller at a time reads anew.
+// appVocabulary is the vocabulary of one app. One caller at a time refreshes it.
 type appVocabulary struct {
-	reading chan struct{} // holds one value while somebody does
+	reading chan struct{} // holds a value while a caller reads the vocabulary
 
 	// The rest is guarded by vocabularies.mu.
 	words  *search.Vocabulary
-	seq    int64 // of the log, to which the index had come
+	seq    int64 // the progress of the index when the words were read
 	readAt time.Time
-	// freshFor is how long after readAt they are taken to be up to date.
+	// freshFor is how long the words count as fresh after readAt.
 	freshFor time.Duration
 	used     int64
 }
 
-// vocabulary returns the words of an app. When they may have changed one caller reads
-// them again, and those who come meanwhile get what was there before.
+// vocabulary returns the words of an app. When they may have changed, one caller reads them
+// again, and the others get the previous words in the meantime.
 func (x *Index) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*search.Vocabulary, error) {
 	v := &x.words
 	v.mu.Lock()
@@ -81,13 +80,13 @@ func (x *Index) vocabulary(ctx context.Context, accountID, appID feedback.ID) (*
 	return x.readVocabulary(ctx, accountID, appID, app)
 }
 
-// readVocabulary reads an app's words, unless the index is as it was.
+// readVocabulary reads an app's words, unless the index has not changed since.
 func (x *Index) readVocabulary(ctx context.Context, accountID, appID feedback.ID, app *appVocabulary) (*search.Vocabulary, error) {
 	v := &x.words
 	v.mu.Lock()
 	words, seq, fresh := app.words, app.seq, x.now().Sub(app.readAt) < app.freshFor
 	v.mu.Unlock()
-	if words != nil && fresh { // somebody has, while this one waited
+	if words != nil && fresh { // another caller read them while this one waited
 		return words, nil
 	}
 	now := x.now()
@@ -99,7 +98,7 @@ func (x *Index) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	if words == nil || seq != last {
 		words = &search.Vocabulary{}
 		after := ""
-		for read := 0; read < maxVocabulary; read += vocabularyPage { // also those that Add leaves out
+		for read := 0; read < maxVocabulary; read += vocabularyPage { // counts words that Add rejects, too
 			page, err := database.All(ctx, x.db.Reader(), database.One[string], "SELECT word FROM word_counts"+
 				" WHERE account_id = $1 AND app_id = $2 AND word > $3 ORDER BY word LIMIT CAST($4 AS BIGINT)",
 				accountID, appID, after, vocabularyPage)
@@ -123,7 +122,7 @@ func (x *Index) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	return words, nil
 }
 
-// shrink drops the vocabularies that were not asked for the longest, except keep.
+// shrink drops the least recently used vocabularies, except keep.
 func (v *vocabularies) shrink(keep *appVocabulary) {
 	for {
 		total := 0

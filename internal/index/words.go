@@ -12,7 +12,16 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// difference is what has to change in the index of an account.
+// wordRows is how many rows of words one statement has.
+const wordRows = 1024
+
+// indexed is what the index has of a request.
+type indexed struct {
+	id, appID feedback.ID
+	words     []string
+}
+
+// difference is a set of changes to the index of an account.
 type difference struct {
 	accountID      feedback.ID
 	added, removed []posting
@@ -40,8 +49,8 @@ func newDifference(accountID feedback.ID) *difference {
 	return &difference{accountID: accountID, counts: map[appWord]int64{}}
 }
 
-// add takes in that a request was in the index as before, and is to be as after;
-// either may be nothing.
+// add adds the change of one request in the index, from before to after. Either may be
+// zero, for a request that is not in the index.
 func (d *difference) add(id feedback.ID, before, after indexed) {
 	if before.id == after.id && slices.Equal(before.words, after.words) {
 		return
@@ -69,7 +78,7 @@ func (d *difference) add(id feedback.ID, before, after indexed) {
 	}
 }
 
-// save makes the changes, in the order of keys.
+// save makes the changes in the order of keys, so that transactions lock rows in one order.
 func (d *difference) save(ctx context.Context, tx *sql.Tx, db *database.DB) error {
 	slices.SortFunc(d.added, func(a, b posting) int {
 		return cmp.Or(compareAppWords(a.appWord, b.appWord), a.id.Compare(b.id))
@@ -112,7 +121,7 @@ func (d *difference) save(ctx context.Context, tx *sql.Tx, db *database.DB) erro
 	return d.remove(ctx, tx)
 }
 
-// remove takes out what has to go, request by request, and words that none has any more.
+// remove deletes the postings that are gone, request by request, and words without postings.
 func (d *difference) remove(ctx context.Context, tx *sql.Tx) error {
 	for len(d.removed) > 0 {
 		of := d.removed[0]
@@ -143,4 +152,14 @@ func (d *difference) remove(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, "DELETE FROM indexed_requests"+
 		" WHERE account_id = $1 AND request_id IN ("+database.List(&p, padded(d.forgotten))+")", p...)
 	return err
+}
+
+// padded repeats the last element until the length of a list is a power of two, so that
+// fewer different statements are prepared.
+func padded[T any](list []T) []T {
+	list = slices.Clone(list)
+	for n := len(list); n > 0 && n&(n-1) != 0; n++ {
+		list = append(list, list[n-1])
+	}
+	return list
 }

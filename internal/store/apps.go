@@ -142,7 +142,7 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 			return err
 		}
 		if n == 0 {
-			return database.ErrStale
+			return errBehindGate
 		}
 		if err := removeKey(ctx, tx, app); err != nil {
 			return err
@@ -164,7 +164,7 @@ func readApp(ctx context.Context, q database.Queryer, accountID, id feedback.ID)
 	return app, orNotFound(err, feedback.ErrAppNotFound)
 }
 
-// saveApp stores an app that was read with the given version, or fails with database.ErrStale.
+// saveApp stores an app that was read with the given version, behind its gate.
 func saveApp(ctx context.Context, tx *sql.Tx, app feedback.App, read int64) error {
 	settings, err := json.Marshal(app.Settings)
 	if err != nil {
@@ -174,7 +174,7 @@ func saveApp(ctx context.Context, tx *sql.Tx, app feedback.App, read int64) erro
 		WHERE account_id = $1 AND id = $2 AND version = $8 AND deleted_at IS NULL`,
 		app.AccountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.UpdatedAt, read)
 	if err == nil && n == 0 {
-		return database.ErrStale
+		return errBehindGate
 	}
 	return err
 }

@@ -9,8 +9,8 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// keepBinned is how long a request stays in the bin. Nothing changes it there, so
-// updated_at is when it went in.
+// keepBinned is how long a request stays in the bin. updated_at is when it was moved there:
+// later changes, such as removing its assignee, leave it (touched).
 const keepBinned = 30 * 24 * time.Hour
 
 // emptyBin removes for good what has been in an account's bin for 30 days.

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -174,43 +174,39 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	return len(changes), s.settleRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)
 }
 
-// saveAlike saves requests, those together that have become alike: one by one, others'
-// writes to SQLite would wait several times as long.
-func saveAlike(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, replied map[feedback.ID]bool, now feedback.Time) error {
+// saveAlike saves requests, those that have become alike in one statement: one by one,
+// others' writes to SQLite would wait several times as long.
+func saveAlike(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, replied map[feedback.ID]bool, now feedback.Time,
+) error {
 	type alike struct {
 		box      feedback.Box
 		status   feedback.Status
-		assignee feedback.ID // of nobody if it is zero
+		assignee feedback.ID // zero if there is none
 		tags     string
 		replied  bool
 	}
 	groups := map[alike][]feedback.ID{}
-	for _, r := range requests {
-		tags, err := json.Marshal(r.Tags)
-		if err != nil {
-			return err
-		}
-		group := alike{box: r.Box, status: r.Status, tags: string(tags), replied: replied[r.ID]}
+	examples := map[alike]*feedback.Request{}
+	for i, r := range requests {
+		key := alike{box: r.Box, status: r.Status, tags: fmt.Sprintf("%q", r.Tags), replied: replied[r.ID]}
 		if r.AssigneeID != nil {
-			group.assignee = *r.AssigneeID
+			key.assignee = *r.AssigneeID
 		}
-		groups[group] = append(groups[group], r.ID)
+		groups[key] = append(groups[key], r.ID)
+		examples[key] = &requests[i]
 	}
-	for group, ids := range groups {
-		var assignee *feedback.ID
-		if group.assignee != (feedback.ID{}) {
-			assignee = &group.assignee
-		}
+	for key, ids := range groups {
 		for _, piece := range database.Powers(ids) {
-			p := database.Parameters{accountID, string(group.box), string(group.status), assignee, group.tags, now, answerAt(group.replied, now)}
-			n, err := database.Changed(ctx, tx,
-				`UPDATE requests SET box = $2, status = $3, assignee_id = $4, tags = $5, version = version + 1, updated_at = $6, `+answered("$7")+`
-				WHERE account_id = $1 AND id IN (`+database.List(&p, piece)+")", p...)
+			p := database.Parameters{accountID, now}
+			n, err := database.Changed(ctx, tx, "UPDATE requests SET "+row.Assign(&p, examples[key], "box", "status", "assignee_id", "tags")+
+				", version = version + 1, updated_at = $2, "+answered(p.Add(answerAt(key.replied, now)))+
+				" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...)
 			if err != nil {
 				return err
 			}
 			if n != int64(len(piece)) {
-				return database.ErrStale
+				return errBehindGate
 			}
 		}
 	}

@@ -16,8 +16,8 @@ import (
 //
 // The row (app, live, opened) is also the app's gate: it is there from the app's
 // creation to its deletion, and every transaction that changes the app's requests,
-// its key or its existence locks it first. So a submission either commits before
-// a regenerated key or a deletion, or comes after and sees it.
+// its key or its existence locks it before it decides anything. So a submission either
+// commits before a regenerated key or a deletion, or sees it.
 
 type countKey struct {
 	appID  feedback.ID

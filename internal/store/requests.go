@@ -83,8 +83,9 @@ func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedb
 	return readRequest(ctx, tx, accountID, id)
 }
 
-// errBehindGate is a fault of ours: a transaction has changed a request without its app's gate.
-var errBehindGate = errors.New("a request was changed by a transaction that did not lock its app's gate")
+// errBehindGate is a fault of the service: while this transaction had locked the gate of an
+// app, another one changed the app or one of its requests.
+var errBehindGate = errors.New("an app or a request was changed by a transaction that did not lock the app's gate")
 
 // saveRequest stores a request that was read as old behind the gate. It refuses an
 // assignee that the account does not have.
