@@ -55,7 +55,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return 0, err
 	}
-	if err := s.setFree(ctx, tx, accountID, ids); err != nil {
+	if err := s.unmergePurged(ctx, tx, accountID, ids); err != nil {
 		return 0, err
 	}
 	if err := s.Index.Remove(ctx, tx, accountID, ids); err != nil {
