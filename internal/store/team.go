@@ -52,7 +52,7 @@ func checkRole(actor feedback.Member, role feedback.Role) error {
 	case actor.Role.Manages(role):
 		return nil
 	case actor.Role.Allows(feedback.RoleAdmin):
-		return feedback.ErrForbidden.With("Only owners may make owners, or change them.")
+		return feedback.ErrForbidden.With("Only owners can manage owners.")
 	}
 	return feedback.ErrForbidden
 }

@@ -120,7 +120,7 @@ func (s *Store) attachFiles(
 		}
 		if r.Attachments = inOrder(files, attached); len(r.Attachments) < len(files) {
 			refused[i] = feedback.Invalid("widget", "attachments",
-				"attachments must be ids of files that were sent to this app within a day, each for one request.")
+				"attachments must be ids of files that were sent to this app in the last 24 hours and are not attached to another request.")
 			continue
 		}
 		shown, err := json.Marshal(r.Attachments)
