@@ -149,7 +149,8 @@ func (c *facetCounter) tagsOf(ctx context.Context, within Scope, from, until *fe
 		err = r.Scan(&tag.Tag, &tag.Requests)
 		return tag, err
 	}, "SELECT MIN(t.label), COUNT(*) FROM (SELECT id"+rows+") AS picked CROSS JOIN request_tags t"+
-		" WHERE t.account_id = $1 AND t.request_id = picked.id AND t.request_id >= "+p.Add(first)+" AND t.request_id < "+p.Add(last)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
+		" WHERE t.account_id = $1 AND t.request_id = picked.id AND t.request_id >= "+p.Add(first)+
+		" AND t.request_id < "+p.Add(last)+" GROUP BY COALESCE(t.tag, t.tag)", p...)
 }
 
 // lastID sorts after every id.

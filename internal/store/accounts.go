@@ -10,22 +10,22 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// NewUser is a user about to be created. Without a password nobody can log in.
+// NewUser is a user to create. A user whose PasswordHash is empty cannot log in.
 type NewUser struct {
 	Email, Name  string
 	Role         feedback.Role
 	PasswordHash string
 }
 
-// HasUsers reports whether the installation has had any user yet.
+// HasUsers reports whether the installation has ever had a user.
 func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 	var n int
 	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM installation").Scan(&n)
 	return n > 0, err
 }
 
-// AddSetupToken stores the hash of a token with which SetUp can be called.
-// Processes that start side by side may each add one.
+// AddSetupToken stores the hash of a token that authorizes the setup. Each of several
+// processes that start at the same time may add one.
 func (s *Store) AddSetupToken(ctx context.Context, token string) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO setup_tokens (token_hash, created_at) VALUES ($1, $2)",
@@ -34,8 +34,8 @@ func (s *Store) AddSetupToken(ctx context.Context, token string) error {
 	})
 }
 
-// KnowsSetupToken reports whether AddSetupToken has stored this token. It refuses
-// with ErrSetupDone once there is a user.
+// KnowsSetupToken reports whether AddSetupToken has stored the token. It returns
+// ErrSetupDone once there is a user.
 func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error) {
 	done, err := s.HasUsers(ctx)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error)
 	return n > 0, err
 }
 
-// SetUp creates the first account, its owner and a session. It works once, for
-// all processes together, and refuses with ErrSetupDone after that.
+// SetUp creates the first account, its owner and a session. Only the first call succeeds,
+// across all processes; later ones return ErrSetupDone.
 func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, userAgent string) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
@@ -69,7 +69,8 @@ func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, us
 		if session.Account, err = s.addAccount(ctx, tx, accountName); err != nil {
 			return err
 		}
-		if session.User, err = s.addUser(ctx, tx, session.Account.ID, owner, feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()}); err != nil {
+		change := feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()}
+		if session.User, err = s.addUser(ctx, tx, session.Account.ID, owner, change); err != nil {
 			return err
 		}
 		session.Role = owner.Role
@@ -79,8 +80,8 @@ func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, us
 	return session, tokens, err
 }
 
-// AddUser creates a user from the command line, in the account of that name,
-// which is created when there is none. It refuses with ErrEmailTaken.
+// AddUser creates a user from the command line, in the oldest account with that name. It
+// creates the account if there is none. It may return ErrEmailTaken.
 func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (feedback.Account, feedback.User, error) {
 	var account feedback.Account
 	var added feedback.User
@@ -89,7 +90,8 @@ func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (
 			return err
 		}
 		var err error
-		account, err = scanAccount(tx.QueryRowContext(ctx, "SELECT account_id, name FROM accounts WHERE name = $1 ORDER BY account_id LIMIT 1", accountName))
+		account, err = scanAccount(tx.QueryRowContext(ctx, "SELECT account_id, name FROM accounts"+
+			" WHERE name = $1 ORDER BY account_id LIMIT 1", accountName))
 		if errors.Is(err, sql.ErrNoRows) {
 			account, err = s.addAccount(ctx, tx, accountName)
 		}
@@ -105,7 +107,7 @@ func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (
 	return account, added, err
 }
 
-// markSetUp notes that there is a user and reports whether it is the first.
+// markSetUp records that the installation is set up, and reports whether it was not before.
 func (s *Store) markSetUp(ctx context.Context, tx *sql.Tx) (first bool, err error) {
 	n, err := database.Changed(ctx, tx,
 		"INSERT INTO installation (id, set_up) VALUES (1, $1) ON CONFLICT (id) DO NOTHING", feedback.At(s.now()))
@@ -118,23 +120,28 @@ func (s *Store) markSetUp(ctx context.Context, tx *sql.Tx) (first bool, err erro
 
 func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string) (feedback.Account, error) {
 	id, now := s.ids.New(), feedback.At(s.now())
-	if _, err := tx.ExecContext(ctx, "INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)", id, name, now); err != nil {
+	_, err := tx.ExecContext(ctx, "INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)", id, name, now)
+	if err != nil {
 		return feedback.Account{}, err
 	}
-	account := feedback.Account{ID: id, Name: name}
-	return account, s.record(ctx, tx, id, now, feedback.Change{Kind: feedback.AccountCreated, Actor: feedback.Command(), After: map[string]any{"name": name}})
+	return feedback.Account{ID: id, Name: name}, s.record(ctx, tx, id, now, feedback.Change{
+		Kind: feedback.AccountCreated, Actor: feedback.Command(), After: map[string]any{"name": name},
+	})
 }
 
-// addUser stores a user behind lockTeam and logs it as a change. It refuses with
-// ErrEmailTaken when another user of the account has the e-mail, or when the user has a
-// password and anybody logs in with it.
-func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u NewUser, c feedback.Change) (feedback.User, error) {
+// addUser stores a user and logs the change c. The caller holds lockTeam, unless the
+// account is new. addUser returns ErrEmailTaken if another user of the account has the
+// e-mail, or if the user has a password and somebody in any account logs in with the e-mail.
+func (s *Store) addUser(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, u NewUser, c feedback.Change,
+) (feedback.User, error) {
 	user := feedback.User{ID: s.ids.New(), Email: u.Email, Name: u.Name}
 	colleagues, err := database.All(ctx, tx, scanMember, memberColumns+" WHERE account_id = $1", accountID)
 	if err != nil {
 		return user, err
 	}
-	if slices.ContainsFunc(colleagues, func(m feedback.Member) bool { return feedback.FoldEmail(m.Email) == feedback.FoldEmail(u.Email) }) {
+	sameEmail := func(m feedback.Member) bool { return feedback.FoldEmail(m.Email) == feedback.FoldEmail(u.Email) }
+	if slices.ContainsFunc(colleagues, sameEmail) {
 		return user, feedback.ErrEmailTaken
 	}
 	if u.PasswordHash != "" {
@@ -143,8 +150,8 @@ func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 		}
 	}
 	now := feedback.At(s.now())
-	_, err = tx.ExecContext(ctx, "INSERT INTO users (account_id, id, email, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		accountID, user.ID, user.Email, user.Name, string(u.Role), u.PasswordHash, now)
+	_, err = tx.ExecContext(ctx, "INSERT INTO users (account_id, id, email, name, role, password_hash, created_at)"+
+		" VALUES ($1, $2, $3, $4, $5, $6, $7)", accountID, user.ID, user.Email, user.Name, string(u.Role), u.PasswordHash, now)
 	if err != nil {
 		return user, err
 	}
@@ -152,12 +159,13 @@ func (s *Store) addUser(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 	return user, s.record(ctx, tx, accountID, now, c)
 }
 
-// claimEmail makes a user the one who logs in with their e-mail. It refuses with
-// ErrEmailTaken when that is somebody else. Invitations claim nothing before they are
-// accepted: nobody can reserve an address, or learn by inviting it that it is in use.
+// claimEmail lets a user log in with their e-mail. It returns ErrEmailTaken if another
+// user does. An invitation does not claim the e-mail until it is accepted, so an invitation
+// can neither reserve an e-mail nor reveal that another account uses it.
 func claimEmail(ctx context.Context, tx *sql.Tx, accountID feedback.ID, user feedback.User) error {
 	n, err := database.Changed(ctx, tx, `INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3)
-		ON CONFLICT (email) DO UPDATE SET email = excluded.email WHERE logins.account_id = excluded.account_id AND logins.user_id = excluded.user_id`,
+		ON CONFLICT (email) DO UPDATE SET email = excluded.email
+			WHERE logins.account_id = excluded.account_id AND logins.user_id = excluded.user_id`,
 		feedback.FoldEmail(user.Email), accountID, user.ID)
 	if err == nil && n == 0 {
 		return feedback.ErrEmailTaken
@@ -165,14 +173,15 @@ func claimEmail(ctx context.Context, tx *sql.Tx, accountID feedback.ID, user fee
 	return err
 }
 
-// Credentials are what a login is checked against.
+// Credentials are the user and the password hash that a login is checked against.
 type Credentials struct {
 	AccountID, UserID feedback.ID
 	PasswordHash      string
 }
 
-// Credentials returns what belongs to an e-mail. An unknown e-mail takes the same
-// two statements and returns zero Credentials, so that time does not tell.
+// Credentials returns the credentials of an e-mail, or zero Credentials if it is unknown. It
+// runs the same two statements in both cases, so that timing does not reveal which e-mails
+// exist.
 func (s *Store) Credentials(ctx context.Context, email string) (Credentials, error) {
 	var c Credentials
 	err := s.db.Reader().QueryRowContext(ctx, "SELECT account_id, user_id FROM logins"+
@@ -188,13 +197,13 @@ func (s *Store) Credentials(ctx context.Context, email string) (Credentials, err
 	return c, err
 }
 
-// SetPassword replaces the password that c was read with and ends the user's link and
-// sessions, except one. When the password was changed meanwhile it refuses with
-// ErrInvalidCredentials.
+// SetPassword replaces the password of c, and ends the user's join link and all of their
+// sessions but except. It returns ErrInvalidCredentials if the password has changed since c
+// was read.
 func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by feedback.Actor, except feedback.ID) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		n, err := database.Changed(ctx, tx, "UPDATE users SET password_hash = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
-			c.AccountID, c.UserID, hash, c.PasswordHash)
+		n, err := database.Changed(ctx, tx, "UPDATE users SET password_hash = $3"+
+			" WHERE account_id = $1 AND id = $2 AND password_hash = $4", c.AccountID, c.UserID, hash, c.PasswordHash)
 		if err != nil {
 			return err
 		}
@@ -211,15 +220,18 @@ func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by 
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, tx, c.AccountID, feedback.At(s.now()), feedback.Change{Kind: feedback.PasswordChanged, Actor: by, After: named(m)})
+		return s.record(ctx, tx, c.AccountID, feedback.At(s.now()), feedback.Change{
+			Kind: feedback.PasswordChanged, Actor: by, After: userFields(m),
+		})
 	})
 }
 
-// Users lists an account's users after a given id, at most limit, and how many
-// there are in all.
+// Users returns a page of up to limit users of the account, by id, that follow the id after.
+// It also returns the total number of users.
 func (s *Store) Users(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.Member, int64, error) {
 	var total int64
-	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1", accountID).Scan(&total); err != nil {
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1", accountID).Scan(&total)
+	if err != nil {
 		return nil, 0, err
 	}
 	users, err := database.All(ctx, s.db.Reader(), scanMember,
@@ -233,7 +245,7 @@ type AccountUsers struct {
 	Users []feedback.Member
 }
 
-// Accounts lists every account with its users, for the operator.
+// Accounts returns all accounts with their users, for the operator.
 func (s *Store) Accounts(ctx context.Context) ([]AccountUsers, error) {
 	accounts, err := database.All(ctx, s.db.Reader(), func(r database.Row) (AccountUsers, error) {
 		account, err := scanAccount(r)
@@ -243,7 +255,8 @@ func (s *Store) Accounts(ctx context.Context) ([]AccountUsers, error) {
 		if err != nil {
 			break
 		}
-		accounts[i].Users, err = database.All(ctx, s.db.Reader(), scanMember, memberColumns+" WHERE account_id = $1 ORDER BY id", accounts[i].ID)
+		accounts[i].Users, err = database.All(ctx, s.db.Reader(), scanMember,
+			memberColumns+" WHERE account_id = $1 ORDER BY id", accounts[i].ID)
 	}
 	return accounts, err
 }
@@ -262,5 +275,5 @@ func scanMember(r database.Row) (feedback.Member, error) {
 	return m, err
 }
 
-// hashArg is a hash as the database takes it.
+// hashArg returns a hash as a parameter of a statement.
 func hashArg(h feedback.Hash) []byte { return h[:] }

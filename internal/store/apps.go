@@ -13,14 +13,14 @@ import (
 
 const appColumns = "account_id, id, name, api_key, settings, version, created_at, updated_at"
 
-// App returns an app of the account, or ErrAppNotFound.
+// App returns an app of the account. It returns ErrAppNotFound if there is none.
 func (s *Store) App(ctx context.Context, accountID, id feedback.ID) (feedback.App, error) {
 	return readApp(ctx, s.db.Reader(), accountID, id)
 }
 
-// AppByKey returns the app of an API key, or ErrInvalidAPIKey. It asks the database
-// each time, so that a regenerated key is refused at once; calls with the same key
-// that come while others are being answered share the next question.
+// AppByKey returns the app of an API key, or ErrInvalidAPIKey. It does not cache, so an old
+// key is invalid as soon as it is regenerated. Calls with the same key that arrive during a
+// lookup share the next lookup.
 func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) {
 	if !feedback.ValidAPIKey(key) {
 		return feedback.App{}, feedback.ErrInvalidAPIKey
@@ -28,7 +28,7 @@ func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) 
 	return s.keys.Do(ctx, key, struct{}{})
 }
 
-// appByKey answers a group of calls with the same key.
+// appByKey looks up a key once for a group of calls.
 func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]feedback.App, error) {
 	var accountID, appID feedback.ID
 	err := s.db.Reader().QueryRowContext(ctx, "SELECT account_id, app_id FROM api_keys"+
@@ -43,11 +43,12 @@ func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]f
 	return slices.Repeat([]feedback.App{app}, len(calls)), err
 }
 
-// Apps lists an account's apps, oldest first, after a given id, at most limit,
-// and how many there are in all.
+// Apps returns a page of up to limit apps of the account, oldest first, that follow the id
+// after. It also returns the total number of apps.
 func (s *Store) Apps(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.App, int64, error) {
 	var total int64
-	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM apps WHERE account_id = $1 AND deleted_at IS NULL", accountID).Scan(&total)
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM apps"+
+		" WHERE account_id = $1 AND deleted_at IS NULL", accountID).Scan(&total)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -73,7 +74,7 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 		if err := addKey(ctx, tx, app); err != nil {
 			return err
 		}
-		if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // makes the gate
+		if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // inserts the gate
 			return err
 		}
 		return s.record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
@@ -83,9 +84,11 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 	return app, err
 }
 
-// ChangeApp reads an app, lets change alter it and saves what is different, all in
-// one transaction. It refuses with ErrAppNotFound.
-func (s *Store) ChangeApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.App)) (feedback.App, error) {
+// ChangeApp reads an app, calls change to modify it, and saves the differences. It returns
+// ErrAppNotFound if the app does not exist.
+func (s *Store) ChangeApp(
+	ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.App),
+) (feedback.App, error) {
 	var app feedback.App
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if err := s.lock(ctx, tx, accountID, id); err != nil {
@@ -120,11 +123,11 @@ func (s *Store) ChangeApp(ctx context.Context, accountID, id feedback.ID, by fee
 	return app, err
 }
 
-// NewAPIKey makes an API key.
+// NewAPIKey returns a random API key.
 func (s *Store) NewAPIKey() string { return feedback.NewAPIKey(s.rand) }
 
-// DeleteApp hides an app, voids its key and forgets its counters at once; the
-// worker removes its requests after that. It refuses with ErrAppNotFound.
+// DeleteApp hides an app, revokes its key and deletes its counters. The worker deletes its
+// requests later. DeleteApp returns ErrAppNotFound if the app does not exist.
 func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.lock(ctx, tx, accountID, id); err != nil {
@@ -142,15 +145,17 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 			return err
 		}
 		if n == 0 {
-			return errBehindGate
+			return errGateNotLocked
 		}
 		if err := removeKey(ctx, tx, app); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2", accountID, id); err != nil {
+		_, err = tx.ExecContext(ctx, "DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2", accountID, id)
+		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO purges (account_id, app_id, deleted_at) VALUES ($1, $2, $3)", accountID, id, now); err != nil {
+		_, err = tx.ExecContext(ctx, "INSERT INTO purges (account_id, app_id, deleted_at) VALUES ($1, $2, $3)", accountID, id, now)
+		if err != nil {
 			return err
 		}
 		return s.record(ctx, tx, accountID, now, feedback.Change{
@@ -160,27 +165,28 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 }
 
 func readApp(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.App, error) {
-	app, err := scanApp(q.QueryRowContext(ctx, "SELECT "+appColumns+" FROM apps WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL", accountID, id))
+	app, err := scanApp(q.QueryRowContext(ctx, "SELECT "+appColumns+" FROM apps"+
+		" WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL", accountID, id))
 	return app, orNotFound(err, feedback.ErrAppNotFound)
 }
 
-// saveApp stores an app that was read with the given version, behind its gate.
-func saveApp(ctx context.Context, tx *sql.Tx, app feedback.App, read int64) error {
+// saveApp saves an app that the caller has read, with the given version, behind its gate.
+func saveApp(ctx context.Context, tx *sql.Tx, app feedback.App, version int64) error {
 	settings, err := json.Marshal(app.Settings)
 	if err != nil {
 		return err
 	}
 	n, err := database.Changed(ctx, tx, `UPDATE apps SET name = $3, api_key = $4, settings = $5, version = $6, updated_at = $7
 		WHERE account_id = $1 AND id = $2 AND version = $8 AND deleted_at IS NULL`,
-		app.AccountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.UpdatedAt, read)
+		app.AccountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.UpdatedAt, version)
 	if err == nil && n == 0 {
-		return errBehindGate
+		return errGateNotLocked
 	}
 	return err
 }
 
-// replaceKey voids an app's old key. The caller has locked the app's gate, so
-// submissions that began with the old key commit before, or are refused.
+// replaceKey revokes the key of old and stores the key of app. The caller holds the app's
+// gate, so a submission with the old key either has committed or will fail.
 func replaceKey(ctx context.Context, tx *sql.Tx, old, app feedback.App) error {
 	if err := removeKey(ctx, tx, old); err != nil {
 		return err

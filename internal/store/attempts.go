@@ -13,36 +13,37 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Failed logins are limited twice: per e-mail and address together, so that
-// nobody can lock an owner out from elsewhere, and per address. The counts are in
-// the database, and a login's outcome is decided in the transaction that counts
-// it: the limits are exact however many tries and processes run at once.
+// Failed logins are limited per address, and per pair of e-mail and address. There is no
+// limit per e-mail alone, as it would let anybody lock out a user. The transaction that
+// counts a login also decides its result, so the limits hold for any number of concurrent
+// attempts and processes.
 //
-// A network, of which one person can have all addresses, is never locked out, as
-// other people can be in it. Beyond a number of failures each of its logins is
-// delayed, by more with each further failure.
+// One person can control all addresses of a network (fair.Network), but other people can be
+// in it as well. So a network is not locked out: after a number of failures its logins are
+// delayed, and each further failure makes the delay longer.
 const (
-	attemptWindow         = 15 * time.Minute // from the first failure
+	attemptWindow         = 15 * time.Minute // since the first failure
 	maxFailuresPerPair    = 10
 	maxFailuresPerAddr    = 100
-	maxFailuresPerNetwork = 200 // without a delay
+	maxFailuresPerNetwork = 200 // before logins are delayed
 	loginDelayStep        = 100 * time.Millisecond
-	// MaxLoginDelay is the longest delay of a login.
+	// MaxLoginDelay is the maximum delay of a login.
 	MaxLoginDelay = time.Second
-	// maxAhead is how far ahead a count's end may lie: one beyond it was set by a clock
-	// that was wrong, and would keep people out for as long as that was ahead.
+	// maxAhead is how far in the future the end of a count may be. A later one comes from a
+	// wrong clock, and could lock people out for much longer than attemptWindow.
 	maxAhead = 2 * attemptWindow
 )
 
-// LoginSubject is one of the things by which failed logins are limited.
+// LoginSubject is a network, an address, or a pair of address and e-mail, whose failed
+// logins are counted.
 type LoginSubject struct {
 	hash   feedback.Hash
 	limit  int64
-	delays bool // rather than refuses
+	delays bool // whether logins over the limit are delayed instead of rejected
 }
 
-// LoginSubjects returns what limits a login with this e-mail from this caller.
-// The order is the same for all, so that transactions do not deadlock.
+// LoginSubjects returns the subjects of a login. They are always in the same order, so that
+// transactions do not deadlock.
 func LoginSubjects(email string, from netip.Prefix) []LoginSubject {
 	return []LoginSubject{
 		{sha256.Sum256([]byte("network\x00" + fair.Network(from).String())), maxFailuresPerNetwork, true},
@@ -51,16 +52,16 @@ func LoginSubjects(email string, from netip.Prefix) []LoginSubject {
 	}
 }
 
-// CheckLogin returns by how much a login must be delayed, or refuses with
-// ErrTooManyAttempts when a limit is reached, before anything costly is done.
+// CheckLogin returns how long a login must be delayed, or ErrTooManyAttempts if a limit is
+// reached. Callers use it before they hash the password, which is expensive.
 func (s *Store) CheckLogin(ctx context.Context, subjects []LoginSubject) (delay time.Duration, err error) {
 	return s.checkFailures(ctx, s.db.Reader(), subjects)
 }
 
-// FailLogin counts a failed login and returns what to answer: ErrInvalidCredentials,
-// or ErrTooManyAttempts when a limit had been reached.
+// FailLogin counts a failed login. It returns ErrInvalidCredentials, or ErrTooManyAttempts
+// if a limit was reached before.
 func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
-	// The refusal is a value: an error would undo the counting.
+	// The function does not return the refusal, as an error would roll back the count.
 	var refusal error
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		refusal = feedback.ErrInvalidCredentials
@@ -70,9 +71,13 @@ func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 			var resets feedback.Time
 			err := tx.QueryRowContext(ctx, `INSERT INTO login_failures (subject, n, resets_at) VALUES ($1, 1, $2)
 				ON CONFLICT (subject) DO UPDATE SET
-					n = CASE WHEN login_failures.resets_at > $3 AND login_failures.resets_at <= $4 THEN login_failures.n + 1 ELSE 1 END,
-					resets_at = CASE WHEN login_failures.resets_at > $3 AND login_failures.resets_at <= $4 THEN login_failures.resets_at ELSE excluded.resets_at END
-				RETURNING n, resets_at`, hashArg(subject.hash), feedback.At(now.Add(attemptWindow)), feedback.At(now), feedback.At(now.Add(maxAhead))).Scan(&n, &resets)
+					n = CASE WHEN login_failures.resets_at > $3 AND login_failures.resets_at <= $4
+						THEN login_failures.n + 1 ELSE 1 END,
+					resets_at = CASE WHEN login_failures.resets_at > $3 AND login_failures.resets_at <= $4
+						THEN login_failures.resets_at ELSE excluded.resets_at END
+				RETURNING n, resets_at`,
+				hashArg(subject.hash), feedback.At(now.Add(attemptWindow)), feedback.At(now), feedback.At(now.Add(maxAhead))).
+				Scan(&n, &resets)
 			if err != nil {
 				return err
 			}
@@ -88,12 +93,15 @@ func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 	return refusal
 }
 
-func (s *Store) checkFailures(ctx context.Context, q database.Queryer, subjects []LoginSubject) (delay time.Duration, err error) {
+func (s *Store) checkFailures(
+	ctx context.Context, q database.Queryer, subjects []LoginSubject,
+) (delay time.Duration, err error) {
 	now := s.now()
 	for _, subject := range subjects {
 		var n int64
 		var resets feedback.Time
-		err := q.QueryRowContext(ctx, "SELECT n, resets_at FROM login_failures WHERE subject = $1 AND resets_at > $2 AND resets_at <= $3",
+		err := q.QueryRowContext(ctx, "SELECT n, resets_at FROM login_failures"+
+			" WHERE subject = $1 AND resets_at > $2 AND resets_at <= $3",
 			hashArg(subject.hash), feedback.At(now), feedback.At(now.Add(maxAhead))).Scan(&n, &resets)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return 0, err
@@ -109,8 +117,9 @@ func (s *Store) checkFailures(ctx context.Context, q database.Queryer, subjects 
 	return delay, nil
 }
 
-// forgetFailures removes counts whose time is over.
-func (s *Store) forgetFailures(ctx context.Context) error {
-	return s.inChunks(ctx, "DELETE FROM login_failures WHERE subject IN (SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)",
+// sweepFailures deletes the counts that have expired.
+func (s *Store) sweepFailures(ctx context.Context) error {
+	return s.inChunks(ctx, "DELETE FROM login_failures WHERE subject IN"+
+		" (SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)",
 		feedback.At(s.now()), sweepChunk)
 }

@@ -9,12 +9,12 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// keepBinned is how long a request stays in the bin. updated_at is when it was moved there:
-// later changes, such as removing its assignee, leave it (touched).
+// keepBinned is how long a request stays in the bin. Its updated_at does not change there,
+// so it is the time at which the request was moved to the bin.
 const keepBinned = 30 * 24 * time.Hour
 
-// emptyBin removes for good what has been in an account's bin for 30 days.
-func (s *Store) emptyBin(ctx context.Context, accountID feedback.ID) error {
+// sweepBin permanently deletes the requests that have been in an account's bin for 30 days.
+func (s *Store) sweepBin(ctx context.Context, accountID feedback.ID) error {
 	for n := sweepChunk; n == sweepChunk; {
 		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			n, err = s.removeBinned(ctx, tx, accountID)
@@ -27,7 +27,8 @@ func (s *Store) emptyBin(ctx context.Context, accountID feedback.ID) error {
 	return nil
 }
 
-// removeBinned removes a chunk with its history, counts it out and logs it.
+// removeBinned deletes a chunk of these requests and their history, and updates the counters
+// and the log.
 func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback.ID) (int, error) {
 	now := s.now()
 	until := feedback.At(now.Add(-keepBinned))
@@ -54,7 +55,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return 0, err
 	}
-	if err := s.setFree(ctx, tx, accountID, ids); err != nil {
+	if err := s.unmergePurged(ctx, tx, accountID, ids); err != nil {
 		return 0, err
 	}
 	if err := s.Index.Remove(ctx, tx, accountID, ids); err != nil {
@@ -69,7 +70,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err != nil {
 		return 0, err
 	}
-	if n != int64(len(ids)) { // somebody has restored one before the gates were locked
+	if n != int64(len(ids)) { // one was restored or deleted before count locked the gates
 		return 0, database.ErrStale
 	}
 	return len(old), s.record(ctx, tx, accountID, feedback.At(now), changes...)

@@ -13,26 +13,29 @@ import (
 	"gatherkit/internal/row"
 )
 
-// MaxBulk is how many requests one bulk change may touch: they change in one
-// transaction, for which others' writes to the same apps wait.
+// MaxBulk is the maximum number of requests in a bulk change. They change in one
+// transaction, and other writes to the same apps wait for it.
 const MaxBulk = 10_000
 
-// bulkChunk is how many requests are read at once.
+// bulkChunk is the number of requests that a statement reads by id.
 const bulkChunk = 500
 
-// Bulk says which requests a bulk change touches: those with the ids, or else those
-// that the filter matches, which must be as many as expected.
+// Bulk selects the requests of a bulk change: by IDs, or by Filter if IDs is nil. Expected is
+// the number of requests that the filter must match.
 type Bulk struct {
 	IDs      []feedback.ID
 	Filter   index.Filter
 	Expected int64
 }
 
-// ChangeRequests lets change alter the box, the status, the assignee and the tags of many
-// requests in one transaction and returns how many are different then. It refuses with ErrRequestNotFound or ErrAppNotFound, with
-// ErrCountMismatch when the filter matches another number than expected, with ErrMerged
-// when a merged one would get another status, and with what change refuses with; then nothing has changed.
-func (s *Store) ChangeRequests(ctx context.Context, accountID feedback.ID, b Bulk, by feedback.Actor, change func(*feedback.Request) error) (updated int, err error) {
+// ChangeRequests calls change to modify the box, the status, the assignee and the tags of
+// many requests, and returns how many differ afterwards. It returns ErrRequestNotFound,
+// ErrAppNotFound, ErrCountMismatch if the filter does not match the expected number of
+// requests, ErrMerged if a merged request would get another status, a field error for an
+// unknown assignee, or the error of change. If it returns an error, nothing has changed.
+func (s *Store) ChangeRequests(
+	ctx context.Context, accountID feedback.ID, b Bulk, by feedback.Actor, change func(*feedback.Request) error,
+) (updated int, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		requests, err := s.bulkRequests(ctx, tx, accountID, b)
 		if err != nil {
@@ -44,7 +47,7 @@ func (s *Store) ChangeRequests(ctx context.Context, accountID feedback.ID, b Bul
 	return updated, err
 }
 
-// bulkRequests takes the gates of the apps and returns the requests behind them.
+// bulkRequests locks the gates of the selected requests' apps and reads the requests.
 func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
 	gates := map[countKey]int64{}
 	var scope index.Scope
@@ -57,7 +60,7 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 			gates[gateOf(id)] = 0
 		}
 	} else {
-		// An app that is none of ours, or deleted, shows when the requests are read.
+		// requestsByID below detects requests that do not exist or whose app is deleted.
 		for ids := range slices.Chunk(b.IDs, bulkChunk) {
 			p := database.Parameters{accountID}
 			apps, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT app_id FROM requests"+
@@ -82,23 +85,26 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err != nil {
 		return nil, err
 	}
-	return requests, expected(b, requests)
+	return requests, checkExpected(b, requests)
 }
 
-// expected refuses when there are others, or more, than the caller believes.
-func expected(b Bulk, found []feedback.Request) error {
+// checkExpected returns ErrCountMismatch if the filter found too many requests, or not as
+// many as expected.
+func checkExpected(b Bulk, found []feedback.Request) error {
 	switch {
 	case len(found) > MaxBulk:
-		return feedback.ErrCountMismatch.With("The filter matches more than %d requests, which is the most for one change; narrow it.", MaxBulk)
+		return feedback.ErrCountMismatch.With("The filter matches more than %d requests, the maximum for one change; narrow it.", MaxBulk)
 	case int64(len(found)) != b.Expected:
-		return feedback.ErrCountMismatch.With("The filter matches %d requests and not the expected %d; nothing was changed.", len(found), b.Expected)
+		return feedback.ErrCountMismatch.With("The filter matches %d requests and not the expected %d; nothing was changed.",
+			len(found), b.Expected)
 	}
 	return nil
 }
 
-// requestsByID returns the requests with the ids, or ErrRequestNotFound when there is
-// none for one of them.
-func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) ([]feedback.Request, error) {
+// requestsByID returns the requests with the ids, or ErrRequestNotFound if one is missing.
+func requestsByID(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID,
+) ([]feedback.Request, error) {
 	var requests []feedback.Request
 	for piece := range slices.Chunk(ids, bulkChunk) {
 		p := database.Parameters{accountID}
@@ -116,12 +122,15 @@ func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []
 	return requests, nil
 }
 
-// changeAll changes requests whose gates are locked.
-func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor, change func(*feedback.Request) error) (int, error) {
-	// In the order of ids, so that the log is the same whatever found them.
+// changeAll changes the requests and returns how many differ. The caller holds the gates.
+func (s *Store) changeAll(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor,
+	change func(*feedback.Request) error,
+) (int, error) {
+	// The order of the log entries must not depend on how the requests were selected.
 	slices.SortFunc(requests, func(a, b feedback.Request) int { return a.ID.Compare(b.ID) })
 	deltas := map[countKey]int64{}
-	roots, assignees, replied := map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}
+	roots, assignees, answered := map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}
 	var altered, retagged []feedback.Request
 	var changes []feedback.Change
 	for i := range requests {
@@ -142,12 +151,13 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		if r.MergedIntoID != nil && r.Box != old.Box {
 			roots[*r.MergedIntoID] = true
 		}
-		replied[r.ID] = answers(by, old, r)
+		answered[r.ID] = isAnswer(by, old, r)
 		if reassigned(old, r) {
 			assignees[*r.AssigneeID] = true
 		}
 		changes = append(changes, feedback.Change{
-			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &requests[i].AppID, RequestID: &requests[i].ID, Before: before, After: after,
+			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &requests[i].AppID, RequestID: &requests[i].ID,
+			Before: before, After: after,
 		})
 	}
 	if len(changes) == 0 {
@@ -159,7 +169,7 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		}
 	}
 	now := feedback.At(s.now())
-	if err := saveAlike(ctx, tx, accountID, altered, replied, now); err != nil {
+	if err := saveGrouped(ctx, tx, accountID, altered, answered, now); err != nil {
 		return 0, err
 	}
 	if err := s.saveTags(ctx, tx, accountID, retagged...); err != nil {
@@ -171,25 +181,26 @@ func (s *Store) changeAll(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	if err := s.record(ctx, tx, accountID, now, changes...); err != nil {
 		return 0, err
 	}
-	return len(changes), s.settleRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)
+	return len(changes), s.recountRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)
 }
 
-// saveAlike saves requests, those that have become alike in one statement: one by one,
-// others' writes to SQLite would wait several times as long.
-func saveAlike(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, replied map[feedback.ID]bool, now feedback.Time,
+// saveGrouped saves requests. A statement updates those that get the same values, as one
+// statement per request would block other writes on SQLite several times as long.
+func saveGrouped(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, answered map[feedback.ID]bool,
+	now feedback.Time,
 ) error {
-	type alike struct {
+	type values struct {
 		box      feedback.Box
 		status   feedback.Status
 		assignee feedback.ID // zero if there is none
 		tags     string
-		replied  bool
+		answered bool
 	}
-	groups := map[alike][]feedback.ID{}
-	examples := map[alike]*feedback.Request{}
+	groups := map[values][]feedback.ID{}
+	examples := map[values]*feedback.Request{}
 	for i, r := range requests {
-		key := alike{box: r.Box, status: r.Status, tags: fmt.Sprintf("%q", r.Tags), replied: replied[r.ID]}
+		key := values{box: r.Box, status: r.Status, tags: fmt.Sprintf("%q", r.Tags), answered: answered[r.ID]}
 		if r.AssigneeID != nil {
 			key.assignee = *r.AssigneeID
 		}
@@ -199,14 +210,15 @@ func saveAlike(
 	for key, ids := range groups {
 		for _, piece := range database.Powers(ids) {
 			p := database.Parameters{accountID, now}
-			n, err := database.Changed(ctx, tx, "UPDATE requests SET "+row.Assign(&p, examples[key], "box", "status", "assignee_id", "tags")+
-				", version = version + 1, updated_at = $2, "+answered(p.Add(answerAt(key.replied, now)))+
+			n, err := database.Changed(ctx, tx, "UPDATE requests SET "+
+				row.Assign(&p, examples[key], "box", "status", "assignee_id", "tags")+
+				", version = version + 1, updated_at = $2, "+setAnswered(p.Add(answeredAt(key.answered, now)))+
 				" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...)
 			if err != nil {
 				return err
 			}
 			if n != int64(len(piece)) {
-				return errBehindGate
+				return errGateNotLocked
 			}
 		}
 	}

@@ -8,43 +8,55 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// commentColumns ask for the name of each author alone: for a join PostgreSQL might read
-// all users.
-const commentColumns = `c.id, c.request_id, c.author_id, (SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.author_id),
+// commentColumns reads the name of the author in a subquery, as PostgreSQL might read all
+// users for a join.
+const commentColumns = `c.id, c.request_id, c.author_id,
+	(SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.author_id),
 	c.visibility, c.body, c.created_at, c.updated_at FROM comments c`
 
-// Comments lists the comments on a request that is not in the bin, oldest first, after a
-// given one, at most limit, and how many there are in all. Those on requests that are
-// merged into it stay with them. It refuses with ErrRequestNotFound.
-func (s *Store) Comments(ctx context.Context, accountID, requestID, after feedback.ID, limit int) ([]feedback.Comment, int64, error) {
+// Comments returns a page of up to limit comments on a request, oldest first, that follow the
+// id after, and the total number of comments. It does not include comments on requests that
+// are merged into this one. It returns ErrRequestNotFound if the request does not exist or is
+// in the bin.
+func (s *Store) Comments(
+	ctx context.Context, accountID, requestID, after feedback.ID, limit int,
+) ([]feedback.Comment, int64, error) {
 	r, err := s.Request(ctx, accountID, requestID)
 	if err != nil {
 		return nil, 0, err
 	}
 	comments, err := database.All(ctx, s.db.Reader(), scanComment, "SELECT "+commentColumns+
-		" WHERE c.account_id = $1 AND c.request_id = $2 AND c.id > $3 ORDER BY c.id LIMIT CAST($4 AS BIGINT)", accountID, requestID, after, limit)
+		" WHERE c.account_id = $1 AND c.request_id = $2 AND c.id > $3 ORDER BY c.id LIMIT CAST($4 AS BIGINT)",
+		accountID, requestID, after, limit)
 	return comments, r.Comments, err
 }
 
-// AddComment stores a comment and counts it. The store gives it its id, its times and
-// its author's name. It refuses with ErrRequestNotFound.
-func (s *Store) AddComment(ctx context.Context, accountID feedback.ID, by feedback.Actor, c feedback.Comment) (feedback.Comment, error) {
+// AddComment stores a comment and counts it. It sets the id, the times and the name of the
+// author. It returns ErrRequestNotFound if the request does not exist or is in the bin.
+func (s *Store) AddComment(
+	ctx context.Context, accountID feedback.ID, by feedback.Actor, c feedback.Comment,
+) (feedback.Comment, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockCommented(ctx, tx, accountID, c.RequestID)
 		if err != nil {
 			return err
 		}
-		c.ID = s.ids.New() // behind the gate, so that nobody who turns the pages has passed its place
+		// With the gate locked, comments are committed in the order of their ids, as far as the
+		// replicas' clocks agree. So no keyset page skips one.
+		c.ID = s.ids.New()
 		c.CreatedAt, c.UpdatedAt = c.ID.Time(), c.ID.Time()
-		_, err = tx.ExecContext(ctx, `INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, accountID, c.RequestID, c.ID, c.Author.ID, string(c.Visibility), c.Body, c.CreatedAt, c.UpdatedAt)
+		_, err = tx.ExecContext(ctx, "INSERT INTO comments"+
+			" (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)"+
+			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+			accountID, c.RequestID, c.ID, c.Author.ID, string(c.Visibility), c.Body, c.CreatedAt, c.UpdatedAt)
 		if err != nil {
 			return err
 		}
-		if err := s.countComments(ctx, tx, accountID, r, c.CreatedAt, 1, c.Visibility == feedback.Public, feedback.Change{
+		change := feedback.Change{
 			Kind: feedback.CommentCreated, Actor: by,
 			After: map[string]any{"comment_id": c.ID, "visibility": c.Visibility, "body": c.Body},
-		}); err != nil {
+		}
+		if err := s.countComments(ctx, tx, accountID, r, c.CreatedAt, 1, c.Visibility == feedback.Public, change); err != nil {
 			return err
 		}
 		c, err = readComment(ctx, tx, accountID, c.RequestID, c.ID)
@@ -53,10 +65,11 @@ func (s *Store) AddComment(ctx context.Context, accountID feedback.ID, by feedba
 	return c, err
 }
 
-// ChangeComment reads a comment, lets change alter it and saves what is different, all
-// in one transaction. It refuses with ErrRequestNotFound or ErrCommentNotFound, and with
-// what change refuses with.
-func (s *Store) ChangeComment(ctx context.Context, accountID, requestID, id feedback.ID, by feedback.Actor, change func(*feedback.Comment) error) (feedback.Comment, error) {
+// ChangeComment reads a comment, calls change to modify it, and saves the differences. It
+// returns ErrRequestNotFound, ErrCommentNotFound or the error of change.
+func (s *Store) ChangeComment(
+	ctx context.Context, accountID, requestID, id feedback.ID, by feedback.Actor, change func(*feedback.Comment) error,
+) (feedback.Comment, error) {
 	var c feedback.Comment
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockCommented(ctx, tx, accountID, requestID)
@@ -75,20 +88,25 @@ func (s *Store) ChangeComment(ctx context.Context, accountID, requestID, id feed
 			return nil
 		}
 		c.UpdatedAt = feedback.At(s.now())
-		_, err = tx.ExecContext(ctx, "UPDATE comments SET visibility = $4, body = $5, updated_at = $6 WHERE account_id = $1 AND request_id = $2 AND id = $3",
+		_, err = tx.ExecContext(ctx, "UPDATE comments SET visibility = $4, body = $5, updated_at = $6"+
+			" WHERE account_id = $1 AND request_id = $2 AND id = $3",
 			accountID, requestID, id, string(c.Visibility), c.Body, c.UpdatedAt)
 		if err != nil {
 			return err
 		}
 		before["comment_id"], after["comment_id"] = id, id
-		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, 0, c.Visibility == feedback.Public, feedback.Change{Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after})
+		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, 0, c.Visibility == feedback.Public, feedback.Change{
+			Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after,
+		})
 	})
 	return c, err
 }
 
-// DeleteComment removes a comment unless check refuses. It refuses with
-// ErrRequestNotFound or ErrCommentNotFound, too.
-func (s *Store) DeleteComment(ctx context.Context, accountID, requestID, id feedback.ID, by feedback.Actor, check func(feedback.Comment) error) error {
+// DeleteComment deletes a comment unless check returns an error. It returns
+// ErrRequestNotFound, ErrCommentNotFound or the error of check.
+func (s *Store) DeleteComment(
+	ctx context.Context, accountID, requestID, id feedback.ID, by feedback.Actor, check func(feedback.Comment) error,
+) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockCommented(ctx, tx, accountID, requestID)
 		if err != nil {
@@ -101,7 +119,9 @@ func (s *Store) DeleteComment(ctx context.Context, accountID, requestID, id feed
 		if err := check(c); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM comments WHERE account_id = $1 AND request_id = $2 AND id = $3", accountID, requestID, id); err != nil {
+		_, err = tx.ExecContext(ctx, "DELETE FROM comments WHERE account_id = $1 AND request_id = $2 AND id = $3",
+			accountID, requestID, id)
+		if err != nil {
 			return err
 		}
 		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), -1, false, feedback.Change{
@@ -111,7 +131,7 @@ func (s *Store) DeleteComment(ctx context.Context, accountID, requestID, id feed
 	})
 }
 
-// lockCommented is lockRequest for one that is not in the bin.
+// lockCommented is lockRequest, but returns ErrRequestNotFound for requests in the bin.
 func (s *Store) lockCommented(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) (feedback.Request, error) {
 	r, err := s.lockRequest(ctx, tx, accountID, id)
 	if err == nil && r.Box == feedback.Bin {
@@ -120,11 +140,15 @@ func (s *Store) lockCommented(ctx context.Context, tx *sql.Tx, accountID, id fee
 	return r, err
 }
 
-// countComments adds to a request's counter and logs what was done to a comment: a
-// change of the comment is one of the request. A public one answers it.
-func (s *Store) countComments(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, now feedback.Time, more int64, public bool, c feedback.Change) error {
-	_, err := tx.ExecContext(ctx, "UPDATE requests SET comments = comments + $4, "+answered("$5")+", "+touched+" WHERE account_id = $1 AND id = $3",
-		accountID, now, r.ID, more, answerAt(public && c.Actor.Kind == feedback.ByUser, now))
+// countComments adds more to the request's number of comments and logs c. A change of a
+// comment also changes the version of the request, and a public comment answers it.
+func (s *Store) countComments(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, now feedback.Time, more int64, public bool,
+	c feedback.Change,
+) error {
+	_, err := tx.ExecContext(ctx, "UPDATE requests SET comments = comments + $4, "+setAnswered("$5")+", "+touched+
+		" WHERE account_id = $1 AND id = $3",
+		accountID, now, r.ID, more, answeredAt(public && c.Actor.Kind == feedback.ByUser, now))
 	if err != nil {
 		return err
 	}
@@ -132,8 +156,11 @@ func (s *Store) countComments(ctx context.Context, tx *sql.Tx, accountID feedbac
 	return s.record(ctx, tx, accountID, now, c)
 }
 
-func readComment(ctx context.Context, q database.Queryer, accountID, requestID, id feedback.ID) (feedback.Comment, error) {
-	c, err := scanComment(q.QueryRowContext(ctx, "SELECT "+commentColumns+" WHERE c.account_id = $1 AND c.request_id = $2 AND c.id = $3", accountID, requestID, id))
+func readComment(
+	ctx context.Context, q database.Queryer, accountID, requestID, id feedback.ID,
+) (feedback.Comment, error) {
+	c, err := scanComment(q.QueryRowContext(ctx, "SELECT "+commentColumns+
+		" WHERE c.account_id = $1 AND c.request_id = $2 AND c.id = $3", accountID, requestID, id))
 	return c, orNotFound(err, feedback.ErrCommentNotFound)
 }
 

@@ -10,14 +10,15 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// departure is a removed user of whom some requests may still be.
+// departure is a removed user who may still have assigned requests.
 type departure struct{ accountID, userID, removedBy feedback.ID }
 
-// Unassign makes some requests of a removed user nobody's and reports whether there may be
-// more of them.
+// Unassign unassigns a chunk of the requests of a removed user, and reports whether there may
+// be more.
 func (s *Store) Unassign(ctx context.Context) (more bool, err error) {
 	var d departure
-	err = s.db.Reader().QueryRowContext(ctx, "SELECT account_id, user_id, removed_by FROM departures ORDER BY account_id, user_id LIMIT 1").
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT account_id, user_id, removed_by FROM departures"+
+		" ORDER BY account_id, user_id LIMIT 1").
 		Scan(&d.accountID, &d.userID, &d.removedBy)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -25,13 +26,13 @@ func (s *Store) Unassign(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = s.unassignSome(ctx, d)
+	_, err = s.unassignChunk(ctx, d)
 	return true, err
 }
 
-// unassignSome makes a piece of a removed user's requests nobody's, so that others' writes
-// go on in between, and reports whether there was one.
-func (s *Store) unassignSome(ctx context.Context, d departure) (more bool, err error) {
+// unassignChunk unassigns up to bulkChunk requests of a removed user, and reports whether
+// there were any. Other writes can run between the chunks.
+func (s *Store) unassignChunk(ctx context.Context, d departure) (more bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		more = false
 		for _, box := range []feedback.Box{feedback.Live, feedback.Quarantine, feedback.Bin} {
@@ -50,7 +51,7 @@ func (s *Store) unassignSome(ctx context.Context, d departure) (more bool, err e
 	return more, err
 }
 
-// assignment is a request that is somebody's, and its app.
+// assignment is an assigned request and its app.
 type assignment struct{ id, appID feedback.ID }
 
 func scanAssignment(r database.Row) (a assignment, err error) {
@@ -58,15 +59,18 @@ func scanAssignment(r database.Row) (a assignment, err error) {
 	return a, err
 }
 
-// assignedTo are requests in a box that are somebody's; those of deleted apps go anyway.
+// assignedTo returns up to bulkChunk requests of a removed user in a box. It leaves out those
+// of deleted apps, which the worker deletes anyway.
 func assignedTo(ctx context.Context, tx *sql.Tx, d departure, box feedback.Box) ([]assignment, error) {
 	return database.All(ctx, tx, scanAssignment,
 		`SELECT r.id, r.app_id FROM requests r WHERE r.account_id = $1 AND r.box = $2 AND r.assignee_id = $3
-		AND 1 = (SELECT COUNT(*) FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL) ORDER BY r.id ASC NULLS FIRST LIMIT CAST($4 AS BIGINT)`,
+		AND 1 = (SELECT COUNT(*) FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)
+		ORDER BY r.id ASC NULLS FIRST LIMIT CAST($4 AS BIGINT)`,
 		d.accountID, string(box), d.userID, bulkChunk)
 }
 
-// unassign makes requests nobody's, of those that are still the user's behind the gates.
+// unassign locks the gates of the requests' apps, and unassigns the requests that are still
+// assigned to the user.
 func (s *Store) unassign(ctx context.Context, tx *sql.Tx, d departure, assigned []assignment) error {
 	gates := map[countKey]int64{}
 	var apps, ids []feedback.ID
@@ -83,7 +87,7 @@ func (s *Store) unassign(ctx context.Context, tx *sql.Tx, d departure, assigned 
 	if err != nil {
 		return err
 	}
-	if len(live) < len(apps) { // one was deleted meanwhile
+	if len(live) < len(apps) { // an app was deleted after assignedTo
 		return database.ErrStale
 	}
 	now := feedback.At(s.now())

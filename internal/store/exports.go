@@ -14,21 +14,21 @@ import (
 	"gatherkit/internal/index"
 )
 
-// exportLife is how long the link of an export works.
+// exportLife is how long an export link is valid.
 const exportLife = 10 * time.Minute
 
-// Export is what a link leads to.
+// Export is what an export link downloads.
 type Export struct {
 	AccountID feedback.ID  `json:"-"`
-	SessionID feedback.ID  `json:"-"` // which made the link
+	SessionID feedback.ID  `json:"-"` // the session that created the link
 	Filter    index.Filter `json:",omitzero"`
 	Format    string       `json:",omitempty"` // feedback.CSV or feedback.JSONL
 	BOM       bool         `json:",omitempty"` // whether a CSV begins with a byte order mark
 }
 
-// AddExport makes a link to an export for its session, with which it dies, and returns its
-// token and when it expires. It refuses with ErrAppNotFound when the filter names an app
-// that the account does not have.
+// AddExport creates an export link, and returns its token and when it expires. The link is
+// invalid once its session ends. AddExport returns ErrAppNotFound if the filter has an app
+// that is not in the account.
 func (s *Store) AddExport(ctx context.Context, x Export) (token string, expires feedback.Time, err error) {
 	if x.Filter.AppID != nil {
 		if _, err := s.App(ctx, x.AccountID, *x.Filter.AppID); err != nil {
@@ -41,39 +41,42 @@ func (s *Store) AddExport(ctx context.Context, x Export) (token string, expires 
 	}
 	token, expires = feedback.NewExportToken(s.rand), feedback.At(s.now().Add(exportLife))
 	return token, expires, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at) VALUES ($1, $2, $3, $4, $5)",
+		_, err := tx.ExecContext(ctx, "INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at)"+
+			" VALUES ($1, $2, $3, $4, $5)",
 			hashArg(feedback.HashSecret(token)), x.AccountID, x.SessionID, string(wanted), expires)
 		return err
 	})
 }
 
-// errNewerExport leaves the link as it is, for a replica of the version that made it.
-var errNewerExport = feedback.ErrUnavailable.With("This link was made by a newer version of the service that is still being rolled out; open it again shortly.")
+// errNewerExport does not use up the link, so that a replica with the newer version can
+// still open it.
+var errNewerExport = feedback.ErrUnavailable.With(
+	"This link was created by a newer version of the service that is still being rolled out; open it again shortly.")
 
-// FindExport returns what a link leads to, and leaves the link as it is. It refuses links
-// that were used or have expired, and those of sessions that have ended, with
-// ErrExportNotFound, and those that only a newer version of the service understands with
-// ErrUnavailable.
+// FindExport returns the export of a link without using up the link. It returns
+// ErrExportNotFound if the link was used or has expired or its session has ended, and
+// ErrUnavailable if only a newer version of the service can read it.
 func (s *Store) FindExport(ctx context.Context, token string) (Export, error) {
 	if !feedback.ValidExportToken(token) {
 		return Export{}, feedback.ErrExportNotFound
 	}
-	x, found, err := s.linkedExport(ctx, s.db.Reader(), "SELECT "+exportColumns+" FROM exports WHERE token_hash = $1", token)
+	x, found, err := s.readExport(ctx, s.db.Reader(), "SELECT "+exportColumns+" FROM exports WHERE token_hash = $1", token)
 	if err == nil && !found {
 		err = feedback.ErrExportNotFound
 	}
 	return x, err
 }
 
-// TakeExport is FindExport that ends the link: of all who open it at once, only one succeeds.
+// TakeExport is FindExport, but uses up the link: only one of several concurrent calls
+// succeeds.
 func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
 	if !feedback.ValidExportToken(token) {
 		return Export{}, feedback.ErrExportNotFound
 	}
 	var x Export
-	var found bool // a value, as an error would bring the link back
+	var found bool // not an error, which would roll back the deletion of an invalid link
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		x, found, err = s.linkedExport(ctx, tx, "DELETE FROM exports WHERE token_hash = $1 RETURNING "+exportColumns, token)
+		x, found, err = s.readExport(ctx, tx, "DELETE FROM exports WHERE token_hash = $1 RETURNING "+exportColumns, token)
 		return err
 	})
 	if err == nil && !found {
@@ -84,11 +87,15 @@ func (s *Store) TakeExport(ctx context.Context, token string) (Export, error) {
 
 const exportColumns = "account_id, session_id, wanted, expires_at"
 
-// linkedExport reads what the statement returns of a link, and whether the link is good.
-func (s *Store) linkedExport(ctx context.Context, q database.Queryer, statement, token string) (x Export, found bool, err error) {
+// readExport reads exportColumns of a link with the given statement, and reports whether the
+// link is valid.
+func (s *Store) readExport(
+	ctx context.Context, q database.Queryer, statement, token string,
+) (x Export, found bool, err error) {
 	var wanted []byte
 	var expires feedback.Time
-	err = q.QueryRowContext(ctx, statement, hashArg(feedback.HashSecret(token))).Scan(&x.AccountID, &x.SessionID, &wanted, &expires)
+	err = q.QueryRowContext(ctx, statement, hashArg(feedback.HashSecret(token))).
+		Scan(&x.AccountID, &x.SessionID, &wanted, &expires)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !validAt(s.now(), expires, exportLife) {
 		return Export{}, false, nil
 	}
@@ -104,24 +111,27 @@ func (s *Store) linkedExport(ctx context.Context, q database.Queryer, statement,
 	if n == 0 {
 		return Export{}, false, nil
 	}
-	// Ignoring a filter that this version does not know would export more than was asked for.
+	// Without an unknown condition of the filter, the export would have too many requests.
 	decoder := json.NewDecoder(bytes.NewReader(wanted))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&x); err != nil {
-		s.log.Warn("a link to an export asks for what this version does not know; a newer replica can open it", "error", err)
+		s.log.Warn("an export link has fields that this version does not know; a newer replica can open it", "error", err)
 		return Export{}, false, errNewerExport
 	}
 	return x, true, nil
 }
 
-// forgetExports removes the links that nobody has opened in time.
-func (s *Store) forgetExports(ctx context.Context) error {
-	return s.inChunks(ctx, "DELETE FROM exports WHERE token_hash IN (SELECT token_hash FROM exports WHERE expires_at <= $1 LIMIT $2)", feedback.At(s.now()), sweepChunk)
+// sweepExports deletes expired links.
+func (s *Store) sweepExports(ctx context.Context) error {
+	return s.inChunks(ctx, "DELETE FROM exports WHERE token_hash IN"+
+		" (SELECT token_hash FROM exports WHERE expires_at <= $1 LIMIT $2)", feedback.At(s.now()), sweepChunk)
 }
 
-// ExportPage returns requests that the filter matches, newest first, beyond a given one,
-// at most limit. Of an app that has gone meanwhile there are none.
-func (s *Store) ExportPage(ctx context.Context, accountID feedback.ID, f index.Filter, after *feedback.ID, limit int) ([]feedback.Request, error) {
+// ExportPage returns a page of up to limit requests that match the filter, newest first, that
+// follow the request after. If the app of the filter has been deleted, the page is empty.
+func (s *Store) ExportPage(
+	ctx context.Context, accountID feedback.ID, f index.Filter, after *feedback.ID, limit int,
+) ([]feedback.Request, error) {
 	scope, err := index.Resolve(ctx, s.db.Reader(), accountID, f)
 	if errors.Is(err, feedback.ErrAppNotFound) {
 		return nil, nil
@@ -136,8 +146,10 @@ func (s *Store) ExportPage(ctx context.Context, accountID feedback.ID, f index.F
 	return scope.Page(ctx, s.db.Reader(), page)
 }
 
-// ExportNames returns the names of the apps and the assignees of requests.
-func (s *Store) ExportNames(ctx context.Context, accountID feedback.ID, requests []feedback.Request) (map[feedback.ID]string, error) {
+// ExportNames returns the names of the apps and the assignees of the requests, by id.
+func (s *Store) ExportNames(
+	ctx context.Context, accountID feedback.ID, requests []feedback.Request,
+) (map[feedback.ID]string, error) {
 	var ids []feedback.ID
 	for _, r := range requests {
 		ids = append(ids, r.AppID)
@@ -147,50 +159,54 @@ func (s *Store) ExportNames(ctx context.Context, accountID feedback.ID, requests
 	}
 	slices.SortFunc(ids, feedback.ID.Compare)
 	p := database.Parameters{accountID}
-	some := database.List(&p, slices.Compact(ids))
+	list := database.List(&p, slices.Compact(ids))
 	names := map[feedback.ID]string{}
 	_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (id feedback.ID, err error) {
 		var name string
 		err = r.Scan(&id, &name)
 		names[id] = name
 		return id, err
-	}, "SELECT id, name FROM apps WHERE account_id = $1 AND id IN ("+some+") UNION ALL SELECT id, name FROM users WHERE account_id = $1 AND id IN ("+some+")", p...)
+	}, "SELECT id, name FROM apps WHERE account_id = $1 AND id IN ("+list+
+		") UNION ALL SELECT id, name FROM users WHERE account_id = $1 AND id IN ("+list+")", p...)
 	return names, err
 }
 
-// Exported is a request with all that belongs to it.
+// Exported is a request with its votes, comments and history.
 type Exported struct {
 	feedback.Request
-	// Of a merged request: what it was merged into itself, and its status before.
+	// The request that a merged request was merged into, and its status before the merge. Both
+	// are nil if the request is not merged.
 	MergedParentID *feedback.ID
 	MergedStatus   *feedback.Status
 
-	Votes    []Voter // those that were given here, in the order of the people's keys
+	Votes    []Voter // votes given at this request, by the keys of the people
 	Comments []feedback.Comment
 	Events   []feedback.Event // oldest first
 }
 
-// Export reads what belongs to requests that were read before, all as it is at one
-// moment: a request that has changed since then is read again, and one that is not in the
-// box any more is left out. When there are limit votes, comments or events or more, it
-// returns no more than that, and false: then the requests must be asked for one by one,
-// and the rest with ExportVotes and so on.
-func (s *Store) Export(ctx context.Context, accountID feedback.ID, box feedback.Box, requests []feedback.Request, limit int) ([]Exported, bool, error) {
-	// Long transactions would keep the databases from clearing up: nothing is sent to
-	// anybody while this one lasts.
+// Export adds votes, comments and history to the requests of an ExportPage, all from one
+// snapshot. It reads again a request that has changed since, and leaves out one that is no
+// longer in the box. It returns true if the result is complete. Otherwise there may be more
+// than limit votes, comments or events; the caller then passes one request at a time, and
+// reads the rest with ExportVotes, ExportComments and ExportEvents.
+func (s *Store) Export(
+	ctx context.Context, accountID feedback.ID, box feedback.Box, requests []feedback.Request, limit int,
+) ([]Exported, bool, error) {
+	// The transaction ends before anything is sent to the client: a long one would keep the
+	// databases from removing old row versions.
 	tx, err := s.db.Reader().BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, false, err
 	}
-	defer tx.Rollback() //nolint:errcheck // it has changed nothing
-	exported, err := exportedNow(ctx, tx, accountID, box, requests)
+	defer tx.Rollback() //nolint:errcheck // the transaction is read-only
+	exported, err := readExported(ctx, tx, accountID, box, requests)
 	if err != nil || len(exported) == 0 {
 		return nil, true, err
 	}
-	at := make(map[feedback.ID]*Exported, len(exported))
+	byID := make(map[feedback.ID]*Exported, len(exported))
 	ids := make([]feedback.ID, 0, len(exported))
 	for i := range exported {
-		at[exported[i].ID] = &exported[i]
+		byID[exported[i].ID] = &exported[i]
 		ids = append(ids, exported[i].ID)
 	}
 	votes, err := exportVotes(ctx, tx, accountID, ids, "", limit)
@@ -198,46 +214,51 @@ func (s *Store) Export(ctx context.Context, accountID feedback.ID, box feedback.
 		return nil, false, err
 	}
 	for _, v := range votes {
-		at[v.RequestID].Votes = append(at[v.RequestID].Votes, v)
+		byID[v.RequestID].Votes = append(byID[v.RequestID].Votes, v)
 	}
 	comments, err := exportComments(ctx, tx, accountID, ids, feedback.ID{}, limit)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, c := range comments {
-		at[c.RequestID].Comments = append(at[c.RequestID].Comments, c)
+		byID[c.RequestID].Comments = append(byID[c.RequestID].Comments, c)
 	}
 	events, err := exportEvents(ctx, tx, accountID, ids, 0, limit)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, e := range events {
-		at[e.requestID].Events = append(at[e.requestID].Events, e.Event)
+		byID[e.requestID].Events = append(byID[e.requestID].Events, e.Event)
 	}
-	return exported, max(len(votes), len(comments), len(events)) < limit, addSubmitters(ctx, tx, accountID, exported)
+	complete := max(len(votes), len(comments), len(events)) < limit
+	return exported, complete, addSubmitters(ctx, tx, accountID, exported)
 }
 
-// exportedNow is what has become of requests.
-func exportedNow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, box feedback.Box, requests []feedback.Request) ([]Exported, error) {
+// readExported returns the requests as they are in the snapshot of tx, without votes, comments
+// and events.
+func readExported(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, box feedback.Box, requests []feedback.Request,
+) ([]Exported, error) {
 	p := database.Parameters{accountID}
 	ids := make([]feedback.ID, 0, len(requests))
 	for _, r := range requests {
 		ids = append(ids, r.ID)
 	}
-	versions := make(map[feedback.ID]Exported, len(requests))
+	current := make(map[feedback.ID]Exported, len(requests))
 	_, err := database.All(ctx, tx, func(r database.Row) (now Exported, err error) {
 		err = r.Scan(&now.ID, &now.Version, &now.MergedParentID, &now.MergedStatus)
-		versions[now.ID] = now
+		current[now.ID] = now
 		return now, err
-	}, "SELECT id, version, merged_parent_id, merged_status FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, ids)+`)
+	}, "SELECT id, version, merged_parent_id, merged_status FROM requests r"+
+		" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, ids)+`)
 		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
 	if err != nil {
 		return nil, err
 	}
 	exported := make([]Exported, 0, len(requests))
 	for _, r := range requests {
-		now := versions[r.ID]
-		if now.Version != r.Version { // which is none if it has gone
+		now := current[r.ID]
+		if now.Version != r.Version { // changed, or deleted (version 0)
 			r, err = readRequest(ctx, tx, accountID, r.ID)
 			if errors.Is(err, feedback.ErrRequestNotFound) || err == nil && r.Box != box {
 				continue
@@ -252,22 +273,22 @@ func exportedNow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, box fee
 	return exported, nil
 }
 
-// addSubmitters adds the votes of submitters who count without a row (votes.go).
+// addSubmitters adds the votes of submitters that have no row yet (see votes.go).
 func addSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, exported []Exported) error {
 	p := database.Parameters{accountID}
-	var alone []feedback.ID
+	var single []feedback.ID
 	for _, r := range exported {
 		if r.Request.Votes == 1 && r.MergedIntoID == nil && len(r.Votes) == 0 {
-			alone = append(alone, r.ID)
+			single = append(single, r.ID)
 		}
 	}
-	if len(alone) == 0 {
+	if len(single) == 0 {
 		return nil
 	}
 	roots, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT merged_into_id FROM requests"+
-		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, alone)+")", p...)
+		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, single)+")", p...)
 	for i := range exported {
-		if r := &exported[i]; slices.Contains(alone, r.ID) && !slices.Contains(roots, r.ID) {
+		if r := &exported[i]; slices.Contains(single, r.ID) && !slices.Contains(roots, r.ID) {
 			v, key := submitterVote(r.Request)
 			r.Votes = []Voter{{v, key}}
 		}
@@ -275,18 +296,22 @@ func addSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, expor
 	return err
 }
 
-// ExportVotes returns votes that were given at a request, beyond a person's.
+// ExportVotes returns up to limit votes given at a request, that follow the key after.
 func (s *Store) ExportVotes(ctx context.Context, accountID, id feedback.ID, after string, limit int) ([]Voter, error) {
 	return exportVotes(ctx, s.db.Reader(), accountID, []feedback.ID{id}, after, limit)
 }
 
-// ExportComments returns comments on a request, beyond a given one.
-func (s *Store) ExportComments(ctx context.Context, accountID, id, after feedback.ID, limit int) ([]feedback.Comment, error) {
+// ExportComments returns up to limit comments on a request, that follow the id after.
+func (s *Store) ExportComments(
+	ctx context.Context, accountID, id, after feedback.ID, limit int,
+) ([]feedback.Comment, error) {
 	return exportComments(ctx, s.db.Reader(), accountID, []feedback.ID{id}, after, limit)
 }
 
-// ExportEvents returns what happened to a request, beyond a given event.
-func (s *Store) ExportEvents(ctx context.Context, accountID, id feedback.ID, after int64, limit int) ([]feedback.Event, error) {
+// ExportEvents returns up to limit events of a request, that follow the number after.
+func (s *Store) ExportEvents(
+	ctx context.Context, accountID, id feedback.ID, after int64, limit int,
+) ([]feedback.Event, error) {
 	found, err := exportEvents(ctx, s.db.Reader(), accountID, []feedback.ID{id}, after, limit)
 	events := make([]feedback.Event, 0, len(found))
 	for _, e := range found {
@@ -295,8 +320,8 @@ func (s *Store) ExportEvents(ctx context.Context, accountID, id feedback.ID, aft
 	return events, err
 }
 
-func exportVotes(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID,
-	after string, limit int,
+func exportVotes(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID, after string, limit int,
 ) ([]Voter, error) {
 	p := database.Parameters{accountID, after, limit}
 	return database.All(ctx, q, scanVoter, "SELECT request_id, "+voteColumns+" FROM votes"+
@@ -304,8 +329,8 @@ func exportVotes(ctx context.Context, q database.Queryer, accountID feedback.ID,
 		") ORDER BY request_id, person LIMIT CAST($3 AS BIGINT)", p...)
 }
 
-func exportComments(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID,
-	after feedback.ID, limit int,
+func exportComments(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID, after feedback.ID, limit int,
 ) ([]feedback.Comment, error) {
 	p := database.Parameters{accountID, after, limit}
 	return database.All(ctx, q, scanComment, "SELECT "+commentColumns+
@@ -313,28 +338,29 @@ func exportComments(ctx context.Context, q database.Queryer, accountID feedback.
 		") ORDER BY c.request_id, c.id LIMIT CAST($3 AS BIGINT)", p...)
 }
 
-// requestEvent is an event and the request to which it happened.
+// requestEvent is an event and the request that it is about.
 type requestEvent struct {
 	feedback.Event
 	requestID feedback.ID
 }
 
-func exportEvents(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID,
-	after int64, limit int,
+func exportEvents(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID, after int64, limit int,
 ) ([]requestEvent, error) {
 	p := database.Parameters{accountID, after, limit}
 	return database.All(ctx, q, func(r database.Row) (e requestEvent, err error) {
-		e.Event, err = scanEvent(trailing{r, &e.requestID})
+		e.Event, err = scanEvent(extraColumn{r, &e.requestID})
 		return e, err
 	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id,
 		(SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c
-		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+database.List(&p, ids)+") ORDER BY c.request_id, c.seq LIMIT CAST($3 AS BIGINT)", p...)
+		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+database.List(&p, ids)+
+		") ORDER BY c.request_id, c.seq LIMIT CAST($3 AS BIGINT)", p...)
 }
 
-// trailing is a row with one more column at its end.
-type trailing struct {
+// extraColumn is a row with one more column at its end, which Scan stores in dest.
+type extraColumn struct {
 	database.Row
-	last any
+	dest any
 }
 
-func (t trailing) Scan(dest ...any) error { return t.Row.Scan(append(dest, t.last)...) }
+func (e extraColumn) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest)...) }

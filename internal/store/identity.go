@@ -9,18 +9,20 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// IdentitySecret returns an app's identity secret, the zero one when it has none.
+// IdentitySecret returns the identity secret of an app, or the zero value if it has none.
 func (s *Store) IdentitySecret(ctx context.Context, accountID, appID feedback.ID) (feedback.IdentitySecret, error) {
 	return readIdentitySecret(ctx, s.db.Reader(), accountID, appID)
 }
 
-// MakeIdentitySecret returns the identity secret of an app, which is made when it has
-// none, and when the caller wants to rotate it. It refuses with ErrAppNotFound.
-func (s *Store) MakeIdentitySecret(ctx context.Context, accountID, appID feedback.ID, by feedback.Actor, rotate bool) (feedback.IdentitySecret, error) {
+// MakeIdentitySecret returns the identity secret of an app. It generates one if the app has
+// none or rotate is true. It returns ErrAppNotFound if the app does not exist.
+func (s *Store) MakeIdentitySecret(
+	ctx context.Context, accountID, appID feedback.ID, by feedback.Actor, rotate bool,
+) (feedback.IdentitySecret, error) {
 	var secret feedback.IdentitySecret
 	next := feedback.NewIdentitySecret(s.rand)
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		// Behind the gate nobody else makes one, and the app is not deleted meanwhile.
+		// The gate keeps other calls from generating a secret, and the app from being deleted.
 		if err := s.lock(ctx, tx, accountID, appID); err != nil {
 			return err
 		}
@@ -33,8 +35,9 @@ func (s *Store) MakeIdentitySecret(ctx context.Context, accountID, appID feedbac
 		}
 		now := s.now()
 		secret = old.Rotated(next, now)
-		_, err = tx.ExecContext(ctx, `INSERT INTO app_secrets (account_id, app_id, secret, previous, previous_until) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (account_id, app_id) DO UPDATE SET secret = excluded.secret, previous = excluded.previous, previous_until = excluded.previous_until`,
+		_, err = tx.ExecContext(ctx, `INSERT INTO app_secrets (account_id, app_id, secret, previous, previous_until)
+			VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id, app_id) DO UPDATE SET
+			secret = excluded.secret, previous = excluded.previous, previous_until = excluded.previous_until`,
 			accountID, appID, secret.Secret, secret.Previous, secret.PreviousValidUntil)
 		if err != nil {
 			return err
@@ -48,9 +51,12 @@ func (s *Store) MakeIdentitySecret(ctx context.Context, accountID, appID feedbac
 	return secret, err
 }
 
-func readIdentitySecret(ctx context.Context, q database.Queryer, accountID, appID feedback.ID) (feedback.IdentitySecret, error) {
+func readIdentitySecret(
+	ctx context.Context, q database.Queryer, accountID, appID feedback.ID,
+) (feedback.IdentitySecret, error) {
 	var secret feedback.IdentitySecret
-	err := q.QueryRowContext(ctx, "SELECT secret, previous, previous_until FROM app_secrets WHERE account_id = $1 AND app_id = $2", accountID, appID).
+	err := q.QueryRowContext(ctx, "SELECT secret, previous, previous_until FROM app_secrets"+
+		" WHERE account_id = $1 AND app_id = $2", accountID, appID).
 		Scan(&secret.Secret, &secret.Previous, &secret.PreviousValidUntil)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil

@@ -10,34 +10,36 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// How long links work by which users give themselves a password.
+// How long join links are valid.
 const (
 	inviteLife   = 7 * 24 * time.Hour
 	recoveryLife = 24 * time.Hour
 )
 
-// JoinLink is a secret by which a user gets a password. Only its hash is stored.
+// JoinLink lets a user set a password, to accept an invitation or to recover access. The
+// database has only the hash of the token.
 type JoinLink struct {
 	Token   string
 	Expires feedback.Time
 }
 
-// Invitee is whom a link is for.
+// Invitee is the user of a join link.
 type Invitee struct {
 	feedback.Member
 	Account feedback.Account
 }
 
-// InviteUser adds a user without a password and makes a link by which they choose one. It
-// refuses with ErrForbidden, and with ErrEmailTaken when another user of the account has the
-// e-mail.
-func (s *Store) InviteUser(ctx context.Context, accountID, by feedback.ID, user NewUser) (m feedback.Member, link JoinLink, err error) {
+// InviteUser adds a user without a password, and creates a link with which they choose one.
+// It returns ErrForbidden, or ErrEmailTaken if another user of the account has the e-mail.
+func (s *Store) InviteUser(
+	ctx context.Context, accountID, by feedback.ID, user NewUser,
+) (m feedback.Member, link JoinLink, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		who, err := manager(ctx, tx, accountID, by)
+		actor, err := lockActor(ctx, tx, accountID, by)
 		if err != nil {
 			return err
 		}
-		if err := checkRole(who, user.Role); err != nil {
+		if err := checkRole(actor, user.Role); err != nil {
 			return err
 		}
 		user.PasswordHash = ""
@@ -52,19 +54,21 @@ func (s *Store) InviteUser(ctx context.Context, accountID, by feedback.ID, user 
 	return m, link, err
 }
 
-// RecoverUser makes a link by which a user chooses another password, or accepts an
-// invitation after all; the one before ends. It refuses with ErrUserNotFound and
+// RecoverUser creates a link with which a user resets their password or accepts their
+// invitation. It replaces the user's previous link. It returns ErrUserNotFound or
 // ErrForbidden.
 func (s *Store) RecoverUser(ctx context.Context, accountID, by, id feedback.ID) (link JoinLink, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, m, err := managed(ctx, tx, accountID, by, id)
+		_, m, err := lockManaged(ctx, tx, accountID, by, id)
 		if err != nil {
 			return err
 		}
 		if link, err = s.addLink(ctx, tx, accountID, by, m); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{Kind: feedback.RecoveryLinkMade, Actor: userActor(by), After: named(m)})
+		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{
+			Kind: feedback.RecoveryLinkMade, Actor: userActor(by), After: userFields(m),
+		})
 	})
 	return link, err
 }
@@ -75,19 +79,20 @@ func (s *Store) addLink(ctx context.Context, tx *sql.Tx, accountID, by feedback.
 		life = inviteLife
 	}
 	link := JoinLink{feedback.NewToken(feedback.JoinToken, accountID, s.rand), feedback.At(s.now().Add(life))}
-	_, err := tx.ExecContext(ctx, `INSERT INTO join_links (account_id, user_id, token_hash, made_by, expires_at) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (account_id, user_id) DO UPDATE SET token_hash = excluded.token_hash, made_by = excluded.made_by, expires_at = excluded.expires_at`,
+	_, err := tx.ExecContext(ctx, `INSERT INTO join_links (account_id, user_id, token_hash, made_by, expires_at)
+		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id, user_id) DO UPDATE SET
+		token_hash = excluded.token_hash, made_by = excluded.made_by, expires_at = excluded.expires_at`,
 		accountID, m.ID, hashArg(feedback.HashSecret(link.Token)), by, link.Expires)
 	return link, err
 }
 
-// Invitee returns whom a link is for. It refuses with ErrJoinLinkNotFound.
+// Invitee returns the user of a link, or ErrJoinLinkNotFound.
 func (s *Store) Invitee(ctx context.Context, token string) (Invitee, error) {
 	return s.invitee(ctx, s.db.Reader(), token)
 }
 
-// invitee refuses links that whoever made them could not make any more: somebody who was
-// promoted since is not to be taken over by those below, nor anybody by who was removed.
+// invitee is Invitee. A link is invalid if its creator has been removed or may no longer
+// manage the user. Otherwise, an admin could take over a user who has become an owner.
 func (s *Store) invitee(ctx context.Context, q database.Queryer, token string) (i Invitee, err error) {
 	accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 	if !ok {
@@ -108,11 +113,13 @@ func (s *Store) invitee(ctx context.Context, q database.Queryer, token string) (
 	return i, err
 }
 
-// AcceptLink gives a user the password that they have chosen, and the name unless it is
-// nil, ends the link and all of the user's sessions, and opens one. Of all who use a link
-// at once, one gets there; it refuses the others with ErrJoinLinkNotFound. While somebody of
-// another account logs in with the user's e-mail, it refuses with ErrEmailTaken.
-func (s *Store) AcceptLink(ctx context.Context, token, passwordHash string, name *string, userAgent string) (session Session, tokens Tokens, err error) {
+// AcceptLink sets the user's password, and their name unless it is nil. It ends the link and
+// all of the user's sessions, and opens a new session. Only one of several concurrent calls
+// succeeds; the others return ErrJoinLinkNotFound. AcceptLink returns ErrEmailTaken if a user
+// of another account logs in with the e-mail.
+func (s *Store) AcceptLink(
+	ctx context.Context, token, passwordHash string, name *string, userAgent string,
+) (session Session, tokens Tokens, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 		if !ok {
@@ -153,28 +160,29 @@ func (s *Store) AcceptLink(ctx context.Context, token, passwordHash string, name
 		if session.ID, tokens, err = s.addSession(ctx, tx, accountID, i.ID, userAgent); err != nil {
 			return err
 		}
-		c := feedback.Change{Kind: feedback.PasswordReset, Actor: userActor(i.ID), After: named(i.Member)}
+		c := feedback.Change{Kind: feedback.PasswordReset, Actor: userActor(i.ID), After: userFields(i.Member)}
 		if i.Invited {
 			c.Kind = feedback.UserJoined
 		}
 		if i.Name != old.Name {
-			c.Before = named(old)
+			c.Before = userFields(old)
 		}
 		return s.record(ctx, tx, accountID, now, c)
 	})
 	return session, tokens, err
 }
 
-// endLink ends a user's link, if there is one.
+// endLink deletes a user's link, if there is one.
 func endLink(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {
 	_, err := tx.ExecContext(ctx, "DELETE FROM join_links WHERE account_id = $1 AND user_id = $2", accountID, userID)
 	return err
 }
 
-// forgetLinks removes links whose time is over.
-func (s *Store) forgetLinks(ctx context.Context, accountID feedback.ID) error {
+// sweepLinks deletes expired links.
+func (s *Store) sweepLinks(ctx context.Context, accountID feedback.ID) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM join_links WHERE account_id = $1 AND expires_at < $2", accountID, feedback.At(s.now()))
+		_, err := tx.ExecContext(ctx, "DELETE FROM join_links WHERE account_id = $1 AND expires_at < $2",
+			accountID, feedback.At(s.now()))
 		return err
 	})
 }

@@ -10,26 +10,28 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Merged requests are a tree: merged_parent_id is what each was merged into, and
-// merged_into_id the root, where its votes count. Taken out again, a request takes along
-// what had been merged into it.
+// Merged requests form a tree: merged_parent_id is the request that a request was merged
+// into, and merged_into_id is the root, where its votes count. Unmerging a request moves its
+// whole subtree.
 
-// touched is what every change of a row changes. In the bin updated_at is when the
-// request went there; the time of the change is $2.
+// touched is the assignment that each change of a request includes. The time of the change is
+// $2. A request in the bin keeps its updated_at, which is when it was moved there.
 const touched = "version = version + 1, updated_at = CASE WHEN box = 'bin' THEN updated_at ELSE $2 END"
 
-// member is a request that is merged.
-type member struct {
+// merged is a merged request.
+type merged struct {
 	id, appID, parent, root feedback.ID
 	box                     feedback.Box
-	former                  feedback.Status // before it was merged
+	former                  feedback.Status // the status before the merge
 	votes                   int64
 }
 
-// MergeRequest merges a request into another one, or into the root of that. Merged
-// there already, it is returned as it is, so that a merge can be sent again. It refuses
-// with ErrRequestNotFound, ErrMerged, or a fault of into_id.
-func (s *Store) MergeRequest(ctx context.Context, accountID, id, intoID feedback.ID, by feedback.Actor) (r feedback.Request, err error) {
+// MergeRequest merges a request into another one, and returns the merged request. It changes
+// nothing if the request was merged into that one before, so clients can retry. It returns
+// ErrRequestNotFound or an error of Request.CheckMerge.
+func (s *Store) MergeRequest(
+	ctx context.Context, accountID, id, intoID feedback.ID, by feedback.Actor,
+) (r feedback.Request, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
@@ -59,59 +61,65 @@ func (s *Store) MergeRequest(ctx context.Context, accountID, id, intoID feedback
 	return r, err
 }
 
-// mergedInto reports whether a request was merged into another one, and neither is in
-// the bin.
+// mergedInto reports whether r was merged into the request into, and neither is in the bin.
 func mergedInto(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r, into feedback.Request) (yes bool, err error) {
 	if r.MergedIntoID == nil || r.Box == feedback.Bin || into.Box == feedback.Bin {
 		return false, nil
 	}
-	err = tx.QueryRowContext(ctx, "SELECT merged_parent_id = $3 FROM requests WHERE account_id = $1 AND id = $2", accountID, r.ID, into.ID).Scan(&yes)
+	err = tx.QueryRowContext(ctx, "SELECT merged_parent_id = $3 FROM requests WHERE account_id = $1 AND id = $2",
+		accountID, r.ID, into.ID).Scan(&yes)
 	return yes, err
 }
 
-// merge merges r, with what is merged into it, into another one whose root is given.
-func (s *Store) merge(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r, into, root feedback.Request) error {
+// merge merges r and its subtree into the request into, whose root is given.
+func (s *Store) merge(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r, into, root feedback.Request,
+) error {
 	now := feedback.At(s.now())
 	for _, one := range []feedback.Request{r, root} {
 		if err := keepSubmitter(ctx, tx, accountID, one); err != nil {
 			return err
 		}
 	}
-	followers, err := readMembers(ctx, tx, accountID, r.ID)
+	descendants, err := readMerged(ctx, tx, accountID, r.ID)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE requests SET status = $3, merged_into_id = $4, merged_parent_id = $5, merged_status = $6, "+answered("$7")+" WHERE account_id = $1 AND id = $2",
-		accountID, r.ID, string(feedback.Duplicate), root.ID, into.ID, string(r.Status), answerAt(by.Kind == feedback.ByUser, now))
+	_, err = tx.ExecContext(ctx, "UPDATE requests SET status = $3, merged_into_id = $4, merged_parent_id = $5, merged_status = $6, "+
+		setAnswered("$7")+" WHERE account_id = $1 AND id = $2", accountID, r.ID, string(feedback.Duplicate), root.ID, into.ID,
+		string(r.Status), answeredAt(by.Kind == feedback.ByUser, now))
 	if err != nil {
 		return err
 	}
-	if err := follow(ctx, tx, accountID, followers, root.ID, now); err != nil {
+	if err := setRoot(ctx, tx, accountID, descendants, root.ID, now); err != nil {
 		return err
 	}
-	votes, err := settleVotes(ctx, tx, accountID, now, r.ID, root.ID)
+	votes, err := recountVotes(ctx, tx, accountID, now, r.ID, root.ID)
 	if err != nil {
 		return err
 	}
-	merged := r
-	merged.Status, merged.MergedIntoID, merged.Votes = feedback.Duplicate, &root.ID, votes[r.ID]
-	if err := s.move(ctx, tx, accountID, r, merged); err != nil {
+	after := r
+	after.Status, after.MergedIntoID, after.Votes = feedback.Duplicate, &root.ID, votes[r.ID]
+	if err := s.move(ctx, tx, accountID, r, after); err != nil {
 		return err
 	}
 	kind := feedback.Change{Kind: feedback.RequestMerged, Actor: by, AppID: &r.AppID}
 	first, second := kind, kind
 	first.RequestID, second.RequestID = &r.ID, &root.ID
-	first.Before, first.After = feedback.Diff(r, merged)
+	first.Before, first.After = feedback.Diff(r, after)
 	second.Before, second.After = votesBefore(root.Votes, votes[root.ID])
 	second.After["merged_id"] = r.ID
-	return s.record(ctx, tx, accountID, now, append([]feedback.Change{first, second}, followed(kind, followers, root.ID)...)...)
+	changes := append([]feedback.Change{first, second}, rootChanges(kind, descendants, root.ID)...)
+	return s.record(ctx, tx, accountID, now, changes...)
 }
 
-// UnmergeRequest takes a request out of the one into which it was merged, with what had
-// been merged into it: both are as if it had never been merged, but for votes that were
-// given to the other one meanwhile. A request that is not merged is returned as it is.
-// It refuses with ErrRequestNotFound.
-func (s *Store) UnmergeRequest(ctx context.Context, accountID, id feedback.ID, by feedback.Actor) (r feedback.Request, err error) {
+// UnmergeRequest undoes the merge of a request, which keeps its own subtree, and returns the
+// request. Votes that were given since at the root stay there. It changes nothing if the
+// request is not merged. It returns ErrRequestNotFound if the request does not exist or is in
+// the bin.
+func (s *Store) UnmergeRequest(
+	ctx context.Context, accountID, id feedback.ID, by feedback.Actor,
+) (r feedback.Request, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
@@ -126,17 +134,17 @@ func (s *Store) UnmergeRequest(ctx context.Context, accountID, id feedback.ID, b
 		if err != nil {
 			return err
 		}
-		members, err := readMembers(ctx, tx, accountID, root.ID)
+		all, err := readMerged(ctx, tx, accountID, root.ID)
 		if err != nil {
 			return err
 		}
-		head := slices.IndexFunc(members, func(m member) bool { return m.id == id })
-		changes, err := s.takeOut(ctx, tx, accountID, by, members[head:head+1], members)
+		i := slices.IndexFunc(all, func(m merged) bool { return m.id == id })
+		changes, err := s.unmerge(ctx, tx, accountID, by, all[i:i+1], all)
 		if err != nil {
 			return err
 		}
 		now := feedback.At(s.now())
-		votes, err := settleVotes(ctx, tx, accountID, now, root.ID)
+		votes, err := recountVotes(ctx, tx, accountID, now, root.ID)
 		if err != nil {
 			return err
 		}
@@ -152,116 +160,123 @@ func (s *Store) UnmergeRequest(ctx context.Context, accountID, id feedback.ID, b
 	return r, err
 }
 
-// takeOut gives requests their former status, and makes each the root of what had been
-// merged into it. It returns what is to be logged, theirs first.
-func (s *Store) takeOut(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, heads, members []member) ([]feedback.Change, error) {
+// unmerge restores the former status of requests, and makes each the root of its subtree. The
+// slice all has all merged requests of the tree. unmerge returns the changes to log, those of
+// the unmerged requests first. It does not recount the votes of the previous root.
+func (s *Store) unmerge(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, unmerged, all []merged,
+) ([]feedback.Change, error) {
 	now := feedback.At(s.now())
 	byStatus := map[feedback.Status][]feedback.ID{}
 	deltas := map[countKey]int64{}
 	var ids []feedback.ID
-	var followers []feedback.Change
-	children := childrenOf(members)
-	for _, head := range heads {
-		ids = append(ids, head.id)
-		byStatus[head.former] = append(byStatus[head.former], head.id)
-		deltas[countKey{head.appID, head.box, feedback.Duplicate}]--
-		deltas[countKey{head.appID, head.box, head.former}]++
-		below := subtree(children, head.id)
-		if err := follow(ctx, tx, accountID, below, head.id, now); err != nil {
+	var ofDescendants []feedback.Change
+	children := childrenOf(all)
+	for _, m := range unmerged {
+		ids = append(ids, m.id)
+		byStatus[m.former] = append(byStatus[m.former], m.id)
+		deltas[countKey{m.appID, m.box, feedback.Duplicate}]--
+		deltas[countKey{m.appID, m.box, m.former}]++
+		descendants := descendantsOf(children, m.id)
+		if err := setRoot(ctx, tx, accountID, descendants, m.id, now); err != nil {
 			return nil, err
 		}
-		followers = append(followers, followed(feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &head.appID}, below, head.id)...)
+		kind := feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &m.appID}
+		ofDescendants = append(ofDescendants, rootChanges(kind, descendants, m.id)...)
 	}
 	for _, status := range feedback.Statuses() {
-		for _, some := range database.Powers(byStatus[status]) {
+		for _, piece := range database.Powers(byStatus[status]) {
 			p := database.Parameters{accountID, string(status)}
 			if _, err := tx.ExecContext(ctx,
 				"UPDATE requests SET status = $2, merged_into_id = NULL, merged_parent_id = NULL, merged_status = NULL"+
-					" WHERE account_id = $1 AND id IN ("+database.List(&p, some)+")", p...); err != nil {
+					" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...); err != nil {
 				return nil, err
 			}
 		}
 	}
-	votes, err := settleVotes(ctx, tx, accountID, now, ids...)
+	votes, err := recountVotes(ctx, tx, accountID, now, ids...)
 	if err != nil {
 		return nil, err
 	}
-	changes := make([]feedback.Change, 0, len(heads)+len(followers))
-	for _, head := range heads {
-		c := feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &head.appID, RequestID: &head.id}
-		c.Before, c.After = votesBefore(head.votes, votes[head.id])
-		c.Before["status"], c.After["status"] = feedback.Duplicate, head.former
-		c.Before["merged_into_id"], c.After["merged_into_id"] = head.root, nil
+	changes := make([]feedback.Change, 0, len(unmerged)+len(ofDescendants))
+	for _, m := range unmerged {
+		c := feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &m.appID, RequestID: &m.id}
+		c.Before, c.After = votesBefore(m.votes, votes[m.id])
+		c.Before["status"], c.After["status"] = feedback.Duplicate, m.former
+		c.Before["merged_into_id"], c.After["merged_into_id"] = m.root, nil
 		changes = append(changes, c)
 	}
-	return append(changes, followers...), s.count(ctx, tx, accountID, deltas)
+	return append(changes, ofDescendants...), s.count(ctx, tx, accountID, deltas)
 }
 
-// setFree takes requests out of others that go for good: what was merged into one that
-// is merged itself is then merged into what that was merged into, and what was merged
-// into one that was not is as if it had never been merged.
-func (s *Store) setFree(ctx context.Context, tx *sql.Tx, accountID feedback.ID, gone []feedback.ID) error {
+// unmergePurged removes requests that are about to be purged from their trees. The children
+// of a merged request move to its parent, and the children of a root are unmerged.
+func (s *Store) unmergePurged(ctx context.Context, tx *sql.Tx, accountID feedback.ID, purged []feedback.ID) error {
 	p := database.Parameters{accountID}
-	merged := " IN (SELECT %s FROM requests WHERE account_id = $1 AND merged_into_id IS NOT NULL AND id IN (" + database.List(&p, gone) + "))"
-	for n := int64(1); n > 0; { // until no parent is among them
+	ofMerged := " IN (SELECT %s FROM requests" +
+		" WHERE account_id = $1 AND merged_into_id IS NOT NULL AND id IN (" + database.List(&p, purged) + "))"
+	for n := int64(1); n > 0; { // a parent may be purged as well
 		var err error
 		n, err = database.Changed(ctx, tx,
 			`UPDATE requests AS m SET merged_parent_id =
 				(SELECT p.merged_parent_id FROM requests p WHERE p.account_id = $1 AND p.id = m.merged_parent_id)
-			WHERE m.account_id = $1 AND m.merged_into_id`+fmt.Sprintf(merged, "merged_into_id")+" AND m.merged_parent_id"+fmt.Sprintf(merged, "id"), p...)
+			WHERE m.account_id = $1 AND m.merged_into_id`+fmt.Sprintf(ofMerged, "merged_into_id")+
+				" AND m.merged_parent_id"+fmt.Sprintf(ofMerged, "id"), p...)
 		if err != nil {
 			return err
 		}
 	}
-	members, err := readMembers(ctx, tx, accountID, gone...)
+	left, err := readMerged(ctx, tx, accountID, purged...)
 	if err != nil {
 		return err
 	}
-	members = slices.DeleteFunc(members, func(m member) bool { return slices.Contains(gone, m.id) })
-	heads := slices.DeleteFunc(slices.Clone(members), func(m member) bool { return m.parent != m.root })
-	if len(heads) == 0 {
+	left = slices.DeleteFunc(left, func(m merged) bool { return slices.Contains(purged, m.id) })
+	children := slices.DeleteFunc(slices.Clone(left), func(m merged) bool { return m.parent != m.root })
+	if len(children) == 0 {
 		return nil
 	}
-	changes, err := s.takeOut(ctx, tx, accountID, feedback.Service(), heads, members)
+	changes, err := s.unmerge(ctx, tx, accountID, feedback.Service(), children, left)
 	if err != nil {
 		return err
 	}
 	return s.record(ctx, tx, accountID, feedback.At(s.now()), changes...)
 }
 
-// readMembers returns the requests that are merged into one of the roots.
-func readMembers(ctx context.Context, tx *sql.Tx, accountID feedback.ID, roots ...feedback.ID) ([]member, error) {
+// readMerged returns all merged requests of the trees with the given roots, by id.
+func readMerged(ctx context.Context, tx *sql.Tx, accountID feedback.ID, roots ...feedback.ID) ([]merged, error) {
 	p := database.Parameters{accountID}
-	return database.All(ctx, tx, func(r database.Row) (m member, err error) {
+	return database.All(ctx, tx, func(r database.Row) (m merged, err error) {
 		err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.votes)
 		return m, err
 	}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, votes FROM requests"+
 		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, roots)+") ORDER BY id", p...)
 }
 
-func childrenOf(members []member) map[feedback.ID][]member {
-	children := map[feedback.ID][]member{}
-	for _, m := range members {
+func childrenOf(all []merged) map[feedback.ID][]merged {
+	children := map[feedback.ID][]merged{}
+	for _, m := range all {
 		children[m.parent] = append(children[m.parent], m)
 	}
 	return children
 }
 
-// subtree is what was merged into a request, and into that, and so on.
-func subtree(children map[feedback.ID][]member, id feedback.ID) []member {
-	below := slices.Clone(children[id])
-	for i := 0; i < len(below); i++ {
-		below = append(below, children[below[i].id]...)
+// descendantsOf returns the subtree of a request without the request itself.
+func descendantsOf(children map[feedback.ID][]merged, id feedback.ID) []merged {
+	descendants := slices.Clone(children[id])
+	for i := 0; i < len(descendants); i++ {
+		descendants = append(descendants, children[descendants[i].id]...)
 	}
-	return below
+	return descendants
 }
 
-// follow makes merged requests count at another root.
-func follow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, members []member, root feedback.ID, now feedback.Time) error {
-	for _, some := range database.Powers(members) {
+// setRoot changes the root of merged requests.
+func setRoot(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []merged, root feedback.ID, now feedback.Time,
+) error {
+	for _, piece := range database.Powers(requests) {
 		p := database.Parameters{accountID, now, root}
-		ids := make([]feedback.ID, 0, len(some))
-		for _, m := range some {
+		ids := make([]feedback.ID, 0, len(piece))
+		for _, m := range piece {
 			ids = append(ids, m.id)
 		}
 		if _, err := tx.ExecContext(ctx, "UPDATE requests SET merged_into_id = $3, "+touched+
@@ -272,10 +287,10 @@ func follow(ctx context.Context, tx *sql.Tx, accountID feedback.ID, members []me
 	return nil
 }
 
-// followed is what the log says of members that have got another root.
-func followed(c feedback.Change, members []member, root feedback.ID) []feedback.Change {
-	changes := make([]feedback.Change, 0, len(members))
-	for _, m := range members {
+// rootChanges returns a copy of c for each request, with the change of its root.
+func rootChanges(c feedback.Change, requests []merged, root feedback.ID) []feedback.Change {
+	changes := make([]feedback.Change, 0, len(requests))
+	for _, m := range requests {
 		c.RequestID = &m.id
 		c.Before, c.After = map[string]any{"merged_into_id": m.root}, map[string]any{"merged_into_id": root}
 		changes = append(changes, c)
@@ -283,13 +298,16 @@ func followed(c feedback.Change, members []member, root feedback.ID) []feedback.
 	return changes
 }
 
-// settleVotes makes counters the number of people who count there, and returns them.
-func settleVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, now feedback.Time, ids ...feedback.ID) (map[feedback.ID]int64, error) {
+// recountVotes sets the number of votes of requests to the number of people whose votes count
+// there, and returns it by id.
+func recountVotes(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, now feedback.Time, ids ...feedback.ID,
+) (map[feedback.ID]int64, error) {
 	votes := make(map[feedback.ID]int64, len(ids))
-	for _, some := range database.Powers(ids) {
+	for _, piece := range database.Powers(ids) {
 		p := database.Parameters{accountID, now}
 		counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests AS r SET votes = "+peopleHere+", "+touched+
-			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, some)+") RETURNING id, votes", p...)
+			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, piece)+") RETURNING id, votes", p...)
 		if err != nil {
 			return nil, err
 		}
@@ -300,19 +318,24 @@ func settleVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, now fee
 	return votes, nil
 }
 
-// settleRoots counts again at roots of which members came out of the bin, or went there.
-func (s *Store) settleRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, roots ...feedback.ID) error {
+// recountRoots recounts the votes of roots after requests merged into them have entered or
+// left the bin, and logs the changes.
+func (s *Store) recountRoots(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, roots ...feedback.ID,
+) error {
 	for _, id := range roots {
 		var appID feedback.ID
 		var votes, people int64
-		err := tx.QueryRowContext(ctx, "SELECT r.app_id, r.votes, "+peopleHere+" FROM requests r WHERE r.account_id = $1 AND r.id = $2", accountID, id).Scan(&appID, &votes, &people)
+		err := tx.QueryRowContext(ctx, "SELECT r.app_id, r.votes, "+peopleHere+" FROM requests r"+
+			" WHERE r.account_id = $1 AND r.id = $2", accountID, id).Scan(&appID, &votes, &people)
 		if err != nil {
 			return err
 		}
 		if votes == people {
 			continue
 		}
-		if err := s.countVotes(ctx, tx, accountID, feedback.Change{Kind: feedback.RequestUpdated, Actor: by, AppID: &appID}, people-votes, id); err != nil {
+		c := feedback.Change{Kind: feedback.RequestUpdated, Actor: by, AppID: &appID}
+		if err := s.countVotes(ctx, tx, accountID, c, people-votes, id); err != nil {
 			return err
 		}
 	}

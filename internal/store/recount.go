@@ -9,24 +9,24 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Miscount is a counter that did not agree with the rows: how many requests an app has
-// in a box and a status, or how many votes or comments one request has.
+// Miscount is a counter that did not match the rows: the number of requests of an app in a
+// box and a status, or the number of votes or comments of a request.
 type Miscount struct {
 	AccountID, AppID feedback.ID
 	Box, Status      string
-	RequestID        *feedback.ID // of votes and comments
-	Of               string       // requests, votes, comments
+	RequestID        *feedback.ID // for votes and comments, nil otherwise
+	Of               string       // "requests", "votes" or "comments"
 	Counted, Rows    int64
 }
 
-// recountChunk is for how many requests votes and comments are counted in one
+// recountChunk is the number of requests whose votes and comments are counted in one
 // transaction.
 const recountChunk = 1000
 
-// Recount compares the counters of every app and of every request with the rows,
-// repairs those that are wrong and returns them. The log of changes gets an entry for
-// each request whose votes or comments are repaired. An app's writers wait while its
-// requests are being counted, but not while all their votes and comments are.
+// Recount compares the counters of all apps and requests with the rows, corrects the wrong
+// ones and returns them. It logs a change for each request whose votes or comments it
+// corrects. Writes to an app wait while its requests are counted. Votes and comments are
+// counted in chunks, and writes can run between the chunks.
 func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 	type appKey struct{ accountID, id feedback.ID }
 	apps, err := database.All(ctx, s.db.Reader(), func(r database.Row) (k appKey, err error) {
@@ -62,10 +62,11 @@ func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID fee
 	if err := s.lock(ctx, tx, accountID, appID); err != nil {
 		return nil, err
 	}
-	if _, err := readApp(ctx, tx, accountID, appID); err != nil { // deleted meanwhile: no gate must stay
+	// The error rolls back the gate that lock has inserted if the app is deleted.
+	if _, err := readApp(ctx, tx, accountID, appID); err != nil {
 		return nil, err
 	}
-	// Rows without a counter and counters without rows both show up in the union.
+	// The union covers rows without a counter and counters without rows.
 	wrong, err := database.All(ctx, tx, func(r database.Row) (Miscount, error) {
 		m := Miscount{AccountID: accountID, AppID: appID, Of: "requests"}
 		err := r.Scan(&m.Box, &m.Status, &m.Counted, &m.Rows)
@@ -88,14 +89,16 @@ func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID fee
 	return wrong, s.count(ctx, tx, accountID, deltas)
 }
 
-// tallies are a request's counters and its rows.
+// tallies are the counters of a request and the numbers that its rows give.
 type tallies struct {
-	id                              feedback.ID
-	votes, people, comments, spoken int64
+	id                                   feedback.ID
+	votes, people, comments, commentRows int64
 }
 
-// recountRequests counts the votes and comments of an app's requests.
-func (s *Store) recountRequests(ctx context.Context, accountID, appID feedback.ID, box feedback.Box) ([]Miscount, error) {
+// recountRequests recounts the votes and comments of an app's requests in a box.
+func (s *Store) recountRequests(
+	ctx context.Context, accountID, appID feedback.ID, box feedback.Box,
+) ([]Miscount, error) {
 	var wrong []Miscount
 	var after feedback.ID
 	for n := recountChunk; n == recountChunk; {
@@ -109,10 +112,12 @@ func (s *Store) recountRequests(ctx context.Context, accountID, appID feedback.I
 				return err
 			}
 			some, err = database.All(ctx, tx, func(r database.Row) (t tallies, err error) {
-				err = r.Scan(&t.id, &t.votes, &t.people, &t.comments, &t.spoken)
+				err = r.Scan(&t.id, &t.votes, &t.people, &t.comments, &t.commentRows)
 				return t, err
-			}, "SELECT r.id, r.votes, "+peopleHere+`, r.comments, (SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id)
-				FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = $3 AND r.id > $4 ORDER BY r.id ASC NULLS FIRST LIMIT CAST($5 AS BIGINT)`,
+			}, "SELECT r.id, r.votes, "+peopleHere+`, r.comments,
+					(SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id)
+				FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = $3 AND r.id > $4
+				ORDER BY r.id ASC NULLS FIRST LIMIT CAST($5 AS BIGINT)`,
 				accountID, appID, string(box), after, recountChunk)
 			if err != nil {
 				return err
@@ -131,9 +136,11 @@ func (s *Store) recountRequests(ctx context.Context, accountID, appID feedback.I
 	return wrong, nil
 }
 
-// repair sets the counters that are wrong, and logs it. Without rows there may be one
-// vote, that of the submitter.
-func (s *Store) repair(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box feedback.Box, some []tallies) ([]Miscount, error) {
+// repair corrects the wrong counters of requests and logs the changes. A request without
+// rows may have one vote, the submitter's.
+func (s *Store) repair(
+	ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box feedback.Box, some []tallies,
+) ([]Miscount, error) {
 	now := feedback.At(s.now())
 	var wrong []Miscount
 	var changes []feedback.Change
@@ -141,14 +148,17 @@ func (s *Store) repair(ctx context.Context, tx *sql.Tx, accountID, appID feedbac
 		if t.people == 0 {
 			t.people = max(0, min(t.votes, 1))
 		}
-		if t.votes == t.people && t.comments == t.spoken {
+		if t.votes == t.people && t.comments == t.commentRows {
 			continue
 		}
 		c := feedback.Change{
 			Kind: feedback.RequestRecounted, Actor: feedback.Command(), AppID: &appID, RequestID: &t.id,
 			Before: map[string]any{}, After: map[string]any{},
 		}
-		for _, m := range []Miscount{{Of: "votes", Counted: t.votes, Rows: t.people}, {Of: "comments", Counted: t.comments, Rows: t.spoken}} {
+		for _, m := range []Miscount{
+			{Of: "votes", Counted: t.votes, Rows: t.people},
+			{Of: "comments", Counted: t.comments, Rows: t.commentRows},
+		} {
 			if m.Counted != m.Rows {
 				m.AccountID, m.AppID, m.Box, m.RequestID = accountID, appID, string(box), &t.id
 				wrong = append(wrong, m)
@@ -156,7 +166,7 @@ func (s *Store) repair(ctx context.Context, tx *sql.Tx, accountID, appID feedbac
 			}
 		}
 		_, err := tx.ExecContext(ctx, "UPDATE requests SET votes = $4, comments = $5, "+touched+" WHERE account_id = $1 AND id = $3",
-			accountID, now, t.id, t.people, t.spoken)
+			accountID, now, t.id, t.people, t.commentRows)
 		if err != nil {
 			return nil, err
 		}

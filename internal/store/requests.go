@@ -11,8 +11,8 @@ import (
 	"gatherkit/internal/row"
 )
 
-// Request returns a request of the account that is not in the bin, or
-// ErrRequestNotFound.
+// Request returns a request of the account. It returns ErrRequestNotFound if the request does
+// not exist or is in the bin.
 func (s *Store) Request(ctx context.Context, accountID, id feedback.ID) (feedback.Request, error) {
 	r, err := readRequest(ctx, s.db.Reader(), accountID, id)
 	if err == nil && r.Box == feedback.Bin {
@@ -21,10 +21,12 @@ func (s *Store) Request(ctx context.Context, accountID, id feedback.ID) (feedbac
 	return r, err
 }
 
-// ChangeRequest reads a request, lets change alter it and saves what is different,
-// all in one transaction; requests in the bin are handed to change, too. It refuses
-// with ErrRequestNotFound, and with what change refuses with.
-func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.Request) error) (feedback.Request, error) {
+// ChangeRequest reads a request, which may be in the bin, calls change to modify it, and
+// saves the differences. It returns ErrRequestNotFound, ErrMerged if a merged request would
+// get another status, a field error for an unknown assignee, or the error of change.
+func (s *Store) ChangeRequest(
+	ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.Request) error,
+) (feedback.Request, error) {
 	var r feedback.Request
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
@@ -40,14 +42,14 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 		}
 		r.Version++
 		r.UpdatedAt = feedback.At(s.now())
-		if err := s.saveRequest(ctx, tx, accountID, old, r, answers(by, old, r)); err != nil {
+		if err := s.saveRequest(ctx, tx, accountID, old, r, isAnswer(by, old, r)); err != nil {
 			return err
 		}
 		if err := s.move(ctx, tx, accountID, old, r); err != nil {
 			return err
 		}
 		if r.MergedIntoID != nil && r.Box != old.Box {
-			if err := s.settleRoots(ctx, tx, accountID, by, *r.MergedIntoID); err != nil {
+			if err := s.recountRoots(ctx, tx, accountID, by, *r.MergedIntoID); err != nil {
 				return err
 			}
 		}
@@ -58,7 +60,8 @@ func (s *Store) ChangeRequest(ctx context.Context, accountID, id feedback.ID, by
 	return r, err
 }
 
-// alter lets change alter a request. A merged one is a duplicate until it is taken out.
+// alter calls change, and returns ErrMerged if it changes the status of a merged request,
+// which is duplicate until the request is unmerged.
 func alter(r *feedback.Request, change func(*feedback.Request) error) error {
 	status := r.Status
 	if err := change(r); err != nil {
@@ -70,8 +73,8 @@ func alter(r *feedback.Request, change func(*feedback.Request) error) error {
 	return nil
 }
 
-// lockRequest takes the gate of a request's app and returns the request: what was read
-// counts only behind the gate, where nobody else changes it.
+// lockRequest locks the gate of the request's app and returns the request. It reads the
+// request twice: first to find the app, and again once no other transaction can change it.
 func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) (feedback.Request, error) {
 	r, err := readRequest(ctx, tx, accountID, id)
 	if err != nil {
@@ -83,13 +86,15 @@ func (s *Store) lockRequest(ctx context.Context, tx *sql.Tx, accountID, id feedb
 	return readRequest(ctx, tx, accountID, id)
 }
 
-// errBehindGate is a fault of the service: while this transaction had locked the gate of an
+// errGateNotLocked is a fault of the service: while this transaction had locked the gate of an
 // app, another one changed the app or one of its requests.
-var errBehindGate = errors.New("an app or a request was changed by a transaction that did not lock the app's gate")
+var errGateNotLocked = errors.New("an app or a request was changed by a transaction that did not lock the app's gate")
 
-// saveRequest stores a request that was read as old behind the gate. It refuses an
-// assignee that the account does not have.
-func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request, answers bool) error {
+// saveRequest saves the changes from old to r. The caller has read old after it locked the
+// gate. saveRequest returns a field error if the new assignee is not a user of the account.
+func (s *Store) saveRequest(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request, answer bool,
+) error {
 	if reassigned(old, r) {
 		if err := checkAssignee(ctx, tx, accountID, *r.AssigneeID); err != nil {
 			return err
@@ -98,12 +103,12 @@ func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.
 	p := database.Parameters{accountID, r.ID, old.Version}
 	n, err := database.Changed(ctx, tx, "UPDATE requests SET "+
 		row.Assign(&p, &r, "box", "status", "title", "description", "tags", "assignee_id", "eta", "version", "updated_at")+", "+
-		answered(p.Add(answerAt(answers, r.UpdatedAt)))+" WHERE account_id = $1 AND id = $2 AND version = $3", p...)
+		setAnswered(p.Add(answeredAt(answer, r.UpdatedAt)))+" WHERE account_id = $1 AND id = $2 AND version = $3", p...)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return errBehindGate
+		return errGateNotLocked
 	}
 	if slices.Equal(old.Tags, r.Tags) {
 		return nil
@@ -111,13 +116,13 @@ func (s *Store) saveRequest(ctx context.Context, tx *sql.Tx, accountID feedback.
 	return s.saveTags(ctx, tx, accountID, r)
 }
 
-// reassigned reports whether a request has got another assignee than before.
+// reassigned reports whether r has an assignee that old does not have.
 func reassigned(old, r feedback.Request) bool {
 	return r.AssigneeID != nil && (old.AssigneeID == nil || *old.AssigneeID != *r.AssigneeID)
 }
 
-// checkAssignee refuses an assignee that the account does not have. Writing the user's
-// row makes a removal wait until the request can be found that is to be nobody's then.
+// checkAssignee returns a field error if the assignee is not a user of the account. It writes
+// the user's row, so that a concurrent RemoveUser waits, sees the request, and unassigns it.
 func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) error {
 	n, err := database.Changed(ctx, tx, "UPDATE users SET role = role WHERE account_id = $1 AND id = $2", accountID, id)
 	if err == nil && n == 0 {
@@ -126,9 +131,11 @@ func checkAssignee(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) e
 	return err
 }
 
-// AddRequest stores a request that a user has written down. It refuses with
-// ErrAppNotFound, and an assignee that the account does not have.
-func (s *Store) AddRequest(ctx context.Context, accountID feedback.ID, by feedback.Actor, r feedback.Request) (feedback.Request, error) {
+// AddRequest stores a request that a user has entered. It returns ErrAppNotFound, or a field
+// error if the assignee is not a user of the account.
+func (s *Store) AddRequest(
+	ctx context.Context, accountID feedback.ID, by feedback.Actor, r feedback.Request,
+) (feedback.Request, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.count(ctx, tx, accountID, map[countKey]int64{{r.AppID, r.Box, r.Status}: 1}); err != nil {
 			return err
@@ -142,7 +149,7 @@ func (s *Store) AddRequest(ctx context.Context, accountID feedback.ID, by feedba
 			}
 		}
 		r.ID = s.ids.New()
-		r.CreatedAt, r.UpdatedAt = r.ID.Time(), r.ID.Time() // as in arrive
+		r.CreatedAt, r.UpdatedAt = r.ID.Time(), r.ID.Time() // see arrive
 		if _, err := s.insertRequests(ctx, tx, accountID, []newRow{{request: r}}); err != nil {
 			return err
 		}
@@ -150,16 +157,19 @@ func (s *Store) AddRequest(ctx context.Context, accountID feedback.ID, by feedba
 			return err
 		}
 		if by.Kind == feedback.ByUser && r.Status != feedback.Opened {
-			if _, err := tx.ExecContext(ctx, "UPDATE requests SET answered_after = 0 WHERE account_id = $1 AND id = $2", accountID, r.ID); err != nil {
+			_, err := tx.ExecContext(ctx, "UPDATE requests SET answered_after = 0 WHERE account_id = $1 AND id = $2", accountID, r.ID)
+			if err != nil {
 				return err
 			}
 		}
-		return s.record(ctx, tx, accountID, r.CreatedAt, feedback.Change{Kind: feedback.RequestCreated, Actor: by, AppID: &r.AppID, RequestID: &r.ID})
+		return s.record(ctx, tx, accountID, r.CreatedAt, feedback.Change{
+			Kind: feedback.RequestCreated, Actor: by, AppID: &r.AppID, RequestID: &r.ID,
+		})
 	})
 	return r, err
 }
 
-// move takes a request from one counter to another.
+// move updates the counters after a request has changed its box or status.
 func (s *Store) move(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
 	from, to := countKey{r.AppID, old.Box, old.Status}, countKey{r.AppID, r.Box, r.Status}
 	if from == to {
@@ -188,17 +198,20 @@ func readRequest(ctx context.Context, q database.Queryer, accountID, id feedback
 	return r, orNotFound(err, feedback.ErrRequestNotFound)
 }
 
-// insertRequests adds rows; those whose idempotency key is taken are left out. It
-// returns the ids of the rows that were added.
-func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow) (map[feedback.ID]bool, error) {
+// insertRequests inserts the rows whose idempotency key is not used yet, and returns the ids
+// of these.
+func (s *Store) insertRequests(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow,
+) (map[feedback.ID]bool, error) {
 	added := make(map[feedback.ID]bool, len(rows))
 	for _, piece := range database.Powers(rows) {
 		var args []any
 		for _, n := range piece {
 			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint)
 		}
-		ids, err := database.All(ctx, tx, database.One[feedback.ID], "INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint) VALUES "+
-			s.db.Placeholders(len(piece), len(args)/len(piece))+" ON CONFLICT DO NOTHING RETURNING id", args...)
+		ids, err := database.All(ctx, tx, database.One[feedback.ID],
+			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint) VALUES "+
+				s.db.Placeholders(len(piece), len(args)/len(piece))+" ON CONFLICT DO NOTHING RETURNING id", args...)
 		if err != nil {
 			return nil, err
 		}
@@ -209,8 +222,8 @@ func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, accountID feedba
 	return added, nil
 }
 
-// removeChildren removes what belongs to requests that go for good. Of their files it
-// lets go, for the worker to remove.
+// removeChildren deletes the rows that belong to requests, which are about to be purged. It
+// releases their files, which the worker deletes.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
 	for _, table := range []string{"changes", "request_tags", "votes", "comments"} {
 		p := database.Parameters{accountID}
@@ -222,15 +235,14 @@ func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids 
 	return releaseUploads(ctx, tx, accountID, ids)
 }
 
-// newRow is a request about to be stored. Without an idempotency key it is nil,
-// and so is the fingerprint.
+// newRow is a request to insert.
 type newRow struct {
 	request     feedback.Request
-	key         *string
-	fingerprint []byte
+	key         *string // idempotency key, or nil
+	fingerprint []byte  // nil without a key
 }
 
-// order is by which rows are inserted: that of the index of idempotency keys.
+// order returns the sort key in which rows are inserted: by app and idempotency key.
 func (n newRow) order() string {
 	if n.key == nil {
 		return ""

@@ -13,21 +13,21 @@ import (
 
 const (
 	accessLife   = 15 * time.Minute
-	refreshLife  = 30 * 24 * time.Hour // from its issue
-	sessionLife  = 90 * 24 * time.Hour // from the login, however often it was refreshed
-	refreshGrace = 20 * time.Second    // in which a spent refresh token yields its successor again
+	refreshLife  = 30 * 24 * time.Hour
+	sessionLife  = 90 * 24 * time.Hour // since the login; refreshing does not extend it
+	refreshGrace = 20 * time.Second    // during which a spent refresh token still returns its successor
 	nonceBytes   = 16
-	maxSkew      = 2 * time.Hour // by which the clocks of replicas may differ
+	maxSkew      = 2 * time.Hour // maximum difference between the clocks of replicas
 
-	// MaxSessions is how many sessions a user can have.
+	// MaxSessions is the maximum number of sessions per user.
 	MaxSessions = 50
 
-	// What the column kind holds.
+	// The values of session_tokens.kind.
 	kindAccess  = "access"
 	kindRefresh = "refresh"
 )
 
-// Session is a login: who it is and what they may do.
+// Session is a login of a user, with their account and role.
 type Session struct {
 	ID      feedback.ID
 	Account feedback.Account
@@ -35,12 +35,11 @@ type Session struct {
 	Role    feedback.Role
 }
 
-// Tokens are the secrets of a session. Only their hashes are stored.
+// Tokens are the tokens of a session. The database has only their hashes.
 type Tokens struct{ Access, Refresh string }
 
-// Session returns the session of an access token. It refuses with ErrInvalidToken
-// or ErrTokenExpired, and asks the database each time, so that what was revoked
-// is refused from then on by every process.
+// Session returns the session of an access token, or ErrInvalidToken or ErrTokenExpired. It
+// does not cache, so all processes refuse a revoked token at once.
 func (s *Store) Session(ctx context.Context, access string) (Session, error) {
 	accountID, ok := feedback.ParseToken(feedback.AccessToken, access)
 	if !ok {
@@ -64,26 +63,29 @@ func (s *Store) Session(ctx context.Context, access string) (Session, error) {
 	return session, nil
 }
 
-// validAt reports whether a token is valid now that lives for so long. One whose end is
-// further ahead, by more than clocks differ, was issued by a clock that was wrong.
+// validAt reports whether a token with the lifetime life is valid now. A token that expires
+// later than now+life+maxSkew was issued by a wrong clock and is not valid.
 func validAt(now time.Time, expires feedback.Time, life time.Duration) bool {
 	return feedback.At(now) < expires && expires <= feedback.At(now.Add(life+maxSkew))
 }
 
-// OpenSession opens a session for a user whose password was found right. It
-// refuses with ErrInvalidCredentials when the password was changed meanwhile, and
-// with ErrTooManyAttempts when the limit of failures was reached meanwhile. A user
-// has at most MaxSessions: those that were used longest ago end.
-func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []LoginSubject, userAgent string) (Session, Tokens, error) {
+// OpenSession opens a session for a user whose password was correct. It returns
+// ErrInvalidCredentials if the password has changed since c was read, and ErrTooManyAttempts
+// if a limit of failed logins was reached. If the user would have more than MaxSessions, it
+// ends the least recently used ones.
+func (s *Store) OpenSession(
+	ctx context.Context, c Credentials, subjects []LoginSubject, userAgent string,
+) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := s.checkFailures(ctx, tx, subjects); err != nil {
 			return err
 		}
-		// Writing the user's row makes a change of the password wait for this login or
-		// this login see the change: no session outlives a change of the password.
-		n, err := database.Changed(ctx, tx, "UPDATE users SET logged_in_at = $3 WHERE account_id = $1 AND id = $2 AND password_hash = $4",
+		// The update locks the user's row, so a concurrent SetPassword either ends the new
+		// session or makes this login fail. No session survives a change of the password.
+		n, err := database.Changed(ctx, tx, "UPDATE users SET logged_in_at = $3"+
+			" WHERE account_id = $1 AND id = $2 AND password_hash = $4",
 			c.AccountID, c.UserID, feedback.At(s.now()), c.PasswordHash)
 		if err != nil {
 			return err
@@ -98,7 +100,7 @@ func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []Login
 		if err != nil {
 			return err
 		}
-		if err := s.endSurplus(ctx, tx, c.AccountID, c.UserID); err != nil {
+		if err := s.evictSessions(ctx, tx, c.AccountID, c.UserID); err != nil {
 			return err
 		}
 		session.ID, tokens, err = s.addSession(ctx, tx, c.AccountID, c.UserID, userAgent)
@@ -107,9 +109,12 @@ func (s *Store) OpenSession(ctx context.Context, c Credentials, subjects []Login
 	return session, tokens, err
 }
 
-func (s *Store) addSession(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID, userAgent string) (feedback.ID, Tokens, error) {
+func (s *Store) addSession(
+	ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID, userAgent string,
+) (feedback.ID, Tokens, error) {
 	id, now := s.ids.New(), s.now()
-	_, err := tx.ExecContext(ctx, "INSERT INTO sessions (account_id, id, user_id, created_at, used_at, user_agent) VALUES ($1, $2, $3, $4, $4, $5)",
+	_, err := tx.ExecContext(ctx, "INSERT INTO sessions (account_id, id, user_id, created_at, used_at, user_agent)"+
+		" VALUES ($1, $2, $3, $4, $4, $5)",
 		accountID, id, userID, feedback.At(now), userAgent)
 	if err != nil {
 		return id, Tokens{}, err
@@ -127,37 +132,44 @@ func (s *Store) addAccess(ctx context.Context, tx *sql.Tx, accountID, sessionID 
 	return token, s.addToken(ctx, tx, accountID, sessionID, kindAccess, token, s.now().Add(accessLife))
 }
 
-func (s *Store) addToken(ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID, kind, token string, expires time.Time) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO session_tokens (account_id, hash, session_id, kind, expires_at) VALUES ($1, $2, $3, $4, $5)",
+func (s *Store) addToken(
+	ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID, kind, token string, expires time.Time,
+) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO session_tokens (account_id, hash, session_id, kind, expires_at)"+
+		" VALUES ($1, $2, $3, $4, $5)",
 		accountID, hashArg(feedback.HashSecret(token)), sessionID, kind, feedback.At(expires))
 	return err
 }
 
-// refreshToken is what the store knows of a refresh token.
+// refreshToken is the stored record of a refresh token.
 type refreshToken struct {
 	sessionID feedback.ID
-	opened    feedback.Time // when the session was
+	opened    feedback.Time // when the session was opened
 	expires   feedback.Time
-	spent     *feedback.Time
+	spent     *feedback.Time // when it was exchanged, or nil
 	nonce     []byte
 }
 
-// Refresh exchanges a refresh token for the next pair and spends it. A spent
-// token presented again within 20 seconds, while its successor is unspent, yields
-// the same successor (two tabs, a lost answer); later it is only refused; once the
-// successor is spent, too, somebody else has a copy, and the session is ended
-// (RFC 9700, section 4.14.2). Every refusal is ErrInvalidRefreshToken.
+// Refresh exchanges a refresh token for a new pair of tokens (refresh token rotation). If a
+// spent token is presented again:
+//   - within 20 seconds, while its successor is unspent, it returns the same successor, as two
+//     tabs may have refreshed at once or a response may have been lost;
+//   - later, while its successor is unspent, the token is invalid;
+//   - if its successor is spent as well, the token may be stolen, so the session ends
+//     (RFC 9700, section 4.14.2).
+//
+// Refresh returns ErrInvalidRefreshToken whenever it does not return tokens.
 func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 	accountID, ok := feedback.ParseToken(feedback.RefreshToken, refresh)
 	if !ok {
 		return Tokens{}, feedback.ErrInvalidRefreshToken
 	}
-	// A token that nobody was given takes no place among the writes.
+	// Unknown tokens must not take up capacity for writes.
 	if _, err := readRefreshToken(ctx, s.db.Reader(), accountID, refresh); err != nil {
 		return Tokens{}, orNotFound(err, feedback.ErrInvalidRefreshToken)
 	}
 	var tokens Tokens
-	// The refusal is a value: an error would undo the end of the session.
+	// The function does not return the refusal, as an error would roll back endSession.
 	var refused bool
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		tokens, refused = Tokens{}, false
@@ -172,7 +184,7 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 		if token.spent == nil {
 			tokens.Refresh, err = s.spend(ctx, tx, accountID, refresh, token)
 		} else {
-			tokens.Refresh, err = s.successorAgain(ctx, tx, accountID, refresh, token)
+			tokens.Refresh, err = s.successor(ctx, tx, accountID, refresh, token)
 		}
 		if err != nil {
 			return err
@@ -180,7 +192,9 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 		if refused = tokens.Refresh == ""; refused {
 			return nil
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE sessions SET used_at = $3 WHERE account_id = $1 AND id = $2", accountID, token.sessionID, feedback.At(s.now())); err != nil {
+		_, err = tx.ExecContext(ctx, "UPDATE sessions SET used_at = $3 WHERE account_id = $1 AND id = $2",
+			accountID, token.sessionID, feedback.At(s.now()))
+		if err != nil {
 			return err
 		}
 		tokens.Access, err = s.addAccess(ctx, tx, accountID, token.sessionID)
@@ -192,9 +206,11 @@ func (s *Store) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 	return tokens, err
 }
 
-// spend marks a refresh token as used and returns the one that follows it. When
-// another process was faster it fails with database.ErrStale, and the next try sees that.
-func (s *Store) spend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, refresh string, token refreshToken) (string, error) {
+// spend marks a refresh token as spent and returns its successor. It returns database.ErrStale
+// if another call has spent the token, and the retry then finds it spent.
+func (s *Store) spend(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, refresh string, token refreshToken,
+) (string, error) {
 	nonce := make([]byte, nonceBytes)
 	if _, err := io.ReadFull(s.rand, nonce); err != nil {
 		return "", err
@@ -217,14 +233,16 @@ func (s *Store) spend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, re
 	return next, s.addToken(ctx, tx, accountID, token.sessionID, kindRefresh, next, expires)
 }
 
-// successorAgain returns the successor of a spent token, or "" when it must not
-// be handed out any more.
-func (s *Store) successorAgain(ctx context.Context, tx *sql.Tx, accountID feedback.ID, refresh string, token refreshToken) (string, error) {
+// successor returns the successor of a spent token, or "" if the token is invalid. It ends the
+// session if the successor is spent as well.
+func (s *Store) successor(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, refresh string, token refreshToken,
+) (string, error) {
 	next := feedback.Successor(refresh, accountID, token.nonce)
 	successor, err := readRefreshToken(ctx, tx, accountID, next)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return "", nil // expired and removed
+		return "", nil // the successor has expired and was deleted
 	case err != nil:
 		return "", err
 	case successor.spent != nil:
@@ -235,8 +253,10 @@ func (s *Store) successorAgain(ctx context.Context, tx *sql.Tx, accountID feedba
 	return next, nil
 }
 
-// readRefreshToken fails with sql.ErrNoRows when the token or its session is gone.
-func readRefreshToken(ctx context.Context, q database.Queryer, accountID feedback.ID, token string) (refreshToken, error) {
+// readRefreshToken returns sql.ErrNoRows if the token or its session does not exist.
+func readRefreshToken(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, token string,
+) (refreshToken, error) {
 	var t refreshToken
 	err := q.QueryRowContext(ctx, `SELECT s.id, s.created_at, t.expires_at, t.spent_at, t.nonce FROM session_tokens t
 		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
@@ -245,25 +265,29 @@ func readRefreshToken(ctx context.Context, q database.Queryer, accountID feedbac
 	return t, err
 }
 
-// CloseSession ends a session: its tokens are refused from then on.
+// CloseSession ends a session. Its tokens are invalid from then on.
 func (s *Store) CloseSession(ctx context.Context, accountID, sessionID feedback.ID) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.endSession(ctx, tx, accountID, sessionID) })
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return s.endSession(ctx, tx, accountID, sessionID)
+	})
 }
 
-// endSession removes a session. A refresh that runs at the same time may still
-// add tokens: without the session's row they are worth nothing.
+// endSession deletes a session and its tokens. A concurrent refresh may still add tokens, but
+// tokens without a session are invalid.
 func (s *Store) endSession(ctx context.Context, tx *sql.Tx, accountID, sessionID feedback.ID) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM session_tokens WHERE account_id = $1 AND session_id = $2", accountID, sessionID); err != nil {
+	_, err := tx.ExecContext(ctx, "DELETE FROM session_tokens WHERE account_id = $1 AND session_id = $2", accountID, sessionID)
+	if err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE account_id = $1 AND id = $2", accountID, sessionID)
+	_, err = tx.ExecContext(ctx, "DELETE FROM sessions WHERE account_id = $1 AND id = $2", accountID, sessionID)
 	return err
 }
 
-// endSessions removes every session of a user but one.
+// endSessions deletes all sessions of a user but except.
 func (s *Store) endSessions(ctx context.Context, tx *sql.Tx, accountID, userID, except feedback.ID) error {
 	const ending = " sessions WHERE account_id = $1 AND user_id = $2 AND id <> $3"
-	_, err := tx.ExecContext(ctx, "DELETE FROM session_tokens WHERE account_id = $1 AND session_id IN (SELECT id FROM"+ending+")", accountID, userID, except)
+	_, err := tx.ExecContext(ctx, "DELETE FROM session_tokens"+
+		" WHERE account_id = $1 AND session_id IN (SELECT id FROM"+ending+")", accountID, userID, except)
 	if err != nil {
 		return err
 	}
@@ -271,18 +295,18 @@ func (s *Store) endSessions(ctx context.Context, tx *sql.Tx, accountID, userID, 
 	return err
 }
 
-// endSurplus makes room for one more session of a user, whose row must be locked. There
-// may be many more than MaxSessions, as earlier versions had no limit: each login ends
-// some of them.
-func (s *Store) endSurplus(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {
-	surplus, err := database.All(ctx, tx, database.One[feedback.ID],
+// evictSessions ends a user's least recently used sessions to make room for one more. The
+// caller has locked the user's row. Earlier versions had no limit, so there may be many more
+// than MaxSessions; a call ends up to MaxSessions of them.
+func (s *Store) evictSessions(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {
+	evicted, err := database.All(ctx, tx, database.One[feedback.ID],
 		`SELECT id FROM sessions WHERE account_id = $1 AND user_id = $2
 			ORDER BY COALESCE(used_at, created_at) DESC, id DESC LIMIT CAST($3 AS BIGINT) OFFSET CAST($4 AS BIGINT)`,
 		accountID, userID, MaxSessions, MaxSessions-1)
 	if err != nil {
 		return err
 	}
-	for _, id := range surplus {
+	for _, id := range evicted {
 		if err := s.endSession(ctx, tx, accountID, id); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
-// Package store keeps the nouns, the log of changes and the counters. A method is one
-// thing that must happen as a whole: callers never see a transaction. Statements use $1…$n, and every one on a table of
-// account data says account_id = $1.
+// Package store persists accounts, apps, requests and what belongs to them, the log of
+// changes, and the counters. A method that writes does so in one transaction unless its
+// comment says otherwise, and callers never see a transaction. Statements use $1…$n and have
+// the condition account_id = $1, except for lookups by a hash or an e-mail and for tasks
+// that cover all accounts.
 package store
 
 import (
@@ -20,9 +22,9 @@ import (
 	"gatherkit/internal/index"
 )
 
-// Options say where the store is and what it depends on.
+// Options are the location and the dependencies of a Store.
 type Options struct {
-	// Database is a postgres:// URL; empty means SQLite in Folder.
+	// Database is a postgres:// URL. If it is empty, the store uses SQLite in Folder.
 	Database string
 	Folder   string
 
@@ -30,24 +32,23 @@ type Options struct {
 	Rand io.Reader
 	Log  *slog.Logger
 
-	// Fatal is called once when the disk has failed in a way after which nothing
-	// may be acknowledged any more: the process must end. The store refuses every
-	// write from then on.
+	// Fatal is called once if the disk fails in a way that makes later commits
+	// unreliable. The process must exit. All writes fail from then on.
 	Fatal func(error)
-	// ObserveGroup is told how many submissions shared a transaction; may be nil.
+	// ObserveGroup is called with the number of submissions in each group. It may be nil.
 	ObserveGroup func(size int)
-	// RemoveFile removes the bytes of a file that nobody needs any more, if there are
-	// any; nil where there is no place for files.
+	// RemoveFile deletes the content of an upload, if there is any. It is nil if the
+	// service has no file storage.
 	RemoveFile func(context.Context, feedback.ID) error
-	// FilesSentPast says that files are sent straight to where they are kept, past the
-	// service, which learns that one has come when it is attached.
+	// FilesSentPast reports whether clients upload files directly to the file storage. The
+	// service then learns that a file has arrived only when it is attached to a request.
 	FilesSentPast bool
 }
 
-// Store is the service's memory. Its methods are safe for concurrent use and may
-// be called from several processes on the same database.
+// Store gives access to the data of the service. Its methods are safe for concurrent use, also by
+// several processes on the same PostgreSQL database.
 type Store struct {
-	Index *index.Index // finds requests
+	Index *index.Index // lists, searches and counts requests
 
 	db   *database.DB
 	now  func() time.Time
@@ -56,36 +57,38 @@ type Store struct {
 	log  *slog.Logger
 
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
-	keys    *batch.Batcher[string, struct{}, feedback.App] // look-ups, by the API key
+	keys    *batch.Batcher[string, struct{}, feedback.App] // lookups by API key
 
-	arrived atomic.Int64 // submissions that this process has been given
+	arrived atomic.Int64 // number of calls of Submit in this process
 
 	removeFile func(context.Context, feedback.ID) error
-	unsentLife time.Duration // of files that have not come, as far as the store knows
+	unsentLife time.Duration // how long an upload that is not ready may still arrive
 }
 
 const (
-	// groupTimeout bounds one group of submissions or of look-ups.
+	// groupTimeout is the timeout of a group of submissions or key lookups.
 	groupTimeout = 20 * time.Second
-	// maxQueue is how many submissions, and how many look-ups, may wait; beyond it callers
-	// are asked to come again.
+	// maxQueue is the maximum number of waiting submissions, and of waiting key lookups.
+	// Calls beyond it fail with batch.ErrFull.
 	maxQueue = 1024
-	// maxKeyLookups is how many API keys are looked up at once; it leaves connections
-	// for others.
+	// maxKeyLookups is the maximum number of concurrent key lookups. It leaves connections
+	// for other calls.
 	maxKeyLookups = 10
 )
 
 //go:embed migrations/*.sql
 var files embed.FS
 
-// Open opens the store, creating the SQLite file when there is none, and brings
-// its schema up to date.
+// Open opens the database, creates the SQLite file if it does not exist, and migrates the
+// schema to the current version.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	migrations, err := fs.Sub(files, "migrations")
 	if err != nil {
 		return nil, err
 	}
-	db, err := database.Open(ctx, database.Options{URL: o.Database, Folder: o.Folder, Migrations: migrations, Log: o.Log, Fatal: o.Fatal})
+	db, err := database.Open(ctx, database.Options{
+		URL: o.Database, Folder: o.Folder, Migrations: migrations, Log: o.Log, Fatal: o.Fatal,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for the writes that were accepted and closes the database.
+// Close waits for the accepted calls and closes the database.
 func (s *Store) Close() error {
 	s.keys.Close()
 	s.submits.Close()
@@ -114,28 +117,29 @@ func (s *Store) Close() error {
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
-// Stats returns the figures of this moment.
+// Stats returns the current metrics of the database. Queued includes waiting submissions.
 func (s *Store) Stats() database.Stats {
 	stats := s.db.Stats()
 	stats.Queued += s.submits.Queued()
 	return stats
 }
 
-// Unavailable reports whether err says that another try may succeed: see database.DB.
+// Unavailable reports whether err is temporary, so that a retry may succeed. See
+// database.DB.Unavailable.
 func (s *Store) Unavailable(err error) bool { return s.db.Unavailable(err) }
 
-// Backup writes a consistent copy of the SQLite database to a new file while the
-// service goes on. It fails with database.ErrNoBackup on PostgreSQL.
+// Backup writes a consistent copy of the SQLite database to a new file, without stopping
+// the service. On PostgreSQL it returns database.ErrNoBackup.
 func (s *Store) Backup(ctx context.Context, file string) error { return s.db.Backup(ctx, file) }
 
 // Wrap replaces each pool of connections by what wrap makes of it: see database.DB. It is
 // for tests that watch the statements; call it before the store is used.
 func (s *Store) Wrap(wrap func(*sql.DB) *sql.DB) { s.db.Wrap(wrap) }
 
-// orNotFound turns "no row" into the refusal that callers get to see.
-func orNotFound(err error, refusal *feedback.Error) error {
+// orNotFound returns notFound if err is sql.ErrNoRows, and err otherwise.
+func orNotFound(err error, notFound *feedback.Error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return refusal
+		return notFound
 	}
 	return err
 }

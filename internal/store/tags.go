@@ -9,7 +9,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// saveTags makes the rows by which tags are found those of the requests.
+// saveTags replaces the rows of the requests in request_tags.
 func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests ...feedback.Request) error {
 	var rows [][]any
 	for _, piece := range database.Powers(requests) {
@@ -36,9 +36,9 @@ func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	return nil
 }
 
-// Tags lists the tags of an account's live requests in the order of their letters,
-// after a given one, at most limit, and how many there are in all. Of several
-// spellings it shows the least.
+// Tags returns a page of up to limit tags of the account's live requests, by folded tag, that
+// follow the folded tag after. It also returns the total number of tags. If a tag has several
+// spellings, it returns the one that sorts first.
 func (s *Store) Tags(ctx context.Context, accountID feedback.ID, after string, limit int) ([]feedback.Tag, int64, error) {
 	const live = ` FROM request_tags t JOIN requests r ON r.account_id = t.account_id AND r.id = t.request_id
 		JOIN apps a ON a.account_id = r.account_id AND a.id = r.app_id WHERE t.account_id = $1 AND r.box = 'live' AND a.deleted_at IS NULL`

@@ -9,8 +9,8 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// lockTeam makes changes of an account's users wait for each other: what is read of roles
-// behind it holds until the transaction ends.
+// lockTeam locks the users of an account. Changes of users wait for each other, so roles that
+// are read afterwards stay the same until the transaction ends.
 func lockTeam(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 	_, err := tx.ExecContext(ctx, "UPDATE accounts SET name = name WHERE account_id = $1", accountID)
 	return err
@@ -21,9 +21,9 @@ func readMember(ctx context.Context, q database.Queryer, accountID, id feedback.
 	return m, orNotFound(err, feedback.ErrUserNotFound)
 }
 
-// manager locks the team and returns who is about to change it, as of now: since the call
-// began, the user's role may have changed.
-func manager(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID) (feedback.Member, error) {
+// lockActor locks the team and returns the user by, whose role may have changed since the
+// call was authorized. It returns ErrInvalidToken if the user was removed.
+func lockActor(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID) (feedback.Member, error) {
 	if err := lockTeam(ctx, tx, accountID); err != nil {
 		return feedback.Member{}, err
 	}
@@ -34,36 +34,37 @@ func manager(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID) (feedba
 	return m, err
 }
 
-// managed locks the team and returns a user whom another one is about to change. It
-// refuses with ErrUserNotFound and ErrForbidden.
-func managed(ctx context.Context, tx *sql.Tx, accountID, by, id feedback.ID) (who, m feedback.Member, err error) {
-	if who, err = manager(ctx, tx, accountID, by); err != nil {
-		return who, m, err
+// lockManaged locks the team and returns the user by and the user id, whom by is about to
+// change. It returns ErrUserNotFound, or ErrForbidden if by may not manage the user.
+func lockManaged(ctx context.Context, tx *sql.Tx, accountID, by, id feedback.ID) (actor, m feedback.Member, err error) {
+	if actor, err = lockActor(ctx, tx, accountID, by); err != nil {
+		return actor, m, err
 	}
 	if m, err = readMember(ctx, tx, accountID, id); err != nil {
-		return who, m, err
+		return actor, m, err
 	}
-	return who, m, checkRole(who, m.Role)
+	return actor, m, checkRole(actor, m.Role)
 }
 
-// checkRole refuses to let somebody touch users with a role, or give it.
-func checkRole(who feedback.Member, role feedback.Role) error {
+// checkRole returns ErrForbidden unless actor may change users with the role and assign it.
+func checkRole(actor feedback.Member, role feedback.Role) error {
 	switch {
-	case who.Role.Manages(role):
+	case actor.Role.Manages(role):
 		return nil
-	case who.Role.Allows(feedback.RoleAdmin):
-		return feedback.ErrForbidden.With("Only owners may make owners, or change them.")
+	case actor.Role.Allows(feedback.RoleAdmin):
+		return feedback.ErrForbidden.With("Only owners can manage owners.")
 	}
 	return feedback.ErrForbidden
 }
 
-// checkOwners refuses to take the last owner away who can log in.
+// checkOwners returns ErrLastOwner if leaving is the last owner who can log in.
 func checkOwners(ctx context.Context, tx *sql.Tx, accountID feedback.ID, leaving feedback.Member) error {
 	if leaving.Role != feedback.RoleOwner || leaving.Invited {
 		return nil
 	}
 	var others int
-	err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1 AND role = $2 AND id <> $3 AND password_hash <> ''",
+	err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM users"+
+		" WHERE account_id = $1 AND role = $2 AND id <> $3 AND password_hash <> ''",
 		accountID, string(feedback.RoleOwner), leaving.ID).Scan(&others)
 	if err == nil && others == 0 {
 		return feedback.ErrLastOwner
@@ -71,12 +72,14 @@ func checkOwners(ctx context.Context, tx *sql.Tx, accountID feedback.ID, leaving
 	return err
 }
 
-// ChangeUser gives a user another name or role; nil keeps it. It refuses with
-// ErrUserNotFound, ErrForbidden and ErrLastOwner.
-func (s *Store) ChangeUser(ctx context.Context, accountID, by, id feedback.ID, name *string, role *feedback.Role) (m feedback.Member, err error) {
+// ChangeUser changes the name and the role of a user, unless they are nil. It returns
+// ErrUserNotFound, ErrForbidden or ErrLastOwner.
+func (s *Store) ChangeUser(
+	ctx context.Context, accountID, by, id feedback.ID, name *string, role *feedback.Role,
+) (m feedback.Member, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var who feedback.Member
-		if who, m, err = managed(ctx, tx, accountID, by, id); err != nil {
+		var actor feedback.Member
+		if actor, m, err = lockManaged(ctx, tx, accountID, by, id); err != nil {
 			return err
 		}
 		old := m
@@ -85,7 +88,7 @@ func (s *Store) ChangeUser(ctx context.Context, accountID, by, id feedback.ID, n
 		}
 		if role != nil && *role != old.Role {
 			m.Role = *role
-			if err := checkRole(who, m.Role); err != nil {
+			if err := checkRole(actor, m.Role); err != nil {
 				return err
 			}
 			if err := checkOwners(ctx, tx, accountID, old); err != nil {
@@ -95,42 +98,49 @@ func (s *Store) ChangeUser(ctx context.Context, accountID, by, id feedback.ID, n
 		if m == old {
 			return nil
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE users SET name = $3, role = $4 WHERE account_id = $1 AND id = $2", accountID, id, m.Name, string(m.Role)); err != nil {
+		_, err := tx.ExecContext(ctx, "UPDATE users SET name = $3, role = $4 WHERE account_id = $1 AND id = $2",
+			accountID, id, m.Name, string(m.Role))
+		if err != nil {
 			return err
 		}
-		before, after := named(old), named(m)
+		before, after := userFields(old), userFields(m)
 		if m.Role != old.Role {
 			before["role"], after["role"] = old.Role, m.Role
 		}
-		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{Kind: feedback.UserUpdated, Actor: userActor(by), Before: before, After: after})
+		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{
+			Kind: feedback.UserUpdated, Actor: userActor(by), Before: before, After: after,
+		})
 	})
 	return m, err
 }
 
-// named is what the log says of a user beside what was changed: who it was.
-func named(m feedback.Member) map[string]any {
+// userFields returns the fields that identify a user in the log.
+func userFields(m feedback.Member) map[string]any {
 	return map[string]any{"id": m.ID, "name": m.Name}
 }
 
 func userActor(id feedback.ID) feedback.Actor { return feedback.Actor{Kind: feedback.ByUser, ID: &id} }
 
-// RemoveUser removes a user: from then on nothing of theirs opens anything. What they
-// wrote stays. Their requests become nobody's, which the worker ends if it breaks off. It
-// refuses with ErrUserNotFound, ErrForbidden and ErrLastOwner.
+// RemoveUser deletes a user with their login, sessions and join link. What they wrote stays.
+// It then unassigns their requests in chunks. If that fails, the worker continues, and
+// RemoveUser returns nil. It returns ErrUserNotFound, ErrForbidden or ErrLastOwner.
 func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) error {
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, m, err := managed(ctx, tx, accountID, by, id)
+		_, m, err := lockManaged(ctx, tx, accountID, by, id)
 		if err != nil {
 			return err
 		}
 		if err := checkOwners(ctx, tx, accountID, m); err != nil {
 			return err
 		}
-		// First the user: whoever logs in or assigns a request meanwhile waits here or is seen below.
+		// The user goes first. A concurrent login or assignment locks the same row, so it either
+		// fails or commits before, and the statements below see it.
 		if _, err := tx.ExecContext(ctx, "DELETE FROM users WHERE account_id = $1 AND id = $2", accountID, id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM logins WHERE email = $1 AND account_id = $2 AND user_id = $3", feedback.FoldEmail(m.Email), accountID, id); err != nil {
+		_, err = tx.ExecContext(ctx, "DELETE FROM logins WHERE email = $1 AND account_id = $2 AND user_id = $3",
+			feedback.FoldEmail(m.Email), accountID, id)
+		if err != nil {
 			return err
 		}
 		if err := s.endSessions(ctx, tx, accountID, id, feedback.ID{}); err != nil {
@@ -139,17 +149,21 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 		if err := endLink(ctx, tx, accountID, id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)", accountID, id, by); err != nil {
+		_, err = tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)",
+			accountID, id, by)
+		if err != nil {
 			return err
 		}
-		before := named(m)
+		before := userFields(m)
 		before["email"], before["role"] = m.Email, m.Role
-		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{Kind: feedback.UserRemoved, Actor: userActor(by), Before: before})
+		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{
+			Kind: feedback.UserRemoved, Actor: userActor(by), Before: before,
+		})
 	})
 	for more := err == nil; more; {
 		var failed error
-		if more, failed = s.unassignSome(ctx, departure{accountID, id, by}); failed != nil {
-			s.log.Warn("not all requests of a removed user are nobody's yet; the worker goes on", "error", failed)
+		if more, failed = s.unassignChunk(ctx, departure{accountID, id, by}); failed != nil {
+			s.log.Warn("unassigning the requests of a removed user failed; the worker will continue", "error", failed)
 			more = false
 		}
 	}

@@ -11,27 +11,28 @@ import (
 )
 
 const (
-	// maxWaiting is how many bytes of files of an account wait to be attached: anybody
-	// who has an API key can send some, and the disk is for requests. One app's may be
-	// half of them, and those of one address a quarter of the app's.
+	// maxWaiting is the maximum number of bytes in files of an account that are waiting to be
+	// attached, as anybody who has an API key could fill the disk. One app may use half of
+	// it, and one address a quarter of the app's share.
 	maxWaiting       = 1 << 30
 	maxWaitingOfApp  = maxWaiting / 2
 	maxWaitingOfFrom = maxWaitingOfApp / 4
-	// minWaiting is what the smallest file counts as: adding up stays cheap.
+	// minWaiting is the size that smaller files count as. It limits the number of waiting
+	// files, so that their sum stays cheap.
 	minWaiting = 64 << 10
-	// forgottenLate is how long after its time a file goes that was not attached, or has
-	// not come: one that is attached or comes at the last moment must not go with it.
-	forgottenLate  = time.Hour
-	forgottenAfter = feedback.UploadLife + forgottenLate
-	// uploadChunk is how many files are removed between two looks at what there is.
+	// uploadGrace is how long an expired file is kept, so that one that arrives or is attached
+	// at the last moment is not deleted.
+	uploadGrace = time.Hour
+	keepWaiting = feedback.UploadLife + uploadGrace
+	// uploadChunk is the number of files that a step of sweepUploads deletes.
 	uploadChunk = 100
 )
 
 const uploadColumns = "id, app_id, request_id, filename, content_type, size, ready"
 
-// AddUpload notes that a file is going to be sent, and gives it its id. It refuses with
-// ErrRateLimited when too many bytes of the account, the app or the sender wait to be
-// attached. One that has not come counts for as long as it can be sent.
+// AddUpload stores the record of a file that a client is about to send, and sets its id. It
+// returns ErrRateLimited if the account, the app or the sender has too many bytes waiting to
+// be attached. A file that has not arrived counts for as long as it can be sent.
 func (s *Store) AddUpload(ctx context.Context, accountID feedback.ID, u feedback.Upload) (feedback.Upload, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		u.ID = s.ids.New()
@@ -45,7 +46,7 @@ func (s *Store) AddUpload(ctx context.Context, accountID feedback.ID, u feedback
 	return u, err
 }
 
-// checkWaiting refuses a file for which there is no room among those that wait.
+// checkWaiting returns ErrRateLimited if the file would exceed a limit of waiting bytes.
 func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback.ID, u feedback.Upload) error {
 	var ofAccount, ofApp, ofFrom int64
 	now := s.now()
@@ -54,7 +55,7 @@ func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback
 			CAST(COALESCE(SUM(CASE WHEN app_id = $5 AND sender = $6 THEN bytes ELSE 0 END), 0) AS BIGINT)
 		FROM (SELECT app_id, sender, CASE WHEN size < $7 THEN $7 ELSE size END AS bytes FROM uploads
 			WHERE account_id = $1 AND request_id IS NULL AND id >= $2 AND (ready = $3 OR id >= $4)) AS waiting`,
-		accountID, feedback.FirstIDAt(now.Add(-forgottenAfter)), true, feedback.FirstIDAt(now.Add(-s.unsentLife)),
+		accountID, feedback.FirstIDAt(now.Add(-keepWaiting)), true, feedback.FirstIDAt(now.Add(-s.unsentLife)),
 		u.AppID, u.Sender, int64(minWaiting)).Scan(&ofAccount, &ofApp, &ofFrom)
 	size := max(u.Size, minWaiting)
 	tooMany := func(text string) error { return feedback.ErrRateLimited.With("%s", text).After(feedback.SendLife) }
@@ -69,40 +70,48 @@ func (s *Store) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedback
 	return nil
 }
 
-// Upload returns the record of a file, or ErrUploadNotFound.
+// Upload returns the record of a file. It returns ErrUploadNotFound if there is none.
 func (s *Store) Upload(ctx context.Context, accountID, id feedback.ID) (feedback.Upload, error) {
 	u, err := scanUpload(s.db.Reader().QueryRowContext(ctx, "SELECT "+uploadColumns+" FROM uploads"+
 		" WHERE account_id = $1 AND id = $2", accountID, id))
 	return u, orNotFound(err, feedback.ErrUploadNotFound)
 }
 
-// WaitingUploads returns those of the files that an app was sent and that wait to be
-// attached, and may still be.
-func (s *Store) WaitingUploads(ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID) ([]feedback.Upload, error) {
+// WaitingUploads returns those of the files that are not attached yet and may still be. They
+// may not have arrived yet.
+func (s *Store) WaitingUploads(
+	ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID,
+) ([]feedback.Upload, error) {
 	p := database.Parameters{accountID, appID, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
 	return database.All(ctx, s.db.Reader(), scanUpload, "SELECT "+uploadColumns+` FROM uploads
 		WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND id >= $3 AND id IN (`+database.List(&p, ids)+")", p...)
 }
 
-// SaveUpload notes that a file has come and passed, what it is, and its name.
+// SaveUpload marks a file as ready, and saves its content type, size and name. It changes
+// nothing if the file is attached.
 func (s *Store) SaveUpload(ctx context.Context, accountID feedback.ID, u feedback.Upload) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5, filename = $6 WHERE account_id = $1 AND id = $2 AND request_id IS NULL",
+		_, err := tx.ExecContext(ctx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5, filename = $6"+
+			" WHERE account_id = $1 AND id = $2 AND request_id IS NULL",
 			accountID, u.ID, u.ContentType, u.Size, true, u.Filename)
 		return err
 	})
 }
 
-// attachFiles gives new requests their files, and returns which are refused as theirs
-// are not there: sent to another app, attached already, or gone.
-func (s *Store) attachFiles(ctx context.Context, tx *sql.Tx, subs []Submission, waiting []int, results []submitted, added map[feedback.ID]bool) (map[int]error, error) {
+// attachFiles attaches the files of the requests that were added, and sets their attachments.
+// It returns an error for each submission whose files cannot be attached: they do not exist,
+// are not ready, have expired, belong to another app or are attached already.
+func (s *Store) attachFiles(
+	ctx context.Context, tx *sql.Tx, subs []Submission, waiting []int, results []submitted, added map[feedback.ID]bool,
+) (map[int]error, error) {
 	refused := map[int]error{}
 	for _, i := range waiting {
 		files, r := subs[i].Attachments, &results[i].request
 		if len(files) == 0 || !added[r.ID] {
 			continue
 		}
-		p := database.Parameters{subs[i].App.AccountID, r.AppID, r.ID, true, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
+		accountID := subs[i].App.AccountID
+		p := database.Parameters{accountID, r.AppID, r.ID, true, feedback.FirstIDAt(s.now().Add(-feedback.UploadLife))}
 		attached, err := database.All(ctx, tx, scanUpload, `UPDATE uploads SET request_id = $3, sender = NULL
 			WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND ready = $4 AND id >= $5
 				AND id IN (`+database.List(&p, files)+") RETURNING "+uploadColumns, p...)
@@ -110,21 +119,24 @@ func (s *Store) attachFiles(ctx context.Context, tx *sql.Tx, subs []Submission, 
 			return nil, err
 		}
 		if r.Attachments = inOrder(files, attached); len(r.Attachments) < len(files) {
-			refused[i] = feedback.Invalid("widget", "attachments", "attachments must be ids of files that were sent to this app within a day, each for one request.")
+			refused[i] = feedback.Invalid("widget", "attachments",
+				"attachments must be ids of files that were sent to this app in the last 24 hours and are not attached to another request.")
 			continue
 		}
 		shown, err := json.Marshal(r.Attachments)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET attachments = $3 WHERE account_id = $1 AND id = $2", subs[i].App.AccountID, r.ID, string(shown)); err != nil {
+		_, err = tx.ExecContext(ctx, "UPDATE requests SET attachments = $3 WHERE account_id = $1 AND id = $2",
+			accountID, r.ID, string(shown))
+		if err != nil {
 			return nil, err
 		}
 	}
 	return refused, nil
 }
 
-// inOrder is the files as the submitter has put them.
+// inOrder returns the files in the order of ids.
 func inOrder(ids []feedback.ID, uploads []feedback.Upload) []feedback.Attachment {
 	attachments := make([]feedback.Attachment, 0, len(ids))
 	for _, id := range ids {
@@ -137,8 +149,8 @@ func inOrder(ids []feedback.ID, uploads []feedback.Upload) []feedback.Attachment
 	return attachments
 }
 
-// releaseUploads lets go of the files of requests that go for good. Their ids are so old,
-// or their app is so gone, that nobody can attach them again.
+// releaseUploads detaches the files of requests that are about to be purged. They cannot be
+// attached again, as they are older than UploadLife or their app is deleted.
 func releaseUploads(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requestIDs []feedback.ID) error {
 	p := database.Parameters{accountID}
 	_, err := tx.ExecContext(ctx, "UPDATE uploads SET request_id = NULL"+
@@ -146,17 +158,17 @@ func releaseUploads(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requ
 	return err
 }
 
-// forgetUploads removes the files that nobody has attached in time, and those whose
-// requests are gone: first the bytes, so that no file is left that nothing knows.
-func (s *Store) forgetUploads(ctx context.Context, accountID feedback.ID) error {
-	if s.removeFile == nil { // there is no place for files
+// sweepUploads deletes the files that were not attached in time or whose requests are purged.
+// It deletes the content before the record, so that no file is left without a record.
+func (s *Store) sweepUploads(ctx context.Context, accountID feedback.ID) error {
+	if s.removeFile == nil {
 		return nil
 	}
 	for n := uploadChunk; n == uploadChunk; {
-		unsent, now := s.unsentLife+forgottenLate, s.now()
+		unsent, now := s.unsentLife+uploadGrace, s.now()
 		old, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], `SELECT id FROM uploads
 			WHERE account_id = $1 AND request_id IS NULL AND id < $2 AND (id < $3 OR ready = $4) ORDER BY id LIMIT CAST($5 AS BIGINT)`,
-			accountID, feedback.FirstIDAt(now.Add(-unsent)), feedback.FirstIDAt(now.Add(-forgottenAfter)), false, uploadChunk)
+			accountID, feedback.FirstIDAt(now.Add(-unsent)), feedback.FirstIDAt(now.Add(-keepWaiting)), false, uploadChunk)
 		if n = len(old); err != nil || n == 0 {
 			return err
 		}
@@ -183,10 +195,12 @@ func scanUpload(r database.Row) (u feedback.Upload, err error) {
 	return u, err
 }
 
-// RemoveUpload forgets a file that did not pass. One that did before stays.
+// RemoveUpload deletes the record of a file that failed inspection. It changes nothing if the
+// file is ready.
 func (s *Store) RemoveUpload(ctx context.Context, accountID, id feedback.ID) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM uploads WHERE account_id = $1 AND id = $2 AND request_id IS NULL AND ready = $3", accountID, id, false)
+		_, err := tx.ExecContext(ctx, "DELETE FROM uploads"+
+			" WHERE account_id = $1 AND id = $2 AND request_id IS NULL AND ready = $3", accountID, id, false)
 		return err
 	})
 }

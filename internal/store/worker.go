@@ -14,10 +14,10 @@ import (
 	"gatherkit/internal/index"
 )
 
-// The worker removes what is no longer wanted, and beside that fills the index of words,
-// which must not wait for it. Every process runs both; leases in the database let only
-// one of them do each at a time, and what it does is resumed by the next from where the
-// database says it stopped.
+// The background work consists of two loops: the worker, which cleans up, and the indexer,
+// which updates the word index and must not wait for the worker. Every process runs both
+// loops, and a lease for each loop lets only one process work at a time. Progress is in the
+// database, so another process can continue from there.
 const (
 	workerLease   = "worker"
 	indexLease    = "index"
@@ -28,33 +28,34 @@ const (
 	purgeChunk    = 1000
 	sweepChunk    = 1000
 	idempotentFor = 30 * 24 * time.Hour
-	// keepExpired is how long an expired token is still known as expired rather than
-	// refused as unknown.
+	// keepExpired is how long an expired token is kept. Until then, the answer is that it
+	// has expired, and afterwards that it is invalid.
 	keepExpired = 7 * 24 * time.Hour
 )
 
-// Work runs the worker until ctx ends. Failures are logged and tried again.
+// Work runs the worker and the indexer until ctx ends. It logs failures and retries.
 func (s *Store) Work(ctx context.Context) {
 	var swept time.Time
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		s.run(ctx, lease{name: workerLease, holder: s.ids.New()}, func(l *lease) (bool, error) { return s.work(ctx, l, &swept) })
+		l := lease{name: workerLease, holder: s.ids.New()}
+		s.run(ctx, l, func(l *lease) (bool, error) { return s.work(ctx, l, &swept) })
 	})
 	wg.Go(func() {
-		f := follower{chunk: index.Chunk}
-		s.run(ctx, lease{name: indexLease, holder: s.ids.New()}, func(l *lease) (bool, error) { return s.follow(ctx, l, &f) })
+		l, f := lease{name: indexLease, holder: s.ids.New()}, follower{chunk: index.Chunk}
+		s.run(ctx, l, func(l *lease) (bool, error) { return s.follow(ctx, l, &f) })
 	})
 	wg.Wait()
 }
 
-// run does pieces of work, and rests when there are no more.
-func (s *Store) run(ctx context.Context, l lease, piece func(*lease) (more bool, err error)) {
+// run calls step until ctx ends, and pauses when there is no more work or step fails.
+func (s *Store) run(ctx context.Context, l lease, step func(*lease) (more bool, err error)) {
 	tick := time.NewTicker(workerRest)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		more, err := recovered(&l, piece)
+		more, err := recovered(&l, step)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("the background worker failed and will try again", "error", err)
+			s.log.Warn("background work failed and will be retried", "lease", l.name, "error", err)
 		}
 		if more && err == nil {
 			continue
@@ -65,21 +66,21 @@ func (s *Store) run(ctx context.Context, l lease, piece func(*lease) (more bool,
 		}
 	}
 	if err := s.release(l); err != nil {
-		s.log.Warn("the background worker could not be handed over; another one begins within 30 seconds", "error", err)
+		s.log.Warn("the lease of the background work was not released; it expires within 30 seconds", "lease", l.name, "error", err)
 	}
 }
 
-// recovered does a piece of work; a panic in it is an error.
-func recovered(l *lease, piece func(*lease) (bool, error)) (more bool, err error) {
+// recovered calls step and returns a panic as an error.
+func recovered(l *lease, step func(*lease) (bool, error)) (more bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			more, err = false, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	return piece(l)
+	return step(l)
 }
 
-// release gives the lease back, so that another process need not wait for its end.
+// release ends the lease, so that another process does not have to wait until it expires.
 func (s *Store) release(l lease) error {
 	if l.until.IsZero() {
 		return nil
@@ -92,10 +93,10 @@ func (s *Store) release(l lease) error {
 	})
 }
 
-// work does one piece of work and reports whether there is more.
+// work does one step of the worker and reports whether there is more to do.
 func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool, err error) {
-	leading, err := s.take(ctx, l)
-	if err != nil || !leading {
+	held, err := s.take(ctx, l)
+	if err != nil || !held {
 		return false, err
 	}
 	if more, err = s.Purge(ctx); err != nil || more {
@@ -116,17 +117,18 @@ func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool
 	return false, nil
 }
 
-// follower is where the indexer goes on, and in how large pieces.
+// follower is the state of the indexer between steps.
 type follower struct {
-	next  feedback.ID
-	chunk int
+	next  feedback.ID // the account after which the next step begins
+	chunk int         // the number of log entries per step
 }
 
-// follow lets the index follow for a bit. While submissions come in, it takes a sixteenth
-// of the time only: what comes in goes before what is found.
+// follow does one step of the indexer and reports whether there is more to do. If this
+// process received a submission during the step, submissions take precedence: follow
+// resets the chunk and pauses for 15 times the duration of the step, up to workerRest.
 func (s *Store) follow(ctx context.Context, l *lease, f *follower) (more bool, err error) {
-	leading, err := s.take(ctx, l)
-	if err != nil || !leading {
+	held, err := s.take(ctx, l)
+	if err != nil || !held {
 		return false, err
 	}
 	began, arrived := time.Now(), s.arrived.Load()
@@ -145,16 +147,16 @@ func (s *Store) follow(ctx context.Context, l *lease, f *follower) (more bool, e
 	return more, err
 }
 
-// lease is one process's claim to be the one whose worker works.
+// lease gives one process the exclusive right to do a kind of background work.
 type lease struct {
 	name   string
 	holder feedback.ID
 	until  time.Time
 }
 
-// take takes the lease, or extends it when half of its time is over, and reports
-// whether the holder has it. One that ends too far ahead was taken by a clock that
-// was wrong, and counts for nothing: else nobody might work for years.
+// take acquires the lease, or extends it once half of its time is over, and reports
+// whether the holder has it. It ignores a lease that ends too far in the future, which comes
+// from a wrong clock. Otherwise, no process could work until that time.
 func (s *Store) take(ctx context.Context, l *lease) (bool, error) {
 	now := s.now()
 	if left := l.until.Sub(now); left > leaseFor/2 && left <= leaseFor {
@@ -178,11 +180,12 @@ func (s *Store) take(ctx context.Context, l *lease) (bool, error) {
 // purge is a deleted app that still has rows.
 type purge struct{ accountID, appID feedback.ID }
 
-// Purge removes a chunk of the rows of deleted apps in one transaction, the index of
-// words first, so that others' writes go on in between, and reports whether there may be more.
+// Purge deletes a chunk of the rows of a deleted app, its words in the index first, and
+// reports whether there may be more. Other writes can run between the chunks.
 func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 	var p purge
-	err = s.db.Reader().QueryRowContext(ctx, "SELECT account_id, app_id FROM purges ORDER BY deleted_at LIMIT 1").Scan(&p.accountID, &p.appID)
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT account_id, app_id FROM purges ORDER BY deleted_at LIMIT 1").
+		Scan(&p.accountID, &p.appID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -193,13 +196,13 @@ func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 		if more, err := index.PurgeApp(ctx, tx, p.accountID, p.appID); err != nil || more {
 			return err
 		}
-		return purgeSome(ctx, tx, p)
+		return purgeRows(ctx, tx, p)
 	})
 }
 
-// purgeSome removes a chunk of an app's requests with their history, and at last
-// what is left of the app itself.
-func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
+// purgeRows deletes a chunk of the app's requests with their history, or the app itself if
+// it has no more requests.
+func purgeRows(ctx context.Context, tx *sql.Tx, p purge) error {
 	ids, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT id FROM requests"+
 		" WHERE account_id = $1 AND app_id = $2 ORDER BY box, id ASC NULLS FIRST LIMIT $3", p.accountID, p.appID, purgeChunk)
 	if err != nil {
@@ -229,20 +232,21 @@ func purgeSome(ctx context.Context, tx *sql.Tx, p purge) error {
 	return nil
 }
 
-// PurgeBacklog is how many deleted apps still have rows.
+// PurgeBacklog returns the number of deleted apps that still have rows.
 func (s *Store) PurgeBacklog(ctx context.Context) (n int64, err error) {
 	err = s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM purges").Scan(&n)
 	return n, err
 }
 
-// Sweep removes expired tokens, sessions without any, links to exports, counts of failed
-// logins whose time is over and files that nobody has attached within a day, and, after
-// 30 days, what is in the bin and idempotency keys.
+// Sweep deletes what has expired: counts of failed logins, export links, join links,
+// session tokens (a week after they expire), sessions without tokens, and uploads that were
+// not attached. After 30 days, it deletes requests in the bin and clears idempotency keys. It
+// also deletes the uploads of purged requests.
 func (s *Store) Sweep(ctx context.Context) error {
-	if err := s.forgetFailures(ctx); err != nil {
+	if err := s.sweepFailures(ctx); err != nil {
 		return err
 	}
-	if err := s.forgetExports(ctx); err != nil {
+	if err := s.sweepExports(ctx); err != nil {
 		return err
 	}
 	accounts, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM accounts ORDER BY account_id")
@@ -253,15 +257,15 @@ func (s *Store) Sweep(ctx context.Context) error {
 		if err := s.sweepTokens(ctx, accountID); err != nil {
 			return err
 		}
-		if err := s.emptyBin(ctx, accountID); err != nil {
+		if err := s.sweepBin(ctx, accountID); err != nil {
 			return err
 		}
 	}
-	if err := s.forgetKeys(ctx, accounts); err != nil {
+	if err := s.sweepKeys(ctx, accounts); err != nil {
 		return err
 	}
-	for _, accountID := range accounts { // last: where the files are, it may be slow or away
-		if err := s.forgetUploads(ctx, accountID); err != nil {
+	for _, accountID := range accounts { // last, because the file storage may be slow or down
+		if err := s.sweepUploads(ctx, accountID); err != nil {
 			return err
 		}
 	}
@@ -269,7 +273,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 }
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
-	if err := s.forgetLinks(ctx, accountID); err != nil {
+	if err := s.sweepLinks(ctx, accountID); err != nil {
 		return err
 	}
 	until := feedback.At(s.now().Add(-keepExpired))
@@ -283,8 +287,8 @@ func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
 			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweepChunk)
 }
 
-// inChunks runs a statement that changes at most sweepChunk rows until it has
-// changed them all, each time in a transaction of its own.
+// inChunks runs a statement that changes up to sweepChunk rows until it changes fewer. Each
+// run is a transaction of its own.
 func (s *Store) inChunks(ctx context.Context, statement string, args ...any) error {
 	for n := int64(sweepChunk); n == sweepChunk; {
 		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -298,10 +302,10 @@ func (s *Store) inChunks(ctx context.Context, statement string, args ...any) err
 	return nil
 }
 
-// forgetKeys removes the idempotency keys of requests that are older than 30
-// days. Ids follow time, so a range of ids is a range of times; the lease's
-// progress is how far the last sweep came.
-func (s *Store) forgetKeys(ctx context.Context, accounts []feedback.ID) error {
+// sweepKeys clears the idempotency keys of requests that are older than 30 days. A range of
+// ids is a range of times, so it continues from the time of the last sweep, which is the
+// progress of the worker's lease.
+func (s *Store) sweepKeys(ctx context.Context, accounts []feedback.ID) error {
 	until := s.now().Add(-idempotentFor)
 	var progress feedback.Time
 	err := s.db.Reader().QueryRowContext(ctx, "SELECT progress FROM leases WHERE name = $1", workerLease).Scan(&progress)
