@@ -9,7 +9,7 @@ FUZZTIME      ?= 20s
 # Each mutant costs a build and the tests of its package, so these are packages with fast tests.
 MUTANTS       ?= batch config fair feedback password search
 # What the tests may not leave out; power cuts need root and loop devices as well.
-REQUIRE       ?= postgres,browser,nginx,systemd,s3
+REQUIRE       ?= postgres,browser,nginx,systemd,s3,toxiproxy
 
 # Packages whose tests need the whole machine: each runs by itself, with a time of its own.
 HEAVY := internal/store internal/index internal/api bench e2e torture

@@ -41,13 +41,7 @@ func TestUploadsWithoutPlace(t *testing.T) {
 // service takes them.
 func TestUploadsToS3(t *testing.T) {
 	t.Parallel()
-	server, err := exec.LookPath("versitygw")
-	if err != nil {
-		server = filepath.Join("..", "bin", "versitygw")
-	}
-	if _, err := os.Stat(server); err != nil {
-		storetest.Missing(t, "s3", "install it with `.ci/install`")
-	}
+	server := program.Tool(t, "versitygw", "s3")
 	folder, address := t.TempDir(), program.FreeAddress(t)
 	if err := os.Mkdir(filepath.Join(folder, "files"), 0o700); err != nil {
 		t.Fatal(err)

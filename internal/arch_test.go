@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -105,6 +106,31 @@ func TestViolations(t *testing.T) {
 				t.Errorf("found %q", found)
 			}
 		})
+	}
+}
+
+// TestRequirements checks that go.mod says which modules only tests need.
+func TestRequirements(t *testing.T) {
+	file, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "gatherkit/cmd/gatherkit").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shipped := strings.Fields(string(out))
+	direct := regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
+	ships, tests, _ := strings.Cut(string(file), "\n// Only tests need these.\n")
+	for _, module := range direct.FindAllStringSubmatch(ships, -1) {
+		if !slices.Contains(shipped, module[1]) {
+			t.Errorf("go.mod: only tests need %s; move it to their block", module[1])
+		}
+	}
+	for _, module := range direct.FindAllStringSubmatch(tests, -1) {
+		if slices.Contains(shipped, module[1]) {
+			t.Errorf("go.mod: %s ships; move it to the first block", module[1])
+		}
 	}
 }
 

@@ -2,7 +2,11 @@ package torture_test
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -10,49 +14,62 @@ import (
 	"testing"
 	"time"
 
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
-	"github.com/rs/zerolog"
-
 	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
 
 // network is a way to PostgreSQL that can be disturbed.
 type network struct {
-	t     *testing.T
-	proxy *toxiproxy.Proxy
+	t       *testing.T
+	address string
+	api     string // of Toxiproxy
 }
 
 func newNetwork(t *testing.T, to string) *network {
 	t.Helper()
-	toxics := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	n := &network{t, toxiproxy.NewProxy(toxics, "database", program.FreeAddress(t), to)}
-	n.connect()
-	t.Cleanup(n.proxy.Stop)
+	api := program.FreeAddress(t)
+	host, port, err := net.SplitHostPort(api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program.Tool(t, "toxiproxy-server", "toxiproxy"), "-host", host, "-port", port)
+	cmd.Stderr = os.Stderr
+	program.Launch(t, cmd, make(chan struct{}))
+	n := &network{t, program.FreeAddress(t), "http://" + api}
+	program.Eventually(t, "Toxiproxy answers", func() bool { return program.Answers(t, n.api+"/version") })
+	n.call(http.MethodPost, "/proxies", fmt.Sprintf(`{"name":"database","listen":%q,"upstream":%q}`, n.address, to))
 	return n
 }
 
 // connect lets connections in, and cut closes them all and lets none in.
-func (n *network) connect() {
-	n.t.Helper()
-	if err := n.proxy.Start(); err != nil {
-		n.t.Fatal(err)
-	}
-}
+func (n *network) connect() { n.call(http.MethodPatch, "/proxies/database", `{"enabled":true}`) }
+func (n *network) cut()     { n.call(http.MethodPatch, "/proxies/database", `{"enabled":false}`) }
 
-func (n *network) cut() { n.proxy.Stop() }
-
-// disturb adds one of Toxiproxy's toxics in both directions until the returned function
-// is called.
+// disturb adds one of Toxiproxy's toxics in both directions. The returned function removes
+// all toxics.
 func (n *network) disturb(kind, attributes string) (mend func()) {
 	n.t.Helper()
 	for _, stream := range []string{"upstream", "downstream"} {
 		toxic := fmt.Sprintf(`{"name":%q,"type":%q,"stream":%q,"attributes":%s}`, stream+" "+kind, kind, stream, attributes)
-		if _, err := n.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
-			n.t.Fatal(err)
-		}
+		n.call(http.MethodPost, "/proxies/database/toxics", toxic)
 	}
-	return func() { n.proxy.Toxics.ResetToxics(n.t.Context()) }
+	return func() { n.call(http.MethodPost, "/reset", "") }
+}
+
+func (n *network) call(method, path, body string) {
+	n.t.Helper()
+	r, err := http.NewRequestWithContext(n.t.Context(), method, n.api+path, strings.NewReader(body))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	if answer, err := io.ReadAll(response.Body); err != nil || response.StatusCode >= http.StatusMultipleChoices {
+		n.t.Fatalf("%s %s: %d %s %v", method, path, response.StatusCode, answer, err)
+	}
 }
 
 // TestDatabaseAway takes PostgreSQL away from a service under load, in each way in
@@ -69,7 +86,7 @@ func TestDatabaseAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			beside(t)
 			n := newNetwork(t, newServer(t).address())
-			place := storetest.Place{Database: databaseAt(n.proxy.Listen)}
+			place := storetest.Place{Database: databaseAt(n.address)}
 			program.AddOwner(t, place)
 			figures := program.FreeAddress(t)
 			p := program.Start(t, append(program.At(place), "--metrics-listen="+figures)...)
@@ -244,7 +261,7 @@ func TestDatabaseSlow(t *testing.T) {
 	n := newNetwork(t, s.address())
 	n.disturb("bandwidth", `{"rate":100}`) // KiB a second
 	mend := n.disturb("latency", `{"latency":100,"jitter":20}`)
-	place := storetest.Place{Database: strings.Replace(databaseAt(n.proxy.Listen), "postgres@", "postgres:secret@", 1)}
+	place := storetest.Place{Database: strings.Replace(databaseAt(n.address), "postgres@", "postgres:secret@", 1)}
 	program.AddOwner(t, place)
 	p := program.Start(t, program.At(place)...)
 	c := program.NewClient(t, p)

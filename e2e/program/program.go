@@ -183,6 +183,20 @@ func (p *Process) ExitCode(t *testing.T) int {
 	return p.Cmd.ProcessState.ExitCode()
 }
 
+// Tool returns the path of a program that .ci/install builds. Without the program, the test
+// ends as storetest.Missing describes.
+func Tool(t *testing.T, name, what string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path = filepath.Join("..", "bin", name)
+	}
+	if _, err := os.Stat(path); err != nil {
+		storetest.Missing(t, what, "install it with `.ci/install`")
+	}
+	return path
+}
+
 // CleanEnvironment returns the environment without GATHERKIT_ variables.
 func CleanEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "GATHERKIT_") })
