@@ -39,9 +39,9 @@ test('the login on a phone, and a page that is not there', async (t) => {
     await page.getByRole('heading', { level: 1 }).waitFor()
   }
   await page.goto('/nothing/of/the/kind')
-  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await look(page, 'not-found-320')
-  await page.getByRole('link', { name: 'Go to the inbox' }).click()
+  await page.getByRole('link', { name: 'Go to inbox' }).click()
   await page.getByRole('heading', { name: 'Inbox' }).waitFor()
   assert.deepEqual(complaints, [])
 })
@@ -52,7 +52,7 @@ test('an invitation is a page away, also for somebody who is logged in as anothe
   const page = await logIn(context)
   // The token leaves the address, also that of a second link; the page can be reloaded.
   await page.goto('/join#' + token(link) + 'x')
-  await page.getByRole('heading', { name: 'This link does not work any more' }).waitFor()
+  await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
   await page.goto('/join#' + token(link))
   for (const again of [false, true]) {
     if (again) await page.reload()
@@ -78,7 +78,7 @@ test('an invitation is a page away, also for somebody who is logged in as anothe
   const other = await openBrowser(t)
   const late = await other.context.newPage()
   await late.goto('/join#' + token(link))
-  await late.getByRole('heading', { name: 'This link does not work any more' }).waitFor()
+  await late.getByRole('heading', { name: 'This link no longer works' }).waitFor()
   await look(late, 'join-over')
   assert.deepEqual(complaints, [])
 })
@@ -92,7 +92,7 @@ test('a link for who forgot the password', async (t) => {
   await page.getByRole('heading', { name: 'Set a new password' }).waitFor()
   await look(page, 'recover')
   await page.getByLabel('Password').fill('another long password')
-  await page.getByRole('button', { name: 'Set the password' }).click()
+  await page.getByRole('button', { name: 'Set password' }).click()
   await page.getByRole('button', { name: 'Account: Linus' }).waitFor()
   await Caller.logIn('linus@example.com', 'another long password')
 })

@@ -4,41 +4,41 @@ import { useCallback, useLayoutEffect, useRef, useState, type RefObject } from "
 const narrow = 620;
 const heights = { one: 44, two: 64 };
 
-export type Sight = { first: number; last: number };
+export type VisibleRange = { first: number; last: number };
 
-// useSight says which rows of a scrolled list are in sight. All rows are equally high, so
-// that this is a division however many there are.
-export function useSight(scroller: RefObject<HTMLDivElement | null>) {
+// useVisibleRange returns the rows of a list that are visible. All rows have the same height, so
+// this is a division for any number of rows.
+export function useVisibleRange(scroller: RefObject<HTMLDivElement | null>) {
   const [height, setHeight] = useState(heights.one);
-  const [sight, setSight] = useState<Sight>({ first: 0, last: 30 });
+  const [visible, setVisible] = useState<VisibleRange>({ first: 0, last: 30 });
 
-  const look = useCallback(() => {
+  const update = useCallback(() => {
     const { scrollTop, clientHeight } = scroller.current!;
     const first = Math.floor(scrollTop / height);
     const last = Math.ceil((scrollTop + clientHeight) / height) - 1;
-    setSight((now) => (now.first === first && now.last === last ? now : { first, last }));
+    setVisible((now) => (now.first === first && now.last === last ? now : { first, last }));
   }, [scroller, height]);
 
   const measured = useRef(height);
   useLayoutEffect(() => {
     const box = scroller.current!;
-    box.scrollTop *= height / measured.current; // the same rows stay in sight
+    box.scrollTop *= height / measured.current; // the same rows stay visible
     measured.current = height;
-    look();
+    update();
     const watcher = new ResizeObserver(() => {
       setHeight(box.clientWidth < narrow ? heights.two : heights.one);
-      look();
+      update();
     });
     watcher.observe(box);
     return () => watcher.disconnect();
-  }, [scroller, height, look]);
+  }, [scroller, height, update]);
 
-  // show scrolls as little as it takes to bring a row into sight.
-  const show = useCallback((at: number) => {
+  // scrollTo scrolls as little as needed to show a row.
+  const scrollTo = useCallback((at: number) => {
     const box = scroller.current!;
     const top = at * height;
     box.scrollTop = Math.min(top, Math.max(box.scrollTop, top + height - box.clientHeight));
   }, [scroller, height]);
 
-  return { height, narrow: height === heights.two, sight, look, show };
+  return { height, narrow: height === heights.two, visible, update, scrollTo };
 }

@@ -3,8 +3,8 @@ import { CheckIcon, ExternalIcon } from "../ui/icons";
 import { webAddress } from "./safe";
 import { Section } from "./Section";
 
-// Who asked, and what their page sent along.
-export function Origin({ request }: { request: FeatureRequest }) {
+// Submitter shows who sent the request, and the metadata that their page added.
+export function Submitter({ request }: { request: FeatureRequest }) {
   const { name, email, external_id, verified } = request.submitter;
   const sent = Object.entries(request.metadata);
   return (
@@ -13,7 +13,7 @@ export function Origin({ request }: { request: FeatureRequest }) {
         {!name && !email && !external_id && (
           <div className="property">
             <dt>Name</dt>
-            <dd className="property-value quiet">Somebody unknown</dd>
+            <dd className="property-value quiet">Anonymous</dd>
           </div>
         )}
         {name && (
@@ -36,7 +36,7 @@ export function Origin({ request }: { request: FeatureRequest }) {
         )}
         {external_id && (
           <div className="property">
-            <dt>Their id</dt>
+            <dt>External ID</dt>
             <dd className="property-value">
               {external_id}
               {verified && !name && !email && <Verified />}
@@ -66,7 +66,7 @@ export function Verified() {
   return <span className="verified"><CheckIcon size={14} />Verified</span>;
 }
 
-// A value of the host page's own, as text whatever it is.
+// Value shows any value of the metadata as text.
 function Value({ value }: { value: unknown }) {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   const url = webAddress(text);
