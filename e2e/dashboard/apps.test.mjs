@@ -33,7 +33,7 @@ test('settings show in the real widget before they are saved', async (t) => {
   await preview.getByLabel('Your idea').fill('Dark mode')
   await preview.getByLabel('E-mail').fill('a@example.com')
   await preview.getByRole('button', { name: 'Send idea' }).click()
-  await preview.getByText('Just a preview').first().waitFor()
+  await preview.getByText('This is a preview').first().waitFor()
   assert.equal((await owner.call('requests-list', { app_id: app.id })).total_count, 0)
 
   // Leaving asks.

@@ -1,4 +1,4 @@
-// What is seen before somebody is logged in.
+// The pages that need no login: the login itself, invitations, and pages that do not exist.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Caller, email, logIn, look, openBrowser, password, service } from './harness.mjs'

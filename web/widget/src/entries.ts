@@ -1,10 +1,10 @@
 /**
- * Where ideas lie until the service has them: IndexedDB, or memory when a browser
- * does not let us have that or its place is full.
+ * The storage of the outbox: IndexedDB, or memory if the browser blocks IndexedDB or its
+ * space is full.
  */
 import type { ErrorKind } from './public'
 
-/** A file of an idea; `upload` is its id once the service has its bytes. */
+/** A file of an idea. `upload` is the id of the finished upload. */
 export interface Kept {
   name: string
   type: string
@@ -16,22 +16,22 @@ export interface Entry {
   /** The idempotency key. */
   id: string
   app: string
-  /** What is sent, but for the files and the identity. */
+  /** The parameters, without the files and the identity. */
   fields: Record<string, unknown>
   files: Kept[]
   at: number
   tries: number
-  /** Not before this time; `bound` when the service has asked for that. */
+  /** The time of the next try. `bound` is set if the service asked for it. */
   next: number
   bound?: boolean
-  /** Whether it is sent in the name of a person for whom a token vouches. */
+  /** Whether it is sent with an identity token. */
   signed?: boolean
   token?: string
-  /** Why the service does not take it: it waits for the form then. */
+  /** Why the service refused it. It waits until the form takes it back. */
   refusal?: { code: string; message: string }
 }
 
-/** What became of an idea. */
+/** The outcome of a try to send an idea. */
 export type Outcome =
   | { state: 'progress'; file: number; part: number }
   | { state: 'sent' }
@@ -40,7 +40,7 @@ export type Outcome =
 
 const memory = new Map<string, Entry>()
 
-/** Runs one transaction on a connection of its own, and resolves when it is on the disk. */
+/** Runs a transaction on its own connection, and resolves when it is on disk. */
 function transact<T>(mode: IDBTransactionMode, work: (on: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open('gatherkit', 1)
@@ -54,20 +54,20 @@ function transact<T>(mode: IDBTransactionMode, work: (on: IDBObjectStore) => IDB
         transaction.oncomplete = () => resolve(request.result)
         transaction.onabort = reject
       } catch (error) {
-        reject(error) // what the entry holds cannot be kept there
+        reject(error) // the entry cannot be stored
       }
-      db.close() // when the transaction has ended
+      db.close() // takes effect after the transaction
     }
   })
 }
 
-/** All entries of an app, the least tried and oldest first. */
+/** All entries of an app, those with the fewest tries first, then the oldest. */
 export async function list(app: string): Promise<Entry[]> {
   const stored: Entry[] = await transact('readonly', (on) => on.getAll()).catch(() => [])
   return [...stored, ...memory.values()].filter((entry) => entry.app == app).sort((a, b) => a.tries - b.tries || a.at - b.at)
 }
 
-/** Keeps an entry and tells whether it outlives the page. */
+/** Stores an entry, and returns whether it survives the page. */
 export async function put(entry: Entry): Promise<boolean> {
   try {
     await transact('readwrite', (on) => on.put(entry))
