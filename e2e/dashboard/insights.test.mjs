@@ -102,7 +102,7 @@ test('range and app are in the address, and the export is of both', async (t) =>
   await page.waitForURL((url) => !url.searchParams.has('from'))
 })
 
-test('own dates are checked; a range without requests says so', async (t) => {
+test('a custom range is checked; a range without requests says so', async (t) => {
   const page = await open(t, '/insights', { viewport: { width: 320, height: 640 }, hasTouch: true })
   await page.getByRole('heading', { name: 'By status' }).waitFor()
   await look(page, 'insights-narrow')
@@ -110,7 +110,7 @@ test('own dates are checked; a range without requests says so', async (t) => {
   await page.getByLabel('Start date').fill(day(400))
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByText('The range can have at most 366 days.').waitFor()
-  await look(page, 'insights-own-dates')
+  await look(page, 'insights-custom-range')
   await page.getByLabel('End date').fill(day(390))
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByRole('heading', { name: 'No requests in this range' }).waitFor()

@@ -78,7 +78,7 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
 
   async function chosen(): Promise<void> {
     const files = [...input.files!]
-    input.value = '' // allows to choose the same file again
+    input.value = '' // so that the same file can be chosen again
     await add(files)
   }
 

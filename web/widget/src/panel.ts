@@ -74,7 +74,7 @@ export function createPanel(options: PanelOptions): Panel {
   let durable = true
   /** The idea whose progress the panel shows. */
   let sending: string | undefined
-  /** The key of a draft that may already be sent, because its page ended meanwhile. */
+  /** The key of a draft that may already be sent, because its page was closed while it was sending. */
   let resumed: string | undefined
   /** Files of a refused idea, until the field for files has loaded. */
   let returned: Kept[] = []

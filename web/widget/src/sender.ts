@@ -4,7 +4,7 @@ import type { ErrorKind, SubmittedRequest } from './public'
 import type { Entry } from './entries'
 import type { SenderTools } from './tools'
 
-/** The service keeps idempotency keys for 30 days. */
+/** The service keeps idempotency keys for 30 days. After that, it could store an idea twice. */
 const oldest = 29 * 24 * 3600_000
 
 /** The longest timer, because clocks change and timers have a limit. */
@@ -28,7 +28,7 @@ export interface Sender {
 export function createSender(tools: SenderTools): Sender {
   const { app, call, token, tell, emit, failed, list, put, remove, alone } = tools
   /** Ideas that wait for the page, for a new key or token. */
-  const held = new Set<string>()
+  const blocked = new Set<string>()
   let timer = 0
   let stopped = false
   let running = false
@@ -70,7 +70,7 @@ export function createSender(tools: SenderTools): Sender {
     }
   }
 
-  /** Sends one idea. If it must wait, returns the time of the next try. */
+  /** Sends one idea, and returns the time of the next try, or 0. */
   async function send(entry: Entry): Promise<number> {
     const { id } = entry
     try {
@@ -84,7 +84,7 @@ export function createSender(tools: SenderTools): Sender {
       // Unexpected errors count as server errors, so that no idea is lost.
       const { kind = 'server', code = 'unexpected', message = '', wait = 0 } = error as Partial<Failure>
       if (kind == 'refused') entry.refusal = { code, message }
-      if (kind == 'identity' || kind == 'key') held.add(id)
+      if (kind == 'identity' || kind == 'key') blocked.add(id)
       if (kind == 'server') {
         entry.bound = wait > 0
         entry.next = Date.now() + Math.max(wait * 1000, backoff(++entry.tries))
@@ -102,7 +102,7 @@ export function createSender(tools: SenderTools): Sender {
     for (const entry of await list(app)) {
       if (stopped) return
       if (entry.refusal) tell(entry.id, { state: 'refused' })
-      if (entry.refusal || held.has(entry.id)) continue
+      if (entry.refusal || blocked.has(entry.id)) continue
       const due = eager && !entry.bound ? 0 : entry.next
       const wait = due > Date.now() ? due : await send(entry)
       if (wait) next = Math.min(next, wait)
@@ -113,7 +113,7 @@ export function createSender(tools: SenderTools): Sender {
   }
 
   async function flush(eager = false): Promise<void> {
-    if (eager) held.clear()
+    if (eager) blocked.clear()
     if (running) {
       again ||= eager
       return

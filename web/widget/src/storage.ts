@@ -28,7 +28,7 @@ export function write(name: string, value?: unknown): void {
   }
 }
 
-/** Removes the draft of a sent idea, if its page was closed before it could. */
+/** Removes the draft of a sent idea. Its page may have been closed before it could do that. */
 export function forgetDraft(app: string, id: string): void {
   if (read<{ id?: string }>(`draft:${app}`)?.id == id) write(`draft:${app}`)
 }

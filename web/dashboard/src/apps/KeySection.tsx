@@ -18,7 +18,7 @@ export function KeySection({ app }: { app: App }) {
         The API key tells Gatherkit which app a request belongs to. It is public: your pages contain it, and it only lets people send
         requests and vote.
       </p>
-      <Snippet label="API key" code={app.api_key} />
+      <Snippet label="current API key" code={app.api_key} />
       {can("admin") && (
         <>
           <h3>Regenerate key</h3>

@@ -60,7 +60,7 @@ export function SettingsForm<T>({ form, children }: { form: Form<T>; children: R
       <p role="status" className="saved">{saved && "Saved. Your pages update within a minute."}</p>
       {dirty && (
         <div className="save-bar" role="region" aria-label="Unsaved changes">
-          <span>Unsaved changes</span>
+          <span>Unsaved</span>
           <Button onPress={form.discard} isDisabled={saving}>Discard</Button>
           <Button type="submit" kind="primary" isPending={saving}>Save</Button>
         </div>
