@@ -76,7 +76,7 @@ func TestBodiesAreBounded(t *testing.T) {
 					t.Errorf("%s: a list needs maxItems", path)
 				case schema.Type == huma.TypeArray && schema.Items.Type != huma.TypeString:
 					t.Errorf("%s: positions does not look into lists of objects and lists", path)
-				case freeForm(schema) && (len(at.path) > 1 || !o.params.verbatim[at.path[0]]):
+				case isFreeForm(schema) && (len(at.path) > 1 || !o.params.verbatim[at.path[0]]):
 					t.Errorf("%s: only verbatim parameters can be objects with any members", path)
 				}
 			}

@@ -77,7 +77,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("read as %T", value)
 		}
 		var text, second bytes.Buffer
-		if err := write(&text, value); err != nil {
+		if err := writeJSON(&text, value); err != nil {
 			t.Fatalf("%#v cannot be written: %v", value, err)
 		}
 		again, err := o.params.decode(text.Bytes())
@@ -86,7 +86,7 @@ func FuzzDecode(f *testing.F) {
 			// happens for nothing that was accepted.
 			t.Fatalf("%s was read, but %s is refused: %v", body, &text, err)
 		}
-		if err := write(&second, again); err != nil || !bytes.Equal(second.Bytes(), text.Bytes()) {
+		if err := writeJSON(&second, again); err != nil || !bytes.Equal(second.Bytes(), text.Bytes()) {
 			t.Fatalf("%s is read as %s, %v", &text, &second, err)
 		}
 	})
@@ -137,10 +137,10 @@ func TestCursorOfANewerReplica(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, _ := unsealed(key, text)
+	payload, _ := verify(key, text)
 	for from, want := range map[string]bool{`"l":1`: true, `"l":1,"f":{"colour":"red"}`: false, `"l":1,"newer":1`: false} {
 		newer := bytes.Replace(payload, []byte(`"l":1`), []byte(from), 1)
-		if _, ok := parseCursor(key, cursorText.EncodeToString(append(newer, mac(key, newer)...))); ok != want {
+		if _, ok := parseCursor(key, tokenEncoding.EncodeToString(append(newer, mac(key, newer)...))); ok != want {
 			t.Errorf("%s: read %v, want %v", newer, ok, want)
 		}
 	}

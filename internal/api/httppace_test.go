@@ -62,7 +62,7 @@ func TestPaceOfSenders(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, peer := linked(t)
 				const size = 10 << 20
-				body, began := newPieces(io.LimitReader(w.Conn, size), w), time.Now()
+				body, began := newPacedReader(io.LimitReader(w.Conn, size), w), time.Now()
 				body.pace.until = began.Add(15 * time.Minute)
 				go trickle(t, test.pause, func() error { _, err := peer.Write(make([]byte, test.piece)); return err })
 				n, err := io.Copy(io.Discard, body)
@@ -82,7 +82,7 @@ func TestPaceOfSenders(t *testing.T) {
 func TestPaceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, peer := linked(t)
-		body, began := newPieces(w.Conn, w), time.Now()
+		body, began := newPacedReader(w.Conn, w), time.Now()
 		body.pace.until = began.Add(time.Minute)
 		go trickle(t, time.Second, func() error { _, err := peer.Write(make([]byte, 64<<10)); return err })
 		n, err := io.Copy(io.Discard, body)

@@ -104,7 +104,7 @@ func (s *side) mask(text string) string {
 		switch len(found) {
 		case len(feedback.ID{}.String()):
 			kind = "id"
-		case cursorText.EncodedLen(linkBytes + macBytes):
+		case tokenEncoding.EncodedLen(linkBytes + macBytes):
 			kind = "file"
 		}
 		name := fmt.Sprint(kind, len(s.seen))

@@ -219,14 +219,14 @@ func TestForeignCursors(t *testing.T) {
 					refuses(operation, "owner", foreign, "")
 				}
 			}
-			raw, err := cursorText.DecodeString(cursor)
+			raw, err := tokenEncoding.DecodeString(cursor)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for bit := range 8 * len(raw) {
 				changed := slices.Clone(raw)
 				changed[bit/8] ^= 1 << (bit % 8)
-				refuses(operation, "owner", cursorText.EncodeToString(changed), "")
+				refuses(operation, "owner", tokenEncoding.EncodeToString(changed), "")
 			}
 			for i := 1; i < len(cursor); i++ {
 				refuses(operation, "owner", cursor[:i], "")

@@ -226,13 +226,13 @@ func TestShares(t *testing.T) {
 	if !other.TryAcquire(2) || other.TryAcquire(1) {
 		t.Error("there are 6")
 	}
-	r := room{other, 2}
+	r := pageMemory{other, 2}
 	r.shrink(5)
 	r.shrink(1)
 	if r.bytes != 1 || !other.TryAcquire(1) || other.TryAcquire(1) {
 		t.Errorf("%d are held of 1", r.bytes)
 	}
-	if !reflect.DeepEqual(room{}, func() (r room) { r.shrink(0); return r }()) {
+	if !reflect.DeepEqual(pageMemory{}, func() (m pageMemory) { m.shrink(0); return m }()) {
 		t.Error("the zero room is none")
 	}
 }

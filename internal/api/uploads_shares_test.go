@@ -87,10 +87,10 @@ func TestSlowSenders(t *testing.T) {
 	}
 }
 
-// TestSendingPlaces: of the 64 files that come in at once, a caller sends 16, its network 32
+// TestUploadPlaces: of the 64 files that come in at once, a caller sends 16, its network 32
 // and its account gets 48.
-func TestSendingPlaces(t *testing.T) {
-	p := newSendingPlaces()
+func TestUploadPlaces(t *testing.T) {
+	p := newUploadPlaces()
 	fill := func(address string, account byte) (n int) {
 		for p.of(fair.Caller(netip.MustParseAddr(address)), feedback.ID{account}).TryAcquire(1) {
 			n++
