@@ -90,7 +90,7 @@ func (p *params) decode(body []byte) (any, error) {
 		return nil, feedback.Invalid(p.area, field, p.sentence(field, "must be"))
 	}
 	if field := p.findDuplicate(into.Elem()); field != "" {
-		return nil, feedback.Invalid(p.area, field, p.sentence(field, "must be"))
+		return nil, feedback.Invalid(p.area, field, field+" must not contain duplicates.")
 	}
 	return into.Elem().Interface(), nil
 }

@@ -167,7 +167,7 @@ func TestBurstsByDefinition(t *testing.T) {
 			w := at(now, text, "")
 			alike := 0
 			for _, earlier := range sent[by] {
-				if w.at.Sub(earlier.at) < 10*time.Minute && w.text.Like(earlier.text) >= 0.8 {
+				if w.at.Sub(earlier.at) < 10*time.Minute && w.sketch.Like(earlier.sketch) >= 0.8 {
 					alike++
 				}
 			}
