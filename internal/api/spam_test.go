@@ -15,7 +15,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// at is a text that was written so long after the beginning.
+// at returns a text that is sent at a time after the start.
 func at(after time.Duration, text, key string) sentText {
 	return sentText{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(after), key, search.NewSketch(text)}
 }
@@ -24,7 +24,7 @@ func senderFrom(address string, app byte) sender {
 	return sender{fair.Caller(netip.MustParseAddr(address)), feedback.ID{app}}
 }
 
-// texts is how many are remembered.
+// texts returns the number of stored texts.
 func (b *bursts) texts() (n int) {
 	for _, generation := range []map[sender][]sentText{b.current, b.previous} {
 		for _, texts := range generation {
@@ -152,8 +152,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestBurstsByDefinition: a text is judged when four others of the same writer within ten
-// minutes are like it, and no other is: whoever sends differing texts never.
+// TestBurstsByDefinition: a text belongs to a burst if and only if four others of the same
+// sender within ten minutes are similar.
 func TestBurstsByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b bursts
@@ -173,7 +173,7 @@ func TestBurstsByDefinition(t *testing.T) {
 			}
 			want := alike >= 4
 			if len(sent[by]) >= maxTextsOfOne {
-				continue // older ones may be forgotten
+				continue // older ones may have been dropped
 			}
 			sent[by] = append(sent[by], w)
 			if got := b.add(by, w); got != want {
@@ -183,7 +183,7 @@ func TestBurstsByDefinition(t *testing.T) {
 	})
 }
 
-// TestBurstsTakeLittle: neither one writer nor any number of them fill the memory.
+// TestBurstsTakeLittle: the memory is limited for one sender and for many.
 func TestBurstsTakeLittle(t *testing.T) {
 	var b bursts
 	write := func(i int, address string) {
