@@ -25,7 +25,7 @@ func (a *API) appsCreate(ctx context.Context, c caller, in appsCreateParams) (ap
 }
 
 type appsListParams struct {
-	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Page size, at most 200. By default, all apps are on one page."`
+	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Page size, at most 200; unlimited by default."`
 	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page."`
 }
 

@@ -24,7 +24,7 @@ func (c *client) deliver(tokens store.Tokens) TokenPair {
 }
 
 type authLoginParams struct {
-	Email    string `json:"email" maxLength:"254" doc:"Compared without regard to case."`
+	Email    string `json:"email" maxLength:"254" doc:"Case does not matter."`
 	Password string `json:"password" verbatim:"true" maxLength:"1024"`
 }
 

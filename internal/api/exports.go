@@ -36,7 +36,7 @@ func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportPar
 		return requestsExportResult{}, err
 	}
 	if in.BOM && in.Format != feedback.CSV {
-		return requestsExportResult{}, feedback.Invalid("requests", "bom", "bom must be omitted unless format is csv.")
+		return requestsExportResult{}, feedback.Invalid("requests", "bom", "bom must be false or omitted unless format is csv.")
 	}
 	filter.Box = cmp.Or(filter.Box, feedback.Live)
 	token, expires, err := a.Store.AddExport(ctx, store.Export{

@@ -201,7 +201,7 @@ func TestExportWhileItChanges(t *testing.T) {
 		s, db := newService(t, at), at.Raw(t)
 		s.names["request"] = s.submit("Dark mode")
 		s.copies(at, db, 4*exportPage)
-		var all []string
+		var ids []string
 		rows, err := db.QueryContext(t.Context(), "SELECT id FROM requests ORDER BY id DESC")
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +212,7 @@ func TestExportWhileItChanges(t *testing.T) {
 			if err := rows.Scan(&id); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, id.String())
+			ids = append(ids, id.String())
 		}
 		if err := rows.Err(); err != nil {
 			t.Fatal(err)
@@ -222,16 +222,16 @@ func TestExportWhileItChanges(t *testing.T) {
 			gone := map[string]bool{}
 			r.meddle = func(n int) {
 				s.submit("New")
-				s.must("votes-add", "member", `{"request_id":"`+all[len(all)-2]+`","email":"`+fmt.Sprint(format, n)+`@example.com"}`)
-				s.must("requests-update", "member", `{"id":"`+all[n]+`","title":"Changed"}`)
-				if last := all[len(all)-10-n]; len(gone) < 3 {
+				s.must("votes-add", "member", `{"request_id":"`+ids[len(ids)-2]+`","email":"`+fmt.Sprint(format, n)+`@example.com"}`)
+				s.must("requests-update", "member", `{"id":"`+ids[n]+`","title":"Changed"}`)
+				if last := ids[len(ids)-10-n]; len(gone) < 3 {
 					s.must("requests-delete", "member", `{"id":"`+last+`"}`)
 					gone[last] = true
 				}
 			}
 			s.api.ServeHTTP(r, httptest.NewRequest(http.MethodGet, s.link(`{"format":"`+format+`"}`), http.NoBody))
 			text := r.text.String()
-			for _, id := range all[1:] {
+			for _, id := range ids[1:] {
 				n := strings.Count(text, "\n\""+id+"\",") // the start of a row
 				if format == "jsonl" {
 					n = strings.Count(text, `{"request":{"id":"`+id+`"`)

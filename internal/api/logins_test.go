@@ -54,9 +54,9 @@ func TestPasswordChangesAtOnce(t *testing.T) {
 		s := newService(t, at)
 		second := newAPI(t, at.Open(t, s.clock.Now), s.clock)
 		var changed, refused atomic.Int32
-		var all sync.WaitGroup
+		var wg sync.WaitGroup
 		for i := range 4 {
-			all.Go(func() {
+			wg.Go(func() {
 				body := fmt.Sprintf(`{"current_password":%q,"new_password":"another password %d"}`, testPassword, i)
 				switch got := serve([]*API{s.api, second}[i%2], s.request("auth-change-password", "owner", body)); got.code(t) {
 				case "ok":
@@ -68,7 +68,7 @@ func TestPasswordChangesAtOnce(t *testing.T) {
 				}
 			})
 		}
-		all.Wait()
+		wg.Wait()
 		if changed.Load() != 1 || refused.Load() != 3 {
 			t.Errorf("%d changes and %d refusals", changed.Load(), refused.Load())
 		}

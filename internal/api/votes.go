@@ -9,9 +9,9 @@ import (
 
 type voteParams struct {
 	RequestID  feedback.ID `json:"request_id" format:"uuid" doc:"The request. If it is merged, the vote counts for the target."`
-	Email      string      `json:"email,omitempty" maxLength:"254" doc:"Identifies the person, in any case."`
-	Name       string      `json:"name,omitempty" maxLength:"200" doc:"Identifies the person without email and external_id."`
-	ExternalID string      `json:"external_id,omitempty" maxLength:"200" doc:"Id in your product; identifies the person without email."`
+	Email      string      `json:"email,omitempty" maxLength:"254" doc:"Identifies the person. Case does not matter."`
+	Name       string      `json:"name,omitempty" maxLength:"200" doc:"Identifies the person if email and external_id are omitted."`
+	ExternalID string      `json:"external_id,omitempty" maxLength:"200" doc:"Id in your product. Identifies the person if email is omitted."`
 }
 
 // ballot returns the vote or its removal. The person is never verified, because a user votes
@@ -29,7 +29,7 @@ func (in voteParams) ballot(remove bool) (store.Ballot, error) {
 
 type voteResult struct {
 	Votes int64 `json:"votes" doc:"Number of people who want the request, after this call."`
-	Voted bool  `json:"voted" doc:"Whether the person is one of them."`
+	Voted bool  `json:"voted" doc:"Whether the person has a vote now."`
 }
 
 func (a *API) votesAdd(ctx context.Context, c caller, in voteParams) (voteResult, error) {
@@ -84,7 +84,7 @@ func (a *API) votesList(ctx context.Context, c caller, in votesListParams) (vote
 
 type widgetVoteParams struct {
 	RequestID     feedback.ID  `json:"request_id" format:"uuid" doc:"The request, which the app must share."`
-	Voter         *feedback.ID `json:"voter,omitempty" format:"uuid" doc:"A random UUID that the browser keeps; identity_token replaces it."`
+	Voter         *feedback.ID `json:"voter,omitempty" format:"uuid" doc:"A random UUID that the browser keeps. Or send identity_token."`
 	Remove        bool         `json:"remove,omitempty" doc:"Withdraw the vote."`
 	IdentityToken string       `json:"identity_token,omitempty" verbatim:"true" doc:"Identifies the person. See Identity."`
 }
