@@ -35,7 +35,8 @@ type field struct {
 }
 
 func need(name string, decode func(any) (any, bool)) field { return field{name, true, decode, false} }
-func may(name string, decode func(any) (any, bool)) field  { return field{name, false, decode, false} }
+
+func may(name string, decode func(any) (any, bool)) field { return field{name, false, decode, false} }
 
 func clears(name string, decode func(any) (any, bool)) field {
 	return field{name, false, decode, true}

@@ -191,7 +191,7 @@ func TestQuarantined(t *testing.T) {
 			}
 			s.checkCounters()
 		}
-		says := func(operation, body, want string) {
+		expect := func(operation, body, want string) {
 			t.Helper()
 			if got := s.call(operation, "member", s.filled(body)); got.code(t) != want {
 				t.Errorf("%s %s: %s, want %s", operation, body, got.body, want)
@@ -207,17 +207,17 @@ func TestQuarantined(t *testing.T) {
 		boxes(1, 1, 0)
 		again("in quarantine")
 		last("request.created: A caller with the app's API key created the request.")
-		says("requests-restore", one, "ok") // changes nothing
+		expect("requests-restore", one, "ok") // changes nothing
 		boxes(1, 1, 0)
-		says("requests-block", one, "ok")
+		expect("requests-block", one, "ok")
 		boxes(1, 0, 1)
 		again("in the bin")
-		says("requests-block", one, "requests.not_found")
-		says("requests-release", one, "requests.not_found")
-		says("requests-restore", one, "ok")
+		expect("requests-block", one, "requests.not_found")
+		expect("requests-release", one, "requests.not_found")
+		expect("requests-restore", one, "ok")
 		last("request.restored: Member restored the request from the bin.")
 		boxes(2, 0, 0)
-		says("requests-block", one, "requests.not_quarantined")
+		expect("requests-block", one, "requests.not_quarantined")
 		again("that is live")
 
 		for _, c := range []struct{ operation, body, want string }{
@@ -230,7 +230,7 @@ func TestQuarantined(t *testing.T) {
 			{"requests-bulk-update", it[:len(it)-len(`"box":"`)] + `"status":"planned"}}`, "request.updated: Member changed the status from opened to planned."},
 		} {
 			s.names["spam"] = s.submitSpam("Watches")
-			says(c.operation, c.body, "ok")
+			expect(c.operation, c.body, "ok")
 			last(c.want)
 			s.checkCounters()
 		}
