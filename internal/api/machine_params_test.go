@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// What the service makes of the value of a parameter, and whether it takes it.
+// These functions decode the values of parameters as the service does. They return false for
+// values that the service refuses.
 
 func verbatim(least, most int) func(any) (any, bool) {
 	return func(v any) (any, bool) {
@@ -28,7 +29,8 @@ func trimmed(least, most int) func(any) (any, bool) {
 	}
 }
 
-// line is trimmed text that has neither control characters nor such as change its direction.
+// line accepts trimmed text without control characters and characters that change the
+// direction of text.
 func line(least, most int) func(any) (any, bool) {
 	return func(v any) (any, bool) {
 		clean, ok := trimmed(least, most)(v)
@@ -37,14 +39,14 @@ func line(least, most int) func(any) (any, bool) {
 	}
 }
 
-// cleanedLine is text of a submission, of which a single line is made.
+// cleanedLine accepts text of a submission, which becomes a single line.
 func cleanedLine(least, most int) func(any) (any, bool) {
 	return func(v any) (any, bool) {
 		s, ok := v.(string)
 		if !ok {
 			return v, false
 		}
-		s = strings.NewReplacer("\t", " ", "\u202e", "").Replace(strings.TrimSpace(s)) // what is drawn
+		s = strings.NewReplacer("\t", " ", "\u202e", "").Replace(strings.TrimSpace(s)) // only these are drawn
 		return trimmed(least, most)(s)
 	}
 }
@@ -59,7 +61,7 @@ func aBool(v any) (any, bool) {
 	return v, ok
 }
 
-// voters are the ids that browsers keep.
+// voters are ids of browsers.
 var voters = []any{"0b5d1a52-5f0e-4c8b-9d38-1f6f6a1c2b3d", "9a1c2b3d-5f0e-4c8b-9d38-0b5d1a520b5d"}
 
 func aVoter(v any) (any, bool) {
@@ -101,7 +103,7 @@ func someStatuses(v any) (any, bool) {
 	return strings.Join(slices.Compact(statuses), ","), len(list) > 0
 }
 
-// origins are those that are drawn, with their normal form.
+// origins are the origins that are drawn, with their normalized form.
 var origins = map[string]string{"https://A.example:443": "https://a.example", "https://a.example": "https://a.example", "http://b.example:8080": "http://b.example:8080"}
 
 func someSettings(v any) (any, bool) {
@@ -138,7 +140,7 @@ func someMetadata(v any) (any, bool) {
 	return text, ok && text[0] == '{'
 }
 
-// aDate is one of those that are drawn.
+// aDate accepts the valid ones of the dates that are drawn.
 func aDate(v any) (any, bool) {
 	s, ok := v.(string)
 	return s, ok && strings.HasPrefix(s, "20") && len(s) == len("2026-01-01")
@@ -150,17 +152,17 @@ func aTime(v any) (any, bool) {
 	return at.UTC().Format(timeForm), ok && err == nil
 }
 
-// someTags are tags without those that say the same again.
+// someTags accepts tags and removes those that differ only in case.
 func someTags(v any) (any, bool) { return readTags(line(1, 40), v) }
 
-// storedTags are tags that requests may have had before there was a rule for their text.
+// storedTags also accepts tags that only older versions allowed.
 func storedTags(v any) (any, bool) { return readTags(trimmed(1, 40), v) }
 
-func readTags(reads func(any) (any, bool), v any) (any, bool) {
+func readTags(decodeTag func(any) (any, bool), v any) (any, bool) {
 	list, ok := v.([]any)
 	tags := []any{}
 	for _, v := range list {
-		tag, good := reads(v)
+		tag, good := decodeTag(v)
 		ok = ok && good
 		if good && !slices.ContainsFunc(tags, func(t any) bool { return strings.EqualFold(t.(string), tag.(string)) }) {
 			tags = append(tags, tag)
@@ -185,19 +187,19 @@ func notNegative(v any) (any, bool) {
 	return positive(v)
 }
 
-// inside is an object with some of the fields.
+// inside accepts an object with some of the fields.
 func inside(v any, fields map[string]func(any) (any, bool)) (any, bool) {
 	sent, ok := v.(object)
 	result := object{}
 	for name, v := range sent {
-		reads, known := fields[name]
+		decodeField, known := fields[name]
 		if !known {
 			return nil, false
 		}
 		if v == nil {
-			continue // as if it were absent
+			continue // null counts as omitted
 		}
-		clean, good := reads(v)
+		clean, good := decodeField(v)
 		result[name], ok = clean, ok && good
 	}
 	return result, ok
@@ -206,7 +208,7 @@ func inside(v any, fields map[string]func(any) (any, bool)) (any, bool) {
 func someFilter(v any) (any, bool) {
 	fields := map[string]func(any) (any, bool){}
 	for _, f := range where {
-		fields[f.name] = f.reads
+		fields[f.name] = f.decode
 	}
 	return inside(v, fields)
 }

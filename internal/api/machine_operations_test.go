@@ -9,7 +9,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// What the model says to each operation.
+// The model of the operations that have no file of their own.
 
 func (m *model) setUp(_ who, in, got object) (string, object) {
 	switch {
@@ -28,7 +28,7 @@ func (m *model) setUp(_ who, in, got object) (string, object) {
 	return m.opened(u, got)
 }
 
-// opened is the answer to who has logged in.
+// opened returns the answer to a login.
 func (m *model) opened(u *user, got object) (string, object) {
 	s := &session{user: u, opened: m.now()}
 	access, refresh := m.fresh(got, "access", "access_token"), m.fresh(got, "refresh", "refresh_token")
@@ -185,13 +185,13 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	}
 	first := with(r.ofPage)
 	if program := with(false); first == nil && program != nil && program.sent == r.sent {
-		first = program // as if a version before had stored it
+		first = program // as if an older version had stored it
 	}
-	person, refusal := m.vouched(w, in)
+	person, refusal := m.identified(w, in)
 	if person != nil {
 		r.submitter = person
 	}
-	files, all := m.attachable(w.app, ids)
+	files, attachable := m.attachable(w.app, ids)
 	switch {
 	case first != nil && first.sent != r.sent:
 		return "widget.idempotency_mismatch", nil
@@ -204,11 +204,11 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	case w.app.settings["widget"].(object)["require_email"] == true && r.submitter["email"] == nil:
 		return "widget.invalid_email", nil
 	default:
-		r.quarantined = m.spam(r, in["form"]) // which is remembered whatever comes of it
+		r.quarantined = m.spam(r, in["form"]) // adds the text even if the call fails below
 		switch {
 		case len(ids) > 0 && !w.app.takesFiles():
 			return "widget.uploads_not_allowed", nil
-		case !all:
+		case !attachable:
 			return "widget.invalid_attachments", nil
 		}
 		r.attach(files)

@@ -14,23 +14,24 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// The paths beside the operations. Links to files and exports are opened by browsers on
-// their own, which send no tokens.
+// The paths besides the operations and exportPath. Browsers open links to files and exports
+// themselves and send no tokens, so the links contain what authorizes them.
 const (
 	uploadPath     = "/uploads/"
 	attachmentPath = "/attachments/"
 	configPath     = "/widget/config/"
 )
 
-// door is a path that is no operation: what is behind it is no JSON, or opened with GET.
-type door struct {
-	path string
-	op   *op // by which the log and the metrics call it
-	open func(c *call, rest string)
+// route is a path prefix that is not an operation: its content is not JSON, or it is called
+// with GET.
+type route struct {
+	path  string
+	op    *op // its name in the log and the metrics
+	serve func(c *call, rest string)
 }
 
-func (a *API) allDoors() []door {
-	return []door{
+func (a *API) allRoutes() []route {
+	return []route{
 		{exportPath, &op{name: "export-download"}, a.download},
 		{uploadPath, &op{name: "upload"}, a.upload},
 		{attachmentPath, &op{name: "attachment-download"}, a.attachment},
@@ -38,8 +39,8 @@ func (a *API) allDoors() []door {
 	}
 }
 
-// widgetConfigResult is what the widget needs to know of its app. Browsers load it without
-// asking first, and keep it for a minute.
+// widgetConfigResult is what the widget needs to know about its app. Browsers load it without
+// a preflight and cache it for a minute.
 type widgetConfigResult struct {
 	AppID   feedback.ID             `json:"app_id"`
 	Widget  feedback.WidgetSettings `json:"widget"`
@@ -47,7 +48,7 @@ type widgetConfigResult struct {
 	Uploads uploadRules             `json:"uploads"`
 }
 
-// uploadRules say what may be attached.
+// uploadRules are the limits on attachments.
 type uploadRules struct {
 	MaxSize      int64    `json:"max_size"`
 	MaxCount     int      `json:"max_count"`
@@ -60,7 +61,7 @@ func (a *API) widgetConfig(c *call, name string) {
 	if isPreflight(c.r) {
 		return
 	}
-	text, err := a.configOf(c, name)
+	text, err := a.loadConfig(c, name)
 	if err != nil {
 		a.answer(c, nil, err)
 		return
@@ -70,20 +71,21 @@ func (a *API) widgetConfig(c *call, name string) {
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Cache-Control", "public, max-age=60")
 	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
-	a.serveWhole(c, bytes.NewReader(text))
+	a.serveContent(c, bytes.NewReader(text))
 }
 
-// serveWhole sends content unless the caller has it already, as its ETag says. Parts of it
-// are not to be had, nor conditions to be made: a refusal of theirs would be no envelope.
-func (a *API) serveWhole(c *call, content io.ReadSeeker) {
-	for _, asked := range []string{"Range", "If-Match", "If-Unmodified-Since"} {
-		c.r.Header.Del(asked)
+// serveContent sends the whole content, unless the client has it already according to its
+// ETag. It ignores headers that could make http.ServeContent answer with an error, because
+// that would not be an envelope.
+func (a *API) serveContent(c *call, content io.ReadSeeker) {
+	for _, header := range []string{"Range", "If-Match", "If-Unmodified-Since"} {
+		c.r.Header.Del(header)
 	}
 	http.ServeContent(withoutRanges{c.w}, c.r, "", time.Time{}, content)
-	a.note(c, c.op.name, http.StatusOK, "ok")
+	a.record(c, c.op.name, http.StatusOK, "ok")
 }
 
-// withoutRanges does not promise the parts that ServeContent could send.
+// withoutRanges replaces the header with which http.ServeContent offers ranges.
 type withoutRanges struct{ http.ResponseWriter }
 
 func (w withoutRanges) WriteHeader(status int) {
@@ -91,9 +93,9 @@ func (w withoutRanges) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (a *API) configOf(c *call, name string) (_ []byte, err error) {
-	defer recovered(&err)
-	if err := a.mustRead(c); err != nil {
+func (a *API) loadConfig(c *call, name string) (_ []byte, err error) {
+	defer panicToError(&err)
+	if err := a.requireGET(c); err != nil {
 		return nil, err
 	}
 	if err := a.rates.keyed.allow(a.clientOf(c.r).from, 1, a.Now()); err != nil {
@@ -103,27 +105,30 @@ func (a *API) configOf(c *call, name string) (_ []byte, err error) {
 	if !ok {
 		return nil, feedback.ErrAppNotFound
 	}
-	app, err := inTime(c.r.Context(), func(ctx context.Context) (feedback.App, error) { return a.Store.AppByKey(ctx, key) })
+	app, err := withTimeout(c.r.Context(), func(ctx context.Context) (feedback.App, error) { return a.Store.AppByKey(ctx, key) })
 	switch {
 	case errors.Is(err, feedback.ErrInvalidAPIKey):
-		return nil, feedback.ErrAppNotFound.With("There is no app with this API key; copy the current one from the app's settings.")
+		return nil, feedback.ErrAppNotFound.With("No app has this API key; copy the current one from the app's settings.")
 	case err != nil:
 		return nil, err
 	case !app.Settings.AllowsOrigin(c.r.Header.Get("Origin")):
 		return nil, feedback.ErrOriginNotAllowed
 	}
-	shown := widgetConfigResult{app.ID, app.Settings.Widget, app.Settings.Sharing, uploadRules{feedback.MaxUpload, feedback.MaxAttachments, feedback.UploadTypes()}}
-	shown.Widget.AllowFileUploads = shown.Widget.AllowFileUploads && a.Files != nil
+	config := widgetConfigResult{
+		AppID: app.ID, Widget: app.Settings.Widget, Sharing: app.Settings.Sharing,
+		Uploads: uploadRules{feedback.MaxUpload, feedback.MaxAttachments, feedback.UploadTypes()},
+	}
+	config.Widget.AllowFileUploads = config.Widget.AllowFileUploads && a.Files != nil
 	var text bytes.Buffer
-	err = write(&text, shown)
+	err = writeJSON(&text, config)
 	return text.Bytes(), err
 }
 
-// mustRead refuses what is not a GET or a HEAD.
-func (a *API) mustRead(c *call) error {
+// requireGET returns an error unless the method is GET or HEAD.
+func (a *API) requireGET(c *call) error {
 	if c.r.Method != http.MethodGet && c.r.Method != http.MethodHead {
 		c.w.Header().Set("Allow", "GET, HEAD")
-		return feedback.ErrMethodNotAllowed.With("This address is opened with GET.")
+		return feedback.ErrMethodNotAllowed.With("Use GET for this URL.")
 	}
 	return nil
 }
