@@ -19,6 +19,9 @@ type clearable interface{ clearable() }
 
 func (nullable[T]) clearable() {}
 
+// clears reports whether null clears a parameter of the type.
+func clears(typ reflect.Type) bool { return typ.Implements(reflect.TypeFor[clearable]()) }
+
 // change is nil when the field was not sent, and else points to what it becomes.
 func (n nullable[T]) change() **T {
 	if !n.sent {

@@ -1802,13 +1802,13 @@ export interface components {
              * Format: uuid
              * @description The user who takes care of it; null for nobody.
              */
-            assignee_id?: string;
+            assignee_id?: string | null;
             description?: string;
             /**
              * Format: date
              * @description When it is expected, YYYY-MM-DD; null for nobody knows.
              */
-            eta?: string;
+            eta?: string | null;
             /**
              * Format: int64
              * @description Refuse the change when the request has another version by now.

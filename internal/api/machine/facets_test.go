@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"cmp"
@@ -13,50 +13,39 @@ func (m *model) requestFacets(w who, in, _ object) (string, object) {
 	if name := unfit(in); name != "" {
 		return "requests.invalid_" + name, nil
 	}
-	at := place{box: "live"}
+	at := place{filter: object{"box": "live"}}
 	at.narrow(in)
-	if at.app != "" && m.app(w.account, at.app) == nil {
+	if !m.knows(w, at) {
 		return "apps.not_found", nil
 	}
-	var own []*request
-	for _, r := range m.requests {
-		if r.account == w.account {
-			own = append(own, r)
-		}
-	}
 	// count is how many requests have each value where the filter says nothing of it.
-	count := func(free func(*place), value func(*request) []any) map[any]int {
-		wide, n := at, map[any]int{}
-		free(&wide)
-		for _, r := range own {
-			if wide.holds(r) {
-				for _, v := range value(r) {
-					n[v]++
-				}
+	count := func(name string, value func(*request) any) map[any]int {
+		wide, n := at.without(name), map[any]int{}
+		for _, r := range m.requests {
+			if r.account == w.account && wide.holds(r) {
+				n[value(r)]++
 			}
 		}
 		return n
 	}
-	one := func(value func(*request) any) func(*request) []any {
-		return func(r *request) []any { return []any{value(r)} }
-	}
-	apps := count(func(p *place) { p.app = "" }, one(func(r *request) any { return r.app.id }))
-	statuses := count(func(p *place) { p.statuses = "" }, one(func(r *request) any { return r.status }))
-	assignees := count(func(p *place) { p.assignee = "" }, one(func(r *request) any { return orNone(r.assignee) }))
-	sources := count(func(p *place) { p.source = "" }, one(func(r *request) any { return r.source }))
+	apps := count("app_id", func(r *request) any { return r.app.id })
+	byStatus := count("status", func(r *request) any { return r.status })
+	assignees := count("assignee_id", func(r *request) any { return orNone(r.assignee) })
+	sources := count("source", func(r *request) any { return r.source })
+	boxes := count("box", func(r *request) any { return r.box() })
 	result := object{
-		"apps":      tallies("app_id", m.order(apps, at.app)),
-		"assignees": tallies("assignee_id", m.order(assignees, "none", at.assignee)),
-		"sources":   tallies("source", m.order(sources, at.source)),
+		"apps":      tallies("app_id", m.order(apps, at.filter["app_id"])),
+		"assignees": tallies("assignee_id", m.order(assignees, "none", at.filter["assignee_id"])),
+		"sources":   tallies("source", m.order(sources, at.filter["source"])),
 		"statuses":  []object{}, "boxes": []object{}, "tags": m.tagFacets(w, at),
 	}
-	for _, status := range append(slices.Clone(settable), "duplicate") {
-		result["statuses"] = append(result["statuses"].([]object), object{"status": status, "count": statuses[status], "exact": true})
+	for _, status := range statuses {
+		result["statuses"] = append(result["statuses"].([]object), object{"status": status, "count": byStatus[status], "exact": true})
 	}
 	for _, box := range []string{"live", "quarantine", "bin"} {
 		n := 0
-		if at.query == "" || box == "live" {
-			n = count(func(p *place) { p.box = box }, one(func(*request) any { return box }))[box]
+		if at.filter["query"] == nil || box == "live" {
+			n = boxes[box]
 		}
 		result["boxes"] = append(result["boxes"].([]object), object{"box": box, "count": n, "exact": true})
 	}
@@ -71,9 +60,9 @@ type facetValue struct {
 
 // order is that of facets: the most first, then that of the values, where ids follow the
 // order of creation.
-func (m *model) order(n map[any]int, always ...string) []facetValue {
+func (m *model) order(n map[any]int, always ...any) []facetValue {
 	for _, value := range always {
-		if value != "" {
+		if value != nil {
 			n[value] += 0
 		}
 	}
@@ -103,11 +92,11 @@ func tallies(name string, values []facetValue) []object {
 
 // tagFacets are the tags of what the filter holds whatever its tags.
 func (m *model) tagFacets(w who, at place) []object {
-	chosen := at.tag
-	at.tag = ""
+	chosen, _ := at.filter["tag"].(string)
+	wide := at.without("tag")
 	var held []*request
 	for _, r := range m.requests {
-		if r.account == w.account && at.holds(r) {
+		if r.account == w.account && wide.holds(r) {
 			held = append(held, r)
 		}
 	}

@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"database/sql"
@@ -75,7 +75,7 @@ func (m *machine) anUpload(key string) string {
 // anySix are too many.
 func (m *machine) anySix() []any {
 	ids := []any{}
-	for _, text := range m.sides[0].seen {
+	for _, text := range m.services[0].seen {
 		if strings.HasPrefix(text, "{id") {
 			ids = append(ids, text)
 		}
@@ -140,12 +140,12 @@ func (m *machine) send(u *upload) {
 	page := "<html>" + strings.Repeat(" ", 16)
 	body := draw(m, "content", right, right, right, right, right, page, right+" ", strings.TrimSuffix(right, "7"), contents[0].sent)
 	broken := m.rarely("it breaks off")
-	said := m.both("the sending of "+u.id+" to "+link, func(s *side) string {
+	said := m.both("the sending of "+u.id+" to "+link, func(s *service) string {
 		from := io.Reader(strings.NewReader(body))
 		if broken {
 			from = io.MultiReader(strings.NewReader(body[:len(body)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))
 		}
-		return s.mask(string(s.put(uploadPath+s.filled(link), from).body))
+		return s.mask(s.put(uploadPath+s.fill(link), from).Body.String())
 	})
 	code, _ := m.read("upload", said)
 	if want := m.received(link, body, broken); code != want {
@@ -155,10 +155,10 @@ func (m *machine) send(u *upload) {
 
 // openFile downloads what a link leads to.
 func (m *machine) openFile(link string) {
-	said := m.both("the download by "+link, func(s *side) string {
-		got := s.get(attachmentPath + s.filled(link))
-		_, names, _ := mime.ParseMediaType(got.header.Get("Content-Disposition"))
-		return fmt.Sprintln(got.status, got.header.Get("Content-Type"), names["filename"]) + s.mask(string(got.body))
+	said := m.both("the download by "+link, func(s *service) string {
+		got := s.get(attachmentPath + s.fill(link))
+		_, names, _ := mime.ParseMediaType(got.Header().Get("Content-Disposition"))
+		return fmt.Sprintln(got.Code, got.Header().Get("Content-Type"), names["filename"]) + s.mask(got.Body.String())
 	})
 	u := m.linked(link)
 	if u == nil {
@@ -177,7 +177,7 @@ func (m *machine) openFile(link string) {
 // releaseOfApps lets go of the files of deleted apps, as far as the worker has come, and
 // tries their links.
 func (m *machine) releaseOfApps() {
-	left := m.both("apps that have requests", func(s *side) string {
+	left := m.both("apps that have requests", func(s *service) string {
 		lines := s.lines(m.t, "SELECT app_id, '' FROM requests GROUP BY app_id")
 		slices.Sort(lines)
 		return strings.Join(lines, "")
@@ -206,7 +206,7 @@ func (m *machine) checkFiles() {
 		}
 	}
 	slices.Sort(want)
-	got := m.both("the files", func(s *side) string {
+	got := m.both("the files", func(s *service) string {
 		lines := append(s.records(m), s.stored(m)...)
 		slices.Sort(lines)
 		return strings.Join(lines, "")
@@ -217,7 +217,7 @@ func (m *machine) checkFiles() {
 }
 
 // records are those of files.
-func (s *side) records(m *machine) (lines []string) {
+func (s *service) records(m *machine) (lines []string) {
 	rows, err := s.db.Query("SELECT id, app_id, request_id, filename, content_type, size, ready FROM uploads")
 	if err != nil {
 		m.t.Fatal(err)
@@ -241,7 +241,7 @@ func (s *side) records(m *machine) (lines []string) {
 }
 
 // stored are the files that lie in the folder.
-func (s *side) stored(m *machine) (lines []string) {
+func (s *service) stored(m *machine) (lines []string) {
 	files, err := filepath.Glob(filepath.Join(s.files, "*", "*"))
 	if err != nil {
 		m.t.Fatal(err)

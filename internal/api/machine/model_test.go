@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"fmt"
@@ -68,7 +68,8 @@ type (
 		submitter                                      object
 		metadata                                       any
 		tags                                           []any
-		assignee, eta                                  any
+		assignee                                       any
+		plain                                          object // by plainFields
 		source                                         string
 		votes                                          int
 		given                                          []*vote    // here
@@ -96,18 +97,15 @@ type (
 	}
 	// place is where a page begins: what a cursor says.
 	place struct {
-		text               string
-		account            *account
-		operation, sort    string
-		app, statuses, tag string
-		query              string
-		assignee, source   string
-		box, from, before  string
-		request            string
-		limit, after       int
-		afterBy            int64
-		afterKey           string
-		began              time.Time
+		text            string
+		account         *account
+		operation, sort string
+		filter          object
+		request         string
+		limit, after    int
+		afterBy         int64
+		afterKey        string
+		began           time.Time
 	}
 	countdown struct {
 		n      int
@@ -345,17 +343,39 @@ func (a *app) shown() object {
 	}
 }
 
+// plainFields are the fields of a request that are shown as requests-update has set them,
+// and null before. The others have rules of their own.
+var plainFields = slices.DeleteFunc(slices.Clone(operations["requests-update"].Names), func(name string) bool {
+	return records["Request"].Properties[name] == nil || slices.Contains([]string{"id", "title", "description", "status", "tags", "assignee_id"}, name)
+})
+
+// set stores the plain fields that were sent.
+func (r *request) set(in object) {
+	plain := object{}
+	for _, name := range plainFields {
+		plain[name] = r.plain[name]
+		if v, sent := in[name]; sent {
+			plain[name] = v
+		}
+	}
+	r.plain = plain
+}
+
 func (r *request) shown() object {
 	attachments := []object{}
 	for _, u := range r.attachments {
 		attachments = append(attachments, u.shown())
 	}
-	return object{
+	shown := object{
 		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
 		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.spoken()), "source": r.source,
-		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "eta": r.eta, "version": r.version, "attachments": attachments,
+		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "version": r.version, "attachments": attachments,
 		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
 	}
+	for _, name := range plainFields {
+		shown[name] = r.plain[name]
+	}
+	return shown
 }
 
 // idOf is the id of a request, if it is one.

@@ -1,8 +1,9 @@
-package api
+package machine
 
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ type export struct {
 }
 
 func (m *model) exportRequests(w who, in, got object) (string, object) {
-	x := &export{place: place{account: w.account, box: "live"}, by: w.session, format: in["format"].(string), bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute)}
+	x := &export{place: place{account: w.account, filter: object{"box": "live"}}, by: w.session, format: in["format"].(string), bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute)}
 	if name := unfit(in); name != "" {
 		return "requests.invalid_" + name, nil
 	}
@@ -32,7 +33,7 @@ func (m *model) exportRequests(w who, in, got object) (string, object) {
 		return "requests.invalid_bom", nil
 	}
 	x.narrow(in)
-	if x.app != "" && m.app(w.account, x.app) == nil {
+	if !m.knows(w, x.place) {
 		return "apps.not_found", nil
 	}
 	x.text = m.freshLink(got["url"], "link", exportPath)
@@ -43,9 +44,9 @@ func (m *model) exportRequests(w who, in, got object) (string, object) {
 // open downloads what a link leads to.
 func (m *machine) open(x *export) {
 	m.index()
-	said := m.both("the download of "+x.text, func(s *side) string {
-		got := s.open("GET", exportPath+s.filled(x.text))
-		return fmt.Sprintln(got.status, got.header.Get("Content-Type"), got.header.Get("Content-Disposition")) + s.mask(string(got.body))
+	said := m.both("the download of "+x.text, func(s *service) string {
+		got := s.get(exportPath + s.fill(x.text))
+		return fmt.Sprintln(got.Code, got.Header().Get("Content-Type"), got.Header().Get("Content-Disposition")) + s.mask(got.Body.String())
 	})
 	head, body, _ := strings.Cut(said, "\n")
 	good := !x.opened && !x.by.ended && m.now().Before(x.expires)
@@ -63,7 +64,7 @@ func (m *machine) open(x *export) {
 	m.tally.add("export-download", "ok")
 	var requests []*request
 	for _, r := range slices.Backward(m.requests) {
-		if r.account == x.account && x.holds(r) && (x.app == "" || r.app.live()) {
+		if r.account == x.account && x.holds(r) && (x.filter["app_id"] == nil || r.app.live()) {
 			requests = append(requests, r)
 		}
 	}
@@ -86,11 +87,13 @@ func (m *machine) checkTable(x *export, body string, requests []*request) {
 		for column, name := range rows[0] {
 			cells[name] = rows[i+1][column]
 		}
-		for name, want := range map[string]any{
+		want := maps.Clone(r.plain)
+		maps.Copy(want, object{
 			"id": r.id, "app_id": r.app.id, "status": r.status, "votes": r.votes, "comments": len(r.spoken()), "merged_into_id": idOf(r.root),
-			"source": r.source, "assignee_id": r.assignee, "eta": r.eta, "submitter_verified": r.submitter["verified"],
+			"source": r.source, "assignee_id": r.assignee, "submitter_verified": r.submitter["verified"],
 			"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
-		} {
+		})
+		for name, want := range want {
 			if want == nil {
 				want = ""
 			}

@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"cmp"
@@ -141,7 +141,7 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 	case "expected_count":
 		right := 0
 		if t, filter := m.token(c.who), c.in["filter"]; t != nil && filter != nil {
-			if clean, ok := someFilter(filter); ok {
+			if clean, ok := operations[c.operation].parameters.Properties["filter"].read(filter, nil); ok {
 				_, result := m.listRequests(who{session: t.session}, clean.(object), nil)
 				right, _ = result["total_count"].(int)
 			}

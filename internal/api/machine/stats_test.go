@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"cmp"
@@ -10,21 +10,12 @@ import (
 
 // What the model says to requests-stats.
 
-// dayOrTimeText is a day of UTC or a time.
-func dayOrTimeText(v any) (any, bool) {
-	if s, ok := v.(string); ok && len(s) == len(time.DateOnly) {
-		_, err := time.Parse(time.DateOnly, s)
-		return s, err == nil
-	}
-	return aTime(v)
-}
-
 // bounds is the beginning and the end of a day, both of which are the time if it is one.
 func bounds(text string) (begin, end time.Time) {
 	if begin, err := time.Parse(time.DateOnly, text); err == nil {
 		return begin, begin.AddDate(0, 0, 1)
 	}
-	at, _ := time.Parse(timeForm, text) // dayOrTimeText has read it
+	at, _ := time.Parse(timeForm, text) // the schema has accepted it
 	return at, at
 }
 
@@ -50,15 +41,15 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 			counted = append(counted, r)
 		}
 	}
-	byStatus, byDay, byApp := map[string]int{}, map[string]int{}, map[*app]int{}
+	byStatus, byDay, byApp := map[any]int{}, map[string]int{}, map[*app]int{}
 	for _, r := range counted {
 		byStatus[r.status]++
 		byDay[r.created.Format(time.DateOnly)]++
 		byApp[r.app]++
 	}
-	statuses, days, apps, tags := []object{}, []object{}, []object{}, []object{}
-	for _, status := range append(slices.Clone(settable), "duplicate") {
-		statuses = append(statuses, object{"status": status, "requests": byStatus[status]})
+	counts, days, apps, tags := []object{}, []object{}, []object{}, []object{}
+	for _, status := range statuses {
+		counts = append(counts, object{"status": status, "requests": byStatus[status]})
 	}
 	for day := from; day.Before(to); day = day.Truncate(24*time.Hour).AddDate(0, 0, 1) {
 		name := day.Format(time.DateOnly)
@@ -78,7 +69,7 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 	}
 	return "ok", object{
 		"from": from.Format(timeForm), "to": to.Format(timeForm), "total": len(counted), "tags_exact": true,
-		"by_answer": byAnswer(counted), "by_status": statuses, "by_day": days, "by_app": apps, "by_tag": tags,
+		"by_answer": byAnswer(counted), "by_status": counts, "by_day": days, "by_app": apps, "by_tag": tags,
 	}
 }
 

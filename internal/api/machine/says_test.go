@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"encoding/json"
@@ -141,7 +141,18 @@ func (m *model) updateApp(w who, in, _ object) (string, object) {
 }
 
 func (m *model) configureApp(w who, in, _ object) (string, object) {
-	return m.changeApp(w, in["id"], "app.updated", func(a *app) { a.settings = merged(a.settings, in["settings"].(object)) })
+	change := in["settings"].(object)
+	if list, sent := change["allowed_origins"].([]any); sent {
+		normal := []any{}
+		for _, origin := range list {
+			if origins[origin.(string)] == "" {
+				return "apps.invalid_settings", nil
+			}
+			normal = append(normal, origins[origin.(string)])
+		}
+		change["allowed_origins"] = normal
+	}
+	return m.changeApp(w, in["id"], "app.updated", func(a *app) { a.settings = merged(a.settings, change) })
 }
 
 func (m *model) rekeyApp(w who, in, got object) (string, object) {
@@ -243,13 +254,12 @@ func (m *model) updateRequest(w who, in, _ object) (string, object) {
 		return "requests.invalid_assignee_id", nil
 	}
 	m.changeRequest(w, r, "request.updated", func(r *request) {
-		for name, field := range map[string]*any{"assignee_id": &r.assignee, "eta": &r.eta} {
-			if v, sent := in[name]; sent {
-				*field = v
-			}
+		r.set(in)
+		if id, sent := in["assignee_id"]; sent {
+			r.assignee = id
 		}
 		if tags, ok := in["tags"].([]any); ok {
-			r.tags = tags
+			r.tags = distinct(tags)
 		}
 		for name, field := range map[string]*string{"title": &r.title, "description": &r.description, "status": &r.status} {
 			if v, ok := in[name].(string); ok {

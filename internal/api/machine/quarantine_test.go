@@ -1,7 +1,6 @@
-package api
+package machine
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 	"unicode"
@@ -15,15 +14,6 @@ type wrote struct {
 	key    string // of idempotency
 	at     time.Time
 	thirds map[string]bool
-}
-
-func someForm(v any) (any, bool) {
-	seconds := func(v any) (any, bool) {
-		number, ok := v.(json.Number)
-		n, err := number.Float64()
-		return n, ok && err == nil && n >= 0
-	}
-	return inside(v, map[string]func(any) (any, bool){"website": trimmed(0, 1e6), "seconds": seconds})
 }
 
 // spam reports whether a new request looks like spam. All calls come from one address. One

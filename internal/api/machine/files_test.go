@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"bytes"
@@ -6,14 +6,11 @@ import (
 	"hash/crc32"
 	"image"
 	"image/png"
-	"slices"
 	"strings"
 	"time"
 )
 
 // What the model says to files: they are announced, sent, attached and opened, and go.
-
-const serviceURL = "https://feedback.example.com"
 
 // upload is a file that was announced. What it is, its announcement says until it comes.
 type upload struct {
@@ -62,22 +59,6 @@ var filenames = map[string]map[string]string{
 	"é\u202efdp.txt":      {"": "éfdp.txt", "text/plain": "éfdp.txt", "image/png": "éfdp.txt.png"},
 	`"a".TXT.`:            {"": `"a".TXT`, "text/plain": "_a_.TXT", "image/png": "_a_.TXT.png"},
 	"nul":                 {"": "nul", "text/plain": "_nul.txt", "image/png": "_nul.png"},
-}
-
-// fileSize is as large as a file may be.
-func fileSize(v any) (any, bool) {
-	n, ok := positive(v)
-	return n, ok && n.(int) <= 10<<20
-}
-
-// someFiles are the ids of at most five files, each once.
-func someFiles(v any) (any, bool) {
-	list, ok := v.([]any)
-	for i, id := range list {
-		_, good := anID(id)
-		ok = ok && good && !slices.Contains(list[:i], id)
-	}
-	return list, ok && len(list) <= 5
 }
 
 func (m *model) createUpload(w who, in, got object) (string, object) {

@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"cmp"
@@ -67,6 +67,9 @@ func (m *model) vouched(w who, in object) (person object, refusal string) {
 	person["verified"], person["external_id"] = true, sub
 	return person, ""
 }
+
+// origins are those that are drawn, with their normal form.
+var origins = map[string]string{"https://A.example:443": "https://a.example", "https://a.example": "https://a.example", "http://b.example:8080": "http://b.example:8080"}
 
 // allows reports whether a page of that origin may call the app's operations.
 func (a *app) allows(origin string) bool {

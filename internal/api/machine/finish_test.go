@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func (m *machine) finish() {
 			m.openFile(link)
 		}
 	}
-	m.each(func(_ int, s *side) {
+	m.each(func(_ int, s *service) {
 		for more := true; more; {
 			var err error
 			if more, err = s.store.Purge(context.Background()); err != nil {
@@ -57,7 +57,7 @@ func (m *machine) finish() {
 	m.checkFiles()
 	m.checkIndex()
 	for _, account := range m.accounts {
-		got := m.both("the log of changes", func(s *side) string { return s.log(m.t, account.id) })
+		got := m.both("the log of changes", func(s *service) string { return s.log(m.t, account.id) })
 		got = logDetails.ReplaceAllString(got, "")
 		if want := account.logged(); got != want {
 			m.t.Fatalf("the log of changes is\n%s\nand should be\n%s", got, want)
@@ -96,7 +96,7 @@ func (m *machine) checkIndex() {
 		want = append(want, fmt.Sprint(key, " ", n))
 	}
 	slices.Sort(want)
-	got := m.both("the index", func(s *side) string {
+	got := m.both("the index", func(s *service) string {
 		lines := append(s.lines(m.t, "SELECT request_id, words FROM indexed_requests"), s.lines(m.t, "SELECT app_id, word || ' ' || CAST(n AS TEXT) FROM word_counts WHERE n <> 0 OR word <> ''")...)
 		slices.Sort(lines)
 		return strings.Join(lines, "\n")
@@ -107,7 +107,7 @@ func (m *machine) checkIndex() {
 }
 
 // lines are the rows of a question for an id and a text.
-func (s *side) lines(t *rapid.T, question string) []string {
+func (s *service) lines(t *rapid.T, question string) []string {
 	rows, err := s.db.Query(question)
 	if err != nil {
 		t.Fatal(err)
@@ -129,9 +129,9 @@ func (s *side) lines(t *rapid.T, question string) []string {
 }
 
 // log is an account's log of changes and the number up to which it goes.
-func (s *side) log(t *rapid.T, accountID string) string {
+func (s *service) log(t *rapid.T, accountID string) string {
 	var id feedback.ID
-	if err := id.UnmarshalText([]byte(s.filled(accountID))); err != nil {
+	if err := id.UnmarshalText([]byte(s.fill(accountID))); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := s.db.Query("SELECT seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after FROM changes WHERE account_id = $1 ORDER BY seq", id)

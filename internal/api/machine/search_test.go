@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"encoding/json"
@@ -12,14 +12,14 @@ import (
 
 // index brings the index of words up to date, without which no answer is certain.
 func (m *machine) index() {
-	m.each(func(_ int, s *side) { s.index() })
+	m.each(func(_ int, s *service) { s.index(m.t) })
 }
 
 // searches reports whether a call reads the index.
 func (m *machine) searches(c aCall) bool {
 	filter, _ := c.in["filter"].(object)
 	from := find(m.cursors, func(p *place) bool { return p.text == c.in["cursor"] })
-	return strings.Contains(c.operation, "similar") || c.in["query"] != nil || filter["query"] != nil || from != nil && from.query != ""
+	return strings.Contains(c.operation, "similar") || c.in["query"] != nil || filter["query"] != nil || from != nil && from.filter["query"] != nil
 }
 
 // wordsIn are the words of a text, of those that are drawn.

@@ -1,15 +1,12 @@
-package api
+package machine
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/crypto/argon2"
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
@@ -20,16 +17,10 @@ const (
 	deepMetadata = `{"a":{"b":{}}}`
 )
 
-var (
-	setupToken = feedback.NewSetupToken(rand.Reader)
-	// cheapHash is of testPassword. What a hash costs stands in it.
-	cheapHash = fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version, base64.RawStdEncoding.EncodeToString([]byte("salt of 16 bytes")),
-		base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(testPassword), []byte("salt of 16 bytes"), 1, 8, 1, 16)))
-	passwords = []string{testPassword, "another good password"}
-)
+var passwords = []string{testPassword, "another good password"}
 
-// operations are drawn from this list. The first ones of a list come a little more often.
-var operations = []string{
+// drawn has the operations that are drawn. The first ones of a list come a little more often.
+var drawn = []string{
 	"widget-submit-request", "widget-create-upload", "widget-create-upload", "requests-list", "requests-list", "requests-update",
 	"requests-merge", "requests-merge", "requests-unmerge",
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote",
@@ -90,7 +81,7 @@ func (m *machine) rarely(label string) bool { return rapid.IntRange(0, 31).Draw(
 // begin makes two accounts with apps and requests, the first of them with a
 // user of each role. Now and then the first owner comes by the set-up.
 func (m *machine) begin() {
-	m.clock.Move(time.Second)
+	m.clock.Move(time.Hour)
 	if !m.often("by command") {
 		for range 3 {
 			m.do(m.call("setup-create-owner"))
@@ -141,7 +132,7 @@ func (m *machine) step() {
 	if family := m.family(); len(family) > 1 && !m.often("families stay") {
 		m.leave(family)
 	}
-	operation := draw(m, "operation", operations...)
+	operation := draw(m, "operation", drawn...)
 	if a, ok := after[operation]; ok && m.often("after "+a.other) && find(m.requests, func(r *request) bool { return !r.deleted && !r.gone && !r.binned && a.shows(r) }) == nil {
 		operation = a.other
 	}
@@ -240,7 +231,7 @@ func (m *machine) any() string { return m.anyOf("{") }
 
 // anyOf is one that begins like this: the kinds are {id, {key, {access …
 func (m *machine) anyOf(kind string) string {
-	return one(m, "any "+kind, m.sides[0].seen, func(text string) string { return text }, func(text string) bool { return strings.HasPrefix(text, kind) })
+	return one(m, "any "+kind, m.services[0].seen, func(text string) string { return text }, func(text string) bool { return strings.HasPrefix(text, kind) })
 }
 
 // caller is the access token of somebody who may do what needs a role.
@@ -262,11 +253,11 @@ func (m *machine) caller(operation string, least feedback.Role) string {
 // call draws a call, which mostly succeeds.
 func (m *machine) call(operation string) aCall {
 	c := aCall{operation: operation, in: object{}}
-	r := rules[operation]
-	switch r.guard {
-	case guardBearer:
-		c.who = m.caller(operation, r.least)
-	case guardWidget:
+	o := operations[operation]
+	switch o.guard() {
+	case "Bearer":
+		c.who = m.caller(operation, o.Least)
+	case "X-API-Key":
 		first := find(m.apps, (*app).live)
 		c.who = one(m, "key", m.apps, func(a *app) string { return a.key }, func(a *app) bool { return a == first || a.live() && !m.often("first app") })
 		if !m.often("right key") {
@@ -279,15 +270,15 @@ func (m *machine) call(operation string) aCall {
 		return c
 	}
 	optional := 0
-	for _, f := range r.fields {
-		if !f.required {
+	for _, name := range o.Names {
+		if !o.requires(name) {
 			optional++
 		}
 	}
-	for _, f := range r.fields {
+	for _, name := range o.Names {
 		// About two of them: with more filters at once, lists would be empty.
-		if (f.required || m.wants(c, f.name)) && !m.rarely("left out") || !f.required && rapid.IntRange(0, max(1, optional/2)).Draw(m.t, "optional") == 0 {
-			c.in[f.name] = m.value(c, f.name)
+		if (o.requires(name) || m.wants(c, name)) && !m.rarely("left out") || !o.requires(name) && rapid.IntRange(0, max(1, optional/2)).Draw(m.t, "optional") == 0 {
+			c.in[name] = m.value(c, name)
 		}
 	}
 	if c.in["identity_token"] == identityName {

@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"cmp"
@@ -33,6 +33,9 @@ func somebody(sent object) object {
 	return person
 }
 
+// voters are the ids that browsers keep.
+var voters = []any{"0b5d1a52-5f0e-4c8b-9d38-1f6f6a1c2b3d", "9a1c2b3d-5f0e-4c8b-9d38-0b5d1a520b5d"}
+
 // keyOf is by what a person is told from others, "" when nothing is known.
 func keyOf(person object) string {
 	if person["verified"] == true {
@@ -53,6 +56,7 @@ func keyOf(person object) string {
 // came adds a new request. Nobody but the request itself tells who an anonymous submitter
 // is; ids are in the order of creation.
 func (m *model) came(r *request, actor, by string) {
+	r.set(nil)
 	if r.votes == 1 {
 		key := cmp.Or(keyOf(r.submitter), fmt.Sprintf("r:%09d", len(m.requests)))
 		r.given = []*vote{{r.submitter, key, r.source, r.created}}
