@@ -190,6 +190,11 @@ func TestStateMachine(t *testing.T) {
 			t.Errorf("%s is missing from answers or from drawn", operation)
 		}
 	}
+	for name := range records["RequestsWhere"].Properties {
+		if filters[name] == nil {
+			t.Fatalf("%s is missing from filters", name)
+		}
+	}
 	storetest.FewerChecks(t)
 	calls := tally{}
 	rapid.Check(t, func(t *rapid.T) {

@@ -224,8 +224,6 @@ func (m *machine) teamValue(c aCall, name string) (any, bool) {
 	switch {
 	case c.operation == "users-invite" && name == "email":
 		return m.either(name, []any{"new1@example.com", "new2@example.com", "new3@example.com", "New4@example.com"}, []any{"junk", "owner@example.com", "stranger@example.com", ""}), true
-	case name == "role":
-		return m.either(name, []any{"viewer", "member", "admin", "owner"}, []any{"boss", nil}), true
 	case strings.HasSuffix(c.operation, "-invite") && name == "token":
 		return one(m, "link", m.links, func(l *joinLink) string { return l.text }, func(l *joinLink) bool { return l.works(m.now()) || m.rarely("a dead link") }), true
 	case strings.HasSuffix(c.operation, "-invite") && name == "password":

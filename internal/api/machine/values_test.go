@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,38 @@ func (m *machine) value(c aCall, name string) any {
 			return v
 		}
 	}
-	return m.either(name, []any{"A", "B"}, oddTexts)
+	return m.sample(name, operations[c.operation].parameters.Properties[name])
+}
+
+// sample draws what a schema accepts, now and then something else.
+func (m *machine) sample(name string, s *schema) any {
+	whole := func(n float64) any { return number(strconv.Itoa(int(n))) }
+	good, odd := []any{"A", "B"}, oddTexts
+	switch {
+	case len(s.Enum) > 0:
+		good, odd = slices.Clone(s.Enum), []any{"junk", true, ""}
+	case s.is("boolean"):
+		good, odd = []any{true, false}, []any{"true", 1}
+	case s.is("integer"):
+		good, odd = []any{number("1"), number("2"), number("3")}, []any{number("1.5"), "1"}
+		if s.Minimum != nil {
+			good, odd = append(good, whole(*s.Minimum)), append(odd, whole(*s.Minimum-1))
+		}
+		if s.Maximum != nil {
+			good, odd = append(good, whole(*s.Maximum)), append(odd, whole(*s.Maximum+1))
+		}
+	case s.Format == "date":
+		good, odd = []any{"2026-06-30", "2027-01-01"}, []any{"soon", "1999-12-31x", 7}
+	case s.Format == "date-time":
+		at := m.now().Add(-draw(m, name, 0, time.Millisecond, time.Second, time.Minute, 24*time.Hour, 40*24*time.Hour))
+		good, odd = []any{at.Format(time.RFC3339Nano), at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)}, []any{"yesterday", 1}
+	case s.Format == "uuid":
+		good, odd = []any{m.anyOf("{id"), nobodysID}, []any{"junk", 7}
+	}
+	if s.is("null") {
+		good = append(good, nil)
+	}
+	return m.either(name, good, odd)
 }
 
 var oddTexts = []any{" É\t", "a\tb", "a \u202e b", "x\u200dy", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101), 1, nil}
@@ -43,8 +75,6 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "tags":
 		return m.either(name, []any{[]any{"design"}, []any{"Design", "pro", "design"}, []any{"é", " Pro "}, []any{}}, []any{"design", []any{""}, []any{"a\tb"}, []any{1}, slices.Repeat([]any{"x"}, 21)}), true
-	case "eta":
-		return m.either(name, []any{"2026-06-30", "2027-01-01", nil}, []any{"soon", "1999-12-31x", 7}), true
 	case "status":
 		return m.either(name, []any{"planned", "declined", "opened", "completed", nil}, []any{"duplicate", "junk"}), true
 	case "assignee_id":
@@ -61,8 +91,6 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{"", "A", "Dark, please", strings.Repeat("so ", 23) + "mode dark"}, oddTexts), true
 	case "body":
 		return m.either(name, []any{"Why not?", "It is <b>done</b>"}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
-	case "visibility":
-		return m.either(name, []any{"public", "internal", nil}, []any{"secret", true}), true
 	case "form":
 		return m.either(name, []any{nil, nil, object{"seconds": number("30"), "website": ""}, object{"seconds": number("2")}, object{"seconds": number("1.99")}, object{"website": "x"}, object{}},
 			[]any{object{"seconds": number("-1")}, object{"x": 1}, object{"website": 7}, "x", 7}), true
@@ -77,10 +105,8 @@ func (m *machine) colleagueOf(c aCall) string {
 	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return !u.gone && (t == nil || u.account == t.account) })
 }
 
-// filters reports whether the call takes what requests-list takes.
-func (c aCall) filters() bool {
-	return c.operation == "requests-list" || c.operation == "requests-facets" || c.operation == "requests-export"
-}
+// filters reports whether the call takes the filters of requests-list.
+func (c aCall) filters() bool { return operations[c.operation].parameters.Properties["box"] != nil }
 
 // filterValue draws what says which records are wanted.
 func (m *machine) filterValue(c aCall, name string) (any, bool) {
@@ -97,22 +123,11 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	case "assignee_id":
 		colleague := m.colleagueOf(c)
 		return m.either(name, []any{colleague, colleague, "none", ""}, []any{"junk", nobodysID}), true
-	case "source":
-		return m.either(name, []any{"widget", "dashboard", "import"}, []any{"junk"}), true
-	case "box":
-		return m.either(name, []any{"live", "bin", "quarantine", "bin"}, []any{"junk"}), true
-	case "created_after", "created_before":
-		at := m.now().Add(-draw(m, name, 0, time.Millisecond, time.Second, time.Minute, 24*time.Hour, 40*24*time.Hour))
-		return m.either(name, []any{at.Format(time.RFC3339Nano), at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)}, []any{"yesterday", 1}), true
 	case "from", "to":
 		at := m.now().Add(-draw(m, name, 0, time.Second, 24*time.Hour, 7*24*time.Hour, 40*24*time.Hour, 365*24*time.Hour))
 		return m.either(name, []any{at.Format(time.DateOnly), at.Format(time.RFC3339Nano), at.Format(time.RFC3339)}, []any{"yesterday", "2026-13-01", 1}), true
-	case "format":
-		return m.either(name, []any{"jsonl", "csv"}, []any{"xml", nil}), true
 	case "bom":
 		return m.either(name, []any{nil, c.in["format"] == "csv"}, []any{true, "yes"}), true
-	case "sort":
-		return m.either(name, []any{"oldest", "newest", "most_voted", "recently_updated"}, []any{"up"}), true
 	case "limit":
 		return m.either(name, []any{number("1"), number("2"), number("3"), number("200"), number("1000"), number("1e3")}, []any{number("0"), number("-1"), number("1.5"), "1"}), true
 	case "cursor":
@@ -122,6 +137,12 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{right, right, ""}, []any{m.any(), "junk"}), true
 	}
 	return nil, false
+}
+
+// aFilter draws a filter with one parameter.
+func (m *machine) aFilter(c aCall) object {
+	name := draw(m, "filter by", slices.Sorted(maps.Keys(filters))...)
+	return object{name: m.value(aCall{operation: "requests-facets", who: c.who, in: object{}}, name)}
 }
 
 // setValue draws what a bulk change takes.
@@ -136,7 +157,7 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		if c.in["ids"] != nil {
 			return nil, true
 		}
-		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"box": "quarantine"}, object{"app_id": m.id(c, "app_id")}, object{"status": "duplicate"}, object{"query": "dark"}},
+		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"box": "bin"}, object{"box": "quarantine"}, m.aFilter(c), m.aFilter(c), m.aFilter(c)},
 			[]any{object{"x": 1}, "all", object{"status": "x"}, object{"query": "dark", "box": "bin"}}), true
 	case "expected_count":
 		right := 0
@@ -170,8 +191,6 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{"42", "7", " 42", ""}, []any{strings.Repeat("x", 201), 7}), true
 	case "voter":
 		return m.either(name, append(slices.Repeat(voters, 3), nil), []any{"junk", nobodysID, 7}), true
-	case "remove", "rotate":
-		return m.either(name, []any{true, false, nil}, []any{"true", 1}), true
 	case "identity_token":
 		if find(m.apps, func(a *app) bool { return a.key == c.who && a.secret != "" }) == nil && m.often("no secret") {
 			return "", true
