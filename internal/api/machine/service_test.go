@@ -107,7 +107,7 @@ func (s *service) clear(t *rapid.T) {
 			t.Fatal(err)
 		}
 	}
-	s.values, s.nameOf, s.seen = map[string]string{}, map[string]string{}, nil
+	s.values, s.nameOf, s.seen = map[string]string{}, map[string]string{nobodysID: nobodysID}, nil
 	if err := s.store.AddSetupToken(context.Background(), setupToken); err != nil {
 		t.Fatal(err)
 	}
