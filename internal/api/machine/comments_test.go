@@ -2,7 +2,7 @@ package machine
 
 import "time"
 
-// What the model says to comments.
+// What the model answers to the operations on comments.
 
 type comment struct {
 	id               string

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What the model says to exports.
+// What the model answers to requests-export, and what a download must contain.
 
 // export is what a link leads to, once and for ten minutes.
 type export struct {

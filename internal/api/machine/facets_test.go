@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What the model says to requests-facets.
+// What the model answers to requests-facets.
 
 func (m *model) requestFacets(w who, in, _ object) (string, object) {
 	if name := unfit(in); name != "" {

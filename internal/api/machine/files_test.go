@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What the model says to files: they are announced, sent, attached and opened, and go.
+// What the model knows of files: they are announced, sent, attached, opened and removed.
 
 // upload is a file that was announced. What it is, its announcement says until it comes.
 type upload struct {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What the model says to those for whom the customer's backend vouches.
+// What the model knows of people who are verified by an identity token.
 
 // identity is an identity token: claims that are signed with a secret.
 type identity struct {

@@ -1,11 +1,8 @@
 package machine
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
-// What the model says to the operations that list requests and what belongs to them.
+// What the model answers to the operations that list requests, events and tags.
 
 func (m *model) listRequests(w who, in, got object) (string, object) {
 	if name := unfit(in); name != "" {
@@ -43,41 +40,6 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 	code, result := m.page(at, list, got, "requests")
 	result["total_count"], result["total_exact"] = total, true
 	return code, result
-}
-
-func (m *model) createRequest(w who, in, got object) (string, object) {
-	sent, _ := in["submitter"].(object)
-	submitter, votes := somebody(sent), 0
-	if keyOf(submitter) != "" {
-		votes = 1
-	}
-	if email, ok := submitter["email"].(string); ok && !strings.Contains(email, "@") {
-		return "requests.invalid_submitter", nil
-	}
-	a := m.app(w.account, in["app_id"])
-	switch {
-	case a == nil:
-		return "apps.not_found", nil
-	case in["assignee_id"] != nil && m.colleague(w, in["assignee_id"]) == nil:
-		return "requests.invalid_assignee_id", nil
-	}
-	r := &request{
-		app: a, id: m.fresh(got, "id", "request", "id"), title: in["title"].(string), status: "opened", metadata: object{}, version: 1, tags: []any{},
-		source: "dashboard", votes: votes, submitter: submitter, assignee: in["assignee_id"], created: m.now(), updated: m.now(),
-	}
-	r.description, _ = in["description"].(string)
-	if status, ok := in["status"].(string); ok {
-		r.status = status
-	}
-	if r.status != "opened" {
-		m.answer(r)
-	}
-	if tags, ok := in["tags"].([]any); ok {
-		r.tags = distinct(tags)
-	}
-	r.set(in)
-	m.came(r, "user", w.id)
-	return "ok", object{"request": r.shown()}
 }
 
 // colleague is a user of the caller's account.

@@ -1,3 +1,25 @@
+// Package machine has one test, TestStateMachine: a state machine test with a model.
+//
+// It makes random calls, good and bad ones, to three services at once: one on SQLite, one
+// on PostgreSQL, and the model, which keeps everything in a few structs and says what the
+// other two must answer. In between, time passes and the worker works. After every call the
+// answers of the two services must be the same byte for byte, and code and result must be
+// those of the model. In the end, finish also compares the tables with the model.
+//
+// Ids, keys, tokens and cursors are random. They are replaced by names in the order in which
+// they appear: {id3}, {key4}, {access15}. Calls, answers and the model have the names only;
+// a service replaces them by its own values.
+//
+// What callers may send comes from docs/openapi.json: guards, roles, parameters and schemas
+// (schema_test.go), so "make generate" comes first. What the operations do is written here:
+// rules_test.go says which method of the model answers each, draw_test.go which calls are
+// made, and values_test.go with which values, unless the schema is enough to draw them.
+//
+//	go test ./internal/api/machine -timeout 1h -rapid.checks=5000 -v    # a longer search
+//
+// -v counts the answers by operation and code. A failure shows the call, "said" by the
+// services and the answer of the "model"; below it are the draws that led there, after rapid
+// has shortened them. The printed -rapid.failfile repeats it without another search.
 package machine
 
 import (
@@ -33,8 +55,8 @@ type machine struct {
 	keyed    aCall // the last submission with an idempotency key
 }
 
-// each does something on both services at once. A failure is one of the caller: in a goroutine
-// of its own it would end all tests.
+// each calls fn for both services at once. A failure is raised again in the caller: in a
+// goroutine of its own it would end all tests.
 func (m *machine) each(fn func(i int, s *service)) {
 	failures := make([]any, len(m.services))
 	var both sync.WaitGroup
@@ -52,7 +74,7 @@ func (m *machine) each(fn func(i int, s *service)) {
 	}
 }
 
-// both returns what fn returns on either side, which must be the same.
+// both returns what fn returns for each service, which must be the same.
 func (m *machine) both(what string, fn func(*service) string) string {
 	said := make([]string, len(m.services))
 	m.each(func(i int, s *service) { said[i] = fn(s) })

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What the model says to merges. Merged requests are a tree: parent is what each was
+// What the model answers to merges. Merged requests are a tree: parent is what each was
 // merged into, and root where its votes count.
 
 func (m *model) mergeRequest(w who, in, _ object) (string, object) {

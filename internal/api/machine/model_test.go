@@ -2,8 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -117,13 +115,16 @@ func newModel(now func() time.Time) *model {
 	return &model{now: now, failures: map[string]*countdown{}, learned: map[string]bool{}}
 }
 
-func (a *app) live() bool     { return !a.deleted }
+func (a *app) live() bool { return !a.deleted }
+
 func (r *request) live() bool { return !r.deleted && !r.gone && r.box() == "live" }
 
 // valid reports whether the token opens something.
 func (t *token) valid(now time.Time) bool { return t.known() && now.Before(t.expires) }
-func (t *token) known() bool              { return !t.ended && !t.swept }
-func (t *token) refreshes() bool          { return strings.HasPrefix(t.text, "{refresh") }
+
+func (t *token) known() bool { return !t.ended && !t.swept }
+
+func (t *token) refreshes() bool { return strings.HasPrefix(t.text, "{refresh") }
 
 // find returns the first that fits, or the zero value.
 func find[T any](list []T, fits func(T) bool) (found T) {
@@ -211,179 +212,6 @@ func (m *model) swept() {
 	}
 	m.release(func(r *request) bool { return r.gone })
 	m.forgetFiles()
-}
-
-// failed counts a failed login.
-func (m *model) failed(email string) {
-	for _, subject := range []string{"", email} {
-		f := m.failures[subject]
-		if f == nil || !m.now().Before(f.resets) {
-			f = &countdown{resets: m.now().Add(15 * time.Minute)}
-			m.failures[subject] = f
-		}
-		f.n++
-	}
-}
-
-// blocked reports whether too many logins have failed.
-func (m *model) blocked(email string) bool {
-	full := func(subject string, limit int) bool {
-		f := m.failures[subject]
-		return f != nil && f.n >= limit && m.now().Before(f.resets)
-	}
-	return full("", 100) || full(email, 10)
-}
-
-// userOf is the user who logs in with an e-mail.
-func (m *model) userOf(email string) *user {
-	return find(m.users, func(u *user) bool { return strings.EqualFold(u.email, email) && !u.gone && u.password != "" })
-}
-
-// checkPassword is the outcome of a try with a password.
-func (m *model) checkPassword(email, password string) (*user, string) {
-	email = strings.ToLower(email)
-	if m.blocked(email) {
-		return nil, "auth.too_many_attempts"
-	}
-	u := m.userOf(email)
-	if u == nil || u.password != password {
-		m.failed(email)
-		return nil, "auth.invalid_credentials"
-	}
-	return u, ""
-}
-
-// issue gives a session tokens that the service has just made.
-func (m *model) issue(s *session, texts ...string) {
-	s.used = m.now()
-	for _, text := range texts {
-		t := &token{session: s, text: text, expires: m.now().Add(15 * time.Minute)}
-		if t.refreshes() {
-			t.expires = m.now().Add(30 * 24 * time.Hour)
-			if last := s.opened.Add(90 * 24 * time.Hour); t.expires.After(last) {
-				t.expires = last
-			}
-		}
-		m.tokens = append(m.tokens, t)
-	}
-}
-
-// settings of a new app.
-func defaultSettings() object {
-	return object{
-		"widget": object{
-			"primary_color": "#4F46E5", "position": "bottom-right", "button_text": "Feedback",
-			"show_email_field": true, "require_email": false, "allow_file_uploads": false,
-		},
-		"sharing": "none", "allowed_origins": []any{},
-	}
-}
-
-// merged are the settings after a change, which holds what is to be different.
-func merged(settings, change object) object {
-	result := maps.Clone(settings)
-	for name, v := range change {
-		if inner, ok := v.(object); ok {
-			v = merged(result[name].(object), inner)
-		}
-		result[name] = v
-	}
-	if result["require_email"] == true {
-		result["show_email_field"] = true
-	}
-	return result
-}
-
-// changeApp notes a change unless everything is as it was.
-func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string, object) {
-	a := m.app(w.account, id)
-	if a == nil {
-		return "apps.not_found", nil
-	}
-	old := *a
-	change(a)
-	if !reflect.DeepEqual(*a, old) {
-		a.updated = m.now()
-		m.record(a.account, kind, "user", w.id, a.id, "")
-	}
-	return "ok", object{"app": a.shown()}
-}
-
-// changeRequest does the same for a request.
-func (m *model) changeRequest(w who, r *request, kind string, change func(*request)) {
-	binned := r.binned
-	if !m.alter(r, change) {
-		return
-	}
-	if r.binned != binned {
-		m.settled(w, r.root)
-	}
-	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
-}
-
-// alter changes a request and reports whether that has made it different.
-func (m *model) alter(r *request, change func(*request)) bool {
-	old := *r
-	change(r)
-	if reflect.DeepEqual(*r, old) {
-		return false
-	}
-	r.version++
-	r.updated = m.now()
-	if r.status != old.status && r.status != "opened" {
-		m.answer(r)
-	}
-	return true
-}
-
-func (a *app) shown() object {
-	return object{
-		"id": a.id, "account_id": a.account.id, "name": a.name, "api_key": a.key, "settings": a.settings,
-		"created_at": a.created.Format(timeForm), "updated_at": a.updated.Format(timeForm),
-	}
-}
-
-// plainFields are the fields of a request that are shown as requests-update has set them,
-// and null before. The others have rules of their own.
-var plainFields = slices.DeleteFunc(slices.Clone(operations["requests-update"].Names), func(name string) bool {
-	return records["Request"].Properties[name] == nil || slices.Contains([]string{"id", "title", "description", "status", "tags", "assignee_id"}, name)
-})
-
-// set stores the plain fields that were sent.
-func (r *request) set(in object) {
-	plain := object{}
-	for _, name := range plainFields {
-		plain[name] = r.plain[name]
-		if v, sent := in[name]; sent {
-			plain[name] = v
-		}
-	}
-	r.plain = plain
-}
-
-func (r *request) shown() object {
-	attachments := []object{}
-	for _, u := range r.attachments {
-		attachments = append(attachments, u.shown())
-	}
-	shown := object{
-		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
-		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.spoken()), "source": r.source,
-		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "version": r.version, "attachments": attachments,
-		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
-	}
-	for _, name := range plainFields {
-		shown[name] = r.plain[name]
-	}
-	return shown
-}
-
-// idOf is the id of a request, if it is one.
-func idOf(r *request) any {
-	if r == nil {
-		return nil
-	}
-	return r.id
 }
 
 func (u *user) shown() object { return object{"id": u.id, "email": u.email, "name": u.name} }

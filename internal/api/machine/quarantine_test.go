@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// What the model says to spam.
+// How the model tells spam, and what it answers to the operations on quarantine.
 
 // wrote is a text that came from a form or a page.
 type wrote struct {

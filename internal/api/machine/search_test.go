@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// What the model says to those who look for words. How alike titles are is not said here
+// What the model answers to searches by words. How alike titles are is not said here
 // again: the databases must agree on that, and the model knows what may be shown.
 
 // index brings the index of words up to date, without which no answer is certain.

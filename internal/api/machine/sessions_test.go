@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What the model says to the operations on sessions.
+// What the model answers to the operations on sessions.
 
 func (m *model) setUpYet(who, object, object) (string, object) {
 	return "ok", object{"set_up": len(m.users) > 0}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What the model says to requests-stats.
+// What the model answers to requests-stats.
 
 // bounds is the beginning and the end of a day, both of which are the time if it is one.
 func bounds(text string) (begin, end time.Time) {

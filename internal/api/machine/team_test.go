@@ -8,7 +8,21 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// What the model says to invitations, and to changes of the team.
+// What the model answers to the operations on users.
+
+func (m *model) listUsers(w who, in, got object) (string, object) {
+	at, ok := m.resume(w, in, place{operation: "users-list", limit: 50})
+	if !ok {
+		return "users.invalid_cursor", nil
+	}
+	var list []item
+	for i, u := range m.users {
+		if u.account == w.account && !u.gone {
+			list = append(list, item{n: i + 1, shown: u.member()})
+		}
+	}
+	return m.page(at, list, got, "users")
+}
 
 // joinLink is by which a user gets a password.
 type joinLink struct {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What the model says to votes. A person counts once at a request and all that is merged
+// What the model answers to votes. A person counts once at a request and all that is merged
 // into it, wherever the votes were given; that of the submitter is there from the
 // beginning.
 
