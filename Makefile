@@ -12,7 +12,7 @@ MUTANTS       ?= batch config fair feedback password search
 REQUIRE       ?= postgres,browser,nginx,systemd,s3,toxiproxy
 
 # Packages whose tests need the whole machine: each runs by itself, with a time of its own.
-HEAVY := internal/store internal/index internal/api bench e2e torture
+HEAVY := internal/store internal/index internal/api internal/api/machine bench e2e torture
 # Tests that measure, which the race detector would falsify, and one that is small with it.
 MEASURING := ^Test(Cost|Poison|Recall|BulkBesideSubmissions)$$
 
@@ -93,7 +93,7 @@ bench: ## Measure the service beside floors of the same run; BENCH='-sizes 1000'
 torture: ## Do to the program all that it must bear; needs root. TORTURE='-run PowerCut' and so on.
 	@.ci/install
 	REQUIRE=$(REQUIRE),root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
-	go test -count 1 -timeout 1h -v ./internal/api -run StateMachine -rapid.checks=5000
+	go test -count 1 -timeout 1h -v ./internal/api/machine -rapid.checks=5000
 	go test -count 1 -timeout 1h -v ./internal/api -run 'Paging|JSONLines' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|VotesAndMerges' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/index -run 'Facets|IndexFollows|Queries|Stats' -rapid.checks=1000

@@ -19,6 +19,9 @@ type clearable interface{ clearable() }
 
 func (nullable[T]) clearable() {}
 
+// clears reports whether null clears a parameter of the type.
+func clears(typ reflect.Type) bool { return typ.Implements(reflect.TypeFor[clearable]()) }
+
 // change returns a pointer to the new value, which is nil to clear it, or nil if the
 // parameter was not sent.
 func (n nullable[T]) change() **T {

@@ -39,8 +39,9 @@ func (a *API) document() ([]byte, error) {
 	return indentedJSON(doc)
 }
 
-// fixNullable sets which fields of a record can be null: pointers without omitempty can,
-// slices cannot. huma gets this wrong for slices and for ids, which are arrays of bytes.
+// fixNullable sets which fields of a record can be null: pointers without omitempty and
+// parameters that null clears can, slices cannot. huma gets this wrong for slices and for
+// ids, which are arrays of bytes.
 func fixNullable(record reflect.Type, schema *huma.Schema) {
 	if record == nil || record.Kind() != reflect.Struct {
 		return
@@ -49,7 +50,7 @@ func fixNullable(record reflect.Type, schema *huma.Schema) {
 		field := record.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if property := schema.Properties[name]; property != nil && property.Ref == "" {
-			property.Nullable = field.Type.Kind() == reflect.Pointer && options != "omitempty"
+			property.Nullable = clears(field.Type) || field.Type.Kind() == reflect.Pointer && options != "omitempty"
 		}
 	}
 }
@@ -90,10 +91,13 @@ func areas(ops []*op) []string {
 	return names
 }
 
+// operation describes an operation. Of its extensions, x-role is the least role that may
+// call it, and x-parameters are its parameters in the order of the documentation: the error
+// code is about the first one that is faulty.
 func (a *API) operation(o *op) *huma.Operation {
 	operation := &huma.Operation{
 		OperationID: o.name, Summary: o.summary, Description: o.needs(), Tags: []string{o.params.area},
-		Security: []map[string][]string{},
+		Security: []map[string][]string{}, Extensions: map[string]any{},
 		Responses: map[string]*huma.Response{
 			"200": jsonResponse("The result.", a.successSchema(o)),
 			"4XX": jsonResponse("The call was refused; error.code says why.", &huma.Schema{Ref: errorRef}),
@@ -103,7 +107,11 @@ func (a *API) operation(o *op) *huma.Operation {
 	if o.guard != guardPublic {
 		operation.Security = append(operation.Security, map[string][]string{string(o.guard): {}})
 	}
+	if o.role != "" {
+		operation.Extensions["x-role"] = o.role
+	}
 	if len(o.params.names) > 0 {
+		operation.Extensions["x-parameters"] = o.params.names
 		operation.RequestBody = &huma.RequestBody{
 			Required: len(o.params.schema.Required) > 0,
 			Content:  map[string]*huma.MediaType{"application/json": {Schema: a.registry.Schema(o.takes, true, o.name)}},

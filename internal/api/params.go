@@ -50,7 +50,7 @@ func newParams(registry huma.Registry, operation string, typ reflect.Type) *para
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		p.names = append(p.names, name)
 		p.verbatim[name] = field.Tag.Get("verbatim") == "true"
-		p.clears[name] = field.Type.Implements(reflect.TypeFor[clearable]())
+		p.clears[name] = clears(field.Type)
 		if property := *schema.Properties[name]; property.UniqueItems {
 			property.UniqueItems = false // findDuplicate checks it instead
 			schema.Properties[name] = &property

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/crypto/argon2"
 
 	"gatherkit/internal/blob"
 	"gatherkit/internal/feedback"
@@ -35,7 +38,15 @@ type service struct {
 	names map[string]string
 }
 
-const testPassword = "correct horse battery staple"
+const (
+	testPassword = "correct horse battery staple"
+	serviceURL   = "https://feedback.example.com"
+	nobodysID    = "01234567-89ab-7def-8123-456789abcdef"
+)
+
+// cheapHash is the hash of testPassword. Its own parameters say how little it costs.
+var cheapHash = fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version, base64.RawStdEncoding.EncodeToString([]byte("salt of 16 bytes")),
+	base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(testPassword), []byte("salt of 16 bytes"), 1, 8, 1, 16)))
 
 // hasher is shared by all services, because it limits concurrent hashing on the machine.
 var hasher = password.New(rand.Reader)

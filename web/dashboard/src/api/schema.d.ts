@@ -1799,13 +1799,13 @@ export interface components {
              * Format: uuid
              * @description The responsible user; null for none.
              */
-            assignee_id?: string;
+            assignee_id?: string | null;
             description?: string;
             /**
              * Format: date
              * @description Expected date, YYYY-MM-DD; null for none.
              */
-            eta?: string;
+            eta?: string | null;
             /**
              * Format: int64
              * @description Refuse the change if the version differs.

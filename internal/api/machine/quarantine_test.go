@@ -1,33 +1,23 @@
-package api
+package machine
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 	"unicode"
 )
 
-// The model of spam detection.
+// How the model tells spam, and what it answers to the operations on quarantine.
 
-// wrote is the text of a submission that was checked.
+// wrote is a text that came from a form or a page.
 type wrote struct {
 	app    *app
-	key    string // idempotency key
+	key    string // of idempotency
 	at     time.Time
 	thirds map[string]bool
 }
 
-func someForm(v any) (any, bool) {
-	seconds := func(v any) (any, bool) {
-		number, ok := v.(json.Number)
-		n, err := number.Float64()
-		return n, ok && err == nil && n >= 0
-	}
-	return inside(v, map[string]func(any) (any, bool){"website": trimmed(0, 1e6), "seconds": seconds})
-}
-
-// spam reports whether a new request looks like spam. All calls come from one address. A
-// repeated submission with the same key counts once.
+// spam reports whether a new request looks like spam. All calls come from one address. One
+// that was refused, and is sent again with its key, is no other one.
 func (m *model) spam(r *request, form any) bool {
 	sent, judged := form.(object)
 	if !judged && !r.ofPage {
@@ -52,8 +42,7 @@ func (m *model) spam(r *request, form any) bool {
 	return website != "" || timed && seconds < 2 || alike >= 5
 }
 
-// thirdsOf returns the trigrams of the words of a text, or of the whole text if it has no
-// words.
+// thirdsOf are the thirds of the words of a text, or, when it has none, of all of it.
 func thirdsOf(text string) map[string]bool {
 	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "é", "e"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) > 0 {
@@ -67,7 +56,7 @@ func thirdsOf(text string) map[string]bool {
 	return thirds
 }
 
-// agree returns the similarity of two sets (Dice coefficient).
+// agree is how much two sets have in common (Dice).
 func agree(a, b map[string]bool) float64 {
 	common := 0
 	for third := range a {
@@ -88,7 +77,7 @@ func (r *request) box() string {
 	return "live"
 }
 
-// moved returns the kind of a change that may move a request to another box.
+// moved is what a change is called that may take a request from one box to another.
 func moved(from, to string) string {
 	if from == to {
 		return "request.updated"

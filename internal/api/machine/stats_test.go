@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"cmp"
@@ -8,23 +8,14 @@ import (
 	"time"
 )
 
-// The model of requests-stats.
+// What the model answers to requests-stats.
 
-// dayOrTimeText accepts a day or a time.
-func dayOrTimeText(v any) (any, bool) {
-	if s, ok := v.(string); ok && len(s) == len(time.DateOnly) {
-		_, err := time.Parse(time.DateOnly, s)
-		return s, err == nil
-	}
-	return aTime(v)
-}
-
-// bounds returns the start and the end of a day. For a time, both are that time.
+// bounds is the beginning and the end of a day, both of which are the time if it is one.
 func bounds(text string) (begin, end time.Time) {
 	if begin, err := time.Parse(time.DateOnly, text); err == nil {
 		return begin, begin.AddDate(0, 0, 1)
 	}
-	at, _ := time.Parse(timeForm, text) // dayOrTimeText has accepted it
+	at, _ := time.Parse(timeForm, text) // the schema has accepted it
 	return at, at
 }
 
@@ -50,15 +41,15 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 			counted = append(counted, r)
 		}
 	}
-	byStatus, byDay, byApp := map[string]int{}, map[string]int{}, map[*app]int{}
+	byStatus, byDay, byApp := map[any]int{}, map[string]int{}, map[*app]int{}
 	for _, r := range counted {
 		byStatus[r.status]++
 		byDay[r.created.Format(time.DateOnly)]++
 		byApp[r.app]++
 	}
-	statuses, days, apps, tags := []object{}, []object{}, []object{}, []object{}
-	for _, status := range append(slices.Clone(settable), "duplicate") {
-		statuses = append(statuses, object{"status": status, "requests": byStatus[status]})
+	counts, days, apps, tags := []object{}, []object{}, []object{}, []object{}
+	for _, status := range statuses {
+		counts = append(counts, object{"status": status, "requests": byStatus[status]})
 	}
 	for day := from; day.Before(to); day = day.Truncate(24*time.Hour).AddDate(0, 0, 1) {
 		name := day.Format(time.DateOnly)
@@ -78,11 +69,11 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 	}
 	return "ok", object{
 		"from": from.Format(timeForm), "to": to.Format(timeForm), "total": len(counted), "tags_exact": true,
-		"by_answer": byAnswer(counted), "by_status": statuses, "by_day": days, "by_app": apps, "by_tag": tags,
+		"by_answer": byAnswer(counted), "by_status": counts, "by_day": days, "by_app": apps, "by_tag": tags,
 	}
 }
 
-// answer records the time of the first answer to a request.
+// answer notes that somebody of the account has answered a request.
 func (m *model) answer(r *request) {
 	if r.answered.IsZero() {
 		r.answered = m.now()
@@ -115,8 +106,8 @@ func byAnswer(requests []*request) []object {
 	return list
 }
 
-// tagsOf returns the tags of requests, by their folded form. Of several spellings, the one that
-// sorts first is shown.
+// tagsOf are the tags that requests have, by their folded form. Of several spellings the
+// least is shown.
 func tagsOf(requests []*request) map[string]object {
 	tags := map[string]object{}
 	for _, r := range requests {

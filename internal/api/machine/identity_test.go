@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The model of identity tokens.
+// What the model knows of people who are verified by an identity token.
 
 // identity is an identity token: claims that are signed with a secret.
 type identity struct {
@@ -38,8 +38,8 @@ func (m *model) identitySecret(w who, in, got object) (string, object) {
 	return "ok", result
 }
 
-// identified returns the person that the identity token identifies, or nil without a token.
-func (m *model) identified(w who, in object) (person object, refusal string) {
+// vouched is the person of the identity token that was sent, nil when none was.
+func (m *model) vouched(w who, in object) (person object, refusal string) {
 	const invalid = "widget.invalid_identity_token"
 	switch in["identity_token"] {
 	case nil, "":
@@ -68,13 +68,16 @@ func (m *model) identified(w who, in object) (person object, refusal string) {
 	return person, ""
 }
 
+// origins are those that are drawn, with their normal form.
+var origins = map[string]string{"https://A.example:443": "https://a.example", "https://a.example": "https://a.example", "http://b.example:8080": "http://b.example:8080"}
+
 // allows reports whether a page of that origin may call the app's operations.
 func (a *app) allows(origin string) bool {
 	allowed := a.settings["allowed_origins"].([]any)
 	return origin == "" || len(allowed) == 0 || slices.Contains(allowed, any(origins[origin]))
 }
 
-// identity draws an identity token that is usually valid.
+// identity draws an identity token, which mostly is good.
 func (m *machine) identity(c aCall) *identity {
 	a := find(m.apps, func(a *app) bool { return a.key == c.who })
 	if a == nil {

@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"slices"
@@ -8,9 +8,23 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// The model of invitations and changes of the team.
+// What the model answers to the operations on users.
 
-// joinLink is a link with which a user chooses a password.
+func (m *model) listUsers(w who, in, got object) (string, object) {
+	at, ok := m.resume(w, in, place{operation: "users-list", limit: 50})
+	if !ok {
+		return "users.invalid_cursor", nil
+	}
+	var list []item
+	for i, u := range m.users {
+		if u.account == w.account && !u.gone {
+			list = append(list, item{n: i + 1, shown: u.member()})
+		}
+	}
+	return m.page(at, list, got, "users")
+}
+
+// joinLink is by which a user gets a password.
 type joinLink struct {
 	text        string
 	user, maker *user
@@ -24,7 +38,7 @@ func (l *joinLink) works(now time.Time) bool {
 
 var roles = []feedback.Role{feedback.RoleViewer, feedback.RoleMember, feedback.RoleAdmin, feedback.RoleOwner}
 
-// manages reports whether a role may change users with another role, and assign that role.
+// manages reports whether somebody may touch users with a role, and give it.
 func manages(r, other feedback.Role) bool {
 	return slices.Index(roles, r) >= 2 && slices.Index(roles, r) >= slices.Index(roles, other)
 }
@@ -35,7 +49,7 @@ func (u *user) member() object {
 	return shown
 }
 
-// makeLink creates a link for a user, which ends the previous one.
+// makeLink makes the user's link, which ends the one before.
 func (m *model) makeLink(w who, u *user, got object) object {
 	m.endLinks(u)
 	life := 24 * time.Hour
@@ -72,7 +86,7 @@ func (m *model) inviteUser(w who, in, got object) (string, object) {
 	return "ok", result
 }
 
-// managed returns the user that a call is about, if the caller may change them.
+// managed is the user whom a call is about, whom the caller may touch.
 func (m *model) managed(w who, in object) (*user, string) {
 	u := m.colleague(w, in["id"])
 	switch {
@@ -84,7 +98,7 @@ func (m *model) managed(w who, in object) (*user, string) {
 	return u, ""
 }
 
-// lastOwner reports whether no other owner can log in.
+// lastOwner reports whether nobody else could log in as an owner.
 func (m *model) lastOwner(u *user) bool {
 	others := find(m.users, func(o *user) bool {
 		return o != u && o.account == u.account && !o.gone && o.password != "" && o.role == feedback.RoleOwner
@@ -158,7 +172,7 @@ func (m *model) removeUser(w who, in, _ object) (string, object) {
 	return "ok", object{"removed": true, "id": u.id}
 }
 
-// usable returns the link of a token if it works.
+// usable is the link of a token.
 func (m *model) usable(in object) *joinLink {
 	return find(m.links, func(l *joinLink) bool { return l.text == in["token"] && l.works(m.now()) })
 }
@@ -206,8 +220,7 @@ func (m *model) listAudit(w who, in, got object) (string, object) {
 	return m.events(at, w, "", got, "entries")
 }
 
-// userID draws the id of a user, usually one who was invited, because most calls would fail if
-// the users of begin were changed.
+// userID is most likely one who was invited: without the first ones, most calls would fail.
 func (m *machine) userID(c aCall) string {
 	t := m.token(c.who)
 	first := m.rarely("one of the first")
@@ -220,13 +233,11 @@ func (m *machine) userID(c aCall) string {
 	return id
 }
 
-// teamValue draws the parameters of operations on users.
+// teamValue draws what is said of users.
 func (m *machine) teamValue(c aCall, name string) (any, bool) {
 	switch {
 	case c.operation == "users-invite" && name == "email":
 		return m.either(name, []any{"new1@example.com", "new2@example.com", "new3@example.com", "New4@example.com"}, []any{"junk", "owner@example.com", "stranger@example.com", ""}), true
-	case name == "role":
-		return m.either(name, []any{"viewer", "member", "admin", "owner"}, []any{"boss", nil}), true
 	case strings.HasSuffix(c.operation, "-invite") && name == "token":
 		return one(m, "link", m.links, func(l *joinLink) string { return l.text }, func(l *joinLink) bool { return l.works(m.now()) || m.rarely("a dead link") }), true
 	case strings.HasSuffix(c.operation, "-invite") && name == "password":

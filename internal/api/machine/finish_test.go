@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// finish checks what must hold after every sequence of calls: which tokens are valid, the
-// records of the accounts, exact counters, a complete index, and a log of changes that is
-// complete and without gaps.
+// finish checks what must hold after every sequence: which tokens are good, all that
+// is shown of the accounts, exact counters, an index that has all words, and a log of
+// changes that has every change and no gap.
 func (m *machine) finish() {
 	for _, t := range slices.Clone(m.tokens) {
 		if !t.refreshes() {
@@ -34,14 +34,14 @@ func (m *machine) finish() {
 				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
 			}
 		}
-		m.readDetails(u, who)
+		m.lookAround(u, who)
 	}
 	for _, u := range slices.Clone(m.uploads) {
 		if link := u.links[m.linksEnd()]; link != "" {
 			m.openFile(link)
 		}
 	}
-	m.each(func(_ int, s *side) {
+	m.each(func(_ int, s *service) {
 		for more := true; more; {
 			var err error
 			if more, err = s.store.Purge(context.Background()); err != nil {
@@ -57,7 +57,7 @@ func (m *machine) finish() {
 	m.checkFiles()
 	m.checkIndex()
 	for _, account := range m.accounts {
-		got := m.both("the log of changes", func(s *side) string { return s.log(m.t, account.id) })
+		got := m.both("the log of changes", func(s *service) string { return s.log(m.t, account.id) })
 		got = logDetails.ReplaceAllString(got, "")
 		if want := account.logged(); got != want {
 			m.t.Fatalf("the log of changes is\n%s\nand should be\n%s", got, want)
@@ -65,9 +65,9 @@ func (m *machine) finish() {
 	}
 }
 
-// readDetails reads the votes and comments of the newest requests that have more than the
-// submitter's vote.
-func (m *machine) readDetails(u *user, who string) {
+// lookAround looks at what belongs to the newest requests about which there is more to
+// say than that somebody wants them.
+func (m *machine) lookAround(u *user, who string) {
 	left := 5
 	for _, r := range slices.Backward(m.requests) {
 		if left > 0 && r.account == u.account && r.live() && (r.root != nil || r.votes != 1 || len(r.comments) > 0) {
@@ -78,7 +78,7 @@ func (m *machine) readDetails(u *user, who string) {
 	}
 }
 
-// checkIndex compares the inverted index with the requests.
+// checkIndex holds the index of words against the requests.
 func (m *machine) checkIndex() {
 	m.index()
 	counts := map[string]int{}
@@ -96,7 +96,7 @@ func (m *machine) checkIndex() {
 		want = append(want, fmt.Sprint(key, " ", n))
 	}
 	slices.Sort(want)
-	got := m.both("the index", func(s *side) string {
+	got := m.both("the index", func(s *service) string {
 		lines := append(s.lines(m.t, "SELECT request_id, words FROM indexed_requests"), s.lines(m.t, "SELECT app_id, word || ' ' || CAST(n AS TEXT) FROM word_counts WHERE n <> 0 OR word <> ''")...)
 		slices.Sort(lines)
 		return strings.Join(lines, "\n")
@@ -106,9 +106,9 @@ func (m *machine) checkIndex() {
 	}
 }
 
-// lines returns the rows of a query that selects an id and a text.
-func (s *side) lines(t *rapid.T, query string) []string {
-	rows, err := s.db.Query(query)
+// lines are the rows of a question for an id and a text.
+func (s *service) lines(t *rapid.T, question string) []string {
+	rows, err := s.db.Query(question)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,10 +128,10 @@ func (s *side) lines(t *rapid.T, query string) []string {
 	return lines
 }
 
-// log returns an account's log of changes and the last number in it.
-func (s *side) log(t *rapid.T, accountID string) string {
+// log is an account's log of changes and the number up to which it goes.
+func (s *service) log(t *rapid.T, accountID string) string {
 	var id feedback.ID
-	if err := id.UnmarshalText([]byte(s.filled(accountID))); err != nil {
+	if err := id.UnmarshalText([]byte(s.fill(accountID))); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := s.db.Query("SELECT seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after FROM changes WHERE account_id = $1 ORDER BY seq", id)

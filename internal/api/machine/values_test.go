@@ -1,9 +1,10 @@
-package api
+package machine
 
 import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// either draws one of the good values, or rarely one of the odd ones.
+// either draws one of the good values, now and then one of the odd ones.
 func (m *machine) either(label string, good, odd []any) any {
 	if m.rarely(label + " is odd") {
 		good = odd
@@ -20,7 +21,7 @@ func (m *machine) either(label string, good, odd []any) any {
 	return draw(m, label, good...)
 }
 
-// value draws a parameter that is usually valid.
+// value draws a parameter, which is good in most cases.
 func (m *machine) value(c aCall, name string) any {
 	if c.operation == "requests-similar" && c.in["id"] != nil && m.often("by the id alone") {
 		return nil
@@ -30,21 +31,50 @@ func (m *machine) value(c aCall, name string) any {
 			return v
 		}
 	}
-	return m.either(name, []any{"A", "B"}, oddTexts)
+	return m.sample(name, operations[c.operation].parameters.Properties[name])
+}
+
+// sample draws what a schema accepts, now and then something else.
+func (m *machine) sample(name string, s *schema) any {
+	whole := func(n float64) any { return number(strconv.Itoa(int(n))) }
+	good, odd := []any{"A", "B"}, oddTexts
+	switch {
+	case len(s.Enum) > 0:
+		good, odd = slices.Clone(s.Enum), []any{"junk", true, ""}
+	case s.is("boolean"):
+		good, odd = []any{true, false}, []any{"true", 1}
+	case s.is("integer"):
+		good, odd = []any{number("1"), number("2"), number("3")}, []any{number("1.5"), "1"}
+		if s.Minimum != nil {
+			good, odd = append(good, whole(*s.Minimum)), append(odd, whole(*s.Minimum-1))
+		}
+		if s.Maximum != nil {
+			good, odd = append(good, whole(*s.Maximum)), append(odd, whole(*s.Maximum+1))
+		}
+	case s.Format == "date":
+		good, odd = []any{"2026-06-30", "2027-01-01"}, []any{"soon", "1999-12-31x", 7}
+	case s.Format == "date-time":
+		at := m.now().Add(-draw(m, name, 0, time.Millisecond, time.Second, time.Minute, 24*time.Hour, 40*24*time.Hour))
+		good, odd = []any{at.Format(time.RFC3339Nano), at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)}, []any{"yesterday", 1}
+	case s.Format == "uuid":
+		good, odd = []any{m.anyOf("{id"), nobodysID}, []any{"junk", 7}
+	}
+	if s.is("null") {
+		good = append(good, nil)
+	}
+	return m.either(name, good, odd)
 }
 
 var oddTexts = []any{" É\t", "a\tb", "a \u202e b", "x\u200dy", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101), 1, nil}
 
 func number(text string) any { return json.Number(text) }
 
-// requestValue draws a field of a request or a comment.
+// requestValue draws what a request or a comment is to be.
 func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	raw := func(text string) any { return json.RawMessage(text) }
 	switch name {
 	case "tags":
 		return m.either(name, []any{[]any{"design"}, []any{"Design", "pro", "design"}, []any{"é", " Pro "}, []any{}}, []any{"design", []any{""}, []any{"a\tb"}, []any{1}, slices.Repeat([]any{"x"}, 21)}), true
-	case "eta":
-		return m.either(name, []any{"2026-06-30", "2027-01-01", nil}, []any{"soon", "1999-12-31x", 7}), true
 	case "status":
 		return m.either(name, []any{"planned", "declined", "opened", "completed", nil}, []any{"duplicate", "junk"}), true
 	case "assignee_id":
@@ -61,8 +91,6 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{"", "A", "Dark, please", strings.Repeat("so ", 23) + "mode dark"}, oddTexts), true
 	case "body":
 		return m.either(name, []any{"Why not?", "It is <b>done</b>"}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
-	case "visibility":
-		return m.either(name, []any{"public", "internal", nil}, []any{"secret", true}), true
 	case "form":
 		return m.either(name, []any{nil, nil, object{"seconds": number("30"), "website": ""}, object{"seconds": number("2")}, object{"seconds": number("1.99")}, object{"website": "x"}, object{}},
 			[]any{object{"seconds": number("-1")}, object{"x": 1}, object{"website": 7}, "x", 7}), true
@@ -72,20 +100,18 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// colleagueOf draws a user of the caller's account.
+// colleagueOf is a user of the caller's account.
 func (m *machine) colleagueOf(c aCall) string {
 	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return !u.gone && (t == nil || u.account == t.account) })
 }
 
-// filters reports whether the call has the parameters of a filter.
-func (c aCall) filters() bool {
-	return c.operation == "requests-list" || c.operation == "requests-facets" || c.operation == "requests-export"
-}
+// filters reports whether the call takes the filters of requests-list.
+func (c aCall) filters() bool { return operations[c.operation].parameters.Properties["box"] != nil }
 
-// filterValue draws a parameter of a filter or a list.
+// filterValue draws what says which records are wanted.
 func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	if (name == "status" || name == "assignee_id") && !c.filters() {
-		return nil, false // a field of a request
+		return nil, false // it says what a request is to be
 	}
 	switch name {
 	case "query":
@@ -97,34 +123,29 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	case "assignee_id":
 		colleague := m.colleagueOf(c)
 		return m.either(name, []any{colleague, colleague, "none", ""}, []any{"junk", nobodysID}), true
-	case "source":
-		return m.either(name, []any{"widget", "dashboard", "import"}, []any{"junk"}), true
-	case "box":
-		return m.either(name, []any{"live", "bin", "quarantine", "bin"}, []any{"junk"}), true
-	case "created_after", "created_before":
-		at := m.now().Add(-draw(m, name, 0, time.Millisecond, time.Second, time.Minute, 24*time.Hour, 40*24*time.Hour))
-		return m.either(name, []any{at.Format(time.RFC3339Nano), at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)}, []any{"yesterday", 1}), true
 	case "from", "to":
 		at := m.now().Add(-draw(m, name, 0, time.Second, 24*time.Hour, 7*24*time.Hour, 40*24*time.Hour, 365*24*time.Hour))
 		return m.either(name, []any{at.Format(time.DateOnly), at.Format(time.RFC3339Nano), at.Format(time.RFC3339)}, []any{"yesterday", "2026-13-01", 1}), true
-	case "format":
-		return m.either(name, []any{"jsonl", "csv"}, []any{"xml", nil}), true
 	case "bom":
 		return m.either(name, []any{nil, c.in["format"] == "csv"}, []any{true, "yes"}), true
-	case "sort":
-		return m.either(name, []any{"oldest", "newest", "most_voted", "recently_updated"}, []any{"up"}), true
 	case "limit":
 		return m.either(name, []any{number("1"), number("2"), number("3"), number("200"), number("1000"), number("1e3")}, []any{number("0"), number("-1"), number("1.5"), "1"}), true
 	case "cursor":
 		right := one(m, "cursor", m.cursors, func(p *place) string { return p.text }, func(p *place) bool {
 			return p.operation == c.operation && (c.in["request_id"] == nil || c.in["request_id"] == p.request)
 		})
-		return m.either(name, []any{right, right, ""}, []any{m.anyText(), "junk"}), true
+		return m.either(name, []any{right, right, ""}, []any{m.any(), "junk"}), true
 	}
 	return nil, false
 }
 
-// setValue draws a parameter of a bulk change.
+// aFilter draws a filter with one parameter.
+func (m *machine) aFilter(c aCall) object {
+	name := draw(m, "filter by", slices.Sorted(maps.Keys(filters))...)
+	return object{name: m.value(aCall{operation: "requests-facets", who: c.who, in: object{}}, name)}
+}
+
+// setValue draws what a bulk change takes.
 func (m *machine) setValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "ids":
@@ -136,12 +157,12 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		if c.in["ids"] != nil {
 			return nil, true
 		}
-		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"tag": "design"}, object{"box": "bin"}, object{"box": "quarantine"}, object{"app_id": m.id(c, "app_id")}, object{"status": "duplicate"}, object{"query": "dark"}},
+		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"box": "bin"}, object{"box": "quarantine"}, m.aFilter(c), m.aFilter(c), m.aFilter(c)},
 			[]any{object{"x": 1}, "all", object{"status": "x"}, object{"query": "dark", "box": "bin"}}), true
 	case "expected_count":
 		right := 0
 		if t, filter := m.token(c.who), c.in["filter"]; t != nil && filter != nil {
-			if clean, ok := someFilter(filter); ok {
+			if clean, ok := operations[c.operation].parameters.Properties["filter"].read(filter, nil); ok {
 				_, result := m.listRequests(who{session: t.session}, clean.(object), nil)
 				right, _ = result["total_count"].(int)
 			}
@@ -155,7 +176,7 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// personValue draws a parameter that identifies a submitter or a voter.
+// personValue draws who somebody is who submits a request or votes.
 func (m *machine) personValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "email":
@@ -170,8 +191,6 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{"42", "7", " 42", ""}, []any{strings.Repeat("x", 201), 7}), true
 	case "voter":
 		return m.either(name, append(slices.Repeat(voters, 3), nil), []any{"junk", nobodysID, 7}), true
-	case "remove", "rotate":
-		return m.either(name, []any{true, false, nil}, []any{"true", 1}), true
 	case "identity_token":
 		if find(m.apps, func(a *app) bool { return a.key == c.who && a.secret != "" }) == nil && m.often("no secret") {
 			return "", true
@@ -181,7 +200,7 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// appValue draws the settings of an app.
+// appValue draws what an app is to be.
 func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	widget := func(settings object) any { return object{"widget": settings} }
 	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
@@ -193,11 +212,11 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// loginValue draws a parameter of the set-up, of a login or of a refresh.
+// loginValue draws what those need who log in.
 func (m *machine) loginValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "refresh_token":
-		// Sessions that have been refreshed before are more likely to reveal bugs.
+		// Most of what can go wrong is in sessions that have been refreshed already.
 		refreshed := last(m.tokens, func(t *token) bool { return t.next != "" })
 		again := refreshed != nil && rapid.Bool().Draw(m.t, "the same session")
 		return one(m, name, m.tokens, func(t *token) string { return t.text }, func(t *token) bool {
@@ -235,12 +254,12 @@ func (m *machine) idValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// id draws an id that the caller can usually see.
+// id is most likely one that the caller can see, of a request or of an app.
 func (m *machine) id(c aCall, name string) any {
 	t := m.token(c.who)
 	shop := find(m.apps, func(a *app) bool { return a.key == c.who })
 	if t == nil && shop == nil || !m.often("its own id") {
-		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.anyText(), nobodysID, "junk", nil, 7)
+		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.any(), nobodysID, "junk", nil, 7)
 	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
@@ -265,7 +284,7 @@ func (m *machine) id(c aCall, name string) any {
 	return pick(func(*request) bool { return true })
 }
 
-// likely returns a function that reports whether a call will probably succeed for a request.
+// likely says with which requests a call will most likely succeed.
 func (m *machine) likely(c aCall, name string) func(*request) bool {
 	many := m.often("with more of them")
 	return func(r *request) bool {
@@ -298,7 +317,7 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 	}
 }
 
-// commentID draws a comment on the drawn request, usually one that the caller may change.
+// commentID is most likely one that the caller may change, of the request that was drawn.
 func (m *machine) commentID(c aCall) string {
 	r := find(m.requests, func(r *request) bool { return r.id == c.in["request_id"] })
 	if r == nil {
@@ -313,8 +332,7 @@ func (m *machine) commentID(c aCall) string {
 	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
 }
 
-// changeable returns a function that reports whether the caller may change a comment, or for
-// comments-delete, whether somebody may delete it.
+// changeable says which comments the caller may change, or somebody may delete.
 func (m *machine) changeable(c aCall) func(*comment) bool {
 	t := m.token(c.who)
 	return func(one *comment) bool {

@@ -1,8 +1,9 @@
-package api
+package machine
 
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,9 +11,9 @@ import (
 	"time"
 )
 
-// The model of exports.
+// What the model answers to requests-export, and what a download must contain.
 
-// export is an export that a link downloads once within ten minutes.
+// export is what a link leads to, once and for ten minutes.
 type export struct {
 	place
 	text    string
@@ -24,15 +25,15 @@ type export struct {
 }
 
 func (m *model) exportRequests(w who, in, got object) (string, object) {
-	x := &export{place: place{account: w.account, box: "live"}, by: w.session, format: in["format"].(string), bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute)}
-	if name := invalidFilter(in); name != "" {
+	x := &export{place: place{account: w.account, filter: object{"box": "live"}}, by: w.session, format: in["format"].(string), bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute)}
+	if name := unfit(in); name != "" {
 		return "requests.invalid_" + name, nil
 	}
 	if x.bom && x.format != "csv" {
 		return "requests.invalid_bom", nil
 	}
 	x.narrow(in)
-	if x.app != "" && m.app(w.account, x.app) == nil {
+	if !m.knows(w, x.place) {
 		return "apps.not_found", nil
 	}
 	x.text = m.freshLink(got["url"], "link", exportPath)
@@ -40,12 +41,12 @@ func (m *model) exportRequests(w who, in, got object) (string, object) {
 	return "ok", object{"url": serviceURL + exportPath + x.text, "expires_at": x.expires.Format(timeForm)}
 }
 
-// open opens the link of an export and checks the download.
+// open downloads what a link leads to.
 func (m *machine) open(x *export) {
 	m.index()
-	said := m.both("the download of "+x.text, func(s *side) string {
-		got := s.open("GET", exportPath+s.filled(x.text))
-		return fmt.Sprintln(got.status, got.header.Get("Content-Type"), got.header.Get("Content-Disposition")) + s.mask(string(got.body))
+	said := m.both("the download of "+x.text, func(s *service) string {
+		got := s.get(exportPath + s.fill(x.text))
+		return fmt.Sprintln(got.Code, got.Header().Get("Content-Type"), got.Header().Get("Content-Disposition")) + s.mask(got.Body.String())
 	})
 	head, body, _ := strings.Cut(said, "\n")
 	good := !x.opened && !x.by.ended && m.now().Before(x.expires)
@@ -63,7 +64,7 @@ func (m *machine) open(x *export) {
 	m.tally.add("export-download", "ok")
 	var requests []*request
 	for _, r := range slices.Backward(m.requests) {
-		if r.account == x.account && x.matches(r) && (x.app == "" || r.app.live()) {
+		if r.account == x.account && x.holds(r) && (x.filter["app_id"] == nil || r.app.live()) {
 			requests = append(requests, r)
 		}
 	}
@@ -74,7 +75,7 @@ func (m *machine) open(x *export) {
 	}
 }
 
-// checkTable compares a CSV with the model's requests.
+// checkTable holds a CSV against what the model knows of the requests.
 func (m *machine) checkTable(x *export, body string, requests []*request) {
 	text, marked := strings.CutPrefix(body, "\ufeff")
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -86,11 +87,13 @@ func (m *machine) checkTable(x *export, body string, requests []*request) {
 		for column, name := range rows[0] {
 			cells[name] = rows[i+1][column]
 		}
-		for name, want := range map[string]any{
+		want := maps.Clone(r.plain)
+		maps.Copy(want, object{
 			"id": r.id, "app_id": r.app.id, "status": r.status, "votes": r.votes, "comments": len(r.spoken()), "merged_into_id": idOf(r.root),
-			"source": r.source, "assignee_id": r.assignee, "eta": r.eta, "submitter_verified": r.submitter["verified"],
+			"source": r.source, "assignee_id": r.assignee, "submitter_verified": r.submitter["verified"],
 			"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
-		} {
+		})
+		for name, want := range want {
 			if want == nil {
 				want = ""
 			}
@@ -101,8 +104,8 @@ func (m *machine) checkTable(x *export, body string, requests []*request) {
 	}
 }
 
-// checkLines compares JSON Lines with the model's requests. Of the history, it checks the
-// number of events and the votes; finish compares the log of changes.
+// checkLines holds JSON Lines against what the model knows. The history is the log's,
+// which is compared at the end, but that it leads to the votes there are.
 func (m *machine) checkLines(body string, requests []*request) {
 	lines := strings.SplitAfter(body, "\n")
 	if len(lines) != len(requests)+1 {
@@ -117,7 +120,7 @@ func (m *machine) checkLines(body string, requests []*request) {
 		delete(got, "history")
 		votes, _ := got["votes"].([]any)
 		for _, v := range votes {
-			delete(v.(object), "person") // the model does not predict it
+			delete(v.(object), "person") // which tells those apart who have the same name
 		}
 		logged := 0
 		for _, c := range r.log {
@@ -125,13 +128,13 @@ func (m *machine) checkLines(body string, requests []*request) {
 				logged++
 			}
 		}
-		if !reflect.DeepEqual(got, want) || len(events) != logged || !r.explainsVotes(events) {
+		if !reflect.DeepEqual(got, want) || len(events) != logged || !r.leadTo(events) {
 			m.t.Fatalf("the export has\n%s and should have %d events and\n%s", lines[i], logged, text(want))
 		}
 	}
 }
 
-// exported returns a request as it is exported.
+// exported is a request with what belongs to it.
 func (r *request) exported() object {
 	votes, comments := []object{}, []object{}
 	slices.SortFunc(r.given, func(a, b *vote) int { return strings.Compare(a.key, b.key) })
@@ -148,9 +151,9 @@ func (r *request) exported() object {
 	return x
 }
 
-// explainsVotes reports whether the numbers of votes in the events continue from one event to
-// the next and end with the number of the request.
-func (r *request) explainsVotes(events []any) bool {
+// leadTo reports whether what the events say of the votes goes on from one to the next,
+// and ends with those that there are.
+func (r *request) leadTo(events []any) bool {
 	votes := any(nil)
 	for _, e := range events {
 		before, after := e.(object)["before"].(object)["votes"], e.(object)["after"].(object)["votes"]

@@ -1,4 +1,4 @@
-package api
+package machine
 
 import (
 	"cmp"
@@ -9,17 +9,20 @@ import (
 	"time"
 )
 
-// The model of votes. A person counts once for a request and all requests that are merged into
-// it. The submitter has a vote from the start.
+// What the model answers to votes. A person counts once at a request and all that is merged
+// into it, wherever the votes were given; that of the submitter is there from the
+// beginning.
 
-// vote is a vote for a request. by is the person, and key identifies them.
+// vote is that somebody wants a request. by is what is known of the person, and key is
+// by what that is told from others.
 type vote struct {
 	by          object
 	key, source string
 	created     time.Time
 }
 
-// somebody returns the person that parameters describe. Empty parameters count as omitted.
+// somebody is a person of whom that is known which was sent; what is empty is as if it
+// were absent.
 func somebody(sent object) object {
 	person := object{"verified": false, "email": nil, "name": nil, "external_id": nil}
 	for name := range person {
@@ -30,7 +33,10 @@ func somebody(sent object) object {
 	return person
 }
 
-// keyOf returns the key that identifies a person, or "" if nothing is known.
+// voters are the ids that browsers keep.
+var voters = []any{"0b5d1a52-5f0e-4c8b-9d38-1f6f6a1c2b3d", "9a1c2b3d-5f0e-4c8b-9d38-0b5d1a520b5d"}
+
+// keyOf is by what a person is told from others, "" when nothing is known.
 func keyOf(person object) string {
 	if person["verified"] == true {
 		return fmt.Sprint("v:", person["external_id"])
@@ -47,9 +53,10 @@ func keyOf(person object) string {
 	return ""
 }
 
-// came adds a new request. The key of an anonymous submitter is the request itself, as a
-// number, because ids are in the order of creation.
+// came adds a new request. Nobody but the request itself tells who an anonymous submitter
+// is; ids are in the order of creation.
 func (m *model) came(r *request, actor, by string) {
+	r.set(nil)
 	if r.votes == 1 {
 		key := cmp.Or(keyOf(r.submitter), fmt.Sprintf("r:%09d", len(m.requests)))
 		r.given = []*vote{{r.submitter, key, r.source, r.created}}
@@ -58,7 +65,7 @@ func (m *model) came(r *request, actor, by string) {
 	m.record(r.account, "request.created", actor, by, r.app.id, r.id)
 }
 
-// counting returns the requests whose votes count for r, oldest first.
+// counting are the requests whose votes count at r, the oldest first.
 func (m *model) counting(r *request) []*request {
 	var counting []*request
 	for _, other := range m.requests {
@@ -69,7 +76,8 @@ func (m *model) counting(r *request) []*request {
 	return counting
 }
 
-// people returns the people who want a request, each with their vote for the oldest request.
+// people are those who want a request, each with the vote that was given at the oldest
+// one.
 func (m *model) people(r *request) map[string]object {
 	people := map[string]object{}
 	for _, at := range m.counting(r) {
@@ -88,8 +96,8 @@ func (v *vote) shown(at *request) object {
 	return shown
 }
 
-// touch records that requests have changed. For a request in the bin, updated_at does not
-// change, because it is the time when the request was moved there.
+// touch notes that something about a request is different. Of one in the bin updated_at
+// stays: it says since when it is there.
 func (m *model) touch(requests ...*request) {
 	for _, r := range requests {
 		r.votes = len(m.people(r))
@@ -100,15 +108,15 @@ func (m *model) touch(requests ...*request) {
 	}
 }
 
-// recount updates the votes of a root after its members were moved to or from the bin.
-func (m *model) recount(w who, root *request) {
+// settled counts again at a root, whose members have come out of the bin or gone there.
+func (m *model) settled(w who, root *request) {
 	if root != nil && len(m.people(root)) != root.votes {
 		m.touch(root)
 		m.record(root.account, "request.updated", "user", w.id, root.app.id, root.id)
 	}
 }
 
-// cast adds a vote to a root, or removes all votes of the person that count for it.
+// cast counts a vote at a root, or takes back what counts there of the person.
 func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (string, object) {
 	of := func(other *vote) bool { return other.key == v.key }
 	var changed []*request
@@ -133,8 +141,8 @@ func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (str
 	return "ok", object{"votes": root.votes, "voted": !remove}
 }
 
-// countingRoot returns the root of a request, or nil if one of them is in the bin.
-func (r *request) countingRoot() *request {
+// whereItCounts is the root of a request, nil when one of the two is in the bin.
+func (r *request) whereItCounts() *request {
 	root := r
 	if r != nil && r.root != nil {
 		root = r.root
@@ -148,26 +156,26 @@ func (r *request) countingRoot() *request {
 func (m *model) addVote(w who, in, _ object) (string, object)    { return m.vote(w, in, false) }
 func (m *model) removeVote(w who, in, _ object) (string, object) { return m.vote(w, in, true) }
 
-// vote models votes that users give or remove on somebody's behalf.
+// vote is what staff does on somebody's behalf.
 func (m *model) vote(w who, in object, remove bool) (string, object) {
 	v := &vote{by: somebody(in), source: "dashboard", created: m.now()}
 	email, _ := in["email"].(string)
 	if v.key = keyOf(v.by); v.key == "" || email != "" && !strings.Contains(email, "@") {
 		return "votes.invalid_email", nil
 	}
-	root := m.request(w.account, in["request_id"]).countingRoot()
+	root := m.request(w.account, in["request_id"]).whereItCounts()
 	if root == nil {
 		return "requests.not_found", nil
 	}
 	return m.cast(root, v, remove, "user", w.id)
 }
 
-// widgetVote models votes of a verified person or of a browser.
+// widgetVote is by a person for whom the customer vouches, or by a browser.
 func (m *model) widgetVote(w who, in, _ object) (string, object) {
 	v := &vote{by: somebody(nil), source: "widget", created: m.now()}
 	voter, _ := in["voter"].(string)
 	v.key = "b:" + voter
-	person, refusal := m.identified(w, in)
+	person, refusal := m.vouched(w, in)
 	switch {
 	case !w.app.allows(w.origin):
 		return "widget.origin_not_allowed", nil
@@ -179,7 +187,7 @@ func (m *model) widgetVote(w who, in, _ object) (string, object) {
 		return "widget.invalid_voter", nil
 	}
 	r := m.request(w.app.account, in["request_id"])
-	root := r.countingRoot()
+	root := r.whereItCounts()
 	if root == nil || r.app != w.app || !r.shared() || !root.shared() {
 		return "requests.not_found", nil
 	}
@@ -212,7 +220,7 @@ func (m *model) listVotes(w who, in, got object) (string, object) {
 	return m.page(at, list, got, "votes")
 }
 
-// resumeAt is resume for a list of the records of a request. It also returns the request.
+// resumeAt is where a page begins of a list that belongs to a request.
 func (m *model) resumeAt(w who, in object, operation string) (at place, r *request, refusal string) {
 	area, _, _ := strings.Cut(operation, "-")
 	at, ok := m.resume(w, in, place{operation: operation, limit: 50, request: in["request_id"].(string)})

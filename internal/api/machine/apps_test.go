@@ -1,0 +1,118 @@
+package machine
+
+import (
+	"maps"
+	"math"
+	"reflect"
+)
+
+// What the model answers to the operations on apps.
+
+func (m *model) createApp(w who, in, got object) (string, object) {
+	a := &app{
+		account: w.account, id: m.fresh(got, "id", "app", "id"), name: in["name"].(string), key: m.fresh(got, "key", "app", "api_key"),
+		settings: defaultSettings(), created: m.now(), updated: m.now(),
+	}
+	m.apps = append(m.apps, a)
+	m.record(w.account, "app.created", "user", w.id, a.id, "")
+	return "ok", object{"app": a.shown()}
+}
+
+func (m *model) listApps(w who, in, got object) (string, object) {
+	at, ok := m.resume(w, in, place{operation: "apps-list", limit: math.MaxInt32})
+	if !ok {
+		return "apps.invalid_cursor", nil
+	}
+	var list []item
+	for i, a := range m.apps {
+		if a.account == w.account && a.live() {
+			list = append(list, item{n: i + 1, shown: a.shown()})
+		}
+	}
+	return m.page(at, list, got, "apps")
+}
+
+func (m *model) getApp(w who, in, _ object) (string, object) {
+	return m.changeApp(w, in["id"], "", func(*app) {})
+}
+
+func (m *model) updateApp(w who, in, _ object) (string, object) {
+	return m.changeApp(w, in["id"], "app.updated", func(a *app) { a.name = in["name"].(string) })
+}
+
+func (m *model) configureApp(w who, in, _ object) (string, object) {
+	change := in["settings"].(object)
+	if list, sent := change["allowed_origins"].([]any); sent {
+		normal := []any{}
+		for _, origin := range list {
+			if origins[origin.(string)] == "" {
+				return "apps.invalid_settings", nil
+			}
+			normal = append(normal, origins[origin.(string)])
+		}
+		change["allowed_origins"] = normal
+	}
+	return m.changeApp(w, in["id"], "app.updated", func(a *app) { a.settings = merged(a.settings, change) })
+}
+
+func (m *model) rekeyApp(w who, in, got object) (string, object) {
+	return m.changeApp(w, in["id"], "app.key_regenerated", func(a *app) { a.key = m.fresh(got, "key", "app", "api_key") })
+}
+
+func (m *model) deleteApp(w who, in, _ object) (string, object) {
+	a := m.app(w.account, in["id"])
+	if a == nil {
+		return "apps.not_found", nil
+	}
+	a.deleted = true
+	m.record(a.account, "app.deleted", "user", w.id, a.id, "")
+	return "ok", object{"deleted": true, "id": a.id}
+}
+
+// changeApp notes a change unless everything is as it was.
+func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string, object) {
+	a := m.app(w.account, id)
+	if a == nil {
+		return "apps.not_found", nil
+	}
+	old := *a
+	change(a)
+	if !reflect.DeepEqual(*a, old) {
+		a.updated = m.now()
+		m.record(a.account, kind, "user", w.id, a.id, "")
+	}
+	return "ok", object{"app": a.shown()}
+}
+
+// settings of a new app.
+func defaultSettings() object {
+	return object{
+		"widget": object{
+			"primary_color": "#4F46E5", "position": "bottom-right", "button_text": "Feedback",
+			"show_email_field": true, "require_email": false, "allow_file_uploads": false,
+		},
+		"sharing": "none", "allowed_origins": []any{},
+	}
+}
+
+// merged are the settings after a change, which holds what is to be different.
+func merged(settings, change object) object {
+	result := maps.Clone(settings)
+	for name, v := range change {
+		if inner, ok := v.(object); ok {
+			v = merged(result[name].(object), inner)
+		}
+		result[name] = v
+	}
+	if result["require_email"] == true {
+		result["show_email_field"] = true
+	}
+	return result
+}
+
+func (a *app) shown() object {
+	return object{
+		"id": a.id, "account_id": a.account.id, "name": a.name, "api_key": a.key, "settings": a.settings,
+		"created_at": a.created.Format(timeForm), "updated_at": a.updated.Format(timeForm),
+	}
+}

@@ -1,0 +1,97 @@
+package machine
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// filters says for each filter of requests-list which requests it matches.
+var filters = map[string]func(r *request, v any) bool{
+	"status": func(r *request, v any) bool { return slices.Contains(v.([]any), any(r.status)) },
+	"app_id": func(r *request, v any) bool { return r.app.id == v },
+	"tag": func(r *request, v any) bool {
+		return slices.ContainsFunc(r.tags, func(t any) bool { return folded(t) == v })
+	},
+	"assignee_id":    func(r *request, v any) bool { return orNone(r.assignee) == v },
+	"query":          func(r *request, v any) bool { return r.found(v.(string)) },
+	"source":         func(r *request, v any) bool { return r.source == v },
+	"created_after":  func(r *request, v any) bool { return r.created.Format(timeForm) >= v.(string) },
+	"created_before": func(r *request, v any) bool { return r.created.Format(timeForm) < v.(string) },
+	"box":            func(r *request, v any) bool { return r.box() == v },
+}
+
+// statuses are all that a request can have, in their order.
+var statuses = records["Request"].Properties["status"].Enum
+
+// canonical returns what a filter means by a value: cursors compare it.
+func canonical(name string, v any) any {
+	switch name {
+	case "status":
+		list, several := v.([]any)
+		if !several {
+			list = []any{v}
+		}
+		return slices.CompactFunc(slices.SortedFunc(slices.Values(list), func(a, b any) int { return strings.Compare(a.(string), b.(string)) }), func(a, b any) bool { return a == b })
+	case "tag":
+		return folded(v)
+	}
+	return v
+}
+
+func folded(tag any) string { return strings.ToLower(tag.(string)) }
+
+// narrow adds a filter and reports whether it contradicts none that a cursor carries.
+func (p *place) narrow(in object) (agrees bool) {
+	agrees = true
+	p.filter = maps.Clone(p.filter)
+	for name, v := range in {
+		if filters[name] == nil || v == "" {
+			continue
+		}
+		v = canonical(name, v)
+		agrees = agrees && (p.text == "" || reflect.DeepEqual(v, p.filter[name]))
+		p.filter[name] = v
+	}
+	if sort, sent := in["sort"].(string); sent {
+		agrees = agrees && (p.text == "" || sort == p.sort)
+		p.sort = sort
+	}
+	return agrees
+}
+
+// without is the place with a filter less.
+func (p place) without(name string) place {
+	p.filter = maps.Clone(p.filter)
+	delete(p.filter, name)
+	return p
+}
+
+// holds reports whether a request belongs to the list.
+func (p place) holds(r *request) bool {
+	for name, v := range p.filter {
+		if !filters[name](r, v) {
+			return false
+		}
+	}
+	return !r.deleted && !r.gone
+}
+
+// knows reports whether the caller's account has the app of the filter.
+func (m *model) knows(w who, p place) bool {
+	id := p.filter["app_id"]
+	return id == nil || m.app(w.account, id) != nil
+}
+
+// unfit is the parameter of a filter that is well-formed, but means nothing, or nothing
+// beside another one; "" when there is none.
+func unfit(in object) string {
+	if id, ok := in["assignee_id"].(string); ok && id != "none" && id != "" && !uuidText.MatchString(id) {
+		return "assignee_id"
+	}
+	if box, sent := in["box"]; sent && box != "live" && in["query"] != nil && in["query"] != "" {
+		return "query"
+	}
+	return ""
+}

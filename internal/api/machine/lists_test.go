@@ -1,0 +1,104 @@
+package machine
+
+import "time"
+
+// What the model answers to the operations that list requests, events and tags.
+
+func (m *model) listRequests(w who, in, got object) (string, object) {
+	if name := unfit(in); name != "" {
+		return "requests.invalid_" + name, nil
+	}
+	at, ok := m.resume(w, in, place{operation: "requests-list", sort: "newest", filter: object{"box": "live"}, limit: 50})
+	ok = at.narrow(in) && ok
+	if !ok {
+		return "requests.invalid_cursor", nil
+	}
+	if !m.knows(w, at) {
+		return "apps.not_found", nil
+	}
+	if at.text == "" {
+		at.began = m.now().Truncate(time.Microsecond)
+	}
+	var list []item
+	total := 0
+	for i, r := range m.requests {
+		if r.account != w.account || !at.holds(r) {
+			continue
+		}
+		total++
+		by := int64(0)
+		switch at.sort {
+		case "most_voted":
+			if by = int64(r.votes); r.updated.After(at.began) {
+				continue // it may have been on a page before
+			}
+		case "recently_updated":
+			by = r.updated.UnixMicro()
+		}
+		list = append(list, item{n: i + 1, by: by, shown: r.shown()})
+	}
+	code, result := m.page(at, list, got, "requests")
+	result["total_count"], result["total_exact"] = total, true
+	return code, result
+}
+
+// colleague is a user of the caller's account.
+func (m *model) colleague(w who, id any) *user {
+	return find(m.users, func(u *user) bool { return u.id == id && u.account == w.account && !u.gone })
+}
+
+func (m *model) listHistory(w who, in, got object) (string, object) {
+	at, r, refusal := m.resumeAt(w, in, "requests-history")
+	if refusal != "" {
+		return refusal, nil
+	}
+	at.sort = "newest"
+	return m.events(at, w, r.id, got, "events")
+}
+
+// events is a page of what the log says of a request, or of none.
+func (m *model) events(at place, w who, request string, got object, name string) (string, object) {
+	var list []item
+	for _, c := range w.log {
+		if c.request != request || c.kind == "request.purged" { // which is of no request any more, and nothing for an audit
+			continue
+		}
+		actor := object{"kind": c.actor, "id": c.by, "name": nil}
+		if c.by == "" { // the service
+			actor["id"] = nil
+		}
+		if u := m.colleague(w, c.by); u != nil {
+			actor["name"] = u.name
+		}
+		list = append(list, item{n: c.number, shown: object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}})
+	}
+	code, result := m.page(at, list, got, name)
+	// What was changed, and how it reads, is the log's, which is compared at the end.
+	events, _ := got[name].([]any)
+	for i, shown := range result[name].([]object) {
+		if i < len(events) {
+			for _, field := range []string{"before", "after", "summary"} {
+				shown[field] = events[i].(object)[field]
+			}
+		}
+	}
+	return code, result
+}
+
+func (m *model) listTags(w who, in, got object) (string, object) {
+	at, ok := m.resume(w, in, place{operation: "tags-list", limit: 50})
+	if !ok {
+		return "tags.invalid_cursor", nil
+	}
+	var live []*request
+	for _, r := range m.requests {
+		if r.account == w.account && r.live() {
+			live = append(live, r)
+		}
+	}
+	var list []item
+	for folded, shown := range tagsOf(live) {
+		list = append(list, item{key: folded, n: 1, shown: shown})
+	}
+	return m.page(at, list, got, "tags")
+}

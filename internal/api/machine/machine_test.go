@@ -1,0 +1,244 @@
+// Package machine has one test, TestStateMachine: a state machine test with a model.
+//
+// It makes random calls, good and bad ones, to three services at once: one on SQLite, one
+// on PostgreSQL, and the model, which keeps everything in a few structs and says what the
+// other two must answer. In between, time passes and the worker works. After every call the
+// answers of the two services must be the same byte for byte, and code and result must be
+// those of the model. In the end, finish also compares the tables with the model.
+//
+// Ids, keys, tokens and cursors are random. They are replaced by names in the order in which
+// they appear: {id3}, {key4}, {access15}. Calls, answers and the model have the names only;
+// a service replaces them by its own values.
+//
+// What callers may send comes from docs/openapi.json: guards, roles, parameters and schemas
+// (schema_test.go), so "make generate" comes first. What the operations do is written here:
+// rules_test.go says which method of the model answers each, draw_test.go which calls are
+// made, and values_test.go with which values, unless the schema is enough to draw them.
+//
+//	go test ./internal/api/machine -timeout 1h -rapid.checks=5000 -v    # a longer search
+//
+// -v counts the answers by operation and code. A failure shows the call, "said" by the
+// services and the answer of the "model"; below it are the draws that led there, after rapid
+// has shortened them. The printed -rapid.failfile repeats it without another search.
+package machine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// machine makes the same calls to a service on SQLite, to one on PostgreSQL and to a
+// model of both. Every call must be answered by all three alike: by the two services
+// byte for byte, and as the model says.
+type machine struct {
+	*model
+	t        *rapid.T
+	clock    *storetest.Clock
+	services []*service
+	tally    tally
+	keyed    aCall // the last submission with an idempotency key
+}
+
+// each calls fn for both services at once. A failure is raised again in the caller: in a
+// goroutine of its own it would end all tests.
+func (m *machine) each(fn func(i int, s *service)) {
+	failures := make([]any, len(m.services))
+	var both sync.WaitGroup
+	for i, s := range m.services {
+		both.Go(func() {
+			defer func() { failures[i] = recover() }()
+			fn(i, s)
+		})
+	}
+	both.Wait()
+	for _, failure := range failures {
+		if failure != nil {
+			panic(failure)
+		}
+	}
+}
+
+// both returns what fn returns for each service, which must be the same.
+func (m *machine) both(what string, fn func(*service) string) string {
+	said := make([]string, len(m.services))
+	m.each(func(i int, s *service) { said[i] = fn(s) })
+	if said[0] != said[1] {
+		m.t.Fatalf("%s:\nsqlite:   %s\npostgres: %s", what, said[0], said[1])
+	}
+	return said[0]
+}
+
+// do makes a call and compares the answers.
+func (m *machine) do(c aCall) {
+	if c.body == "" && c.in != nil {
+		c.body = text(c.in)
+	}
+	if m.searches(c) {
+		m.index()
+	}
+	said := m.both(c.String(), func(s *service) string { return s.answer(m.t, c) })
+	_, body, _ := strings.Cut(said, "\n")
+	gotCode, got := m.read(c.operation, body)
+	code, result := m.predict(c, got)
+	var want object
+	if code == "ok" {
+		decode(m.t, text(result), &want)
+	}
+	if gotCode != code || !reflect.DeepEqual(got, want) {
+		m.t.Fatalf("%s:\nsaid:  %s\nmodel: %s %s", c, said, code, text(result))
+	}
+}
+
+// read takes an answer apart, and counts it.
+func (m *machine) read(operation, body string) (code string, result object) {
+	var got struct {
+		Result object
+		Error  struct{ Code string }
+	}
+	decode(m.t, body, &got)
+	code = cmp.Or(got.Error.Code, "ok")
+	m.tally.add(operation, code)
+	return code, got.Result
+}
+
+// decode reads JSON and leaves numbers as they are written.
+func decode(t *rapid.T, text string, into any) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}
+
+func text(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // the model and the calls are made of plain values
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// addUser is the operator's command.
+func (m *machine) addUser(accountName, name string, role feedback.Role) {
+	email := name + "@example.com"
+	ids := m.both("user add", func(s *service) string {
+		a, u, err := s.store.AddUser(context.Background(), accountName, store.NewUser{Email: email, Name: name, Role: role, PasswordHash: cheapHash})
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		return s.mask(a.ID.String()) + " " + s.mask(u.ID.String())
+	})
+	accountID, userID, _ := strings.Cut(ids, " ")
+	m.userAdded(accountID, accountName, user{id: userID, email: email, name: name, role: role, password: testPassword})
+}
+
+// work lets the worker do one of its tasks.
+func (m *machine) work(task string) {
+	m.each(func(_ int, s *service) {
+		var err error
+		switch task {
+		case "sweep":
+			err = s.store.Sweep(context.Background())
+		case "purge":
+			_, err = s.store.Purge(context.Background())
+		case "index":
+			_, _, err = s.store.Index.Follow(context.Background(), feedback.ID{}, index.Chunk)
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+	})
+	switch task {
+	case "sweep":
+		m.swept()
+	case "purge":
+		m.releaseOfApps()
+	}
+}
+
+// tally counts the answers, by operation and code.
+type tally map[string]map[string]int
+
+func (c tally) add(operation, code string) {
+	if c[operation] == nil {
+		c[operation] = map[string]int{}
+	}
+	c[operation][code]++
+}
+
+func (c tally) String() string {
+	var b strings.Builder
+	all, ok := 0, 0
+	for _, operation := range slices.Sorted(maps.Keys(c)) {
+		n := 0
+		for _, k := range c[operation] {
+			n += k
+		}
+		all, ok = all+n, ok+c[operation]["ok"]
+		fmt.Fprintf(&b, "%-22s %7d calls, %3d %% ok %v\n", operation, n, 100*c[operation]["ok"]/n, c[operation])
+	}
+	return fmt.Sprintf("%d calls, %d %% ok\n%s", all, 100*ok/max(1, all), &b)
+}
+
+// TestStateMachine: whatever is called in whatever order, good or bad, while time
+// passes and the worker works, both databases and the model give the same answers.
+// -rapid.checks=5000 makes it thorough, -v shows what was called.
+func TestStateMachine(t *testing.T) {
+	clock := storetest.NewClock()
+	services := []*service{
+		newService(t, storetest.SQLite(t), clock),
+		newService(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}, clock),
+	}
+	for operation := range operations {
+		if answers[operation] == nil || !slices.Contains(drawn, operation) {
+			t.Errorf("%s is missing from answers or from drawn", operation)
+		}
+	}
+	for name := range records["RequestsWhere"].Properties {
+		if filters[name] == nil {
+			t.Fatalf("%s is missing from filters", name)
+		}
+	}
+	storetest.FewerChecks(t)
+	calls := tally{}
+	rapid.Check(t, func(t *rapid.T) {
+		m := &machine{model: newModel(clock.Now), t: t, clock: clock, services: services, tally: calls}
+		m.each(func(_ int, s *service) { s.clear(t) })
+		m.begin()
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			m.step()
+		}
+		m.finish()
+	})
+	t.Log(calls)
+	const enough = 6000 // calls after which every operation must have succeeded
+	n := 0
+	for _, codes := range calls {
+		for _, of := range codes {
+			n += of
+		}
+	}
+	for operation := range operations {
+		if n > enough && calls[operation]["ok"] == 0 {
+			t.Errorf("%s never succeeded: the calls are too bad to show anything", operation)
+		}
+	}
+}

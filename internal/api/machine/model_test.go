@@ -1,0 +1,219 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+type object = map[string]any
+
+// model is what the service should remember. Nothing is removed from its lists, so
+// that their order is the order of creation; ids and secrets are names.
+type model struct {
+	now      func() time.Time
+	accounts []*account
+	users    []*user
+	apps     []*app
+	requests []*request
+	tokens   []*token
+	cursors  []*place
+	exports  []*export
+	uploads  []*upload
+	links    []*joinLink
+	written  []wrote
+	failures map[string]*countdown // of logins by e-mail, and of all under ""
+	learned  map[string]bool       // the random texts that the service has given
+}
+
+type (
+	account struct {
+		id, name string
+		log      []change
+		seq      int
+	}
+	change struct {
+		text, request string
+		number        int
+		at            time.Time
+		kind, actor   string
+		by            any
+	}
+	user struct {
+		*account
+		id, email, name, password string
+		role                      feedback.Role
+		gone                      bool
+	}
+	app struct {
+		*account
+		id, name, key    string
+		settings         object
+		created, updated time.Time
+		deleted          bool
+		secret, before   string // with which identity tokens are signed, and were
+		beforeUntil      time.Time
+	}
+	request struct {
+		*app
+		id, title, description, status, idempotencyKey string
+		ofPage                                         bool // and its key apart from those of programs
+		submitter                                      object
+		metadata                                       any
+		tags                                           []any
+		assignee                                       any
+		plain                                          object // by plainFields
+		source                                         string
+		votes                                          int
+		given                                          []*vote    // here
+		comments                                       []*comment // deleted ones, too
+		attachments                                    []*upload
+		root, parent                                   *request // of a merged one: where it counts, and what it was merged into
+		former                                         string   // the status before
+		version                                        int
+		created, updated                               time.Time
+		answered                                       time.Time // first, by a status or in public
+		binned, quarantined, gone                      bool
+		sent                                           string // what the submitter sent
+	}
+	session struct {
+		*user
+		listedAs     string // its id, once it was listed
+		opened, used time.Time
+		ended        bool
+	}
+	token struct {
+		*session
+		text, next     string // next is the refresh token that followed
+		expires, spent time.Time
+		swept          bool
+	}
+	// place is where a page begins: what a cursor says.
+	place struct {
+		text            string
+		account         *account
+		operation, sort string
+		filter          object
+		request         string
+		limit, after    int
+		afterBy         int64
+		afterKey        string
+		began           time.Time
+	}
+	countdown struct {
+		n      int
+		resets time.Time
+	}
+)
+
+func newModel(now func() time.Time) *model {
+	return &model{now: now, failures: map[string]*countdown{}, learned: map[string]bool{}}
+}
+
+func (a *app) live() bool { return !a.deleted }
+
+func (r *request) live() bool { return !r.deleted && !r.gone && r.box() == "live" }
+
+// valid reports whether the token opens something.
+func (t *token) valid(now time.Time) bool { return t.known() && now.Before(t.expires) }
+
+func (t *token) known() bool { return !t.ended && !t.swept }
+
+func (t *token) refreshes() bool { return strings.HasPrefix(t.text, "{refresh") }
+
+// find returns the first that fits, or the zero value.
+func find[T any](list []T, fits func(T) bool) (found T) {
+	if i := slices.IndexFunc(list, fits); i >= 0 {
+		return list[i]
+	}
+	return found
+}
+
+func (m *model) token(text string) *token {
+	return find(m.tokens, func(t *token) bool { return t.text == text })
+}
+
+func (m *model) app(a *account, id any) *app {
+	return find(m.apps, func(p *app) bool { return p.id == id && p.account == a && p.live() })
+}
+
+func (m *model) request(a *account, id any) *request {
+	return find(m.requests, func(r *request) bool { return r.id == id && r.account == a && !r.deleted && !r.gone })
+}
+
+// record adds to the account's log.
+func (m *model) record(a *account, kind, actor, by, app, request string) {
+	a.seq++
+	or := func(id string) string { return strings.Join(strings.Fields(id + " -")[:1], "") }
+	a.log = append(a.log, change{
+		fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request, a.seq, m.now(), kind, actor, by,
+	})
+}
+
+// logged is the account's log, and the number up to which it goes.
+func (a *account) logged() string {
+	var b strings.Builder
+	for _, c := range a.log {
+		b.WriteString(c.text)
+	}
+	fmt.Fprintln(&b, a.seq)
+	return b.String()
+}
+
+// forget removes what the log has on requests that are gone for good.
+func (a *account) forget(gone map[string]bool) {
+	a.log = slices.DeleteFunc(a.log, func(c change) bool { return gone[c.request] })
+}
+
+// userAdded is a user that a command or the set-up has added.
+func (m *model) userAdded(accountID, accountName string, u user) *user {
+	u.account = find(m.accounts, func(a *account) bool { return a.id == accountID })
+	if u.account == nil {
+		u.account = &account{id: accountID, name: accountName}
+		m.accounts = append(m.accounts, u.account)
+		m.record(u.account, "account.created", "command", "", "", "")
+	}
+	m.users = append(m.users, &u)
+	m.record(u.account, "user.created", "command", "", "", "")
+	return &u
+}
+
+// purged is the worker having removed all that deleted apps had.
+func (m *model) purged() {
+	gone := map[string]bool{}
+	for _, r := range m.requests {
+		if r.deleted {
+			gone[r.id] = true
+		}
+	}
+	for _, a := range m.accounts {
+		a.forget(gone)
+	}
+}
+
+// swept is the worker having removed what is too old.
+func (m *model) swept() {
+	for _, t := range m.tokens {
+		t.swept = t.swept || t.expires.Before(m.now().Add(-7*24*time.Hour))
+	}
+	month := m.now().Add(-30 * 24 * time.Hour)
+	for _, a := range m.accounts {
+		m.emptyBin(a, month)
+	}
+	for _, r := range m.requests {
+		if r.created.Before(month) {
+			r.idempotencyKey = ""
+		}
+	}
+	m.release(func(r *request) bool { return r.gone })
+	m.forgetFiles()
+}
+
+func (u *user) shown() object { return object{"id": u.id, "email": u.email, "name": u.name} }
+
+func (a *account) shown() object { return object{"id": a.id, "name": a.name} }

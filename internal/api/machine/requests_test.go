@@ -1,0 +1,234 @@
+package machine
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// What the model answers to the operations on one request.
+
+func (m *model) submit(w who, in, got object) (string, object) {
+	email, _ := in["email"].(string)
+	if email != "" && !strings.Contains(email, "@") {
+		return "widget.invalid_email", nil
+	}
+	var metadata any = object{}
+	if raw, ok := in["metadata"].(json.RawMessage); ok {
+		if string(raw) == deepMetadata {
+			return "widget.invalid_metadata", nil
+		}
+		metadata = raw
+	}
+	r := &request{
+		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata, version: 1, tags: []any{}, source: "widget", votes: 1,
+		submitter: somebody(in), created: m.now(), updated: m.now(),
+	}
+	ids, _ := in["attachments"].([]any)
+	r.sent = text([]any{r.title, r.description, r.submitter, metadata, append([]any{}, ids...)})
+	r.idempotencyKey, _ = in["idempotency_key"].(string)
+	r.ofPage = w.origin != ""
+	with := func(ofPage bool) *request {
+		return find(m.requests, func(f *request) bool {
+			return r.idempotencyKey != "" && f.app == r.app && f.idempotencyKey == r.idempotencyKey && f.ofPage == ofPage && !f.gone
+		})
+	}
+	first := with(r.ofPage)
+	if program := with(false); first == nil && program != nil && program.sent == r.sent {
+		first = program // as if a version before had stored it
+	}
+	person, refusal := m.vouched(w, in)
+	if person != nil {
+		r.submitter = person
+	}
+	files, all := m.attachable(w.app, ids)
+	switch {
+	case first != nil && first.sent != r.sent:
+		return "widget.idempotency_mismatch", nil
+	case first != nil:
+		r.id, r.created = first.id, first.created
+	case !w.app.allows(w.origin):
+		return "widget.origin_not_allowed", nil
+	case refusal != "":
+		return refusal, nil
+	case w.app.settings["widget"].(object)["require_email"] == true && r.submitter["email"] == nil:
+		return "widget.invalid_email", nil
+	default:
+		r.quarantined = m.spam(r, in["form"]) // which is remembered whatever comes of it
+		switch {
+		case len(ids) > 0 && !w.app.takesFiles():
+			return "widget.uploads_not_allowed", nil
+		case !all:
+			return "widget.invalid_attachments", nil
+		}
+		r.attach(files)
+		r.id = m.fresh(got, "id", "request", "id")
+		m.came(r, "api_key", r.app.id)
+	}
+	return "ok", object{"request": object{
+		"id": r.id, "title": r.title, "description": r.description, "status": "opened", "votes": 1, "created_at": r.created.Format(timeForm),
+	}}
+}
+
+func (m *model) createRequest(w who, in, got object) (string, object) {
+	sent, _ := in["submitter"].(object)
+	submitter, votes := somebody(sent), 0
+	if keyOf(submitter) != "" {
+		votes = 1
+	}
+	if email, ok := submitter["email"].(string); ok && !strings.Contains(email, "@") {
+		return "requests.invalid_submitter", nil
+	}
+	a := m.app(w.account, in["app_id"])
+	switch {
+	case a == nil:
+		return "apps.not_found", nil
+	case in["assignee_id"] != nil && m.colleague(w, in["assignee_id"]) == nil:
+		return "requests.invalid_assignee_id", nil
+	}
+	r := &request{
+		app: a, id: m.fresh(got, "id", "request", "id"), title: in["title"].(string), status: "opened", metadata: object{}, version: 1, tags: []any{},
+		source: "dashboard", votes: votes, submitter: submitter, assignee: in["assignee_id"], created: m.now(), updated: m.now(),
+	}
+	r.description, _ = in["description"].(string)
+	if status, ok := in["status"].(string); ok {
+		r.status = status
+	}
+	if r.status != "opened" {
+		m.answer(r)
+	}
+	if tags, ok := in["tags"].([]any); ok {
+		r.tags = distinct(tags)
+	}
+	r.set(in)
+	m.came(r, "user", w.id)
+	return "ok", object{"request": r.shown()}
+}
+
+func (m *model) getRequest(w who, in, _ object) (string, object) {
+	r := m.request(w.account, in["id"])
+	if r == nil || r.binned {
+		return "requests.not_found", nil
+	}
+	return "ok", object{"request": r.shown()}
+}
+
+func (m *model) updateRequest(w who, in, _ object) (string, object) {
+	r := m.request(w.account, in["id"])
+	if r == nil || r.binned {
+		return "requests.not_found", nil
+	}
+	if expected, ok := in["expected_version"]; ok && expected != r.version {
+		return "requests.version_conflict", nil
+	}
+	if status := in["status"]; status != nil && r.root != nil {
+		return "requests.merged", nil
+	}
+	if id := in["assignee_id"]; id != nil && id != r.assignee && m.colleague(w, id) == nil {
+		return "requests.invalid_assignee_id", nil
+	}
+	m.changeRequest(w, r, "request.updated", func(r *request) {
+		r.set(in)
+		if id, sent := in["assignee_id"]; sent {
+			r.assignee = id
+		}
+		if tags, ok := in["tags"].([]any); ok {
+			r.tags = distinct(tags)
+		}
+		for name, field := range map[string]*string{"title": &r.title, "description": &r.description, "status": &r.status} {
+			if v, ok := in[name].(string); ok {
+				*field = v
+			}
+		}
+	})
+	return "ok", object{"request": r.shown()}
+}
+
+func (m *model) deleteRequest(w who, in, _ object) (string, object) {
+	r := m.request(w.account, in["id"])
+	if r == nil || r.binned {
+		return "requests.not_found", nil
+	}
+	m.changeRequest(w, r, moved(r.box(), "bin"), func(r *request) { r.binned, r.quarantined = true, false })
+	return "ok", object{"deleted": true, "id": r.id}
+}
+
+func (m *model) restoreRequest(w who, in, _ object) (string, object) {
+	r := m.request(w.account, in["id"])
+	if r == nil {
+		return "requests.not_found", nil
+	}
+	m.changeRequest(w, r, "request.restored", func(r *request) { r.binned = false })
+	return "ok", object{"request": r.shown()}
+}
+
+// changeRequest does the same for a request.
+func (m *model) changeRequest(w who, r *request, kind string, change func(*request)) {
+	binned := r.binned
+	if !m.alter(r, change) {
+		return
+	}
+	if r.binned != binned {
+		m.settled(w, r.root)
+	}
+	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+}
+
+// alter changes a request and reports whether that has made it different.
+func (m *model) alter(r *request, change func(*request)) bool {
+	old := *r
+	change(r)
+	if reflect.DeepEqual(*r, old) {
+		return false
+	}
+	r.version++
+	r.updated = m.now()
+	if r.status != old.status && r.status != "opened" {
+		m.answer(r)
+	}
+	return true
+}
+
+// plainFields are the fields of a request that are shown as requests-update has set them,
+// and null before. The others have rules of their own.
+var plainFields = slices.DeleteFunc(slices.Clone(operations["requests-update"].Names), func(name string) bool {
+	return records["Request"].Properties[name] == nil || slices.Contains([]string{"id", "title", "description", "status", "tags", "assignee_id"}, name)
+})
+
+// set stores the plain fields that were sent.
+func (r *request) set(in object) {
+	plain := object{}
+	for _, name := range plainFields {
+		plain[name] = r.plain[name]
+		if v, sent := in[name]; sent {
+			plain[name] = v
+		}
+	}
+	r.plain = plain
+}
+
+func (r *request) shown() object {
+	attachments := []object{}
+	for _, u := range r.attachments {
+		attachments = append(attachments, u.shown())
+	}
+	shown := object{
+		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
+		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.spoken()), "source": r.source,
+		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "version": r.version, "attachments": attachments,
+		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
+	}
+	for _, name := range plainFields {
+		shown[name] = r.plain[name]
+	}
+	return shown
+}
+
+// idOf is the id of a request, if it is one.
+func idOf(r *request) any {
+	if r == nil {
+		return nil
+	}
+	return r.id
+}

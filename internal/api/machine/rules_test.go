@@ -1,0 +1,140 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+)
+
+// answers says how the model answers each operation, given parameters that the schema
+// accepts: a code and the result. got is the result of the service, of which the model takes
+// only what it cannot know, such as new ids.
+var answers = map[string]func(m *model, w who, in, got object) (string, object){
+	"setup-create-owner":      (*model).setUp,
+	"setup-status":            (*model).setUpYet,
+	"sessions-list":           (*model).listSessions,
+	"sessions-revoke":         (*model).revokeSession,
+	"auth-login":              (*model).logIn,
+	"auth-refresh":            (*model).refresh,
+	"auth-logout":             (*model).logOut,
+	"auth-me":                 (*model).me,
+	"auth-change-password":    (*model).changePassword,
+	"apps-create":             (*model).createApp,
+	"apps-list":               (*model).listApps,
+	"apps-get":                (*model).getApp,
+	"apps-update":             (*model).updateApp,
+	"apps-update-settings":    (*model).configureApp,
+	"apps-regenerate-key":     (*model).rekeyApp,
+	"apps-identity-secret":    (*model).identitySecret,
+	"apps-delete":             (*model).deleteApp,
+	"widget-submit-request":   (*model).submit,
+	"widget-create-upload":    (*model).createUpload,
+	"requests-list":           (*model).listRequests,
+	"requests-facets":         (*model).requestFacets,
+	"requests-export":         (*model).exportRequests,
+	"requests-stats":          (*model).requestStats,
+	"requests-similar":        (*model).similarRequests,
+	"widget-similar-requests": (*model).widgetSimilar,
+	"requests-create":         (*model).createRequest,
+	"requests-bulk-update":    (*model).bulkUpdate,
+	"requests-history":        (*model).listHistory,
+	"tags-list":               (*model).listTags,
+	"requests-get":            (*model).getRequest,
+	"requests-update":         (*model).updateRequest,
+	"requests-merge":          (*model).mergeRequest,
+	"requests-unmerge":        (*model).unmergeRequest,
+	"requests-release":        (*model).releaseRequest,
+	"requests-block":          (*model).blockRequest,
+	"requests-delete":         (*model).deleteRequest,
+	"requests-restore":        (*model).restoreRequest,
+	"votes-add":               (*model).addVote,
+	"votes-remove":            (*model).removeVote,
+	"votes-list":              (*model).listVotes,
+	"widget-vote":             (*model).widgetVote,
+	"comments-list":           (*model).listComments,
+	"comments-create":         (*model).createComment,
+	"comments-update":         (*model).updateComment,
+	"comments-delete":         (*model).deleteComment,
+	"users-list":              (*model).listUsers,
+	"users-invite":            (*model).inviteUser,
+	"users-recover":           (*model).recoverUser,
+	"users-update":            (*model).updateUser,
+	"users-remove":            (*model).removeUser,
+	"auth-check-invite":       (*model).checkInvite,
+	"auth-accept-invite":      (*model).acceptInvite,
+	"audit-list":              (*model).listAudit,
+}
+
+// who is the caller.
+type who struct {
+	*session
+	app            *app
+	bearer, origin string
+	identity       *identity
+}
+
+// predict is what the service must answer. It changes the model as the call changes
+// the service.
+func (m *model) predict(c aCall, got object) (string, object) {
+	o, known := operations[c.operation]
+	if !known {
+		return "api.unknown_operation", nil
+	}
+	w := who{origin: c.origin, bearer: c.who, identity: c.identity}
+	switch t := m.token(c.who); {
+	case o.guard() == "Bearer" && (c.who == "" || strings.HasPrefix(c.who, "{key")):
+		return "auth.missing_token", nil
+	case o.guard() == "Bearer" && (t == nil || t.refreshes() || !t.known()):
+		return "auth.invalid_token", nil
+	case o.guard() == "Bearer" && !t.valid(m.now()):
+		return "auth.token_expired", nil
+	case o.guard() == "Bearer":
+		if slices.Index(roles, t.role) < slices.Index(roles, o.Least) {
+			return "auth.forbidden", nil
+		}
+		w.session = t.session
+	case o.guard() == "X-API-Key" && !strings.HasPrefix(c.who, "{key"):
+		return "auth.missing_api_key", nil
+	case o.guard() == "X-API-Key":
+		if w.app = find(m.apps, func(a *app) bool { return a.key == c.who && a.live() }); w.app == nil {
+			return "auth.invalid_api_key", nil
+		}
+	}
+	if c.in == nil {
+		return "api.invalid_json", nil
+	}
+	in, code := o.read(c)
+	if code != "" {
+		return code, nil
+	}
+	m.learn(got)
+	return answers[c.operation](m, w, in, got)
+}
+
+// read returns what the service makes of the parameters; omitted ones stay omitted.
+func (o operation) read(c aCall) (object, string) {
+	for name := range c.in {
+		if !slices.Contains(o.Names, name) {
+			return nil, "api.unknown_parameter"
+		}
+	}
+	area, _, _ := strings.Cut(c.operation, "-")
+	in := object{}
+	for _, name := range o.Names {
+		v, sent := c.in[name]
+		s := o.parameters.Properties[name]
+		if v == nil && !o.requires(name) {
+			if sent && s.is("null") {
+				in[name] = nil
+			}
+			continue
+		}
+		clean, ok := s.read(v, textRule(c.operation, name))
+		if !ok {
+			return nil, area + ".invalid_" + name
+		}
+		in[name] = clean
+	}
+	return in, ""
+}
+
+func (o operation) requires(name string) bool { return slices.Contains(o.parameters.Required, name) }

@@ -1,0 +1,210 @@
+package machine
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"gatherkit/internal/feedback"
+)
+
+// What docs/openapi.json says of the operations. It is the committed document and not the
+// served one, so that a service that does not do what is documented is caught.
+
+// operation is what the document says of one operation.
+type operation struct {
+	Security   []map[string]any
+	Least      feedback.Role `json:"x-role"`
+	Names      []string      `json:"x-parameters"` // in documented order
+	parameters schema
+}
+
+// guard is what a caller must show: "Bearer", "X-API-Key" or "".
+func (o operation) guard() string {
+	for _, scheme := range o.Security {
+		for name := range scheme {
+			return name
+		}
+	}
+	return ""
+}
+
+// schema says which values are accepted.
+type schema struct {
+	Ref        string `json:"$ref"`
+	Type       any    // a name or a list of names
+	Format     string
+	Enum       []any
+	OneOf      []*schema
+	Properties map[string]*schema
+	Required   []string
+	Items      *schema
+
+	Minimum, Maximum                         *float64
+	MinLength, MaxLength, MinItems, MaxItems *int
+	UniqueItems                              bool
+}
+
+var operations, records = readDocument("../../../docs/openapi.json")
+
+// readDocument returns the operations and the records of an OpenAPI document.
+func readDocument(file string) (map[string]operation, map[string]*schema) {
+	var document struct {
+		Paths map[string]struct {
+			Post struct {
+				operation
+				RequestBody struct {
+					Content map[string]struct{ Schema *schema }
+				}
+			}
+		}
+		Components struct{ Schemas map[string]*schema }
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &document)
+	}
+	if err != nil {
+		panic(err) // there is no test to fail yet
+	}
+	all := map[string]operation{}
+	for path, p := range document.Paths {
+		o := p.Post.operation
+		if body := p.Post.RequestBody.Content["application/json"].Schema; body != nil {
+			o.parameters = *document.Components.Schemas[strings.TrimPrefix(body.Ref, schemaRef)]
+		}
+		all[strings.TrimPrefix(path, "/api/")] = o
+	}
+	return all, document.Components.Schemas
+}
+
+const schemaRef = "#/components/schemas/"
+
+func (s *schema) resolved() *schema {
+	if s.Ref != "" {
+		return records[strings.TrimPrefix(s.Ref, schemaRef)]
+	}
+	return s
+}
+
+// is reports whether a schema accepts a type.
+func (s *schema) is(name string) bool {
+	list, _ := s.Type.([]any)
+	return s.Type == name || slices.Contains(list, any(name))
+}
+
+// read returns what the service makes of a value, and false if it refuses it. cleaned says
+// what it makes of text.
+func (s *schema) read(v any, cleaned func(string) (string, bool)) (any, bool) {
+	s = s.resolved()
+	for _, one := range s.OneOf {
+		if clean, ok := one.read(v, cleaned); ok {
+			return clean, true
+		}
+	}
+	switch v := v.(type) {
+	case string:
+		return s.readText(v, cleaned)
+	case json.Number:
+		n, err := v.Float64()
+		if err != nil || s.Minimum != nil && n < *s.Minimum || s.Maximum != nil && n > *s.Maximum {
+			return nil, false
+		}
+		if s.is("integer") {
+			return int(n), n == float64(int(n))
+		}
+		return n, s.is("number")
+	case bool:
+		return v, s.is("boolean")
+	case []any:
+		return s.readList(v, cleaned)
+	case json.RawMessage: // an object that is stored as it was sent
+		return v, s.is("object") && len(s.Properties) == 0 && v[0] == '{'
+	case object:
+		result := object{}
+		for name, inner := range v {
+			property := s.Properties[name]
+			if property == nil {
+				return nil, false
+			}
+			if inner == nil {
+				continue // as if it were absent
+			}
+			clean, ok := property.read(inner, textRule("", name))
+			if !ok {
+				return nil, false
+			}
+			result[name] = clean
+		}
+		return result, s.is("object")
+	}
+	return nil, false
+}
+
+var uuidText = regexp.MustCompile(`^(\{id\d+\}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+
+func (s *schema) readText(v string, cleaned func(string) (string, bool)) (any, bool) {
+	v, ok := cleaned(v)
+	n := utf8.RuneCountInString(v)
+	if !ok || !s.is("string") || strings.Contains(v, "\x00") || s.MinLength != nil && n < *s.MinLength || s.MaxLength != nil && n > *s.MaxLength {
+		return nil, false
+	}
+	switch s.Format {
+	case "uuid":
+		return v, uuidText.MatchString(v)
+	case "date":
+		_, err := time.Parse(time.DateOnly, v)
+		return v, err == nil
+	case "date-time":
+		at, err := time.Parse(time.RFC3339, v)
+		return at.UTC().Format(timeForm), err == nil
+	}
+	return v, len(s.Enum) == 0 || slices.Contains(s.Enum, any(v))
+}
+
+func (s *schema) readList(v []any, cleaned func(string) (string, bool)) (any, bool) {
+	if !s.is("array") || s.MinItems != nil && len(v) < *s.MinItems || s.MaxItems != nil && len(v) > *s.MaxItems {
+		return nil, false
+	}
+	list := []any{}
+	for _, item := range v {
+		clean, ok := s.Items.read(item, cleaned)
+		same := func(other any) bool { return reflect.DeepEqual(other, clean) }
+		if !ok || s.UniqueItems && slices.ContainsFunc(list, same) {
+			return nil, false
+		}
+		list = append(list, clean)
+	}
+	return list, true
+}
+
+// What schemas do not say: whether white space around a text belongs to it, and whether the
+// text may have several lines. All other text is trimmed and a single line.
+var (
+	verbatim  = []string{"token", "refresh_token", "identity_token", "password", "current_password", "new_password", "idempotency_key", "cursor"}
+	multiline = []string{"description", "body", "tag", "query", "text", "remove_tags", "website", "filename"} // filenames says what becomes of a filename
+	// oneLine is text of a submission. It becomes a single line instead of being refused.
+	oneLine = []string{"title", "email", "name", "external_id"}
+)
+
+// textRule returns what the service makes of the text of a parameter.
+func textRule(operation, name string) func(string) (string, bool) {
+	return func(s string) (string, bool) {
+		trimmed := strings.TrimSpace(s)
+		switch {
+		case slices.Contains(verbatim, name):
+			return s, true
+		case slices.Contains(multiline, name):
+			return trimmed, true
+		case operation == "widget-submit-request" && slices.Contains(oneLine, name):
+			return strings.TrimSpace(strings.NewReplacer("\t", " ", "\u202e", "").Replace(trimmed)), true // of what is drawn
+		}
+		return trimmed, !strings.ContainsFunc(trimmed, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+	}
+}
