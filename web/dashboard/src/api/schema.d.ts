@@ -1726,7 +1726,7 @@ export interface components {
             /** @description Only live requests with all of these words. */
             query?: string;
             /**
-             * @description The order; newest by default.
+             * @description The order; newest by default. In the last two, a request that changes between two pages can be missing.
              * @enum {string}
              */
             sort?: "newest" | "oldest" | "most_voted" | "recently_updated";
