@@ -58,16 +58,8 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 		}
 	} else {
 		// An app that is none of ours, or deleted, shows when the requests are read.
-		for ids := range slices.Chunk(b.IDs, bulkChunk) {
-			p := database.Parameters{accountID}
-			apps, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT app_id FROM requests"+
-				" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...)
-			if err != nil {
-				return nil, err
-			}
-			for _, id := range apps {
-				gates[gateOf(id)] = 0
-			}
+		if err := addGates(ctx, tx, accountID, gates, b.IDs); err != nil {
+			return nil, err
 		}
 	}
 	if len(gates) > 0 {
@@ -83,6 +75,22 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 		return nil, err
 	}
 	return requests, expected(b, requests)
+}
+
+// addGates adds the gates of the apps of requests.
+func addGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID, gates map[countKey]int64, ids []feedback.ID) error {
+	for piece := range slices.Chunk(ids, bulkChunk) {
+		p := database.Parameters{accountID}
+		apps, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT app_id FROM requests"+
+			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+		if err != nil {
+			return err
+		}
+		for _, id := range apps {
+			gates[gateOf(id)] = 0
+		}
+	}
+	return nil
 }
 
 // expected refuses when there are others, or more, than the caller believes.
@@ -101,10 +109,7 @@ func expected(b Bulk, found []feedback.Request) error {
 func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) ([]feedback.Request, error) {
 	var requests []feedback.Request
 	for piece := range slices.Chunk(ids, bulkChunk) {
-		p := database.Parameters{accountID}
-		found, err := database.All(ctx, tx, row.Scan, "SELECT "+row.Columns+" FROM requests r"+
-			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, piece)+`)
-			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
+		found, err := readRequests(ctx, tx, accountID, piece)
 		if err != nil {
 			return nil, err
 		}
@@ -114,6 +119,14 @@ func requestsByID(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []
 		requests = append(requests, found...)
 	}
 	return requests, nil
+}
+
+// readRequests returns those of the requests that there are, without those of deleted apps.
+func readRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) ([]feedback.Request, error) {
+	p := database.Parameters{accountID}
+	return database.All(ctx, tx, row.Scan, "SELECT "+row.Columns+" FROM requests r"+
+		" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(ids))+`)
+		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
 }
 
 // changeAll changes requests whose gates are locked.

@@ -72,10 +72,8 @@ func mergedInto(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r, into 
 // merge merges r, with what is merged into it, into another one whose root is given.
 func (s *Store) merge(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r, into, root feedback.Request) error {
 	now := feedback.At(s.now())
-	for _, one := range []feedback.Request{r, root} {
-		if err := keepSubmitter(ctx, tx, accountID, one); err != nil {
-			return err
-		}
+	if err := s.keepSubmitters(ctx, tx, accountID, r, root); err != nil {
+		return err
 	}
 	followers, err := readMembers(ctx, tx, accountID, r.ID)
 	if err != nil {

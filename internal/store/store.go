@@ -56,6 +56,7 @@ type Store struct {
 	log  *slog.Logger
 
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
+	casts   *batch.Batcher[feedback.ID, cast, cast]
 	keys    *batch.Batcher[string, struct{}, feedback.App] // look-ups, by the API key
 
 	arrived atomic.Int64 // submissions that this process has been given
@@ -65,10 +66,10 @@ type Store struct {
 }
 
 const (
-	// groupTimeout bounds one group of submissions or of look-ups.
+	// groupTimeout bounds one group of submissions, votes or look-ups.
 	groupTimeout = 20 * time.Second
-	// maxQueue is how many submissions, and how many look-ups, may wait; beyond it callers
-	// are asked to come again.
+	// maxQueue is how many submissions, votes and look-ups may wait, of each kind; beyond it
+	// callers are asked to come again.
 	maxQueue = 1024
 	// maxKeyLookups is how many API keys are looked up at once; it leaves connections
 	// for others.
@@ -96,10 +97,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.FilesSentPast {
 		s.unsentLife = feedback.UploadLife
 	}
-	s.submits = batch.New(s.submitGroup, batch.Options{
-		MaxGroup: maxSubmitGroup, MaxQueue: maxQueue, Parallel: db.WriteLanes(), Timeout: groupTimeout,
-		Alone: database.DataFault, Observe: o.ObserveGroup,
-	})
+	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: db.WriteLanes(), Timeout: groupTimeout, Alone: database.DataFault}
+	s.casts = batch.New(s.castGroup, limits)
+	limits.Observe = o.ObserveGroup
+	s.submits = batch.New(s.submitGroup, limits)
 	s.keys = batch.New(s.appByKey, batch.Options{MaxGroup: maxQueue, MaxQueue: maxQueue, Parallel: maxKeyLookups, Timeout: groupTimeout})
 	return s, nil
 }
@@ -108,6 +109,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.keys.Close()
 	s.submits.Close()
+	s.casts.Close()
 	return s.db.Close()
 }
 
@@ -117,7 +119,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 // Stats returns the figures of this moment.
 func (s *Store) Stats() database.Stats {
 	stats := s.db.Stats()
-	stats.Queued += s.submits.Queued()
+	stats.Queued += s.submits.Queued() + s.casts.Queued()
 	return stats
 }
 
