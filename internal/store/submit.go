@@ -12,10 +12,6 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// maxSubmitGroup is how many submissions of one account share a transaction. 25
-// columns a row keep the statement below SQLite's 32,766 parameters.
-const maxSubmitGroup = 256
-
 // Submission is a request that comes in with an app's API key. The store gives it
 // its id and its time.
 type Submission struct {
@@ -58,42 +54,17 @@ func (s *Store) Submitted(ctx context.Context, sub Submission) (feedback.Request
 	return replay(ctx, s.db.Reader(), sub)
 }
 
-// errRefused undoes a transaction in which some submissions were refused.
-var errRefused = errors.New("a submission of the group was refused")
-
 // submitGroup stores submissions of one account in one transaction: the counter
-// row of a busy app would let them in one by one otherwise. When the gate refuses
-// some, which is rare, the transaction is undone and the others are tried again:
-// what had been inserted for the refused must not stay.
+// row of a busy app would let them in one by one otherwise.
 func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []Submission) ([]submitted, error) {
 	results := make([]submitted, len(subs))
-	waiting := make([]int, len(subs))
-	for i := range subs {
-		waiting[i] = i
+	refused, err := s.writeGroup(ctx, len(subs), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
+		return s.submitRows(ctx, tx, accountID, subs, members, results)
+	})
+	for i, refusal := range refused {
+		results[i] = submitted{refusal: refusal}
 	}
-	for len(waiting) > 0 {
-		var refused map[int]error
-		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			refused, err = s.submitRows(ctx, tx, accountID, subs, waiting, results)
-			if err == nil && len(refused) > 0 {
-				err = errRefused
-			}
-			return err
-		})
-		if !errors.Is(err, errRefused) {
-			return results, err
-		}
-		left := waiting[:0]
-		for _, i := range waiting {
-			if refusal := refused[i]; refusal != nil {
-				results[i] = submitted{refusal: refusal}
-			} else {
-				left = append(left, i)
-			}
-		}
-		waiting = left
-	}
-	return results, nil
+	return results, err
 }
 
 // submitRows stores those of the submissions that are waiting. It returns why some are

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 // votes has a row for each person who wants a request, and requests.votes is how many
 // people count there: those of the request and of all that are merged into it and not
 // in the bin, each once. While nobody but the submitter wants a request it has no row,
-// so that a submission need not write one; keepSubmitter makes it before another comes.
+// so that a submission need not write one; keepSubmitters makes it before another comes.
 // What is merged always has its rows: they stay where the votes were given, so that
 // they leave with it again.
 
@@ -42,99 +41,16 @@ type Ballot struct {
 // Vote counts a ballot that a user hands in for somebody and returns how many people
 // want the request by then. A ballot for a merged request counts where that counts. It
 // refuses with ErrRequestNotFound.
-func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Actor, b Ballot) (votes int64, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		r, err := s.lockRequest(ctx, tx, accountID, b.RequestID)
-		if err != nil {
-			return err
-		}
-		if r, err = rootOf(ctx, tx, accountID, r); err != nil {
-			return err
-		}
-		votes, err = s.cast(ctx, tx, accountID, by, r, b)
-		return err
-	})
-	return votes, err
+func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Actor, b Ballot) (int64, error) {
+	return s.cast(ctx, accountID, cast{Ballot: b, by: by})
 }
 
 // WidgetVote counts a ballot that came with an app's API key. The key, and what the app
 // shares, are looked at behind the app's gate: it refuses with ErrInvalidAPIKey when the
 // key or the app has gone meanwhile, and with ErrRequestNotFound also when the app does
 // not share the request.
-func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (votes int64, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.lock(ctx, tx, app.AccountID, app.ID); err != nil {
-			return err
-		}
-		now, err := readApp(ctx, tx, app.AccountID, app.ID)
-		if errors.Is(err, feedback.ErrAppNotFound) || err == nil && now.APIKey != app.APIKey {
-			return feedback.ErrInvalidAPIKey
-		}
-		if err != nil {
-			return err
-		}
-		r, err := readRequest(ctx, tx, app.AccountID, b.RequestID)
-		if err != nil {
-			return err
-		}
-		if r.AppID != app.ID || !now.Settings.Shares(r) {
-			return feedback.ErrRequestNotFound
-		}
-		if r, err = rootOf(ctx, tx, app.AccountID, r); err != nil {
-			return err
-		}
-		if !now.Settings.Shares(r) {
-			return feedback.ErrRequestNotFound
-		}
-		votes, err = s.cast(ctx, tx, app.AccountID, feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, r, b)
-		return err
-	})
-	return votes, err
-}
-
-// rootOf is where the votes of a request count. It refuses with ErrRequestNotFound when
-// one of the two is in the bin.
-func rootOf(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request) (feedback.Request, error) {
-	for r.Box != feedback.Bin && r.MergedIntoID != nil {
-		var err error
-		if r, err = readRequest(ctx, tx, accountID, *r.MergedIntoID); err != nil {
-			return r, err
-		}
-	}
-	if r.Box == feedback.Bin {
-		return r, feedback.ErrRequestNotFound
-	}
-	return r, nil
-}
-
-// cast counts a ballot for a request that is not merged. The app's gate is locked.
-func (s *Store) cast(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, b Ballot) (int64, error) {
-	if err := keepSubmitter(ctx, tx, accountID, r); err != nil {
-		return 0, err
-	}
-	if b.Remove {
-		return s.removeVote(ctx, tx, accountID, by, r, b.Person)
-	}
-	return s.addVote(ctx, tx, accountID, by, r, feedback.Vote{RequestID: r.ID, Person: b.Person, Source: b.Source, CreatedAt: feedback.At(s.now())})
-}
-
-// addVote adds a person's vote for a request that is not merged, and counts it when no
-// vote of theirs counts there already.
-func (s *Store) addVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, v feedback.Vote) (int64, error) {
-	key := v.Key()
-	given, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT request_id FROM votes"+
-		" WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere, accountID, r.ID, key)
-	if err != nil || slices.Contains(given, r.ID) {
-		return r.Votes, err
-	}
-	if err := insertVote(ctx, tx, accountID, key, v); err != nil {
-		return 0, err
-	}
-	more := int64(0)
-	if len(given) == 0 {
-		more = 1
-	}
-	return r.Votes + more, s.countVotes(ctx, tx, accountID, feedback.Change{Kind: feedback.VoteAdded, Actor: by, AppID: &r.AppID}, more, r.ID)
+func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (int64, error) {
+	return s.cast(ctx, app.AccountID, cast{Ballot: b, by: feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, app: &app})
 }
 
 // removeVote removes a person's votes from wherever they count for a request that is
@@ -191,32 +107,10 @@ func votesBefore(n, now int64) (before, after map[string]any) {
 	return map[string]any{"votes": n}, map[string]any{"votes": now}
 }
 
-// keepSubmitter makes the row of a submitter who counts without one. That is so while a
-// request that is not merged has one vote, no row and nothing merged into it.
-func keepSubmitter(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request) error {
-	if r.Votes != 1 || r.MergedIntoID != nil {
-		return nil
-	}
-	var rows bool
-	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM votes WHERE account_id = $1 AND request_id = $2)
-		OR EXISTS (SELECT 1 FROM requests WHERE account_id = $1 AND merged_into_id = $2)`, accountID, r.ID).Scan(&rows)
-	if err != nil || rows {
-		return err
-	}
-	v, key := submitterVote(r)
-	return insertVote(ctx, tx, accountID, key, v)
-}
-
 // submitterVote is the vote that comes with a request.
 func submitterVote(r feedback.Request) (feedback.Vote, string) {
 	p, key := r.Person()
 	return feedback.Vote{RequestID: r.ID, Person: p, Source: r.Source, CreatedAt: r.CreatedAt}, key
-}
-
-func insertVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, key string, v feedback.Vote) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO votes (account_id, request_id, "+voteColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-		accountID, v.RequestID, key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt)
-	return err
 }
 
 // Voter is a vote with the key of its person.
