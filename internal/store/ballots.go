@@ -11,21 +11,21 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Votes of one account that come at once share a transaction: behind the gate of a busy
-// app they would wait for each other's statements and commits otherwise.
+// Concurrent votes of one account share a transaction. Otherwise, votes for the requests of
+// one app would wait for the lock of its gate one after the other.
 
-// cast is a ballot, who hands it in, and what became of it.
+// cast is a ballot, its actor and its result.
 type cast struct {
 	Ballot
 	by  feedback.Actor
-	app *feedback.App // whose key it came with, as the key found it; nil for a user's
+	app *feedback.App // the app of the API key, from the key lookup; nil for a user's ballot
 
-	root    *feedback.Request // where it counts; ballots for one request share it
+	root    *feedback.Request // the request that it counts for, shared by its ballots
 	votes   int64
 	refusal error
 }
 
-// standing is a person at a request.
+// standing is a person and the request that they vote for.
 type standing struct {
 	requestID feedback.ID
 	person    string
@@ -65,8 +65,7 @@ func (s *Store) castGroup(ctx context.Context, accountID feedback.ID, casts []ca
 	return casts, err
 }
 
-// findRoots takes the gates of the apps and says where each ballot counts, or why it is
-// refused.
+// findRoots locks the gates of the apps, and sets the root or the refusal of each ballot.
 func (s *Store) findRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
 	gates, err := s.lockBallots(ctx, tx, accountID, casts)
 	if err != nil {
@@ -102,9 +101,11 @@ func (s *Store) findRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	return nil
 }
 
-// lockBallots takes the gates of the apps that ballots are for and returns them. An app that
-// has been deleted shows when the requests are read.
-func (s *Store) lockBallots(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) (map[countKey]int64, error) {
+// lockBallots locks and returns the gates of the ballots' apps. It includes deleted apps, which
+// presentApps and withRoots leave out.
+func (s *Store) lockBallots(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+) (map[countKey]int64, error) {
 	gates, requests := map[countKey]int64{}, map[feedback.ID]bool{}
 	for _, c := range casts {
 		if c.app != nil {
@@ -119,8 +120,10 @@ func (s *Store) lockBallots(ctx context.Context, tx *sql.Tx, accountID feedback.
 	return gates, s.count(ctx, tx, accountID, gates)
 }
 
-// presentApps returns the apps with whose keys ballots came, without a key if they are gone.
-func presentApps(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) (map[feedback.ID]feedback.App, error) {
+// presentApps reads the apps of the ballots' API keys. A deleted app has no key.
+func presentApps(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+) (map[feedback.ID]feedback.App, error) {
 	apps := map[feedback.ID]feedback.App{}
 	for _, c := range casts {
 		if c.app == nil {
@@ -138,8 +141,10 @@ func presentApps(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts [
 	return apps, nil
 }
 
-// withRoots returns the requests that ballots are for, and those into which they are merged.
-func withRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) (map[feedback.ID]*feedback.Request, error) {
+// withRoots reads the requests of the ballots and their roots.
+func withRoots(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+) (map[feedback.ID]*feedback.Request, error) {
 	missing, requests := map[feedback.ID]bool{}, map[feedback.ID]*feedback.Request{}
 	for _, c := range casts {
 		missing[c.RequestID] = true
@@ -161,8 +166,8 @@ func withRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*
 	return requests, nil
 }
 
-// castRows counts ballots at requests whose gates are locked. They came at once, so any
-// order is right: votes are added first, and then removed.
+// castRows counts ballots, whose gates are locked. They are concurrent, so any order is
+// correct: it adds votes first, and then removes votes.
 func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
 	var adds, removals []*cast
 	roots := make([]feedback.Request, 0, len(casts))
@@ -190,7 +195,8 @@ func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	return nil
 }
 
-// addVotes adds votes, and counts those of people of whom none counts there already.
+// addVotes adds votes, and counts those of people who have no other vote that counts for the
+// request.
 func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
 	now := feedback.At(s.now())
 	rows := make([]Voter, len(casts))
@@ -213,7 +219,7 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	changes := make([]feedback.Change, 0, len(added))
 	for _, c := range casts {
 		if at := c.standing(); added[at] {
-			delete(added, at) // another ballot of theirs changes nothing
+			delete(added, at) // further ballots of the person change nothing
 			more := int64(1)
 			if elsewhere[at] {
 				more = 0
@@ -240,9 +246,11 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	return s.record(ctx, tx, accountID, now, changes...)
 }
 
-// insertVotes adds votes, but for those of people who have voted at the same request. It
-// returns which were added.
-func (s *Store) insertVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, votes []Voter) (map[standing]bool, error) {
+// insertVotes inserts votes, except those of people who have voted for the same request
+// before. It returns which were inserted.
+func (s *Store) insertVotes(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, votes []Voter,
+) (map[standing]bool, error) {
 	added := map[standing]bool{}
 	if len(votes) == 0 {
 		return added, nil
@@ -261,8 +269,11 @@ func (s *Store) insertVotes(ctx context.Context, tx *sql.Tx, accountID feedback.
 	return added, err
 }
 
-// votedElsewhere returns which of the people have a vote at what is merged into the request.
-func votedElsewhere(ctx context.Context, tx *sql.Tx, accountID feedback.ID, people map[standing]bool) (map[standing]bool, error) {
+// votedElsewhere returns which of the people have voted for a request that is merged into the
+// given one.
+func votedElsewhere(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, people map[standing]bool,
+) (map[standing]bool, error) {
 	elsewhere := map[standing]bool{}
 	if len(people) == 0 {
 		return elsewhere, nil
@@ -283,7 +294,7 @@ func votedElsewhere(ctx context.Context, tx *sql.Tx, accountID feedback.ID, peop
 	return elsewhere, err
 }
 
-// listed lists the keys of a map for IN, where a value may be repeated.
+// listed returns the keys of a map for IN, padded with repetitions.
 func listed[T comparable, V any](p *database.Parameters, set map[T]V) string {
 	return database.List(p, database.Padded(slices.Collect(maps.Keys(set))))
 }
@@ -293,8 +304,8 @@ func scanStanding(r database.Row) (at standing, err error) {
 	return at, err
 }
 
-// keepSubmitters makes the rows of submitters who count without one. That is so while a
-// request that is not merged has one vote, no row and nothing merged into it.
+// keepSubmitters adds the rows of submitters' votes that have none: those of requests that are
+// not merged, and have one vote, no rows and nothing merged into them.
 func (s *Store) keepSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests ...feedback.Request) error {
 	alone := map[feedback.ID]feedback.Request{}
 	for _, r := range requests {
@@ -307,7 +318,8 @@ func (s *Store) keepSubmitters(ctx context.Context, tx *sql.Tx, accountID feedba
 	}
 	p := database.Parameters{accountID}
 	ids := listed(&p, alone)
-	kept, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT request_id FROM votes WHERE account_id = $1 AND request_id IN ("+ids+
+	kept, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT request_id FROM votes"+
+		" WHERE account_id = $1 AND request_id IN ("+ids+
 		") UNION SELECT merged_into_id FROM requests WHERE account_id = $1 AND merged_into_id IN ("+ids+")", p...)
 	if err != nil {
 		return err

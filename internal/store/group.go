@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// maxGroup is how many submissions, or votes, of one account share a transaction. 25
-// columns a row keep their statements below SQLite's 32,766 parameters.
+// maxGroup is the maximum number of submissions, or votes, of one account in a transaction.
+// With up to 25 columns per row, the statements stay below SQLite's 32,766 parameters.
 const maxGroup = 256
 
-// errRefused undoes a transaction in which some members of a group were refused.
+// errRefused rolls back a transaction in which members of a group were refused.
 var errRefused = errors.New("a member of the group was refused")
 
-// writeGroup runs write in one transaction for the members of a group, which are numbered
-// from zero. When write refuses some, which is rare, the transaction is undone and the
-// others are tried again: what was written for the refused must not stay. It returns why
-// each of those was refused.
+// writeGroup runs write in one transaction for the members of a group, numbered from zero. If
+// write refuses some, which is rare, writeGroup rolls back the transaction, as it may have
+// written data of these, and runs write again for the others. It returns the errors of the
+// refused members.
 func (s *Store) writeGroup(
 	ctx context.Context, size int, write func(ctx context.Context, tx *sql.Tx, members []int) (refused map[int]error, err error),
 ) (map[int]error, error) {

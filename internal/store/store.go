@@ -137,8 +137,8 @@ func (s *Store) Unavailable(err error) bool { return s.db.Unavailable(err) }
 // the service. On PostgreSQL it returns database.ErrNoBackup.
 func (s *Store) Backup(ctx context.Context, file string) error { return s.db.Backup(ctx, file) }
 
-// Wrap replaces each pool of connections by what wrap makes of it: see database.DB. It is
-// for tests that watch the statements; call it before the store is used.
+// Wrap replaces each connection pool with the result of wrap. See database.DB.Wrap. Tests use
+// it to watch statements. It must be called before the store is used.
 func (s *Store) Wrap(wrap func(*sql.DB) *sql.DB) { s.db.Wrap(wrap) }
 
 // orNotFound returns notFound if err is sql.ErrNoRows, and err otherwise.
