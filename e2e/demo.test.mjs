@@ -62,14 +62,14 @@ test('an idea with a file arrives', async (t) => {
 
 test('the settings are those of the app', async (t) => {
   const { page, complaints, quiet } = await open(t)
-  await page.getByLabel('Text on the button').fill('Wishes')
-  await page.getByLabel('Place').selectOption('top left')
+  await page.getByLabel('Button text').fill('Wishes')
+  await page.getByLabel('Position').selectOption('Top left')
   const button = page.getByRole('button', { name: 'Wishes' })
   await button.waitFor()
   const box = await button.boundingBox()
   assert.ok(box.x < 100 && box.y < 100, `the button is at ${box.x}, ${box.y}`)
-  await page.getByLabel('E-mail').selectOption('required')
-  await page.getByLabel('Signed in as Ada, verified').check()
+  await page.getByLabel('E-mail field').selectOption('Required')
+  await page.getByLabel('Logged in as Ada, verified').check()
   await page.getByLabel('Language').selectOption('Deutsch')
   await quiet(page)
   await button.click()

@@ -1,5 +1,5 @@
-// Refuses import circles, those of types alone included, and lines that are too long, in the
-// files and folders that are named.
+// Refuses import circles, including those of types only, and long lines in the given files and
+// folders.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -13,14 +13,14 @@ for (const name of process.argv.slice(2)) {
   const names = statSync(name).isDirectory() ? readdirSync(name, { recursive: true }).map((file) => path.join(name, file)) : [name]
   for (const file of names) if (/\.(tsx?|css|mjs)$/.test(file)) texts.set(path.resolve(file), readFileSync(file, 'utf8'))
 }
-if (texts.size === 0) throw new Error('There is nothing to check.')
+if (texts.size === 0) throw new Error('No files to check.')
 
 function refuse(problem) {
   console.error(problem)
   process.exitCode = 1
 }
 
-// importsOf returns the files that a file imports by any kind of import.
+// importsOf returns the files that a file imports in any way.
 function importsOf(file) {
   const names = []
   const visit = (node) => {
@@ -49,6 +49,6 @@ for (const [file, text] of texts) {
   if (/\.(tsx?|mjs)$/.test(file)) findCircles(file)
   if (file.endsWith('schema.d.ts')) continue // generated
   for (const [i, line] of text.split('\n').entries()) {
-    if (line.length > longest) refuse(`${path.relative('.', file)}:${i + 1} has ${line.length} characters, and may have ${longest}`)
+    if (line.length > longest) refuse(`${path.relative('.', file)}:${i + 1} has ${line.length} characters; the limit is ${longest}`)
   }
 }

@@ -8,7 +8,7 @@ const another = 'battery horse staple correct'
 async function open(t, secret = password, options = {}) {
   const { context } = await openBrowser(t, options)
   const page = await logIn(context, '/account', undefined, secret)
-  await page.getByText('This one').waitFor()
+  await page.getByText('This session').waitFor()
   return page
 }
 
@@ -34,17 +34,17 @@ test('sessions end one by one, or all others at once', async (t) => {
   await look(third, 'account-narrow')
   await mine.reload()
   await mine.getByRole('button', { name: 'Log out Safari on iPhone' }).click()
-  await mine.getByText('The session has ended.').waitFor()
+  await mine.getByText('Session ended.').waitFor()
   await third.reload()
   await third.getByRole('heading', { name: 'Log in' }).waitFor()
   await logIn(third.context(), '/account') // of which the list on the page does not know
-  await mine.getByRole('button', { name: 'Log out everywhere else' }).click()
-  await mine.getByRole('button', { name: 'Log out everywhere else' }).waitFor({ state: 'detached' })
+  await mine.getByRole('button', { name: 'Log out all other sessions' }).click()
+  await mine.getByRole('button', { name: 'Log out all other sessions' }).waitFor({ state: 'detached' })
   for (const page of [other, third]) {
     await page.reload()
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
   }
-  await mine.getByRole('button', { name: 'Log out here' }).click()
+  await mine.getByRole('button', { name: 'Log out', exact: true }).click()
   await mine.getByRole('heading', { name: 'Log in' }).waitFor()
 })
 
@@ -53,14 +53,14 @@ test('a session that ends in the middle of a form loses no input', async (t) => 
   await other.getByLabel('Current password').fill(another)
   await other.getByLabel('New password').fill(password)
   await change(mine, password, another)
-  await mine.getByText('The password is changed. Your other sessions have ended.').waitFor()
+  await mine.getByText('Password changed. Your other sessions have ended.').waitFor()
   await other.getByRole('button', { name: 'Change password' }).click()
   const dialog = other.getByRole('alertdialog')
   await dialog.getByLabel('Password').fill(another)
   await look(other, 'account-expired')
   await dialog.getByRole('button', { name: 'Log in', exact: true }).click()
   // the call goes on by itself
-  await other.getByText('The password is changed. Your other sessions have ended.').waitFor()
+  await other.getByText('Password changed. Your other sessions have ended.').waitFor()
 })
 
 test('appearance and shortcuts are remembered by the browser', async (t) => {
@@ -71,9 +71,9 @@ test('appearance and shortcuts are remembered by the browser', async (t) => {
   assert.notEqual(await ground(), light)
   await page.getByText('Single-key shortcuts').click()
   await page.reload()
-  await page.getByText('This one').waitFor()
+  await page.getByText('This session').waitFor()
   assert.notEqual(await ground(), light)
   assert.equal(await page.getByRole('switch', { name: /Single-key shortcuts/ }).isChecked(), false)
-  await page.getByText('As the system', { exact: true }).click()
+  await page.getByText('System', { exact: true }).click()
   assert.equal(await ground(), light)
 })

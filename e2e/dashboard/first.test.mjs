@@ -11,7 +11,7 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
 
   // Without the link there is no dead end.
   await page.goto('/')
-  await page.getByText('Open the link that Gatherkit printed').waitFor()
+  await page.getByText('open the link that Gatherkit printed').waitFor()
   await look(page, 'first-no-link')
 
   const link = new RegExp(`${service}/setup#\\S+`).exec(process.env.PRINTED)
@@ -20,18 +20,18 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
   await page.goto(link[0])
   for (const again of [false, true]) {
     if (again) await page.reload()
-    await page.getByLabel('Your company or project').waitFor()
+    await page.getByLabel('Company or project').waitFor()
     assert.equal(page.url(), `${service}/setup`)
   }
-  await page.getByLabel('Your company or project').fill('Acme')
+  await page.getByLabel('Company or project').fill('Acme')
   await page.getByLabel('Your name').fill('Ada Lovelace')
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill('short')
-  await page.getByRole('button', { name: 'Create the account' }).click()
+  await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByText('Password must be 10 to 1,024 bytes long.').waitFor()
   await look(page, 'first-owner')
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Create the account' }).click()
+  await page.getByRole('button', { name: 'Create account' }).click()
 
   await page.getByRole('button', { name: 'Create your first app' }).waitFor()
   assert.equal(await page.evaluate(() => JSON.stringify({ ...sessionStorage }).includes('gst_')), false)
@@ -40,7 +40,7 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
   await page.getByRole('button', { name: 'Create app' }).click()
   await page.getByText('Waiting for your first request…').waitFor()
   await look(page, 'first-waiting')
-  await page.getByRole('button', { name: 'Copy the script tag' }).click()
+  await page.getByRole('button', { name: 'Copy script tag' }).click()
   const tag = await page.evaluate(() => navigator.clipboard.readText())
 
   // Pasted into a page of a site of its own, it is the widget.
@@ -57,17 +57,17 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
 
   // The dashboard says so by itself, aloud.
   await page.bringToFront()
-  await page.getByRole('status').filter({ hasText: 'It has arrived: Pay by invoice' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'Request received: Pay by invoice' }).waitFor()
   await look(page, 'first-arrived')
-  await page.getByRole('button', { name: 'Send a test request' }).click()
-  await page.getByRole('status').filter({ hasText: 'It has arrived: Test request' }).waitFor()
-  await page.getByRole('link', { name: 'Open it in the inbox' }).click()
-  await page.getByRole('complementary', { name: 'Open request' }).getByRole('heading', { name: /Test request/ }).waitFor()
+  await page.getByRole('button', { name: 'Send test request' }).click()
+  await page.getByRole('status').filter({ hasText: 'Request received: Test request' }).waitFor()
+  await page.getByRole('link', { name: 'Open in inbox' }).click()
+  await page.getByRole('complementary', { name: 'Request details' }).getByRole('heading', { name: /Test request/ }).waitFor()
 
   // The link worked once.
   const other = await openBrowser(t)
   const late = await other.context.newPage()
   await late.goto(link[0])
-  await late.getByRole('heading', { name: 'All is set up' }).waitFor()
+  await late.getByRole('heading', { name: 'Already set up' }).waitFor()
   assert.deepEqual(complaints, [])
 })

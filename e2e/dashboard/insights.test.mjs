@@ -42,13 +42,13 @@ test('every number is the total of the list to which it leads', async (t) => {
   }
   const page = await open(t)
   const headline = page.locator('.headline')
-  await headline.getByText('5 people are behind it, 3 more than behind the next.').waitFor()
+  await headline.getByText('has 5 votes, 3 more than the next request.').waitFor()
   assert.equal(await headline.getByRole('link').textContent(), 'Dark mode')
   await look(page, 'insights')
 
   for (const toggle of await page.getByRole('button', { name: 'Show as table' }).all()) await toggle.click()
   await look(page, 'insights-tables')
-  const titles = ['Requests over time', 'By status', 'By app', 'Top tags', 'Time to first answer']
+  const titles = ['Requests over time', 'By status', 'By app', 'Top tags', 'Time to first response']
   for (const title of titles) {
     const rows = await tableOf(page, title).locator('tbody tr').evaluateAll((all) => all.map((row) => ({
       name: row.cells[0].textContent, n: Number(row.cells[1].textContent), href: row.querySelector('a')?.href,
@@ -62,7 +62,7 @@ test('every number is the total of the list to which it leads', async (t) => {
     }
   }
   assert.deepEqual(await tableOf(page, 'Most voted').locator('tbody tr').evaluateAll((all) => all.slice(0, 2).map((row) => row.innerText.split(/\t/))), [['Dark mode', '5', 'Open'], ['Idea 1', '2', 'Open']])
-  const answered = await tableOf(page, 'Time to first answer').locator('tbody tr td:nth-of-type(1)').allTextContents()
+  const answered = await tableOf(page, 'Time to first response').locator('tbody tr td:nth-of-type(1)').allTextContents()
   const { by_answer: told } = await ada.call('requests-stats')
   assert.deepEqual(answered.map(Number), told.map(({ requests }) => requests))
 })
@@ -87,10 +87,10 @@ test('range and app are in the address, and the export is of both', async (t) =>
   assert.ok(await page.getByRole('radio', { name: '7 days' }).isChecked())
   await page.getByRole('button', { name: /All apps/ }).click()
   await page.getByRole('option', { name: 'Shop <b>&amp;' }).click()
-  await page.getByText('9 requests came in').waitFor()
+  await page.getByText('9 requests received').waitFor()
   assert.equal(new URL(page.url()).searchParams.get('app'), apps[1].id)
   await page.reload()
-  await page.getByText('9 requests came in').waitFor()
+  await page.getByText('9 requests received').waitFor()
   for (const [item, lines] of [['Export CSV', 10], ['Export JSON Lines', 9]]) {
     const arrives = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export' }).click()
@@ -102,21 +102,21 @@ test('range and app are in the address, and the export is of both', async (t) =>
   await page.waitForURL((url) => !url.searchParams.has('from'))
 })
 
-test('own dates are checked; a range without requests says so', async (t) => {
+test('a custom range is checked; a range without requests says so', async (t) => {
   const page = await open(t, '/insights', { viewport: { width: 320, height: 640 }, hasTouch: true })
   await page.getByRole('heading', { name: 'By status' }).waitFor()
   await look(page, 'insights-narrow')
-  await page.getByText('Own dates', { exact: true }).click()
-  await page.getByLabel('First day').fill(day(400))
-  await page.getByRole('button', { name: 'Show', exact: true }).click()
-  await page.getByText('Choose at most 366 days.').waitFor()
-  await look(page, 'insights-own-dates')
-  await page.getByLabel('Last day').fill(day(390))
-  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByText('Custom range', { exact: true }).click()
+  await page.getByLabel('Start date').fill(day(400))
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.getByText('The range can have at most 366 days.').waitFor()
+  await look(page, 'insights-custom-range')
+  await page.getByLabel('End date').fill(day(390))
+  await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByRole('heading', { name: 'No requests in this range' }).waitFor()
   await look(page, 'insights-none')
   await page.getByRole('link', { name: '12 months' }).click()
-  await page.getByText('27 requests came in').waitFor()
+  await page.getByText('27 requests received').waitFor()
   assert.match(await page.locator('.chart-card-wide').first().innerText(), /By week/)
 })
 
@@ -128,5 +128,5 @@ test('a failure says what happened, and can be tried again', async (t) => {
   await look(page, 'insights-failed')
   await page.unroute('**/api/requests-stats')
   await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByText('27 requests came in').waitFor()
+  await page.getByText('27 requests received').waitFor()
 })

@@ -39,13 +39,13 @@ test(`${told} requests`, async (t) => {
   assert.ok(rows < 200, `${rows} rows are in the page`)
 
   const began = performance.now()
-  await page.getByLabel('Select all that are loaded').or(page.getByLabel('Choose all that are loaded')).first().click({ force: true })
+  await page.getByLabel('Select all loaded requests').click({ force: true })
   await page.getByRole('button', { name: `Select all ${told}` }).click()
   await page.getByText(`${told} selected`).waitFor()
   await page.keyboard.press('s')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('3')
-  await page.getByRole('region', { name: 'Notices' }).getByText(`${told} requests are now Planned`).waitFor()
+  await page.getByRole('region', { name: 'Notifications' }).getByText(`${told} requests are now Planned`).waitFor()
   t.diagnostic(`all that match, to a status: ${Math.round(performance.now() - began)} ms`)
   assert.equal((await owner.call('requests-list', { app_id: many.id, status: 'planned', limit: 1 })).total_count, count)
 

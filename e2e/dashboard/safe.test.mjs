@@ -84,7 +84,7 @@ test('payloads are shown, and do nothing', async (t) => {
     assert.deepEqual(foreign, [], name)
   }
   await page.goto(`/?request=${requests[4]}`)
-  const panel = page.getByRole('complementary', { name: 'Open request' })
+  const panel = page.getByRole('complementary', { name: 'Request details' })
   for (const part of ['heading', 'link']) await panel.getByRole(part).first().waitFor()
   assert.ok((await panel.innerText()).split(payloads[4]).length > 4, 'the payload is there to be read')
   assert.deepEqual(complaints, [])

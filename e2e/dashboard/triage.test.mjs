@@ -16,7 +16,7 @@ test('twenty requests are decided by keys alone', async (t) => {
   const rows = page.getByRole('listbox', { name: 'Requests' })
   await rows.getByRole('option').first().waitFor()
   const key = async (...keys) => { for (const one of keys) await page.keyboard.press(one) }
-  const says = (text) => page.getByRole('region', { name: 'Notices' }).getByText(text).first().waitFor()
+  const says = (text) => page.getByRole('region', { name: 'Notifications' }).getByText(text).first().waitFor()
   const active = () => rows.evaluate((box) => document.getElementById(box.getAttribute('aria-activedescendant') ?? '')?.textContent)
 
   // The list in the inbox has an option of that name, too.
@@ -63,7 +63,7 @@ test('twenty requests are decided by keys alone', async (t) => {
 
   // A search, several at once, a tag.
   await key('Control+k')
-  await page.getByRole('dialog').locator('input').fill('clear the filters')
+  await page.getByRole('dialog').locator('input').fill('clear filters')
   await key('Enter')
   await until(async () => !page.url().includes('status'))
   await key('/')
@@ -95,7 +95,7 @@ test('twenty requests are decided by keys alone', async (t) => {
 
   // Opened, commented, closed.
   await key('Enter')
-  await page.getByRole('complementary', { name: 'Open request' }).getByRole('heading', { name: /maps/ }).first().waitFor()
+  await page.getByRole('complementary', { name: 'Request details' }).getByRole('heading', { name: /maps/ }).first().waitFor()
   await page.waitForURL(/request=/)
   await key('Escape')
   await until(async () => !page.url().includes('request='))
@@ -127,7 +127,7 @@ test('who comments changes the request next, and is not told of somebody else', 
   const { id } = await submit(app, { title: 'Talked about', email: 'c@example.com' })
   const { context } = await openBrowser(t)
   const page = await logIn(context, `/?request=${id}`)
-  const panel = page.getByRole('complementary', { name: 'Open request' })
+  const panel = page.getByRole('complementary', { name: 'Request details' })
   const comment = panel.getByRole('textbox', { name: 'Comment', exact: true })
   await comment.fill('We do it.')
   await comment.press('Control+Enter')
@@ -137,7 +137,7 @@ test('who comments changes the request next, and is not told of somebody else', 
   await page.keyboard.press('s')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('3')
-  await until(async () => (await list({ app_id: app.id, status: 'planned' })).length === 1 || (await page.getByText('was changed by somebody else').count()) > 0)
+  await until(async () => (await list({ app_id: app.id, status: 'planned' })).length === 1 || (await page.getByText('Someone else changed').count()) > 0)
   assert.equal((await list({ app_id: app.id, status: 'planned' })).length, 1)
 })
 
@@ -146,7 +146,7 @@ test('what is written while something is being sent is not lost', async (t) => {
   const { id } = await submit(app, { title: 'Written slowly', email: 'd@example.com' })
   const { context } = await openBrowser(t)
   const page = await logIn(context, `/?request=${id}`)
-  const panel = page.getByRole('complementary', { name: 'Open request' })
+  const panel = page.getByRole('complementary', { name: 'Request details' })
   const comment = panel.getByRole('textbox', { name: 'Comment', exact: true })
   let go
   const slow = new Promise((resolve) => (go = resolve))
@@ -168,13 +168,13 @@ test('a search finds what is in the inbox, and looking elsewhere ends it', async
   const { context } = await openBrowser(t)
   const page = await logIn(context, `/?app=${app.id}&q=kaleidoscope`)
   await page.getByRole('option', { name: /Kaleidoscope/ }).waitFor()
-  await page.getByRole('group', { name: 'Place' }).getByRole('button', { name: /Bin/ }).click()
+  await page.getByRole('group', { name: 'Folder' }).getByRole('button', { name: /Bin/ }).click()
   await page.getByRole('heading', { name: 'Bin', exact: true }).waitFor()
-  await page.getByRole('heading', { name: /The bin is empty|Nothing matches/ }).waitFor()
+  await page.getByRole('heading', { name: 'No matching requests' }).waitFor()
   await page.getByRole('searchbox', { name: 'Search' }).fill('kaleidoscope')
   await page.getByRole('option', { name: /Kaleidoscope/ }).waitFor()
   await page.goto(`/?app=${app.id}&box=bin&q=kaleidoscope&status=unheard&assignee=nobody`)
-  await page.getByRole('heading', { name: 'Nothing matches' }).waitFor()
+  await page.getByRole('heading', { name: 'No matching requests' }).waitFor()
   assert.equal(new URL(page.url()).search, `?app=${app.id}&box=bin`)
 })
 
@@ -204,8 +204,8 @@ test('what was begun stays when a key or a click closes it', async (t) => {
   const { id } = await submit(app, { title: 'Begun', email: 'f@example.com' })
   const { context } = await openBrowser(t)
   const page = await logIn(context, `/?request=${id}`)
-  const panel = page.getByRole('complementary', { name: 'Open request' })
-  const edit = panel.getByRole('button', { name: 'Edit the title and the description' })
+  const panel = page.getByRole('complementary', { name: 'Request details' })
+  const edit = panel.getByRole('button', { name: 'Edit title and description' })
   await edit.click()
   await page.keyboard.press('Escape') // nothing is written yet
   await edit.click()
@@ -237,9 +237,9 @@ test('what was merged by way of another one is shown, too', async (t) => {
   await owner.call('requests-merge', { id: second.id, into_id: third.id })
   const { context, complaints } = await openBrowser(t)
   const page = await logIn(context, `/?request=${third.id}`)
-  const merged = page.getByRole('region', { name: /Merged into this one/ }).or(page.locator('section', { hasText: 'Merged into this one' })).first()
+  const merged = page.getByRole('region', { name: 'Merged requests' })
   await merged.getByText('First of three').waitFor()
-  await merged.getByRole('button', { name: 'Take out Second of three' }).click()
+  await merged.getByRole('button', { name: 'Unmerge Second of three' }).click()
   await until(async () => (await owner.call('requests-get', { id: second.id })).request.merged_into_id === null)
   await merged.getByText('Second of three').waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])

@@ -64,10 +64,10 @@ test('wrong kinds, too large and too many are refused at once', async (t) => {
   const { relay, w } = await shop(t)
   const problem = w.part('.field > .error[role=alert]')
   for (const [file, says] of [
-    [{ name: 'page.png', mimeType: 'image/png', buffer: Buffer.from('<html></html>') }, /page\.png is none of these: png, jpeg/],
-    [{ name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') }, /drawing\.svg is none/],
-    [{ name: 'tool.txt', mimeType: 'text/plain', buffer: Buffer.from([77, 90, 0, 0]) }, /tool\.txt is none/],
-    [text('empty.txt', ''), /empty\.txt is none/],
+    [{ name: 'page.png', mimeType: 'image/png', buffer: Buffer.from('<html></html>') }, /page\.png is not supported\. Use png, jpeg/],
+    [{ name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') }, /drawing\.svg is not supported/],
+    [{ name: 'tool.txt', mimeType: 'text/plain', buffer: Buffer.from([77, 90, 0, 0]) }, /tool\.txt is not supported/],
+    [text('empty.txt', ''), /empty\.txt is not supported/],
     [text('large.txt', 'x'.repeat(10485761)), /large\.txt is larger than 10 MB/],
   ]) {
     await w.file.setInputFiles([file])

@@ -45,7 +45,7 @@ test('without a new token it waits for its writer, and never goes in the name of
   await w.open()
   await w.submit('Mine')
   await w.waiting.waitFor()
-  assert.match(await w.result.textContent(), /sign in again/)
+  assert.match(await w.result.textContent(), /Log in again/)
   assert.equal((await recorded(tab, 'error')).at(-1)[1].kind, 'identity')
   const before = relay.count(submission)
   await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.other)

@@ -149,7 +149,7 @@ test('only the keyboard', async (t) => {
   await keyboard.type(' only')
   await keyboard.press('Enter')
   await w.sent.waitFor()
-  assert.equal(await w.part('[role=status]').textContent(), 'Your idea has arrived.')
+  assert.equal(await w.part('[role=status]').textContent(), 'We have received your idea.')
   assert.deepEqual((await stored(app)).map(({ title }) => title), ['Keys only'])
 })
 

@@ -39,18 +39,18 @@ test('the waits grow to five minutes, and no two are alike', async () => {
   assert.notEqual(backoff(3), backoff(3))
 })
 
-// outbox is what waits on a shelf, and what sends it to a service that answers as `reply`
+// outbox is what waits to be sent, and what sends it to a service that answers as `reply`
 // says: with nothing when it takes the idea, or with the failure. Time is the test's.
 async function outbox(t, reply) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1e12 })
   const browser = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
   Object.defineProperty(globalThis, 'navigator', { value: { onLine: true }, configurable: true })
   t.after(() => (browser ? Object.defineProperty(globalThis, 'navigator', browser) : delete globalThis.navigator))
-  const [{ createSender }, shelf] = await Promise.all([load('sender.ts'), load('shelf.ts')])
+  const [{ createSender }, storage] = await Promise.all([load('sender.ts'), load('entries.ts')])
   let rounds = []
   const told = []
   const sender = createSender({
-    ...shelf, app: t.name, base: '', list: async (app) => structuredClone(await shelf.list(app)), emit() {}, failed() {}, token: async () => undefined,
+    ...storage, app: t.name, base: '', list: async (app) => structuredClone(await storage.list(app)), emit() {}, failed() {}, token: async () => undefined,
     tell: (id, { state }) => told.push(`${id} ${state}`),
     alone: (work) => (rounds.push([]), work()),
     async call(operation, { title }) {
@@ -64,8 +64,8 @@ async function outbox(t, reply) {
   const settled = () => new Promise(setImmediate) // nothing here waits for anything but promises
   return {
     told,
-    left: async () => (await shelf.list(t.name)).map(({ id }) => id),
-    add: (id, at) => shelf.put({ id, app: t.name, fields: { title: id }, files: [], at, tries: 0, next: 0 }),
+    left: async () => (await storage.list(t.name)).map(({ id }) => id),
+    add: (id, at) => storage.put({ id, app: t.name, fields: { title: id }, files: [], at, tries: 0, next: 0 }),
     // after lets time pass and returns what was asked of the service meanwhile, a list for each round.
     async after(ms, flush) {
       rounds = []
@@ -81,7 +81,7 @@ for (const [name, failure] of Object.entries({ 'an answer of 500': { kind: 'serv
   test(`an idea that ends in ${name} each time keeps no other back`, async (t) => {
     let broken = true
     const box = await outbox(t, (title) => (title === 'b' && broken ? failure : undefined))
-    for (const id of ['d', 'b', 'e', 'a', 'c']) await box.add(id, 1e12 + id.charCodeAt(0)) // which is not the order of the shelf
+    for (const id of ['d', 'b', 'e', 'a', 'c']) await box.add(id, 1e12 + id.charCodeAt(0)) // not in the order in which they are sent
     assert.deepEqual(await box.after(0, { eager: false }), [['a', 'b']], 'a failure ends the round: the next would fail alike')
     assert.deepEqual(await box.after(999), [])
     assert.deepEqual(await box.after(2001), [['c', 'd', 'e', 'b']], 'what has failed comes last')
@@ -129,8 +129,8 @@ test('the service says when it wants to be asked again', async (t) => {
   assert.deepEqual(await box.left(), [])
 })
 
-test('the shelf gives an app its ideas, the least tried and oldest first', async () => {
-  const { list, put, remove } = await load('shelf.ts')
+test('the storage lists the ideas of an app, the least tried and oldest first', async () => {
+  const { list, put, remove } = await load('entries.ts')
   const ids = async (app) => (await list(app)).map(({ id }) => id).join(' ')
   const entries = { old: [1, 2], late: [3, 0], failed: [1, 1], early: [2, 0] }
   for (const [id, [at, tries]] of Object.entries(entries)) assert.equal(await put({ id, app: 'one', at, tries }), false, 'memory ends with the page')

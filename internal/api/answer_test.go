@@ -14,7 +14,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestNoRetryAfter: a refusal that does not pass by itself says no time to wait.
+// TestNoRetryAfter: an error that does not go away by waiting has no Retry-After.
 func TestNoRetryAfter(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for operation, status := range map[string]int{"apps-list": 401, "nonsense": 404, "widget-submit-request": 400} {
@@ -25,9 +25,9 @@ func TestNoRetryAfter(t *testing.T) {
 	}
 }
 
-// TestTroubleIsLogged: the log warns when the database does not answer, and not when a
-// caller does not wait for the answer.
-func TestTroubleIsLogged(t *testing.T) {
+// TestUnavailableIsLogged: a warning is logged if the database is unavailable, but not if
+// the client disconnects.
+func TestUnavailableIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	const warning = "level=WARN msg=unavailable"
@@ -47,9 +47,9 @@ func TestTroubleIsLogged(t *testing.T) {
 	}
 }
 
-// TestUnnamedProxiesAreLogged: the log warns once of each header by which a proxy says for
-// whom it calls, and not without one or when the proxy is trusted.
-func TestUnnamedProxiesAreLogged(t *testing.T) {
+// TestUntrustedProxiesAreLogged: a warning is logged once if an untrusted proxy sends a
+// forwarding header.
+func TestUntrustedProxiesAreLogged(t *testing.T) {
 	for _, c := range []struct {
 		header, trusted string
 		want            int
@@ -79,8 +79,8 @@ func TestUnnamedProxiesAreLogged(t *testing.T) {
 	}
 }
 
-// TestRefreshCookieFollowsThePublicURL: the cookie goes to the one operation that takes it,
-// and over plain http only where the operator says that the service is reached so.
+// TestRefreshCookieFollowsThePublicURL: browsers send the cookie only to auth-refresh, and
+// over plain http only if the public URL is plain http.
 func TestRefreshCookieFollowsThePublicURL(t *testing.T) {
 	for public, want := range map[string]string{
 		"":                               "/api/auth-refresh true",

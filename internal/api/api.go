@@ -1,6 +1,6 @@
-// Package api is the service's operations and the HTTP around them. An operation
-// is a method that knows nothing of HTTP: ops.go lists them, a file per noun holds
-// them, and this file alone speaks HTTP.
+// Package api implements the operations of the service and serves them over HTTP. Each
+// operation is a method that does not depend on HTTP. ops.go lists all operations, and
+// there is a file for each kind of record. Only this file and http*.go use net/http.
 package api
 
 import (
@@ -35,22 +35,22 @@ import (
 
 const (
 	maxBody     = 256 << 10
-	bodyChunk   = 16 << 10 // the first of a body is read without asking, each further one counts
-	maxBodies   = 32 << 20 // bytes of larger bodies that are held at once, a quarter of them for one address
-	maxPages    = 48 << 20 // bytes of pages that are held at once; two thirds for an account, one for a session
-	rowBytes    = 40 << 10 // about the most that a request takes in a page
-	drain       = 4 << 20  // read beyond maxBody, so that a client that sends first gets to see the refusal
+	bodyChunk   = 16 << 10 // the first chunk of each body does not count towards maxBodies
+	maxBodies   = 32 << 20 // bytes of all bodies in memory; a quarter for one address
+	maxPages    = 48 << 20 // bytes of all pages in memory; two thirds for one account, one third for one session
+	rowBytes    = 40 << 10 // approximate maximum size of a request in a page
+	drain       = 4 << 20  // bytes read after maxBody, because many clients read the answer only after they have sent the body
 	bodyTime    = 30 * time.Second
 	callTime    = 15 * time.Second
 	openAPIPath = "openapi.json"
-	// answerTime is how long a page may take to be sent, and answerStall how long its
-	// reader may stand still.
+	// answerTime limits the time to send a page, and answerStall the time that its reader
+	// may pause.
 	answerTime, answerStall = time.Minute, 20 * time.Second
 )
 
-func init() { huma.ValidateStrictCasing = true } // or {"Title": …} passes as title
+func init() { huma.ValidateStrictCasing = true } // otherwise {"Title": …} would be accepted as title
 
-// Options are what the API depends on.
+// Options are the dependencies and settings of the API.
 type Options struct {
 	Store          *store.Store
 	Passwords      *password.Hasher
@@ -58,13 +58,13 @@ type Options struct {
 	Now            func() time.Time
 	NewID          func() feedback.ID
 	Metrics        prometheus.Registerer
-	PublicURL      *url.URL // nil when none is configured
+	PublicURL      *url.URL // nil if none is configured
 	TrustedProxies []netip.Prefix
-	SubmitRate     int         // submissions a minute and address, by which the other rates go; 0 = no limit
-	Files          *blob.Store // nil when there is no place for files
+	SubmitRate     int         // submissions per minute and address; the other rates follow from it; 0 = no limit
+	Files          *blob.Store // nil if the service does not store files
 }
 
-// API answers every path under /api/, and those of its doors.
+// API is an http.Handler for all paths under /api/ and for its routes.
 type API struct {
 	Options
 	cursorKey []byte
@@ -78,18 +78,18 @@ type API struct {
 	openAPI   []byte
 	metrics   metrics
 	bodies    *fair.Pool[netip.Prefix]
-	decoding  *fair.Pool[netip.Prefix] // a place for each body that is being decoded
+	decoding  *fair.Pool[netip.Prefix] // one place for each body that is being decoded
 	pages     *shares                  // in bytes
-	doors     []door
+	routes    []route
 	exports   *shares
-	uploads   sendingPlaces
+	uploads   uploadPlaces
 	calls     callPlaces
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
-	warned    struct{ loopback, private, others sync.Once } // of proxies that nobody has named
+	warned    struct{ loopback, private, others sync.Once } // about proxies that are not trusted
 }
 
-// New returns the API on a store.
+// New returns an API.
 func New(ctx context.Context, o Options) (*API, error) {
 	processors := int64(runtime.GOMAXPROCS(0))
 	a := &API{
@@ -97,11 +97,11 @@ func New(ctx context.Context, o Options) (*API, error) {
 		rates:   newRates(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
-		uploads: newSendingPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
+		uploads: newUploadPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
 		cors: newCORS(),
 	}
 	var err error
-	if o.PublicURL != nil { // a proxy may have changed the Host that the page's origin is compared with
+	if o.PublicURL != nil { // the page's origin is compared with Host, which a proxy may have changed
 		if err := a.sameSite.AddTrustedOrigin(o.PublicURL.Scheme + "://" + o.PublicURL.Host); err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	if a.linkKey, err = o.Store.Secret(ctx, "link"); err != nil {
 		return nil, err
 	}
-	a.doors = a.allDoors()
+	a.routes = a.allRoutes()
 	a.registry = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	for _, operation := range a.operations() {
 		operation.params = newParams(a.registry, operation.name, operation.takes)
@@ -123,27 +123,27 @@ func New(ctx context.Context, o Options) (*API, error) {
 	return a, err
 }
 
-// call is one request on its way through.
+// call is the state of one HTTP request.
 type call struct {
 	w         http.ResponseWriter
 	r         *http.Request
-	op        *op // nil when there is no such operation
+	op        *op // nil if the operation does not exist
 	requestID string
 	began     time.Time
 	client    *client
 }
 
-// ServeHTTP answers with the envelope whatever happens, except for the OpenAPI
-// document, CORS preflights, and what the doors let out.
+// ServeHTTP implements http.Handler. All answers are JSON envelopes, except for the OpenAPI
+// document, CORS preflights, and successful answers of the routes.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{w: w, r: r, requestID: a.NewID().String(), began: time.Now()}
 	w.Header().Set("X-Request-Id", c.requestID)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	for _, d := range a.doors {
-		if rest, ok := strings.CutPrefix(r.URL.Path, d.path); ok {
-			c.op = d.op
-			d.open(c, rest)
+	for _, route := range a.routes {
+		if rest, ok := strings.CutPrefix(r.URL.Path, route.path); ok {
+			c.op = route.op
+			route.serve(c, rest)
 			return
 		}
 	}
@@ -158,7 +158,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case preflight:
-		w.WriteHeader(http.StatusNoContent) // without the headers that would allow it
+		w.WriteHeader(http.StatusNoContent) // no CORS headers, so that the browser does not send the call
 		return
 	case name == openAPIPath && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -170,9 +170,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.answer(c, result, err)
 }
 
-// run takes a call from its headers to its result.
+// run authenticates a call, reads its parameters and runs its operation.
 func (a *API) run(c *call) (result any, err error) {
-	defer recovered(&err)
+	defer panicToError(&err)
 	if c.r.Method != http.MethodPost {
 		c.w.Header().Set("Allow", http.MethodPost)
 		return nil, feedback.ErrMethodNotAllowed
@@ -194,20 +194,21 @@ func (a *API) run(c *call) (result any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// A slow body does not use up the operation's own time.
+	// The time to read the body does not count.
 	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
 	defer cancel()
 	return c.op.call(ctx, who, in)
 }
 
-// recovered makes a panic an error, of the function that defers it.
-func recovered(err *error) { //nolint:gocritic // which has nothing to return by
+// panicToError recovers from a panic in the function that defers it and stores it in *err.
+func panicToError(err *error) { //nolint:gocritic // a deferred function cannot return the error
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 	}
 }
 
-// authenticate returns who calls, as the operation's guard demands.
+// authenticate checks the credentials that the operation's guard requires. It returns the
+// first argument of the operation: a *client, a caller or a visitor.
 func (a *API) authenticate(c *call) (any, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
 	defer cancel()
@@ -226,7 +227,7 @@ func (a *API) authenticate(c *call) (any, error) {
 		}
 		return caller{c.client, session}, nil
 	case guardWidget:
-		// Before the key is looked up and the body is read: both cost something.
+		// The limit applies before the key is looked up and the body is read, because both are costly.
 		if err := a.rates.keyed.allow(c.client.from, 1, a.Now()); err != nil {
 			return nil, err
 		}
@@ -237,24 +238,24 @@ func (a *API) authenticate(c *call) (any, error) {
 		app, err := a.Store.AppByKey(ctx, key)
 		return visitor{c.client, app}, err
 	}
-	// The cookie is sent by browsers on their own, so calls that carry it must come
-	// from the dashboard's own pages.
+	// Browsers send the cookie automatically, so calls with the cookie must come from the
+	// dashboard's own pages.
 	if cookie, err := c.r.Cookie(cookieName); err == nil && c.op.name == "auth-refresh" {
 		if err := a.sameSite.Check(c.r); err != nil {
-			return nil, feedback.ErrForbidden.With("A refresh by cookie must come from the dashboard's own page.")
+			return nil, feedback.ErrForbidden.With("A refresh with the cookie must come from a page of the dashboard.")
 		}
 		c.client.refresh = cookie.Value
 	}
 	token := bearerToken(c.r)
-	if _, ok := feedback.ParseToken(feedback.RefreshToken, token); ok { // not the access token that some clients send always
+	if _, ok := feedback.ParseToken(feedback.RefreshToken, token); ok { // some clients send the access token with all calls
 		c.client.refresh = token
 	}
 	return c.client, nil
 }
 
-// input returns the call's parameters. Bodies are decoded a few at a time: a small
-// one can hold a great many values, each of which takes memory. Addresses take turns,
-// and a caller who leaves gives up the place in the queue.
+// input returns the call's parameters. Only a few bodies are decoded at once, because even a
+// small body can contain many values, each of which takes memory. Addresses take turns, and
+// a client that disconnects leaves the queue.
 func (a *API) input(c *call) (any, error) {
 	from := c.client.from
 	body, held, err := a.readBody(c)
@@ -269,16 +270,15 @@ func (a *API) input(c *call) (any, error) {
 	return c.op.params.decode(body)
 }
 
-// readBody returns the whole body, and how many bytes of it are held of a.bodies.
-// It refuses with ErrBodyTooLarge, ErrRequestTimeout, ErrUnsupportedMediaType, or
-// ErrUnavailable when too much is held at once, by everybody or by this address.
+// readBody returns the body and the number of bytes of a.bodies that it holds, which the
+// caller must release even after an error. It returns ErrUnavailable if bodies hold too much
+// memory, in total or for this address.
 func (a *API) readBody(c *call) (body []byte, held int64, err error) {
-	// Some ResponseWriters of tests have no deadlines; the server's do.
-	if err := http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := unlessUnsupported(http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(bodyTime))); err != nil {
 		return nil, 0, err
 	}
 	for more := true; more; {
-		if len(body) > 0 { // what has arrived counts, not what was announced
+		if len(body) > 0 { // Content-Length does not count, only bytes that have arrived
 			if !a.bodies.TryAcquire(c.client.from, bodyChunk) {
 				return nil, held, feedback.ErrUnavailable
 			}
@@ -290,9 +290,9 @@ func (a *API) readBody(c *call) (body []byte, held int64, err error) {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, held, feedback.ErrRequestTimeout
 		case err != nil:
-			return nil, held, feedback.ErrInvalidJSON.With("The body broke off before its end.")
+			return nil, held, feedback.ErrInvalidJSON.With("The connection was closed before the whole body arrived.")
 		case len(body) > maxBody:
-			_, _ = io.CopyN(io.Discard, c.r.Body, drain) // whatever comes, the refusal is the same
+			_, _ = io.CopyN(io.Discard, c.r.Body, drain) // an error does not change the answer
 			return nil, held, feedback.ErrBodyTooLarge
 		}
 		more = len(chunk) == bodyChunk
@@ -315,41 +315,42 @@ type (
 		Result any  `json:"result"`
 	}
 	failure struct {
-		OK    bool  `json:"ok"`
-		Error fault `json:"error"`
+		OK    bool      `json:"ok"`
+		Error errorBody `json:"error"`
 	}
-	fault struct {
+	errorBody struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	}
 )
 
-// answer sends the envelope and notes the call.
+// answer sends the envelope, and records the call in metrics and log.
 func (a *API) answer(c *call, result any, err error) {
 	status, code := http.StatusOK, "ok"
 	var envelope any = success{true, result}
 	if err != nil {
-		refusal := a.refusal(c, err)
-		status, code = refusal.Status, refusal.Code
-		envelope = failure{Error: fault{code, refusal.Message}}
-		if refusal.RetryAfter > 0 {
-			c.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(refusal.RetryAfter.Seconds()))))
+		e := a.publicError(c, err)
+		status, code = e.Status, e.Code
+		envelope = failure{Error: errorBody{code, e.Message}}
+		if e.RetryAfter > 0 {
+			c.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 		}
 	} else if c.client.setCookie != nil {
 		http.SetCookie(c.w, a.refreshCookie(*c.client.setCookie))
 	}
 	var text bytes.Buffer
-	if err := write(&text, envelope); err != nil { // a result that is no JSON is a mistake in the program
-		a.Log.Error("the answer cannot be written", "request_id", c.requestID, "error", err)
+	if err := writeJSON(&text, envelope); err != nil { // a bug: results must be valid JSON
+		a.Log.Error("cannot encode the answer", "request_id", c.requestID, "error", err)
 		status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
 		text.Reset()
 		fmt.Fprintf(&text, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
 	}
 	if c.client != nil {
-		// The caller holds no more than there is to send, and must not read too slowly.
-		c.client.room.shrink(int64(text.Len()))
-		defer c.client.room.shrink(0)
-		if c.client.room.bytes > 0 {
+		// The page now holds only its actual size. Slow readers are disconnected, so that they
+		// do not hold it for long.
+		c.client.memory.shrink(int64(text.Len()))
+		defer c.client.memory.shrink(0)
+		if c.client.memory.bytes > 0 {
 			paced := newPacedWriter(c.w, answerStall)
 			paced.pace.until = time.Now().Add(answerTime)
 			c.w = paced
@@ -358,34 +359,35 @@ func (a *API) answer(c *call, result any, err error) {
 	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	c.w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write(text.Bytes()) // a client that is gone needs no answer
+	_, _ = c.w.Write(text.Bytes()) // fails only if the client has disconnected
 	name := "unknown"
 	if c.op != nil {
 		name = c.op.name
 	}
-	a.note(c, name, status, code)
+	a.record(c, name, status, code)
 }
 
-// note counts a call and writes it into the log.
-func (a *API) note(c *call, name string, status int, code string) {
+// record adds a call to the metrics and the log.
+func (a *API) record(c *call, name string, status int, code string) {
 	took := time.Since(c.began)
 	a.metrics.observe(name, code, took)
 	a.Log.Info("call", "operation", name, "status", status, "code", code, "ms", float64(took.Microseconds())/1000, "request_id", c.requestID)
 }
 
-// refusal is what a caller gets to see of an error; the rest goes to the log.
-func (a *API) refusal(c *call, err error) *feedback.Error {
-	var refusal *feedback.Error
+// publicError returns the error that the client receives for err, and logs err if it is a
+// fault of the service.
+func (a *API) publicError(c *call, err error) *feedback.Error {
+	var shown *feedback.Error
 	switch {
 	case a.Store.Unavailable(err) || errors.Is(err, password.ErrBusy):
-		refusal = feedback.ErrUnavailable
-		if c.r.Context().Err() == nil { // else the caller has left, which is no trouble of ours
+		shown = feedback.ErrUnavailable
+		if c.r.Context().Err() == nil { // the client is still connected, so this is not just its canceled call
 			a.Log.Warn("unavailable", "request_id", c.requestID, "error", err)
 		}
-	case errors.As(err, &refusal):
+	case errors.As(err, &shown):
 	default:
-		refusal = feedback.ErrInternal
+		shown = feedback.ErrInternal
 		a.Log.Error("failed", "request_id", c.requestID, "error", err)
 	}
-	return refusal
+	return shown
 }

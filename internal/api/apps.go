@@ -25,8 +25,8 @@ func (a *API) appsCreate(ctx context.Context, c caller, in appsCreateParams) (ap
 }
 
 type appsListParams struct {
-	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Apps on a page; without it all of them."`
-	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Page size, at most 200; unlimited by default."`
+	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page."`
 }
 
 type appsListResult struct {
@@ -40,7 +40,7 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 		return appsListResult{}, err
 	}
 	cur.limit(in.Limit, math.MaxInt32)
-	if err := a.holdPage(ctx, c, min(cur.Limit, maxLimit), rowBytes); err != nil { // rarely is there a longer one
+	if err := a.holdPage(ctx, c, min(cur.Limit, maxLimit), rowBytes); err != nil { // more apps are rare
 		return appsListResult{}, err
 	}
 	apps, total, err := a.Store.Apps(ctx, c.Account.ID, cur.After, cur.Limit+1)

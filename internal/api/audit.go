@@ -7,8 +7,8 @@ import (
 )
 
 type auditListParams struct {
-	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Entries on a page: 50 without it, 200 at the most."`
-	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
+	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page."`
 }
 
 type auditListResult struct {
@@ -22,7 +22,7 @@ func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (audi
 		return auditListResult{}, err
 	}
 	cur.limit(in.Limit, defaultLimit)
-	// An entry can have an app's settings, with all allowed origins, as they were and became.
+	// An entry can contain an app's settings, with all allowed origins, before and after a change.
 	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil {
 		return auditListResult{}, err
 	}

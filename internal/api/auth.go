@@ -7,14 +7,14 @@ import (
 	"gatherkit/internal/store"
 )
 
-// TokenPair is a session's secrets. The refresh token is missing when the caller
-// has asked for it as a cookie.
+// TokenPair are the tokens of a session. The refresh token is empty if the client wants it
+// as a cookie.
 type TokenPair struct {
 	AccessToken  string `json:"access_token" doc:"Bearer token, valid for 15 minutes."`
-	RefreshToken string `json:"refresh_token,omitempty" doc:"Valid for 30 days from its issue, 90 from the login; left out when sent as a cookie."`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"Valid for 30 days, at most 90 from the login; omitted if sent as a cookie."`
 }
 
-// deliver hands out tokens the way that the caller wants them.
+// deliver returns the tokens for the answer. It sets the cookie if the client wants one.
 func (c *client) deliver(tokens store.Tokens) TokenPair {
 	if c.cookie {
 		c.setCookie = &tokens.Refresh
@@ -24,7 +24,7 @@ func (c *client) deliver(tokens store.Tokens) TokenPair {
 }
 
 type authLoginParams struct {
-	Email    string `json:"email" maxLength:"254" doc:"Compared without regard to case."`
+	Email    string `json:"email" maxLength:"254" doc:"Case does not matter."`
 	Password string `json:"password" verbatim:"true" maxLength:"1024"`
 }
 
@@ -36,7 +36,7 @@ type loginResult struct {
 
 func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (loginResult, error) {
 	try := c.attempt(in.Email)
-	credentials, err := a.check(ctx, try, in.Password)
+	credentials, err := a.checkPassword(ctx, try, in.Password)
 	if err != nil {
 		return loginResult{}, err
 	}
@@ -48,7 +48,7 @@ func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (log
 }
 
 type authRefreshParams struct {
-	RefreshToken string `json:"refresh_token,omitempty" verbatim:"true" doc:"May come in the header Authorization: Bearer or in the cookie instead."`
+	RefreshToken string `json:"refresh_token,omitempty" verbatim:"true" doc:"Or send it in Authorization: Bearer or in the cookie."`
 }
 
 func (a *API) authRefresh(ctx context.Context, c *client, in authRefreshParams) (TokenPair, error) {
@@ -57,7 +57,8 @@ func (a *API) authRefresh(ctx context.Context, c *client, in authRefreshParams) 
 		presented = c.refresh
 	}
 	if presented == "" {
-		return TokenPair{}, feedback.ErrInvalidRefreshToken.With("Send the refresh token as refresh_token, in the header Authorization: Bearer, or in the cookie.")
+		return TokenPair{}, feedback.ErrInvalidRefreshToken.With(
+			"Send the refresh token as refresh_token, in the header Authorization: Bearer, or in the cookie.")
 	}
 	tokens, err := a.Store.Refresh(ctx, presented)
 	if err != nil {
@@ -101,9 +102,9 @@ func (a *API) authChangePassword(ctx context.Context, c caller, in authChangePas
 	if !feedback.ValidPassword(in.NewPassword) {
 		return authChangePasswordResult{}, feedback.Invalid("auth", "new_password", "new_password must be 10 to 1,024 bytes long.")
 	}
-	// Who holds a stolen token must not be able to try passwords without limit.
+	// The limits of logins apply, so that a stolen access token does not allow guessing the password.
 	try := c.attempt(c.User.Email)
-	credentials, err := a.check(ctx, try, in.CurrentPassword)
+	credentials, err := a.checkPassword(ctx, try, in.CurrentPassword)
 	if err != nil {
 		return authChangePasswordResult{}, err
 	}

@@ -8,7 +8,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// These benchmarks are for profiles of what lies behind HTTP; bench/ measures the
+// These benchmarks are for profiling the operations without a network; bench/ measures the
 // whole program.
 
 const benchSubmission = `{"title":"Dark mode for the invoice list","description":"At night it is too bright.","email":"grace@example.org"}`
@@ -19,7 +19,7 @@ func BenchmarkSubmit(b *testing.B) {
 
 func BenchmarkList(b *testing.B) { benchmark(b, "requests-list", "owner", `{}`) }
 
-// BenchmarkDecode reads a submission as the widget sends it.
+// BenchmarkDecode decodes a submission of the widget.
 func BenchmarkDecode(b *testing.B) {
 	body := []byte(`{"title":"Dark mode for the invoice list","description":"At night it is too bright.","email":"grace@example.org",` +
 		`"metadata":{"url":"https://shop.example/invoices?page=2","locale":"en-GB","plan":{"name":"pro","seats":12}},` +
@@ -33,7 +33,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// benchmark lets 32 callers for each processor make one call again and again.
+// benchmark repeats a call with 32 concurrent callers per processor.
 func benchmark(b *testing.B, operation, who, body string) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		b.Run(name, func(b *testing.B) {
@@ -60,7 +60,7 @@ func benchmark(b *testing.B, operation, who, body string) {
 	}
 }
 
-// cancellable is a context that can end, as that of a call over HTTP.
+// cancellable returns a context that can be canceled, like that of a call over HTTP.
 func cancellable(b *testing.B) context.Context {
 	ctx, cancel := context.WithCancel(b.Context())
 	b.Cleanup(cancel)

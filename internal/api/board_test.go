@@ -12,15 +12,15 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// board is what a test knows of an account's requests, which it changes through the
-// service; both must always agree.
+// board changes the requests of an account through the service, and keeps a copy that must
+// always agree with the service.
 type board struct {
 	*service
 	t      *rapid.T
 	member string   // an access token of the account
 	keys   []string // of the live apps, as in apps
 	apps   []string
-	rows   []*boardRow // in the order of their ids
+	rows   []*boardRow // sorted by id
 }
 
 type boardRow struct {
@@ -28,7 +28,7 @@ type boardRow struct {
 	bin             bool
 }
 
-// newBoard makes an account with three apps.
+// newBoard creates an account with three apps.
 func newBoard(t *rapid.T, s *service) *board {
 	name := strings.ToLower(feedback.NewIDs(s.clock.Now, rand.Reader).New().String())
 	s.addUser(name, name, feedback.RoleOwner)
@@ -42,7 +42,7 @@ func newBoard(t *rapid.T, s *service) *board {
 	return b
 }
 
-// ok makes a call that has to succeed.
+// ok makes a call that must succeed.
 func (b *board) ok(operation, body string) map[string]any {
 	code, result := resultOf(b.service.t, b.at(b.api, operation, b.member, body))
 	if code != "ok" {
@@ -51,7 +51,7 @@ func (b *board) ok(operation, body string) map[string]any {
 	return result
 }
 
-// step changes something.
+// step makes a random change.
 func (b *board) step() {
 	var row *boardRow
 	if len(b.rows) > 0 {
@@ -87,7 +87,7 @@ func (b *board) drop(i int) {
 	b.apps, b.keys = slices.Delete(b.apps, i, i+1), slices.Delete(b.keys, i, i+1)
 }
 
-// boardFilter is what a walk through the list asks for.
+// boardFilter is a filter of requests-list.
 type boardFilter struct {
 	app      string
 	statuses []string
@@ -97,7 +97,7 @@ type boardFilter struct {
 func (b *board) filter() boardFilter {
 	f := boardFilter{oldest: rapid.Bool().Draw(b.t, "oldest")}
 	if rapid.Bool().Draw(b.t, "with app") {
-		f.app = b.apps[0] // which is never dropped
+		f.app = b.apps[0] // drop never deletes it
 	}
 	for range rapid.IntRange(0, 3).Draw(b.t, "statuses") {
 		f.statuses = append(f.statuses, string(rapid.SampledFrom(feedback.Statuses()).Draw(b.t, "status")))
@@ -122,12 +122,12 @@ func (f boardFilter) body(limit int, cursor string) string {
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // strings and numbers only
+		panic(err) // cannot happen with strings and numbers
 	}
 	return string(text)
 }
 
-// matching are the ids of the rows that the filter lets through, in its order.
+// matching returns the ids of the rows that match the filter, in its order.
 func (b *board) matching(f boardFilter) []string {
 	ids := []string{}
 	for _, r := range b.rows {

@@ -12,14 +12,14 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// from is a submission from an address.
+// from returns a submission from an address.
 func (s *service) from(address, body string) *http.Request {
 	r := s.request("widget-submit-request", "key", body)
 	r.RemoteAddr = address + ":4711"
 	return r
 }
 
-// announced tells when a body has been read to its end.
+// announced is a body that sends to end when it has been read completely.
 type announced struct {
 	io.Reader
 	end chan<- struct{}
@@ -33,8 +33,8 @@ func (a announced) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestDecodingPlaces: whatever one address has decoded, another one has a place left.
-// Calls that wait and are hung up leave the queue, and the next one is decoded.
+// TestDecodingPlaces: one address cannot take all places for decoding. Waiting calls whose
+// clients disconnect leave the queue, and the next call is decoded.
 func TestDecodingPlaces(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	s := newService(t, storetest.SQLite(t))
@@ -78,8 +78,8 @@ func TestDecodingPlaces(t *testing.T) {
 	}
 }
 
-// TestBodyMemory: one address holds a quarter of the memory for bodies at most, small
-// bodies need none of it, and all is given back, however the call ends.
+// TestBodyMemory: the bodies of one address hold at most a quarter of the memory, small
+// bodies hold none of it, and all of it is released, whatever the outcome of the call.
 func TestBodyMemory(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	const address = "198.51.100.1"
@@ -126,7 +126,7 @@ func TestBodyMemory(t *testing.T) {
 	}
 }
 
-// brokenReader is a connection that is lost.
+// brokenReader is a connection that breaks.
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -10,9 +10,9 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestBodiesLeaveNothingBehind sends large bodies of every end, more of each than an
-// address may hold at once: whatever becomes of them, they give back all that they held.
-func TestBodiesLeaveNothingBehind(t *testing.T) {
+// TestBodiesReleaseMemory sends large bodies that end in different ways, more of each than
+// fit into the memory of an address. All of them must release it.
+func TestBodiesReleaseMemory(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	whole := `{"title":"T","description":"` + strings.Repeat(" ", maxBody-len(`{"title":"T","description":""}`)) + `"}`
 	for name, c := range map[string]struct {

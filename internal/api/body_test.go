@@ -10,14 +10,14 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// TestDecodeSays holds what callers are told of bodies beyond the schema, and what is
-// read of those at its limits.
-func TestDecodeSays(t *testing.T) {
+// TestDecodeErrors checks the errors for bodies that do not match the schema.
+func TestDecodeErrors(t *testing.T) {
 	const (
 		submission = `{"title":"T","description":"","`
 		upper      = "01234567-89AB-7DEF-8123-456789ABCDEF"
 		idItem     = `"01234567-89ab-7def-8123-456789abcdef"`
 		files      = "attachments must be a list of at most 5 items, each a UUID."
+		duplicates = "attachments must not contain duplicates."
 		status     = " must be one of opened, under_review, planned, in_progress, completed, declined, duplicate, or a list of 1 to 7 items, " +
 			"each one of opened, under_review, planned, in_progress, completed, declined, duplicate."
 		metadata = "metadata must be a JSON object of at most 8 KiB and two levels."
@@ -36,7 +36,7 @@ func TestDecodeSays(t *testing.T) {
 	for i := range 30 {
 		unknown = append(unknown, fmt.Sprintf(`"k%d":{"a":[%d]}`, i, i))
 		if i < maxSentences {
-			said = append(said, fmt.Sprintf("form.k%d is not known.", i))
+			said = append(said, fmt.Sprintf("form.k%d is not a known field.", i))
 		}
 	}
 	ops := decoders()
@@ -46,8 +46,8 @@ func TestDecodeSays(t *testing.T) {
 		{"widget-submit-request", submission + `attachments":[` + ids(5) + `]}`, "", ""},
 		{"widget-submit-request", submission + `attachments":[` + ids(6) + `]}`, "widget.invalid_attachments", files},
 		{"widget-submit-request", submission + `attachments":[` + ids(500) + `]}`, "widget.invalid_attachments", files},
-		{"widget-submit-request", submission + `attachments":[` + idItem + `,` + idItem + `]}`, "widget.invalid_attachments", files},
-		{"widget-submit-request", submission + `attachments":[` + idItem + `,"` + upper + `"]}`, "widget.invalid_attachments", files},
+		{"widget-submit-request", submission + `attachments":[` + idItem + `,` + idItem + `]}`, "widget.invalid_attachments", duplicates},
+		{"widget-submit-request", submission + `attachments":[` + idItem + `,"` + upper + `"]}`, "widget.invalid_attachments", duplicates},
 		{"widget-submit-request", submission + `attachments":{"a":1}}`, "widget.invalid_attachments", files},
 		{
 			"widget-submit-request", submission + `attachments":[[],{},` + idItem + `]}`,
@@ -59,7 +59,7 @@ func TestDecodeSays(t *testing.T) {
 		},
 		{
 			"widget-submit-request", submission + `form":{"seconds":[],"x":1}}`,
-			"widget.invalid_form", "form.seconds must be a number of at least 0. form.x is not known.",
+			"widget.invalid_form", "form.seconds must be a number of at least 0. form.x is not a known field.",
 		},
 		{
 			"widget-submit-request", submission + `form":{"website":"\u0000"}}`,
@@ -74,7 +74,7 @@ func TestDecodeSays(t *testing.T) {
 		{
 			"widget-submit-request", submission + `zeta":1,"alpha":[1],"beta":1}`,
 			"api.unknown_parameter",
-			`The parameter "alpha" is not known; this operation takes ` + strings.Join(ops["widget-submit-request"].params.names, ", ") + ".",
+			`Unknown parameter "alpha"; this operation takes ` + strings.Join(ops["widget-submit-request"].params.names, ", ") + ".",
 		},
 		{"widget-submit-request", submission + `zeta":1,"title":1}`, "api.invalid_json", feedback.ErrInvalidJSON.Message},
 		{"widget-submit-request", submission + `zeta":{"a":[1,{"b":1,"b":2}]}}`, "api.invalid_json", feedback.ErrInvalidJSON.Message},
@@ -84,7 +84,7 @@ func TestDecodeSays(t *testing.T) {
 		},
 		{"widget-submit-request", submission + `metadata":"x"}`, "widget.invalid_metadata", metadata},
 		{
-			"widget-submit-request", submission + `metadata":{"a":"` + strings.Repeat(" ", maxFreeForm-8) + `"}}`, // 8 KiB are held to later
+			"widget-submit-request", submission + `metadata":{"a":"` + strings.Repeat(" ", maxFreeForm-8) + `"}}`, // Metadata.Check limits it to 8 KiB
 			"", "",
 		},
 		{
@@ -121,8 +121,8 @@ func TestDecodeSays(t *testing.T) {
 	}
 }
 
-// TestDecodeReads holds the values that are read.
-func TestDecodeReads(t *testing.T) {
+// TestDecodeValues checks the decoded values.
+func TestDecodeValues(t *testing.T) {
 	ops := decoders()
 	body := `{"title":" T ","description":" \n","idempotency_key":" k ","email":null,` +
 		`"metadata":{"n":12345678901234567890.50,"s":" \u00e9 ","null":null},` +

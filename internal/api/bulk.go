@@ -10,23 +10,23 @@ import (
 )
 
 type requestsBulkUpdateParams struct {
-	IDs           []feedback.ID  `json:"ids,omitempty" format:"uuid" minItems:"1" maxItems:"1000" doc:"The requests; or else filter."`
-	Filter        *RequestsWhere `json:"filter,omitempty" doc:"The requests, as in requests-list: at most 10,000."`
-	ExpectedCount *int64         `json:"expected_count,omitempty" minimum:"0" doc:"How many the filter matches, required with it: nothing changes when it matches another number."`
-	Set           bulkSet        `json:"set" doc:"What is to become of them."`
+	IDs           []feedback.ID  `json:"ids,omitempty" format:"uuid" minItems:"1" maxItems:"1000" doc:"The requests. Or send filter."`
+	Filter        *RequestsWhere `json:"filter,omitempty" doc:"As in requests-list; matches at most 10,000 requests."`
+	ExpectedCount *int64         `json:"expected_count,omitempty" minimum:"0" doc:"Required with filter, which must match exactly this many."`
+	Set           bulkSet        `json:"set" doc:"The new values."`
 }
 
-// bulkSet is what becomes of all of them; what is absent stays.
+// bulkSet are the changes to make. Omitted fields keep their values.
 type bulkSet struct {
 	Status     *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
-	AssigneeID string           `json:"assignee_id,omitempty" doc:"A user, or none for nobody."`
+	AssigneeID string           `json:"assignee_id,omitempty" doc:"A user, or none to remove the assignee."`
 	AddTags    tagList          `json:"add_tags,omitempty"`
 	RemoveTags tagList          `json:"remove_tags,omitempty" lines:"many"`
-	Box        feedback.Box     `json:"box,omitempty" enum:"live,bin" doc:"bin moves them to the bin, live takes them out of it or out of quarantine."`
+	Box        feedback.Box     `json:"box,omitempty" enum:"live,bin" doc:"bin deletes; live restores, or releases from quarantine."`
 }
 
 type requestsBulkUpdateResult struct {
-	Updated int `json:"updated" doc:"How many are different now."`
+	Updated int `json:"updated" doc:"Number of requests that changed."`
 }
 
 func (a *API) requestsBulkUpdate(ctx context.Context, c caller, in requestsBulkUpdateParams) (requestsBulkUpdateResult, error) {
@@ -42,17 +42,18 @@ func (a *API) requestsBulkUpdate(ctx context.Context, c caller, in requestsBulkU
 	return requestsBulkUpdateResult{updated}, err
 }
 
-// bulk says which requests are meant.
+// bulk returns the requests to change.
 func (in requestsBulkUpdateParams) bulk() (store.Bulk, error) {
 	switch {
 	case (in.IDs == nil) == (in.Filter == nil):
-		return store.Bulk{}, feedback.Invalid("requests", "ids", "ids or filter is required, and not both.")
+		return store.Bulk{}, feedback.Invalid("requests", "ids", "Send either ids or filter, but not both.")
 	case in.IDs != nil:
 		ids := slices.Clone(in.IDs)
 		slices.SortFunc(ids, func(a, b feedback.ID) int { return bytes.Compare(a[:], b[:]) })
 		return store.Bulk{IDs: slices.Compact(ids)}, nil
 	case in.ExpectedCount == nil:
-		return store.Bulk{}, feedback.Invalid("requests", "expected_count", "expected_count is required with filter: how many requests it matches, as requests-list says.")
+		return store.Bulk{}, feedback.Invalid("requests", "expected_count",
+			"expected_count is required with filter and must be the number of requests that it matches, the total_count of requests-list.")
 	}
 	wanted, err := in.Filter.wanted("filter.")
 	if err != nil {
@@ -64,13 +65,14 @@ func (in requestsBulkUpdateParams) bulk() (store.Bulk, error) {
 	return store.Bulk{Filter: wanted.filter(), Expected: *in.ExpectedCount}, nil
 }
 
-// change is what is done to each request. One in the bin can only be taken out of it.
+// change returns the function that changes each request. Requests in the bin can only be
+// restored.
 func (s bulkSet) change() (func(*feedback.Request) error, error) {
 	var assignee *feedback.ID
 	if s.AssigneeID != "" && s.AssigneeID != nobody {
 		id, err := feedback.ParseID(s.AssigneeID)
 		if err != nil {
-			return nil, feedback.Invalid("requests", "set", "set.assignee_id must be a UUID, or none for nobody.")
+			return nil, feedback.Invalid("requests", "set", "set.assignee_id must be a UUID, or none to remove the assignee.")
 		}
 		assignee = &id
 	}
@@ -96,7 +98,7 @@ func (s bulkSet) change() (func(*feedback.Request) error, error) {
 	}, nil
 }
 
-// tags are a request's tags after the change.
+// tags returns the tags of a request after the change.
 func (s bulkSet) tags(now []string) []string {
 	removed := func(tag string) bool {
 		return slices.ContainsFunc(s.RemoveTags, func(r string) bool { return feedback.FoldTag(r) == feedback.FoldTag(tag) })

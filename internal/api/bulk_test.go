@@ -8,7 +8,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestBulkKeepsTheRest: a change of many requests changes what it names and nothing else.
+// TestBulkKeepsTheRest: a bulk change does not change other fields.
 func TestBulkKeepsTheRest(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["me"], s.names["other"] = s.user("owner"), s.user("member")
@@ -32,7 +32,7 @@ func TestBulkKeepsTheRest(t *testing.T) {
 	}
 }
 
-// TestBulkTagsHaveTheirLimit: a request may have 20 tags, whichever way they come.
+// TestBulkTagsHaveTheirLimit: bulk changes cannot give a request more than 20 tags.
 func TestBulkTagsHaveTheirLimit(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	tags := func(first, n int) string {
@@ -54,7 +54,7 @@ func TestBulkTagsHaveTheirLimit(t *testing.T) {
 	}
 }
 
-// tagged writes down a request with tags, a JSON array, and returns its id.
+// tagged creates a request with tags, a JSON array, and returns its id.
 func (s *service) tagged(tags string) string {
 	s.t.Helper()
 	result := s.must("requests-create", "owner", s.filled(`{"app_id":"{app}","title":"T","tags":`+tags+`}`))

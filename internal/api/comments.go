@@ -9,8 +9,8 @@ import (
 
 type commentsListParams struct {
 	RequestID feedback.ID `json:"request_id" format:"uuid" doc:"The request."`
-	Limit     *int        `json:"limit,omitempty" minimum:"1" doc:"Comments on a page: 50 without it, 200 at the most."`
-	Cursor    string      `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+	Limit     *int        `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
+	Cursor    string      `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page."`
 }
 
 type commentsListResult struct {
@@ -24,7 +24,7 @@ func (a *API) commentsList(ctx context.Context, c caller, in commentsListParams)
 		return commentsListResult{}, err
 	}
 	cur.limit(in.Limit, defaultLimit)
-	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil { // a comment is as long as a request
+	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil { // a comment can be as long as a request
 		return commentsListResult{}, err
 	}
 	comments, total, err := a.Store.Comments(ctx, c.Account.ID, in.RequestID, cur.After, cur.Limit+1)
@@ -42,7 +42,7 @@ type commentResult struct {
 type commentsCreateParams struct {
 	RequestID  feedback.ID         `json:"request_id" format:"uuid" doc:"The request."`
 	Body       string              `json:"body" minLength:"1" maxLength:"10000" lines:"many" doc:"Plain text."`
-	Visibility feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read it; internal without it."`
+	Visibility feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read the comment; internal by default."`
 }
 
 func (a *API) commentsCreate(ctx context.Context, c caller, in commentsCreateParams) (commentResult, error) {
@@ -56,7 +56,7 @@ type commentsUpdateParams struct {
 	RequestID  feedback.ID          `json:"request_id" format:"uuid" doc:"The request."`
 	ID         feedback.ID          `json:"id" format:"uuid" doc:"The comment."`
 	Body       *string              `json:"body,omitempty" minLength:"1" maxLength:"10000" lines:"many" doc:"Plain text."`
-	Visibility *feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read it."`
+	Visibility *feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read the comment."`
 }
 
 func (a *API) commentsUpdate(ctx context.Context, c caller, in commentsUpdateParams) (commentResult, error) {

@@ -12,8 +12,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// comment comments on the request that is called {request}, as somebody with a role, or
-// as the owner where the role does not allow it, and returns the comment's id.
+// comment creates a comment on {request} and returns its id. The author is the user with the
+// given role, or the owner if the role may not write comments.
 func (s *service) comment(role feedback.Role) string {
 	s.t.Helper()
 	if !role.Allows(feedback.RoleMember) {
@@ -22,9 +22,9 @@ func (s *service) comment(role feedback.Role) string {
 	return s.must("comments-create", string(role), s.filled(`{"request_id":"{request}","body":"B"}`))["comment"].(map[string]any)["id"].(string)
 }
 
-// TestInternalCommentsStayInside calls every operation that opens to an API key, in
-// every way in which it can be made to speak of a request: the text of an internal
-// comment is in no answer, and neither is its author's name.
+// TestInternalCommentsStayInside calls every operation that accepts an API key with bodies
+// that refer to a request. No answer may contain the text of an internal comment or the
+// name of its author.
 func TestInternalCommentsStayInside(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -44,7 +44,7 @@ func TestInternalCommentsStayInside(t *testing.T) {
 
 		bodies := map[string][]string{
 			"widget-submit-request":   {first, `{"title":"Other","description":"","idempotency_key":"key"}`},
-			"widget-create-upload":    {sample(t, "widget-create-upload")}, // it speaks of no request
+			"widget-create-upload":    {sample(t, "widget-create-upload")}, // does not refer to requests
 			"widget-similar-requests": {`{"text":"` + marker + `"}`, `{"text":"Dark mode"}`, `{"text":"` + author + `"}`},
 			"widget-vote": {
 				s.filled(`{"request_id":"{request}","voter":"` + voter + `00"}`), s.filled(`{"request_id":"{other_request}","voter":"` + voter + `00"}`),
@@ -54,7 +54,7 @@ func TestInternalCommentsStayInside(t *testing.T) {
 		called := 0
 		for _, o := range s.api.order {
 			calls := slices.Concat(bodies[o.name], []string{s.filled(sample(t, o.name)), `{}`})
-			if o.guard != guardWidget { // the key opens nothing else
+			if o.guard != guardWidget { // does not accept an API key
 				got := s.call(o.name, "key", calls[0])
 				calls = nil
 				if o.guard == guardBearer && got.status != http.StatusUnauthorized || strings.Contains(string(got.body), marker) {
@@ -69,7 +69,7 @@ func TestInternalCommentsStayInside(t *testing.T) {
 				}
 			}
 			if o.guard == guardWidget && bodies[o.name] == nil {
-				t.Errorf("%s: say how it can be made to speak of a request that has comments", o.name)
+				t.Errorf("%s: add bodies that refer to a request with comments", o.name)
 			}
 		}
 		if called < 9 {
@@ -78,8 +78,8 @@ func TestInternalCommentsStayInside(t *testing.T) {
 	})
 }
 
-// TestCommentsAtOnce: of what forty people say at once through two processes, nothing is
-// lost, and everything is counted.
+// TestCommentsAtOnce: when sixteen callers write comments at once through two processes, no
+// comment is lost, and all are counted.
 func TestCommentsAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -119,8 +119,8 @@ func TestCommentsAtOnce(t *testing.T) {
 	})
 }
 
-// TestLongConversation: every page of a conversation is told where the one before it
-// ended, whatever is said and taken back meanwhile.
+// TestLongConversation: each page of comments continues where the previous one ended, even if
+// comments are added and deleted meanwhile.
 func TestLongConversation(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"] = s.submit("Dark mode")

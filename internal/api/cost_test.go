@@ -16,12 +16,12 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// maxCost is the processor time that one call may take, whatever its body.
+// maxCost is the maximum processor time of a call with any body.
 const maxCost = 100 * time.Millisecond
 
-// TestCost sends every operation every hostile body that its schema suggests, up to
-// the largest that is read. It measures processor time, of which a busy machine takes
-// nothing away, and tries again when the garbage of earlier calls may have disturbed it.
+// TestCost calls every operation with hostile bodies that are made from its schema, up to the
+// maximum size. It measures processor time, which does not depend on the load of the machine,
+// and repeats slow calls, because garbage of earlier calls may have slowed them down.
 func TestCost(t *testing.T) {
 	if raceDetector {
 		t.Skip("make test measures without the race detector")
@@ -59,8 +59,8 @@ func TestCost(t *testing.T) {
 	t.Logf("%d calls", calls)
 }
 
-// TestBodiesAreBounded: what a schema accepts must end, and its lists must be compared
-// where that is cheap.
+// TestBodiesAreBounded: the values that a schema accepts have a maximum size, and the schema
+// uses only what bodyDecoder and positions support.
 func TestBodiesAreBounded(t *testing.T) {
 	for name, o := range decoders() {
 		for _, at := range positions(o.params, o.params.schema, nil) {
@@ -69,14 +69,14 @@ func TestBodiesAreBounded(t *testing.T) {
 				schema = o.params.resolve(schema)
 				switch {
 				case len(schema.AnyOf)+len(schema.AllOf) > 0 || schema.Not != nil:
-					t.Errorf("%s: reading does not know anyOf, allOf and not", path)
+					t.Errorf("%s: bodyDecoder does not support anyOf, allOf and not", path)
 				case schema.UniqueItems:
 					t.Errorf("%s: only parameters can be lists of unique items", path)
 				case schema.Type == huma.TypeArray && schema.MaxItems == nil:
 					t.Errorf("%s: a list needs maxItems", path)
 				case schema.Type == huma.TypeArray && schema.Items.Type != huma.TypeString:
-					t.Errorf("%s: positions does not look into lists of objects and lists", path)
-				case freeForm(schema) && (len(at.path) > 1 || !o.params.verbatim[at.path[0]]):
+					t.Errorf("%s: positions does not support lists of objects or lists", path)
+				case isFreeForm(schema) && (len(at.path) > 1 || !o.params.verbatim[at.path[0]]):
 					t.Errorf("%s: only verbatim parameters can be objects with any members", path)
 				}
 			}
@@ -84,7 +84,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// cost is the processor time that the process takes for a call. Nothing else runs.
+// cost returns the processor time that the process uses during a call. Nothing else may run.
 func cost(call func()) time.Duration {
 	before := processorTime()
 	call()
@@ -99,7 +99,7 @@ func processorTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// hostileBodies are bodies for an operation by name.
+// hostileBodies returns hostile bodies for an operation, by name.
 func (s *service) hostileBodies(o *op) map[string]string {
 	bodies := map[string]string{}
 	var good map[string]json.RawMessage
@@ -109,7 +109,7 @@ func (s *service) hostileBodies(o *op) map[string]string {
 	if err := json.Unmarshal([]byte(text), &good); err != nil {
 		s.t.Fatal(err)
 	}
-	// with puts a value beside the other parameters of the sample.
+	// with returns the sample with another value at a path.
 	with := func(path []string, value string) string {
 		for _, key := range slices.Backward(path[1:]) {
 			value = fmt.Sprintf(`{%q:%s}`, key, value)
@@ -136,7 +136,7 @@ func (s *service) hostileBodies(o *op) map[string]string {
 	for _, at := range positions(o.params, o.params.schema, nil) {
 		values := maps.Clone(hostileValues())
 		maps.Copy(values, hostileObjects(at.known))
-		if o.params.area != "auth" { // which hashes passwords: that costs more on purpose
+		if o.params.area != "auth" { // hashing passwords is costly on purpose
 			maps.Copy(values, longest(at.schema))
 		}
 		for name, value := range values {

@@ -10,8 +10,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// cursor says where in a list a page begins. Callers get it signed and opaque: it
-// carries the account and the filter, so that it fits nothing else.
+// cursor is the position in a list where a page starts. Callers receive it as an opaque,
+// signed text. It contains the account and the filter, so it is valid only for the list that
+// it belongs to.
 type cursor struct {
 	Operation string         `json:"o"`
 	AccountID feedback.ID    `json:"a"`
@@ -20,7 +21,7 @@ type cursor struct {
 	Limit     int            `json:"l"`
 	Began     feedback.Time  `json:"b,omitempty"` // when the first page was read
 
-	// What the last record of the page before is known by.
+	// The sort key of the last record of the previous page.
 	After  feedback.ID `json:"i"`
 	Number int64       `json:"n,omitempty"`
 	Text   string      `json:"x,omitempty"`
@@ -28,23 +29,24 @@ type cursor struct {
 
 const macBytes = 16
 
-// cursorText refuses trailing bits, so that no two texts are the same cursor.
-var cursorText = base64.RawURLEncoding.Strict()
+// tokenEncoding is the text form of cursors and links. It refuses nonzero padding bits, so
+// that every token has exactly one text.
+var tokenEncoding = base64.RawURLEncoding.Strict()
 
-// signCursor makes the text of a cursor.
+// signCursor returns the signed text of a cursor.
 func signCursor(key []byte, c cursor) (string, error) {
 	payload, err := json.Marshal(c)
 	if err != nil {
 		return "", err
 	}
-	return cursorText.EncodeToString(append(payload, mac(key, payload)...)), nil
+	return tokenEncoding.EncodeToString(append(payload, mac(key, payload)...)), nil
 }
 
-// parseCursor reads a text that signCursor has made with the same key. It refuses fields
-// that it does not know: a newer replica may have written a filter that this one would
-// leave out, and the next page would list requests that do not match.
+// parseCursor verifies and decodes the text of a cursor. It refuses unknown fields, because
+// a newer replica may have added a filter, and ignoring it would return records that do not
+// match.
 func parseCursor(key []byte, text string) (cursor, bool) {
-	payload, ok := unsealed(key, text)
+	payload, ok := verify(key, text)
 	if !ok {
 		return cursor{}, false
 	}
@@ -54,11 +56,11 @@ func parseCursor(key []byte, text string) (cursor, bool) {
 	return c, decoder.Decode(&c) == nil
 }
 
-// unsealed returns what a text says that was signed with the key.
-func unsealed(key []byte, text string) ([]byte, bool) {
-	raw, err := cursorText.DecodeString(text)
-	// The decoder skips line breaks; encoding again shows whether there were any.
-	if err != nil || len(raw) < macBytes || cursorText.EncodeToString(raw) != text {
+// verify returns the payload of a signed text, and whether the signature is valid.
+func verify(key []byte, text string) ([]byte, bool) {
+	raw, err := tokenEncoding.DecodeString(text)
+	// The decoder ignores line breaks, so the text is encoded again and compared.
+	if err != nil || len(raw) < macBytes || tokenEncoding.EncodeToString(raw) != text {
 		return nil, false
 	}
 	payload, sum := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
@@ -71,16 +73,16 @@ func mac(key, payload []byte) []byte {
 	return h.Sum(nil)[:macBytes]
 }
 
-// PageResult is what every list returns beside its records. It is exported, as the schema
-// of a result knows embedded structs only when they are.
+// PageResult are the fields that all lists return besides the records. It is exported because
+// schemas only include the fields of exported embedded structs.
 type PageResult struct {
-	NextCursor string `json:"next_cursor" doc:"Send it back as cursor for the next page; empty on the last one."`
+	NextCursor string `json:"next_cursor" doc:"Send it as cursor to get the next page; empty on the last page."`
 	HasMore    bool   `json:"has_more"`
-	TotalCount int64  `json:"total_count" doc:"How many there are in all, whatever the page."`
+	TotalCount int64  `json:"total_count" doc:"Number of matching records on all pages."`
 }
 
-// resume returns the cursor that a caller sent, for the same operation and account,
-// or a fresh one. The refusal is <area>.invalid_cursor.
+// resume returns the cursor that a caller sent, or a fresh one if text is empty. It returns
+// the error <area>.invalid_cursor unless the cursor is for the same operation and account.
 func (a *API) resume(c caller, area, operation, text string) (cur cursor, fresh bool, err error) {
 	if text == "" {
 		return cursor{Operation: operation, AccountID: c.Account.ID}, true, nil
@@ -92,7 +94,7 @@ func (a *API) resume(c caller, area, operation, text string) (cur cursor, fresh 
 	return cur, false, nil
 }
 
-// resumeOf is resume for a list of what belongs to a request, which the cursor carries.
+// resumeOf is resume for a list of the records of one request, whose id the cursor contains.
 func (a *API) resumeOf(c caller, area, operation, text string, requestID feedback.ID) (cursor, error) {
 	cur, fresh, err := a.resume(c, area, operation, text)
 	if fresh {
@@ -105,11 +107,13 @@ func (a *API) resumeOf(c caller, area, operation, text string, requestID feedbac
 }
 
 func invalidCursor(area string) error {
-	return feedback.Invalid(area, "cursor", "cursor must be the next_cursor of a page with the same filter; send an empty one for the first page.")
+	return feedback.Invalid(area, "cursor",
+		"cursor must be the next_cursor of a page with the same filter; leave it empty for the first page.")
 }
 
-// page cuts what was fetched, one more than wanted, to the page and describes it;
-// after notes the last record of the page in the cursor.
+// page returns the fetched records that belong on the page, and the fields that describe it.
+// Callers fetch one record more than the limit, which shows whether there is another page.
+// after stores the sort key of the page's last record in the cursor.
 func page[T any](a *API, cur cursor, fetched []T, total int64, after func(*cursor, T)) ([]T, PageResult, error) {
 	result := PageResult{TotalCount: total}
 	if len(fetched) <= cur.Limit {
@@ -123,13 +127,13 @@ func page[T any](a *API, cur cursor, fetched []T, total int64, after func(*curso
 	return fetched, result, err
 }
 
-// limit sets the page's size: what the caller sent, at most maxLimit, else what
-// the cursor carries, else the operation's own.
-func (c *cursor) limit(sent *int, without int) {
+// limit sets the page size: the limit that the caller sent, at most maxLimit, or that of the
+// previous page, or the operation's default.
+func (c *cursor) limit(sent *int, byDefault int) {
 	switch {
 	case sent != nil:
 		c.Limit = min(*sent, maxLimit)
 	case c.Limit == 0:
-		c.Limit = without
+		c.Limit = byDefault
 	}
 }

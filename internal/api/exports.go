@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	maxExports  = 6   // that are read at once: half of them for an account, a third for a session
-	exportPage  = 256 // requests that are read at once
-	exportChunk = 64  // requests that are read at once with what belongs to them
-	exportLimit = 512 // of the votes, comments or events of a chunk
+	maxExports  = 6   // concurrent downloads; half of them for one account, a third for one session
+	exportPage  = 256 // requests per page that is read
+	exportChunk = 64  // requests whose votes, comments and events are read together
+	exportLimit = 512 // maximum number of votes, of comments or of events that are read together
 	exportPath  = "/exports/"
 )
 
 type requestsExportParams struct {
 	RequestsWhere
-	Format string `json:"format" enum:"csv,jsonl" doc:"csv is a table for spreadsheets; jsonl is JSON Lines, with all that belongs to the requests."`
-	BOM    bool   `json:"bom,omitempty" doc:"Begin a CSV with a byte order mark, by which some spreadsheets know UTF-8."`
+	Format string `json:"format" enum:"csv,jsonl" doc:"csv: a table for spreadsheets. jsonl: JSON Lines with votes, comments and history."`
+	BOM    bool   `json:"bom,omitempty" doc:"Start a CSV with a byte order mark, which some spreadsheets need to detect UTF-8."`
 }
 
 type requestsExportResult struct {
-	URL       string        `json:"url" doc:"Where a GET without credentials downloads the export, once. Relative to the service's origin unless the operator has set its public URL."`
-	ExpiresAt feedback.Time `json:"expires_at" format:"date-time" doc:"Until when the link can be opened; it dies with the session, too."`
+	URL       string        `json:"url" doc:"GET it once, without credentials. Relative without a public URL."`
+	ExpiresAt feedback.Time `json:"expires_at" format:"date-time" doc:"When the link expires, unless the session ends first."`
 }
 
 func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportParams) (requestsExportResult, error) {
@@ -36,7 +36,7 @@ func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportPar
 		return requestsExportResult{}, err
 	}
 	if in.BOM && in.Format != feedback.CSV {
-		return requestsExportResult{}, feedback.Invalid("requests", "bom", "bom is for csv only: JSON must not begin with one.")
+		return requestsExportResult{}, feedback.Invalid("requests", "bom", "bom must be false or omitted unless format is csv.")
 	}
 	filter.Box = cmp.Or(filter.Box, feedback.Live)
 	token, expires, err := a.Store.AddExport(ctx, store.Export{
@@ -52,23 +52,22 @@ func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportPar
 type exporter struct {
 	*API
 	store.Export
-	to *bufio.Writer
-	// sent is called after each part.
-	sent func() error
+	to   *bufio.Writer
+	send func() error // sends what to has written
 }
 
-// write reads requests a page at a time, newest first, and writes them. What comes
-// meanwhile is before the place where it reads, and not in it; so it also ends.
+// write writes all requests of the export, one page after the other, newest first. Requests
+// that are created meanwhile are not included, so it always ends.
 func (e *exporter) write(ctx context.Context) error {
 	if e.BOM {
-		e.text("\ufeff")
+		e.writeText("\ufeff")
 	}
 	if e.Format == feedback.CSV {
-		e.row(exportColumns)
+		e.writeRow(exportColumns)
 	}
 	var after *feedback.ID
 	for n := exportPage; n == exportPage; {
-		requests, err := inTime(ctx, func(ctx context.Context) ([]feedback.Request, error) {
+		requests, err := withTimeout(ctx, func(ctx context.Context) ([]feedback.Request, error) {
 			return e.Store.ExportPage(ctx, e.AccountID, e.Filter, after, exportPage)
 		})
 		if err != nil {
@@ -79,9 +78,9 @@ func (e *exporter) write(ctx context.Context) error {
 		}
 		after = &requests[n-1].ID
 		if e.Format == feedback.CSV {
-			err = e.rows(ctx, requests)
+			err = e.writeCSV(ctx, requests)
 		} else {
-			err = e.lines(ctx, requests)
+			err = e.writeJSONL(ctx, requests)
 		}
 		if err != nil {
 			return err
@@ -90,8 +89,8 @@ func (e *exporter) write(ctx context.Context) error {
 	return e.flush()
 }
 
-// inTime reads from the store in the time of a call: the whole export may take longer.
-func inTime[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
+// withTimeout calls read with the timeout of a call. A download as a whole has none.
+func withTimeout[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	return read(ctx)
@@ -101,20 +100,21 @@ func (e *exporter) flush() error {
 	if err := e.to.Flush(); err != nil {
 		return err
 	}
-	return e.sent()
+	return e.send()
 }
 
-// text writes text. Its failure shows at the next flush.
-func (e *exporter) text(s string) { _, _ = e.to.WriteString(s) }
+// writeText writes s. The next flush returns its error.
+func (e *exporter) writeText(s string) { _, _ = e.to.WriteString(s) }
 
 var exportColumns = []string{
 	"id", "app_id", "app", "title", "description", "status", "votes", "comments", "tags", "eta", "assignee_id", "assignee",
-	"submitter_email", "submitter_name", "submitter_external_id", "submitter_verified", "merged_into_id", "source", "metadata", "created_at", "updated_at",
+	"submitter_email", "submitter_name", "submitter_external_id", "submitter_verified",
+	"merged_into_id", "source", "metadata", "created_at", "updated_at",
 }
 
-// rows writes requests as CSV.
-func (e *exporter) rows(ctx context.Context, requests []feedback.Request) error {
-	names, err := inTime(ctx, func(ctx context.Context) (map[feedback.ID]string, error) {
+// writeCSV writes requests as CSV.
+func (e *exporter) writeCSV(ctx context.Context, requests []feedback.Request) error {
+	names, err := withTimeout(ctx, func(ctx context.Context) (map[feedback.ID]string, error) {
 		return e.Store.ExportNames(ctx, e.AccountID, requests)
 	})
 	if err != nil {
@@ -129,8 +129,9 @@ func (e *exporter) rows(ctx context.Context, requests []feedback.Request) error 
 		if r.AssigneeID != nil {
 			assignee = names[*r.AssigneeID]
 		}
-		e.row([]string{
-			r.ID.String(), r.AppID.String(), names[r.AppID], r.Title, r.Description, string(r.Status), strconv.FormatInt(r.Votes, 10), strconv.FormatInt(r.Comments, 10),
+		e.writeRow([]string{
+			r.ID.String(), r.AppID.String(), names[r.AppID], r.Title, r.Description, string(r.Status),
+			strconv.FormatInt(r.Votes, 10), strconv.FormatInt(r.Comments, 10),
 			strings.Join(r.Tags, ", "), orEmpty(r.ETA), idOrEmpty(r.AssigneeID), assignee,
 			orEmpty(r.Submitter.Email), orEmpty(r.Submitter.Name), orEmpty(r.Submitter.ExternalID), strconv.FormatBool(r.Submitter.Verified),
 			idOrEmpty(r.MergedIntoID), r.Source, string(metadata), timeText(r.CreatedAt), timeText(r.UpdatedAt),
@@ -139,16 +140,16 @@ func (e *exporter) rows(ctx context.Context, requests []feedback.Request) error 
 	return e.flush()
 }
 
-// row writes a line of CSV (RFC 4180). Every cell is in quotes, so that none is taken
-// apart where a semicolon or a tab divides them.
-func (e *exporter) row(cells []string) {
+// writeRow writes a line of CSV (RFC 4180). Every cell is in quotes, so that programs that
+// separate cells by semicolons or tabs do not split them.
+func (e *exporter) writeRow(cells []string) {
 	for i, cell := range cells {
 		if i > 0 {
-			e.text(",")
+			e.writeText(",")
 		}
-		e.text(`"` + strings.ReplaceAll(feedback.SafeCell(cell), `"`, `""`) + `"`)
+		e.writeText(`"` + strings.ReplaceAll(feedback.SafeCell(cell), `"`, `""`) + `"`)
 	}
-	e.text("\r\n")
+	e.writeText("\r\n")
 }
 
 func orEmpty(s *string) string {
@@ -166,6 +167,6 @@ func idOrEmpty(id *feedback.ID) string {
 }
 
 func timeText(t feedback.Time) string {
-	text, _ := t.MarshalText() // which cannot fail
+	text, _ := t.MarshalText() // cannot fail
 	return string(text)
 }

@@ -19,7 +19,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// link makes a link to an export and returns its path.
+// link creates a link to an export and returns its path.
 func (s *service) link(params string) string {
 	s.t.Helper()
 	u, err := url.Parse(s.must("requests-export", "viewer", s.filled(params))["url"].(string))
@@ -33,7 +33,7 @@ func (s *service) open(method, path string) answer {
 	return serve(s.api, httptest.NewRequest(method, path, http.NoBody))
 }
 
-// exported returns an export that has to succeed.
+// exported downloads an export that must succeed.
 func (s *service) exported(params string) string {
 	s.t.Helper()
 	got := s.open(http.MethodGet, s.link(params))
@@ -43,8 +43,8 @@ func (s *service) exported(params string) string {
 	return string(got.body)
 }
 
-// TestExportLinks: a link works once, until it expires or its session ends, and looking
-// at it does not use it up.
+// TestExportLinks: a link works once, until it expires or its session ends. Calls with other
+// methods do not use it up.
 func TestExportLinks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -120,8 +120,8 @@ func TestExportLinks(t *testing.T) {
 	})
 }
 
-// TestLinkOpenedAtOnce: of many who open a link at once, at two processes, one gets the
-// download.
+// TestLinkOpenedAtOnce: if many clients open a link at once, at two processes, only one gets
+// the download.
 func TestLinkOpenedAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -156,7 +156,7 @@ func TestLinkOpenedAtOnce(t *testing.T) {
 	})
 }
 
-// TestExportURL: without a public URL, links have no host: that of a call may be made up.
+// TestExportURL: without a public URL, links are relative, because a client can send any Host.
 func TestExportURL(t *testing.T) {
 	for public, want := range map[string]string{"": "/exports/gex_", "https://a.example/feedback/": "https://a.example/feedback/exports/gex_"} {
 		s := newService(t, storetest.SQLite(t), func(o *Options) {
@@ -173,7 +173,7 @@ func TestExportURL(t *testing.T) {
 	}
 }
 
-// TestCSV: a table that programs read as it was meant, in which nothing is a formula.
+// TestCSV: a CSV parser returns the exported values, and no cell is a formula.
 func TestCSV(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -216,13 +216,13 @@ func TestCSV(t *testing.T) {
 		}
 		for line := range strings.SplitSeq(strings.TrimSuffix(body, "\r\n"), "\r\n") {
 			if !strings.HasPrefix(line, `"`) || !strings.HasSuffix(line, `"`) {
-				t.Errorf("a line that is no row: %q", line)
+				t.Errorf("a line that is not a row: %q", line)
 			}
 		}
 	})
 }
 
-// exportedLine is a line of JSON Lines, as a program that reads it would have it.
+// exportedLine is a decoded line of JSON Lines.
 type exportedLine struct {
 	Request json.RawMessage `json:"request"`
 	Box     string          `json:"box"`
@@ -254,9 +254,8 @@ func readLines(t interface{ Fatalf(string, ...any) }, text string) map[string]ex
 	return lines
 }
 
-// TestJSONLines: from an export, all that the service says of requests can be told
-// again, whatever has happened to them: themselves, who is behind them, what was said,
-// their history, and what they were before they were merged.
+// TestJSONLines: after random changes, an export contains everything that the service knows
+// about requests: their fields, people, comments and history, and their state before a merge.
 func TestJSONLines(t *testing.T) {
 	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
@@ -286,16 +285,16 @@ func TestJSONLines(t *testing.T) {
 					{"requests-delete", "member", `{"id":"` + id + `"}`},
 					{"requests-restore", "member", `{"id":"` + id + `"}`},
 				}).Draw(rt, "call")
-				s.call(call[0], call[1], call[2]) // which may be refused
+				s.call(call[0], call[1], call[2]) // may be refused
 			}
-			s.retold(rt, readLines(rt, s.exported(`{"format":"jsonl","app_id":"{shop}"}`)), readLines(rt, s.exported(`{"format":"jsonl","app_id":"{shop}","box":"bin"}`)), ids)
+			s.compareExport(rt, readLines(rt, s.exported(`{"format":"jsonl","app_id":"{shop}"}`)), readLines(rt, s.exported(`{"format":"jsonl","app_id":"{shop}","box":"bin"}`)), ids)
 			s.must("apps-delete", "owner", s.filled(`{"id":"{shop}"}`))
 		})
 	})
 }
 
-// retold holds what an export says against what the service says.
-func (s *service) retold(t *rapid.T, live, bin map[string]exportedLine, ids []string) {
+// compareExport compares an export with the answers of the service.
+func (s *service) compareExport(t *rapid.T, live, bin map[string]exportedLine, ids []string) {
 	if len(live)+len(bin) != len(ids) {
 		t.Fatalf("%d and %d of %d requests", len(live), len(bin), len(ids))
 	}
@@ -358,7 +357,7 @@ func (s *service) retold(t *rapid.T, live, bin map[string]exportedLine, ids []st
 	}
 }
 
-// canonical is JSON with the keys in order.
+// canonical returns JSON with sorted keys.
 func canonical(t *rapid.T, text []byte) string {
 	var v any
 	if err := json.Unmarshal(text, &v); err != nil {
@@ -369,9 +368,9 @@ func canonical(t *rapid.T, text []byte) string {
 }
 
 func canonicalList(t *rapid.T, list []json.RawMessage) string {
-	all := make([]string, 0, len(list))
-	for _, one := range list {
-		all = append(all, canonical(t, one))
+	texts := make([]string, 0, len(list))
+	for _, item := range list {
+		texts = append(texts, canonical(t, item))
 	}
-	return "[" + strings.Join(all, ",") + "]"
+	return "[" + strings.Join(texts, ",") + "]"
 }

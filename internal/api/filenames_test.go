@@ -11,8 +11,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// savedAs are the names under which a request's only attachment is shown, exported and
-// downloaded.
+// savedAs returns the names of a request's only attachment in the request, in an export and
+// in the download.
 func (s *service) savedAs(requestID string) [3]string {
 	s.t.Helper()
 	shown := s.must("requests-get", "owner", `{"id":"`+requestID+`"}`)["request"].(map[string]any)["attachments"].([]any)[0].(map[string]any)
@@ -34,7 +34,7 @@ func (s *service) attached(file string) (requestID string) {
 	return got["request"].(map[string]any)["id"].(string)
 }
 
-// TestNamesFollowTheType: what is saved under the name that it was sent with must not run.
+// TestNamesFollowTheType: a downloaded file does not have an extension that makes it run.
 func TestNamesFollowTheType(t *testing.T) {
 	var picture strings.Builder
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
@@ -56,7 +56,7 @@ func TestNamesFollowTheType(t *testing.T) {
 	}
 }
 
-// TestStoredNamesAreSafe: names that were stored as they were sent are shown like others.
+// TestStoredNamesAreSafe: names that older versions stored unchanged are made safe as well.
 func TestStoredNamesAreSafe(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -82,7 +82,7 @@ func TestStoredNamesAreSafe(t *testing.T) {
 	})
 }
 
-// TestNamesAreStoredSafe: backups and other readers of the database see the safe name, too.
+// TestNamesAreStoredSafe: the database contains only the safe name.
 func TestNamesAreStoredSafe(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)

@@ -15,7 +15,7 @@ import (
 	"gatherkit/internal/index"
 )
 
-// refusedWell fails unless err is a refusal of the caller's input.
+// refusedWell fails unless err is a proper error for invalid input.
 func refusedWell(t *testing.T, err error) {
 	t.Helper()
 	var refusal *feedback.Error
@@ -24,7 +24,7 @@ func refusedWell(t *testing.T, err error) {
 	}
 }
 
-// decoders are the operations by name, on no store: only their parameters are read.
+// decoders returns the operations by name, without a store. They can only decode parameters.
 func decoders() map[string]*op {
 	huma.ValidateStrictCasing = true
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
@@ -36,9 +36,8 @@ func decoders() map[string]*op {
 	return ops
 }
 
-// FuzzDecode: whatever the body is, it is read or refused in the words of the
-// contract; what was read has no outer white space but where it belongs there, and is
-// read again from its own JSON as the same.
+// FuzzDecode: any body is either decoded or refused with a proper error. Decoding the JSON of
+// a decoded value gives the same value.
 func FuzzDecode(f *testing.F) {
 	ops := decoders()
 	for name := range ops {
@@ -77,23 +76,22 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("read as %T", value)
 		}
 		var text, second bytes.Buffer
-		if err := write(&text, value); err != nil {
-			t.Fatalf("%#v cannot be written: %v", value, err)
+		if err := writeJSON(&text, value); err != nil {
+			t.Fatalf("%#v cannot be encoded: %v", value, err)
 		}
 		again, err := o.params.decode(text.Bytes())
 		if err != nil {
-			// An optional field that is empty is written as null or left out, so this
-			// happens for nothing that was accepted.
+			// Cannot happen, because empty optional fields are encoded as null or omitted.
 			t.Fatalf("%s was read, but %s is refused: %v", body, &text, err)
 		}
-		if err := write(&second, again); err != nil || !bytes.Equal(second.Bytes(), text.Bytes()) {
+		if err := writeJSON(&second, again); err != nil || !bytes.Equal(second.Bytes(), text.Bytes()) {
 			t.Fatalf("%s is read as %s, %v", &text, &second, err)
 		}
 	})
 }
 
-// FuzzCursor: a text that no one has signed is no cursor, and one that is taken is
-// exactly what would be signed again.
+// FuzzCursor: only signed texts are accepted, and signing an accepted cursor again gives the
+// same text.
 func FuzzCursor(f *testing.F) {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	id := feedback.ID{1, 2, 3}
@@ -119,7 +117,7 @@ func FuzzCursor(f *testing.F) {
 		}
 		if !ok {
 			if !reflect.DeepEqual(c, cursor{}) {
-				t.Errorf("refused, and yet %+v", c)
+				t.Errorf("refused, but returned %+v", c)
 			}
 			return
 		}
@@ -129,32 +127,32 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// TestCursorOfANewerReplica: during an upgrade a cursor may carry a filter that this
-// version does not know. Without it the next page would list other requests.
+// TestCursorOfANewerReplica: during an upgrade, a cursor may contain a filter that this
+// version does not know. It must be refused, because ignoring it would list other requests.
 func TestCursorOfANewerReplica(t *testing.T) {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	text, err := signCursor(key, cursor{Operation: "requests-list", Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, _ := unsealed(key, text)
+	payload, _ := verify(key, text)
 	for from, want := range map[string]bool{`"l":1`: true, `"l":1,"f":{"colour":"red"}`: false, `"l":1,"newer":1`: false} {
 		newer := bytes.Replace(payload, []byte(`"l":1`), []byte(from), 1)
-		if _, ok := parseCursor(key, cursorText.EncodeToString(append(newer, mac(key, newer)...))); ok != want {
+		if _, ok := parseCursor(key, tokenEncoding.EncodeToString(append(newer, mac(key, newer)...))); ok != want {
 			t.Errorf("%s: read %v, want %v", newer, ok, want)
 		}
 	}
 }
 
-// FuzzStatusFilter: any JSON is read without a panic into sorted statuses of which
-// none comes twice.
+// FuzzStatusFilter: any JSON is decoded without a panic, into sorted statuses without
+// duplicates.
 func FuzzStatusFilter(f *testing.F) {
 	for _, text := range []string{`"opened"`, `["planned","opened","planned"]`, `[]`, `[1]`, `null`, `{}`, `""`, `[[]]`, `[null]`, `1`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if !json.Valid(text) {
-			return // UnmarshalJSON is handed valid JSON only
+			return // UnmarshalJSON is only called with valid JSON
 		}
 		var s statusFilter
 		if err := s.UnmarshalJSON(text); err != nil {
@@ -168,7 +166,7 @@ func FuzzStatusFilter(f *testing.F) {
 	})
 }
 
-// FuzzMetadata: metadata that passes is at most 8 KiB and two levels deep.
+// FuzzMetadata: accepted metadata has at most 8 KiB and two levels.
 func FuzzMetadata(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `null`, `{"a":1}`, `{"a":{"b":1}}`, `{"a":{"b":[]}}`, `{"a":[1,"x",null]}`, `{"a":[[]]}`, `{"a":"` + strings.Repeat("x", 8<<10) + `"}`,
@@ -202,7 +200,7 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// members are the values that lie in v.
+// members returns the values in v.
 func members(v any) []any {
 	var list []any
 	switch v := v.(type) {
@@ -216,7 +214,7 @@ func members(v any) []any {
 	return list
 }
 
-// FuzzSecrets: what is read as a token or taken for a key has the form of one.
+// FuzzSecrets: accepted tokens, keys and ids have the right form.
 func FuzzSecrets(f *testing.F) {
 	for _, text := range []string{
 		"", "gat_", "gk_" + strings.Repeat("0", 38), "gat_" + strings.Repeat("0", 71), "grt_" + strings.Repeat("z", 71),
@@ -243,7 +241,7 @@ func FuzzSecrets(f *testing.F) {
 	})
 }
 
-// zeroReader is a source of no randomness at all.
+// zeroReader is a source of randomness that returns zeros.
 type zeroReader struct{}
 
 func (zeroReader) Read(b []byte) (int, error) {

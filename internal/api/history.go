@@ -8,8 +8,8 @@ import (
 
 type requestsHistoryParams struct {
 	RequestID feedback.ID `json:"request_id" format:"uuid" doc:"The request."`
-	Limit     *int        `json:"limit,omitempty" minimum:"1" doc:"Entries on a page: 50 without it, 200 at the most."`
-	Cursor    string      `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+	Limit     *int        `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
+	Cursor    string      `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page."`
 }
 
 type requestsHistoryResult struct {
@@ -23,7 +23,7 @@ func (a *API) requestsHistory(ctx context.Context, c caller, in requestsHistoryP
 		return requestsHistoryResult{}, err
 	}
 	cur.limit(in.Limit, defaultLimit)
-	// An entry can have a description as it was and as it became.
+	// An entry can contain a description before and after a change.
 	if err := a.holdPage(ctx, c, cur.Limit, 2*rowBytes); err != nil {
 		return requestsHistoryResult{}, err
 	}

@@ -14,9 +14,9 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// hostileDoors are whole requests to what is beside the operations. {target} is where
-// five bytes are awaited, {link} where a file is opened, and {key} the app's.
-func hostileDoors() map[string]struct {
+// hostileRouteRequests returns raw requests to the routes. {target} is the token of a link to
+// upload five bytes, {link} that of a link to download a file, and {key} the app's API key.
+func hostileRouteRequests() map[string]struct {
 	raw    string
 	status int
 	code   string
@@ -81,18 +81,18 @@ func hostileDoors() map[string]struct {
 		"key and a path":           {get("/widget/config/{key}.json/"), 404, "apps.not_found", ""},
 		"POST of settings":         {ask("POST", "/widget/config/{key}.json", five, "words"), 405, "api.method_not_allowed", "GET, HEAD"},
 		"made-up method of a key":  {ask("FETCH", "/widget/config/{key}.json", "", ""), 405, "api.method_not_allowed", "GET, HEAD"},
-		"settings of another door": {get("/widget/{key}.json"), 405, "api.method_not_allowed", "POST"},
+		"settings of another path": {get("/widget/{key}.json"), 405, "api.method_not_allowed", "POST"},
 	}
 }
 
-// TestHostileDoors sends what no decent client sends to where files come and go.
-func TestHostileDoors(t *testing.T) {
+// TestHostileRouteRequests sends malformed and malicious requests to the routes.
+func TestHostileRouteRequests(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, link := withFile(t, at)
 		server := httptest.NewServer(s.api)
 		t.Cleanup(server.Close)
 		s.names["link"] = link
-		for name, c := range hostileDoors() {
+		for name, c := range hostileRouteRequests() {
 			t.Run(name, func(t *testing.T) {
 				_, target := s.announce("key", "a.txt", 5)
 				s.names["target"] = target[strings.LastIndex(target, "/")+1:]
@@ -111,7 +111,7 @@ func TestHostileDoors(t *testing.T) {
 	})
 }
 
-// withFile is a service with a file that is attached, and the token of its link.
+// withFile returns a service with an attached file, and the token of the file's link.
 func withFile(t *testing.T, at storetest.Place) (s *service, link string) {
 	t.Helper()
 	s = newService(t, at)
@@ -120,8 +120,8 @@ func withFile(t *testing.T, at storetest.Place) (s *service, link string) {
 	return s, url[strings.LastIndex(url, "/")+1:]
 }
 
-// TestPartsOfFiles: files and settings come whole, whatever is asked for. That there is no
-// such part, or that a condition is not met, could not be said in the envelope.
+// TestPartsOfFiles: range and conditional requests get the whole file or configuration,
+// because net/http would not answer with an envelope if it refused them.
 func TestPartsOfFiles(t *testing.T) {
 	s, link := withFile(t, storetest.SQLite(t))
 	for _, path := range []string{attachmentPath + link, configPath + s.names["key"] + ".json"} {
@@ -148,16 +148,16 @@ func TestPartsOfFiles(t *testing.T) {
 		r = httptest.NewRequest(http.MethodGet, path, http.NoBody)
 		r.Header.Set("If-None-Match", whole.header.Get("ETag"))
 		if got := serve(s.api, r); got.status != http.StatusNotModified || len(got.body) > 0 {
-			t.Errorf("%s, which is there already: %d %q", path, got.status, got.body)
+			t.Errorf("%s, with a matching ETag: %d %q", path, got.status, got.body)
 		}
 	}
 }
 
-// TestPanicOverFiles is answered with the envelope, and says nothing of the panic.
+// TestPanicOverFiles: after a panic, the answer is an envelope that does not reveal the cause.
 func TestPanicOverFiles(t *testing.T) {
 	s, link := withFile(t, storetest.SQLite(t))
 	_, target := s.announce("key", "a.txt", 5)
-	s.api.Files = new(blob.Store) // which has no bucket
+	s.api.Files = new(blob.Store) // without a bucket, it panics
 	for what, got := range map[string]answer{"sent": s.put(target, strings.NewReader("words")), "opened": s.get(attachmentPath + link)} {
 		if got.status != http.StatusInternalServerError || got.code(t) != "api.internal" || bytes.Contains(got.body, []byte("nil")) {
 			t.Errorf("%s: %d %s", what, got.status, got.body)
@@ -165,15 +165,15 @@ func TestPanicOverFiles(t *testing.T) {
 	}
 }
 
-// TestSlowFiles gets 408 when the next piece of a file does not come, and when the whole
-// takes too long although there is always a next piece.
+// TestSlowFiles: the answer is 408 if the sender of a file pauses for too long, and if the
+// whole file takes too long.
 func TestSlowFiles(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
 	for name, handler := range map[string]http.HandlerFunc{
 		"a piece": func(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(impatient{w}, r) },
 		"the whole": func(w http.ResponseWriter, r *http.Request) {
-			ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second) // of which a busy machine needs some until it reads
+			ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second) // on a busy machine, some of it passes before the body is read
 			defer cancel()
 			s.api.ServeHTTP(w, r.WithContext(ctx))
 		},
@@ -183,7 +183,7 @@ func TestSlowFiles(t *testing.T) {
 			t.Cleanup(server.Close)
 			_, target := s.announce("key", "a.txt", 10<<20)
 			from, to := io.Pipe()
-			defer from.Close() //nolint:errcheck // which ends the sender
+			defer from.Close() //nolint:errcheck // ends the goroutine below
 			go func() {
 				for err := error(nil); err == nil; {
 					_, err = to.Write([]byte("word "))
@@ -202,7 +202,7 @@ func TestSlowFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer response.Body.Close() //nolint:errcheck // it is read
+			defer response.Body.Close() //nolint:errcheck // it was only read
 			body, err := io.ReadAll(response.Body)
 			got := answer{response.StatusCode, response.Header, body}
 			if err != nil || got.status != http.StatusRequestTimeout || got.code(t) != "api.request_timeout" {
@@ -212,7 +212,7 @@ func TestSlowFiles(t *testing.T) {
 	}
 }
 
-// paced reads at each tick.
+// paced reads once per tick.
 type paced struct {
 	from io.Reader
 	tick <-chan time.Time

@@ -16,8 +16,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// hostile are whole requests as they go over the socket. {owner} and {key} are
-// filled in. Each must be answered with the envelope, this status and this code.
+// hostile returns raw requests with the status and the code of the answer, which must be an
+// envelope. {owner} and {key} are replaced.
 func hostile() map[string]struct {
 	raw    string
 	status int
@@ -124,7 +124,7 @@ func manyKeys(n int) string {
 	return b.String()
 }
 
-// raw sends bytes and reads one answer.
+// raw sends text and reads one answer.
 func raw(t testing.TB, address, text string) answer {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
@@ -135,7 +135,7 @@ func raw(t testing.TB, address, text string) answer {
 	if err := conn.SetDeadline(time.Now().Add(storetest.Patience)); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, _ = io.WriteString(conn, text) }() // the server may answer before it has all
+	go func() { _, _ = io.WriteString(conn, text) }() // the server may answer before it has read everything
 	method, _, _ := strings.Cut(text, " ")
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
@@ -149,7 +149,7 @@ func raw(t testing.TB, address, text string) answer {
 	return answer{response.StatusCode, response.Header, body}
 }
 
-// TestHostile sends what no decent client sends.
+// TestHostile sends malformed and malicious requests.
 func TestHostile(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -172,7 +172,7 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// TestSlowBody gets 408 when a body does not come.
+// TestSlowBody: the answer is 408 if the body does not arrive.
 func TestSlowBody(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -185,7 +185,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// impatient makes every deadline one that is over in a moment.
+// impatient is a ResponseWriter whose read deadlines end almost at once.
 type impatient struct{ http.ResponseWriter }
 
 func (w impatient) SetReadDeadline(time.Time) error {
@@ -194,7 +194,7 @@ func (w impatient) SetReadDeadline(time.Time) error {
 
 func (w impatient) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// TestPanic is answered with the envelope, and says nothing of the panic.
+// TestPanic: after a panic, the answer is an envelope that does not reveal the cause.
 func TestPanic(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.api.ops["auth-me"].call = nil
@@ -204,7 +204,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestDatabaseGone answers 503 with Retry-After.
+// TestDatabaseGone: without a database, the answer is 503 with Retry-After.
 func TestDatabaseGone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		clock := storetest.NewClock()
@@ -224,7 +224,7 @@ func TestDatabaseGone(t *testing.T) {
 	})
 }
 
-// TestCORS: widget operations answer any origin, all others none.
+// TestCORS: pages of any origin can call widget operations and no others.
 func TestCORS(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for operation, allowed := range map[string]string{"widget-submit-request": "https://shop.example", "apps-list": "", "nonsense": ""} {

@@ -25,16 +25,16 @@ func bearerToken(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// clientOf is who is at the other end of the connection.
+// clientOf returns the client that sent the call.
 func (a *API) clientOf(r *http.Request) *client {
-	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address counts as one client
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // on error, the zero address, which counts as one client
 	address := peer.Addr().Unmap().WithZone("")
 	forwarded := r.Header.Values("X-Forwarded-For")
 	from := fair.Caller(addressOf(address, forwarded, a.TrustedProxies))
 	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !fair.Within(address, a.TrustedProxies) {
 		a.warnOfProxy(address)
 		if address.IsLoopback() {
-			from = netip.Prefix{} // a proxy forwards somebody who is not on this machine, and not exempt
+			from = netip.Prefix{} // the forwarded client may not be on this machine, so it is not exempt
 		}
 	}
 	return &client{
@@ -45,8 +45,9 @@ func (a *API) clientOf(r *http.Request) *client {
 	}
 }
 
-// warnOfProxy says once for each kind of address what to do about a proxy that nobody has
-// named: a stranger who sends its headers must not use up the warning about a proxy of one's own.
+// warnOfProxy logs a warning that a proxy may be missing in --trusted-proxies, once for each
+// kind of address. A client on the internet that sends forwarding headers must not use up
+// the warning about the operator's own proxy.
 func (a *API) warnOfProxy(address netip.Addr) {
 	once := &a.warned.others
 	switch {
@@ -56,18 +57,20 @@ func (a *API) warnOfProxy(address netip.Addr) {
 		once = &a.warned.private
 	}
 	once.Do(func() {
-		a.Log.Warn("ignoring forwarding headers from an untrusted peer, so all calls through it count as one address; if it is your proxy, start with --trusted-proxies="+address.String(), "peer", address.String())
+		a.Log.Warn("ignoring forwarding headers from an untrusted peer, so all calls through it count as one address; "+
+			"if it is your proxy, start with --trusted-proxies="+address.String(), "peer", address.String())
 	})
 }
 
-// agentOf is the beginning of what the program calls itself, as the databases take it.
+// agentOf returns the first characters of the User-Agent header, as text that both databases
+// can store.
 func agentOf(r *http.Request) string {
 	const most = 200
 	name := []rune(feedback.ToSingleLine(strings.ToValidUTF8(r.UserAgent(), "\uFFFD")))
 	return string(name[:min(len(name), most)])
 }
 
-// newCORS lets pages of any origin make calls with an API key.
+// newCORS allows pages of any origin to make calls with an API key.
 func newCORS() *cors.Cors {
 	return cors.New(cors.Options{
 		AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
@@ -78,19 +81,19 @@ func newCORS() *cors.Cors {
 	})
 }
 
-// isPreflight reports whether a browser asks whether it may make a call.
+// isPreflight reports whether r is a CORS preflight.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// refreshCookie carries a refresh token to the one operation that takes it; an
-// empty one removes the cookie.
+// refreshCookie returns the cookie with a refresh token. Browsers send it only to
+// auth-refresh. If token is empty, the cookie is removed.
 func (a *API) refreshCookie(token string) *http.Cookie {
 	path, secure := "", true
 	if a.PublicURL != nil {
 		path, secure = strings.TrimSuffix(a.PublicURL.Path, "/"), a.PublicURL.Scheme != "http"
 	}
-	cookie := &http.Cookie{ //nolint:gosec // Secure unless the operator says that the service is reached by plain http
+	cookie := &http.Cookie{ //nolint:gosec // Secure unless the operator's public URL is plain http
 		Name: cookieName, Value: token, Path: path + "/api/auth-refresh", MaxAge: int(cookieLife.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
 	}

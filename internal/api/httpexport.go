@@ -10,39 +10,40 @@ import (
 	"gatherkit/internal/store"
 )
 
-// downloadStall is how long the reader of an export or a file may stand still. A proxy
-// that passes on 16 KiB a second and does not buffer takes nothing for up to 90 s, until
-// the system's buffers have room again.
+// downloadStall is how long the reader of an export or a file may pause. A proxy that
+// forwards 16 KiB per second without buffering may read nothing for up to 90 seconds, until
+// there is space in the socket buffers again.
 const downloadStall = 2 * time.Minute
 
-// download answers a link to an export. A refusal is the envelope, as long as nothing
-// has been sent; after that, the connection breaks off, so that nobody takes a part for
-// the whole.
+// download serves a link to an export. Errors are sent as an envelope until the first bytes
+// of the export are sent. After that, download aborts the connection, so that an incomplete
+// file does not look complete.
 func (a *API) download(c *call, token string) {
 	h := c.w.Header()
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
-	if c.r.Method != http.MethodGet { // a HEAD, as from those who look where links lead, must not use it up
+	if c.r.Method != http.MethodGet { // HEAD must not use up the link, because link checkers send it
 		h.Set("Allow", http.MethodGet)
-		a.answer(c, nil, feedback.ErrMethodNotAllowed.With("Links to exports are opened with GET."))
+		a.answer(c, nil, feedback.ErrMethodNotAllowed.With("Use GET to download an export."))
 		return
 	}
-	// Whether the reader is still there shows when something is sent: the server also
-	// ends the request's context when a long download outlasts its time for reading.
+	// The server cancels the request's context after its read timeout, which a download may
+	// exceed. A client that disconnects is noticed when writing fails.
 	ctx := context.WithoutCancel(c.r.Context())
-	// A dead link takes no place, and a good link that finds no free place stays valid.
-	x, err := inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.FindExport(ctx, token) })
+	// Finding the link first ensures that an invalid link takes no place, and that a valid one
+	// stays valid if no place is free.
+	x, err := withTimeout(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.FindExport(ctx, token) })
 	if err != nil {
 		a.answer(c, nil, err)
 		return
 	}
 	place := a.exports.of(holder{x.AccountID, x.SessionID})
 	if !place.TryAcquire(1) {
-		a.answer(c, nil, feedback.ErrUnavailable.With("Too many exports are being downloaded; open the link again once one has finished."))
+		a.answer(c, nil, feedback.ErrUnavailable.With("Too many exports are being downloaded; open the link again when one has finished."))
 		return
 	}
 	defer place.Release(1)
-	x, err = inTime(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.TakeExport(ctx, token) })
+	x, err = withTimeout(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.TakeExport(ctx, token) })
 	if err != nil {
 		a.answer(c, nil, err)
 		return
@@ -54,39 +55,40 @@ func (a *API) download(c *call, token string) {
 		}
 		h.Set("Content-Type", media)
 		h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-		h.Set("X-Accel-Buffering", "no") // nginx would put it all on its disk first
+		h.Set("X-Accel-Buffering", "no") // otherwise nginx would write the whole export to its disk
 	}}
 	err = a.export(ctx, out, x)
 	switch {
 	case err == nil:
-		a.note(c, c.op.name, http.StatusOK, "ok")
+		a.record(c, c.op.name, http.StatusOK, "ok")
 	case !out.begun:
 		a.answer(c, nil, err)
 	default:
 		code, took := "broken_off", time.Since(c.began)
 		a.metrics.observe(c.op.name, code, took)
-		a.Log.Warn("an export broke off", "operation", c.op.name, "code", code, "ms", float64(took.Microseconds())/1000, "request_id", c.requestID, "error", err)
+		a.Log.Warn("an export was not completed", "operation", c.op.name, "code", code, "ms", float64(took.Microseconds())/1000,
+			"request_id", c.requestID, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// export writes an export to its end.
+// export writes a whole export.
 func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (err error) {
-	defer recovered(&err)
-	e := &exporter{API: a, Export: x, to: bufio.NewWriterSize(out, sendPiece), sent: out.flush}
+	defer panicToError(&err)
+	e := &exporter{API: a, Export: x, to: bufio.NewWriterSize(out, sendChunk), send: out.flush}
 	return e.write(ctx)
 }
 
-// exportWriter sends an export piece by piece.
+// exportWriter calls begin before it writes for the first time.
 type exportWriter struct {
 	to    *pacedWriter
-	begin func() // before the first piece
+	begin func()
 	begun bool
 }
 
-func (o *exportWriter) Write(piece []byte) (int, error) {
+func (o *exportWriter) Write(b []byte) (int, error) {
 	o.start()
-	return o.to.Write(piece)
+	return o.to.Write(b)
 }
 
 func (o *exportWriter) flush() error {

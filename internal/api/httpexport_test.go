@@ -25,8 +25,7 @@ func execute(t testing.TB, db *sql.DB, statement string, args ...any) {
 	}
 }
 
-// copies makes n copies of the request that is called {request}, older than it, with the
-// event of its creation each.
+// copies stores n older copies of {request}, each with an event for its creation.
 func (s *service) copies(at storetest.Place, db *sql.DB, n int) {
 	s.t.Helper()
 	series, id := "generate_series(1, %d) AS i(n)", "(lpad(to_hex(%d + n), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid"
@@ -47,7 +46,7 @@ func (s *service) copies(at storetest.Place, db *sql.DB, n int) {
 	execute(s.t, db, "ANALYZE")
 }
 
-// dbID is an id as the databases' own drivers take it.
+// dbID returns an id in the form that the database's driver accepts.
 func dbID(at storetest.Place, id feedback.ID) any {
 	if at.Name == "sqlite" {
 		return id[:]
@@ -55,8 +54,7 @@ func dbID(at storetest.Place, id feedback.ID) any {
 	return id.String()
 }
 
-// reader takes a download as it comes, and looks now and then at how much memory is in
-// use that cannot be freed.
+// reader reads a download and measures the memory in use from time to time.
 type reader struct {
 	header      http.Header
 	status      int
@@ -91,8 +89,8 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestExportMemory: requests of 10 MiB together, one of which has thousands of votes
-// and comments, take no more memory than a few do.
+// TestExportMemory: an export of more than 10 MiB, including a request with thousands of
+// votes and comments, uses at most 4 MiB of memory.
 func TestExportMemory(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
 		const most, size, hot = 4 << 20, 3000, 3000
@@ -126,7 +124,7 @@ func TestExportMemory(t *testing.T) {
 			if r.lines != want || r.sent < size*len(long) || int64(r.peak)-int64(before) > most {
 				t.Errorf("%s: status %d, %d lines, %d bytes; %d bytes of memory at the peak", format, r.status, r.lines, r.sent, int64(r.peak)-int64(before))
 			}
-			// A part may lie across two pieces, a few of them do.
+			// Some parts are split between two writes and are not counted.
 			for part, n := range r.parts {
 				if format == "jsonl" && (n > hot || n < hot-hot/100) {
 					t.Errorf("%d of %s, want %d", n, part, hot)
@@ -136,8 +134,8 @@ func TestExportMemory(t *testing.T) {
 	})
 }
 
-// TestExportOutlastsTheServersTime: the server gives an answer a minute, here a
-// millisecond; an export takes as long as it is read.
+// TestExportOutlastsTheServersTime: the timeouts of the server do not end an export as long
+// as the client reads it. The server's write timeout is a minute, but a millisecond here.
 func TestExportOutlastsTheServersTime(t *testing.T) {
 	at := storetest.SQLite(t)
 	s := newService(t, at)
@@ -164,8 +162,8 @@ func TestExportOutlastsTheServersTime(t *testing.T) {
 	}
 }
 
-// TestExportBreaksOff: when something fails in the middle, the reader sees that the
-// download is not whole; when it fails at the beginning, it is refused as any call is.
+// TestExportBreaksOff: if an export fails in the middle, the client notices that the download
+// is incomplete. If it fails at the start, the answer is an envelope.
 func TestExportBreaksOff(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, db := newService(t, at), at.Raw(t)
@@ -173,7 +171,7 @@ func TestExportBreaksOff(t *testing.T) {
 		s.copies(at, db, 2*exportPage)
 		server := httptest.NewServer(s.api)
 		defer server.Close()
-		// A row that cannot be read, at the end of the last page.
+		// This row, at the end of the last page, cannot be read.
 		execute(t, db, "UPDATE requests SET tags = '{' WHERE id = (SELECT id FROM requests ORDER BY id LIMIT 1)")
 		for _, format := range []string{"csv", "jsonl"} {
 			response, err := http.Get(server.URL + s.link(`{"format":"`+format+`"}`))
@@ -196,25 +194,25 @@ func TestExportBreaksOff(t *testing.T) {
 	})
 }
 
-// TestExportWhileItChanges: requests come, go and change while an export is read: what
-// was there and stays is in it once, and nothing is in it twice.
+// TestExportWhileItChanges: if requests are added, removed and changed during an export, it
+// contains those that existed all the time exactly once, and none twice.
 func TestExportWhileItChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, db := newService(t, at), at.Raw(t)
 		s.names["request"] = s.submit("Dark mode")
 		s.copies(at, db, 4*exportPage)
-		var all []string
+		var ids []string
 		rows, err := db.QueryContext(t.Context(), "SELECT id FROM requests ORDER BY id DESC")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+		defer rows.Close() //nolint:errcheck // rows.Err is checked below
 		for rows.Next() {
 			var id feedback.ID
 			if err := rows.Scan(&id); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, id.String())
+			ids = append(ids, id.String())
 		}
 		if err := rows.Err(); err != nil {
 			t.Fatal(err)
@@ -224,17 +222,17 @@ func TestExportWhileItChanges(t *testing.T) {
 			gone := map[string]bool{}
 			r.meddle = func(n int) {
 				s.submit("New")
-				s.must("votes-add", "member", `{"request_id":"`+all[len(all)-2]+`","email":"`+fmt.Sprint(format, n)+`@example.com"}`)
-				s.must("requests-update", "member", `{"id":"`+all[n]+`","title":"Changed"}`)
-				if last := all[len(all)-10-n]; len(gone) < 3 {
+				s.must("votes-add", "member", `{"request_id":"`+ids[len(ids)-2]+`","email":"`+fmt.Sprint(format, n)+`@example.com"}`)
+				s.must("requests-update", "member", `{"id":"`+ids[n]+`","title":"Changed"}`)
+				if last := ids[len(ids)-10-n]; len(gone) < 3 {
 					s.must("requests-delete", "member", `{"id":"`+last+`"}`)
 					gone[last] = true
 				}
 			}
 			s.api.ServeHTTP(r, httptest.NewRequest(http.MethodGet, s.link(`{"format":"`+format+`"}`), http.NoBody))
 			text := r.text.String()
-			for _, id := range all[1:] {
-				n := strings.Count(text, "\n\""+id+"\",") // as a row begins
+			for _, id := range ids[1:] {
+				n := strings.Count(text, "\n\""+id+"\",") // the start of a row
 				if format == "jsonl" {
 					n = strings.Count(text, `{"request":{"id":"`+id+`"`)
 				}
@@ -252,7 +250,7 @@ func TestExportWhileItChanges(t *testing.T) {
 	})
 }
 
-// meddler changes something each time that a piece of a download comes.
+// meddler makes a change whenever it receives a part of a download.
 type meddler struct {
 	reader
 	text   bytes.Buffer

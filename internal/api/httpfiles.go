@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// maxUploads is how many files come in at once: a quarter of them from one address,
+	// maxUploads is the number of concurrent uploads: a quarter of them from one address,
 	// half from one network, and three quarters for one account.
 	maxUploads = 64
-	// uploadStall is how long the sender of a file may stand still.
+	// uploadStall is how long the sender of a file may pause.
 	uploadStall = 30 * time.Second
 )
 
-// upload takes a file's bytes to where it waits to be attached. Sent again, as the answer
-// was lost, it is answered alike.
+// upload serves a link to upload a file. A repeated upload gets the same answer as the
+// first one, in case that was lost.
 func (a *API) upload(c *call, token string) {
 	a.cors.HandlerFunc(c.w, c.r)
 	if isPreflight(c.r) {
@@ -36,12 +36,12 @@ func (a *API) upload(c *call, token string) {
 }
 
 func (a *API) receive(c *call, token string) (err error) {
-	defer recovered(&err)
+	defer panicToError(&err)
 	if c.r.Method != http.MethodPut {
 		c.w.Header().Set("Allow", http.MethodPut)
-		return feedback.ErrMethodNotAllowed.With("Files are sent with PUT.")
+		return feedback.ErrMethodNotAllowed.With("Use PUT to send a file.")
 	}
-	link, ok := parseLink(a.linkKey, toSend, token, a.Now())
+	link, ok := parseLink(a.linkKey, forUpload, token, a.Now())
 	if !ok || a.Files == nil {
 		return feedback.ErrUploadNotFound
 	}
@@ -50,19 +50,19 @@ func (a *API) receive(c *call, token string) (err error) {
 		return err
 	}
 	defer release()
-	// By when the link says that the bytes can be sent, they have to be here.
+	// The whole file must arrive before the link expires.
 	ctx, cancel := context.WithTimeout(c.r.Context(), link.until.Std().Sub(a.Now()))
 	defer cancel()
-	u, err := inTime(ctx, func(ctx context.Context) (feedback.Upload, error) {
+	u, err := withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
 		return a.Store.Upload(ctx, link.accountID, link.fileID)
 	})
 	if err != nil {
 		return err
 	}
-	body := newPieces(io.LimitReader(c.r.Body, u.Size+1), c.w)
-	body.pace.until, _ = ctx.Deadline() // which a read of the body does not see
-	come := u.Ready || u.RequestID != nil
-	if come {
+	body := newPacedReader(io.LimitReader(c.r.Body, u.Size+1), c.w)
+	body.pace.until, _ = ctx.Deadline() // because reading the body ignores ctx
+	stored := u.Ready || u.RequestID != nil
+	if stored {
 		_, err = io.Copy(io.Discard, body)
 	} else {
 		err = a.Files.Receive(ctx, u.ID, body)
@@ -71,116 +71,116 @@ func (a *API) receive(c *call, token string) (err error) {
 	case errors.Is(body.err, os.ErrDeadlineExceeded):
 		return feedback.ErrRequestTimeout
 	case body.err != nil:
-		return feedback.ErrInvalidFile.With("The file broke off before its end.")
-	case err != nil || come:
+		return feedback.ErrInvalidFile.With("The connection was closed before the whole file arrived.")
+	case err != nil || stored:
 		return err
 	}
 	return a.acceptFile(ctx, link.accountID, u)
 }
 
-// sendingPlaces are the places for files that come in at once.
-type sendingPlaces struct {
+// uploadPlaces are the places for concurrent uploads.
+type uploadPlaces struct {
 	callers, networks *fair.Pool[netip.Prefix]
 	accounts          *fair.Pool[feedback.ID]
 }
 
-func newSendingPlaces() sendingPlaces {
-	return sendingPlaces{
+func newUploadPlaces() uploadPlaces {
+	return uploadPlaces{
 		fair.New[netip.Prefix](math.MaxInt64, maxUploads/4), fair.New[netip.Prefix](math.MaxInt64, maxUploads/2),
 		fair.New[feedback.ID](maxUploads, maxUploads*3/4),
 	}
 }
 
-// of returns the claim of a caller that sends a file to an account.
-func (p sendingPlaces) of(caller netip.Prefix, account feedback.ID) fair.Claims {
+// of returns the claims of a caller that uploads a file to an account.
+func (p uploadPlaces) of(caller netip.Prefix, account feedback.ID) fair.Claims {
 	return fair.Claims{p.callers.For(caller), p.networks.For(fair.Network(caller)), p.accounts.For(account)}
 }
 
-// wait waits for a place, for as long as a call may take. A sender that waits for its own
-// share takes nothing from its network's and its account's meanwhile.
-func (p sendingPlaces) wait(ctx context.Context, caller netip.Prefix, account feedback.ID) (release func(), err error) {
+// wait waits for a place for at most callTime. A caller that waits for its own share does
+// not use up the shares of its network and account meanwhile.
+func (p uploadPlaces) wait(ctx context.Context, caller netip.Prefix, account feedback.ID) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	claims := p.of(caller, account)
 	if claims.Acquire(ctx, 1) != nil {
-		return nil, feedback.ErrUnavailable.With("Too many files are being sent at once; send this one again shortly.")
+		return nil, feedback.ErrUnavailable.With("Too many files are being uploaded; send this one again shortly.")
 	}
 	return func() { claims.Release(1) }, nil
 }
 
-// pieces reads a body that has to keep the pace.
-type pieces struct {
+// pacedReader reads a body from a client that must not be too slow.
+type pacedReader struct {
 	from    io.Reader
 	control *http.ResponseController
 	pace    pace
-	err     error // that ended it before its end
+	err     error // the first error other than io.EOF
 }
 
-func newPieces(from io.Reader, w http.ResponseWriter) *pieces {
-	return &pieces{from: from, control: http.NewResponseController(w), pace: newPace(uploadStall)}
+func newPacedReader(from io.Reader, w http.ResponseWriter) *pacedReader {
+	return &pacedReader{from: from, control: http.NewResponseController(w), pace: newPace(uploadStall)}
 }
 
-func (p *pieces) Read(b []byte) (int, error) {
+// Read implements io.Reader.
+func (r *pacedReader) Read(b []byte) (int, error) {
 	began := time.Now()
-	last := p.pace.deadline(began)
-	if err := unlessUnsupported(errors.Join(p.control.SetReadDeadline(last), p.control.SetWriteDeadline(last.Add(uploadStall)))); err != nil {
+	deadline := r.pace.deadline(began)
+	err := errors.Join(r.control.SetReadDeadline(deadline), r.control.SetWriteDeadline(deadline.Add(uploadStall)))
+	if err := unlessUnsupported(err); err != nil {
 		return 0, err
 	}
-	n, err := p.from.Read(b)
-	p.pace.passed(n, time.Since(began))
+	n, err := r.from.Read(b)
+	r.pace.transferred(n, time.Since(began))
 	if err != nil && !errors.Is(err, io.EOF) {
-		p.err = err
+		r.err = err
 	}
 	return n, err
 }
 
-// attachment sends a file. It comes from somebody unknown, so browsers are told to keep
-// it and not to show it, to believe its type, and to run nothing in it.
+// attachment serves a link to download a file. Files come from strangers, so the headers
+// tell browsers to save the file instead of showing it, not to guess its type, and not to
+// run anything in it.
 func (a *API) attachment(c *call, token string) {
 	u, file, err := a.openFile(c, token)
 	if err != nil {
 		a.answer(c, nil, err)
 		return
 	}
-	defer file.Close() //nolint:errcheck // it was read
+	defer file.Close() //nolint:errcheck // the file was only read
 	h := c.w.Header()
 	h.Set("Content-Type", u.ContentType)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": feedback.SafeFilename(u.Filename, u.ContentType)}))
+	name := feedback.SafeFilename(u.Filename, u.ContentType)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "same-site")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Set("ETag", `"`+u.ID.String()+`"`)
 	c.w = newPacedWriter(c.w, downloadStall)
-	a.serveWhole(c, file)
+	a.serveContent(c, file)
 }
 
 func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSeekCloser, err error) {
-	defer recovered(&err)
-	if err := a.mustRead(c); err != nil {
+	defer panicToError(&err)
+	if err := a.requireGET(c); err != nil {
 		return feedback.Upload{}, nil, err
 	}
-	link, ok := parseLink(a.linkKey, toDownload, token, a.Now())
+	link, ok := parseLink(a.linkKey, forDownload, token, a.Now())
 	if !ok || a.Files == nil {
 		return feedback.Upload{}, nil, feedback.ErrUploadNotFound
 	}
 	ctx := c.r.Context()
-	u, err = inTime(ctx, func(ctx context.Context) (feedback.Upload, error) {
+	u, err = withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
 		return a.Store.Upload(ctx, link.accountID, link.fileID)
 	})
-	if err != nil || u.RequestID == nil {
-		return u, nil, errOr(err, feedback.ErrUploadNotFound)
+	if err == nil && u.RequestID == nil {
+		err = feedback.ErrUploadNotFound
+	}
+	if err != nil {
+		return u, nil, err
 	}
 	file, err = a.Files.Open(ctx, u.ID)
 	if errors.Is(err, blob.ErrNotFound) {
 		err = feedback.ErrUploadNotFound
 	}
 	return u, file, err
-}
-
-func errOr(err, other error) error {
-	if err == nil {
-		return other
-	}
-	return err
 }

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// minRate is how fast a body or a download must pass, in bytes a second: half of what a
-// slow mobile line carries.
+// minRate is the minimum rate of an upload or a download, in bytes per second: half of that
+// of a slow mobile connection.
 const minRate = 8 << 10
 
-// sendPiece is how many bytes are sent before the next deadline is set.
-const sendPiece = 32 << 10
+// sendChunk is the number of bytes that are sent with one deadline.
+const sendChunk = 32 << 10
 
-// pace bounds how long a peer may keep a transfer waiting. It has some time, each byte
-// that passes gives it more, up to what it had at first, and only waiting for it uses
-// time up: reading from the database or writing to the disk does not.
+// pace limits how long a client may delay a transfer. The client has a budget of waiting
+// time. Each byte transferred adds to the budget, up to its initial size. Only waiting for
+// the client uses it up, not the database or the disk.
 type pace struct {
 	most, left time.Duration
-	until      time.Time // the end, however fast it is; zero for none
+	until      time.Time // absolute deadline; zero for none
 }
 
 func newPace(most time.Duration) pace { return pace{most: most, left: most} }
 
-// deadline is by when something has to pass.
+// deadline returns the time by which the next bytes must be transferred.
 func (p *pace) deadline(now time.Time) time.Time {
 	at := now.Add(p.left)
 	if !p.until.IsZero() && at.After(p.until) {
@@ -32,12 +32,12 @@ func (p *pace) deadline(now time.Time) time.Time {
 	return at
 }
 
-// passed notes that n bytes have passed, for which the service has waited.
-func (p *pace) passed(n int, waited time.Duration) {
+// transferred records that n bytes were transferred after waiting for the client.
+func (p *pace) transferred(n int, waited time.Duration) {
 	p.left = min(p.most, p.left-waited+time.Duration(n)*time.Second/minRate)
 }
 
-// pacedWriter sends to a reader that has to keep the pace.
+// pacedWriter writes to a client that must not be too slow.
 type pacedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -52,13 +52,13 @@ func newPacedWriter(w http.ResponseWriter, stall time.Duration) *pacedWriter {
 func (w *pacedWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var sent int
-		sent, err = w.timed(func() (int, error) { return w.ResponseWriter.Write(b[n:min(n+sendPiece, len(b))]) })
+		sent, err = w.timed(func() (int, error) { return w.ResponseWriter.Write(b[n:min(n+sendChunk, len(b))]) })
 		n += sent
 	}
 	return n, err
 }
 
-// flush sends what is still buffered.
+// flush sends buffered bytes.
 func (w *pacedWriter) flush() error {
 	_, err := w.timed(func() (int, error) { return 0, unlessUnsupported(w.control.Flush()) })
 	return err
@@ -70,11 +70,12 @@ func (w *pacedWriter) timed(send func() (int, error)) (int, error) {
 		return 0, err
 	}
 	n, err := send()
-	w.pace.passed(n, time.Since(began))
+	w.pace.transferred(n, time.Since(began))
 	return n, err
 }
 
-// unlessUnsupported drops what ResponseWriters of tests say that have no deadlines.
+// unlessUnsupported returns nil for http.ErrNotSupported, because the ResponseWriters of
+// tests have no deadlines.
 func unlessUnsupported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

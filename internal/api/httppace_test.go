@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// wire is a ResponseWriter on a connection, as the server's is.
+// wire is a ResponseWriter with a connection.
 type wire struct {
 	net.Conn
 	*httptest.ResponseRecorder
@@ -22,14 +22,14 @@ type wire struct {
 
 func (w wire) Write(b []byte) (int, error) { return w.Conn.Write(b) }
 
-// linked connects a peer with a wire, in a bubble of synctest.
+// linked connects a peer to a wire, in a synctest bubble.
 func linked(t *testing.T) (w wire, peer net.Conn) {
 	ours, peer := net.Pipe()
 	t.Cleanup(func() { _ = ours.Close(); _ = peer.Close() })
 	return wire{ours, httptest.NewRecorder()}, peer
 }
 
-// trickle takes or gives a piece at a time, with a pause before each, until it fails.
+// trickle transfers one part at a time, each after a pause, until it fails.
 func trickle(t *testing.T, pause time.Duration, piece func() error) {
 	for {
 		select {
@@ -43,12 +43,12 @@ func trickle(t *testing.T, pause time.Duration, piece func() error) {
 	}
 }
 
-// TestPaceOfSenders sends files of 10 MiB at several speeds.
+// TestPaceOfSenders sends files of 10 MiB at different rates.
 func TestPaceOfSenders(t *testing.T) {
 	for name, test := range map[string]struct {
 		piece  int
 		pause  time.Duration
-		within time.Duration // in which they end
+		within time.Duration // in which the transfer ends
 		whole  bool
 	}{
 		"nothing":             {0, time.Hour, 30 * time.Second, false},
@@ -62,7 +62,7 @@ func TestPaceOfSenders(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, peer := linked(t)
 				const size = 10 << 20
-				body, began := newPieces(io.LimitReader(w.Conn, size), w), time.Now()
+				body, began := newPacedReader(io.LimitReader(w.Conn, size), w), time.Now()
 				body.pace.until = began.Add(15 * time.Minute)
 				go trickle(t, test.pause, func() error { _, err := peer.Write(make([]byte, test.piece)); return err })
 				n, err := io.Copy(io.Discard, body)
@@ -78,11 +78,11 @@ func TestPaceOfSenders(t *testing.T) {
 	}
 }
 
-// TestPaceEnds: however fast bytes come, there is an end.
+// TestPaceEnds: a fast transfer ends at the absolute deadline.
 func TestPaceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, peer := linked(t)
-		body, began := newPieces(w.Conn, w), time.Now()
+		body, began := newPacedReader(w.Conn, w), time.Now()
 		body.pace.until = began.Add(time.Minute)
 		go trickle(t, time.Second, func() error { _, err := peer.Write(make([]byte, 64<<10)); return err })
 		n, err := io.Copy(io.Discard, body)
@@ -93,8 +93,8 @@ func TestPaceEnds(t *testing.T) {
 	})
 }
 
-// TestPaceOfReaders sends 10 MiB to readers of several speeds. The service needs a while
-// for each part, which is not the reader's fault.
+// TestPaceOfReaders sends 10 MiB to readers with different rates. The time that the service
+// needs for each part does not count.
 func TestPaceOfReaders(t *testing.T) {
 	for name, test := range map[string]struct {
 		piece  int
@@ -133,10 +133,10 @@ func TestPaceOfReaders(t *testing.T) {
 	}
 }
 
-// timed is a ResponseWriter that remembers its deadlines.
+// timed is a ResponseWriter that records its deadlines.
 type timed struct {
 	*httptest.ResponseRecorder
-	reads, writes []time.Duration // from the moments in which they were set
+	reads, writes []time.Duration // relative to the time when they were set
 }
 
 func (w *timed) SetReadDeadline(at time.Time) error {
@@ -149,13 +149,13 @@ func (w *timed) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// between reports whether there were deadlines, all of them in a range.
+// between reports whether there are deadlines and all of them are in a range.
 func between(deadlines []time.Duration, least, most time.Duration) bool {
 	return len(deadlines) > 0 && slices.Min(deadlines) >= least && slices.Max(deadlines) <= most
 }
 
-// TestWhoHasToKeepPace: pages, files and exports are sent with deadlines.
-func TestWhoHasToKeepPace(t *testing.T) {
+// TestPacedAnswers: pages, files and exports are sent with deadlines.
+func TestPacedAnswers(t *testing.T) {
 	s := longPages(t)
 	s.allowFiles(true)
 	file := s.file(requestID(t, s.submitWith(`"`+s.send("key", "a.txt", "words")+`"`)))

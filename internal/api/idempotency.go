@@ -10,11 +10,11 @@ import (
 	"gatherkit/internal/store"
 )
 
-// storedKey is the form in which the store knows an idempotency key. The API key is public,
-// so a page of a stranger could take predictable keys of the app's backend. Keys of pages
-// are therefore kept apart from all others: with the prefix they are longer than any key
-// that can be sent. Random UUIDs, which the widget uses, cannot be guessed and stay as they
-// are, so that versions before find them, too.
+// storedKey returns the form in which an idempotency key is stored. The API key is public,
+// so a stranger's page could use up predictable keys of the app's backend. The keys of pages
+// are therefore hashed and get a prefix, which makes them longer than any key that a backend
+// can send. Random UUIDs, which the widget sends, cannot be guessed. They are stored
+// unchanged, so that older versions of the service find them.
 func storedKey(origin, key string) string {
 	id, err := feedback.ParseID(key)
 	if key == "" || origin == "" || err == nil && id[6]>>4 == 4 {
@@ -24,16 +24,16 @@ func storedKey(origin, key string) string {
 	return "page:" + hex.EncodeToString(sum[:])
 }
 
-// submittedBefore looks for the submission that the key of sub, which was sent as key, has
-// stored. It returns false when there is none, and ErrIdempotencyMismatch when its content
-// was another.
-func (a *API) submittedBefore(ctx context.Context, sub store.Submission, key string) (feedback.Request, bool, error) {
+// findSubmission returns the request that was stored with the idempotency key of sub, and
+// whether there is one. key is the key as it was sent. It returns ErrIdempotencyMismatch if
+// the request has different content.
+func (a *API) findSubmission(ctx context.Context, sub store.Submission, key string) (feedback.Request, bool, error) {
 	first, found, err := a.Store.Submitted(ctx, sub)
 	if err != nil || found || sub.IdempotencyKey == key {
 		return first, found, err
 	}
-	// Versions before stored the keys of pages as they were sent. A key with other content
-	// may be somebody else's.
+	// Older versions stored the keys of pages unchanged. If the content differs, somebody else
+	// may have used the same key.
 	sub.IdempotencyKey = key
 	if first, found, err = a.Store.Submitted(ctx, sub); errors.Is(err, feedback.ErrIdempotencyMismatch) {
 		return first, false, nil

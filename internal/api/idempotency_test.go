@@ -10,7 +10,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// submitFrom submits as a page of an origin does, or as a program when it is "".
+// submitFrom makes a submission as a page of an origin, or as a program if origin is "".
 func (s *service) submitFrom(origin, title, key string) answer {
 	s.t.Helper()
 	r := s.request("widget-submit-request", "key", fmt.Sprintf(`{"title":%q,"description":"","idempotency_key":%q}`, title, key))
@@ -20,7 +20,7 @@ func (s *service) submitFrom(origin, title, key string) answer {
 	return serve(s.api, r)
 }
 
-// TestKeysOfPages: a page of a stranger cannot take the keys of the app's backend.
+// TestKeysOfPages: a stranger's page cannot use up keys of the app's backend.
 func TestKeysOfPages(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -50,17 +50,18 @@ func TestKeysOfPages(t *testing.T) {
 	})
 }
 
-// TestKeysOfVersionsBefore: what pages have sent before an upgrade is not stored again after it.
-func TestKeysOfVersionsBefore(t *testing.T) {
+// TestKeysOfOlderVersions: a submission that a page sent before an upgrade is not stored again
+// after it.
+func TestKeysOfOlderVersions(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
-	first := requestID(t, s.submitFrom("", "Dark mode", "k")) // stored as versions before stored those of pages
+	first := requestID(t, s.submitFrom("", "Dark mode", "k")) // stored like a page's key in older versions
 	if again := requestID(t, s.submitFrom("https://a.example", "Dark mode", "k")); again != first {
 		t.Errorf("stored again as %s, was %s", again, first)
 	}
 }
 
-// TestRandomKeys are the same for pages and programs, and stored as they are sent: during an
-// upgrade versions before must find them.
+// TestRandomKeys: random keys are the same for pages and programs. They are stored unchanged,
+// so that older versions find them during an upgrade.
 func TestRandomKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -74,7 +75,7 @@ func TestRandomKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer rows.Close() //nolint:errcheck // rows.Err has what matters
+		defer rows.Close() //nolint:errcheck // rows.Err is checked
 		var keys []string
 		for rows.Next() {
 			var key string
@@ -83,14 +84,15 @@ func TestRandomKeys(t *testing.T) {
 			}
 			keys = append(keys, key)
 		}
-		// A key of 64 characters at most is what can be sent.
+		// Clients can send keys of at most 64 characters.
 		if rows.Err() != nil || len(keys) != 2 || keys[0] != random || !strings.HasPrefix(keys[1], "page:") || len(keys[1]) <= 64 {
 			t.Errorf("%q, %v", keys, rows.Err())
 		}
 	})
 }
 
-// TestKeysOfPagesAtOnce: however often a page sends at once, one request is stored.
+// TestKeysOfPagesAtOnce: of many concurrent submissions of a page with the same key, one is
+// stored.
 func TestKeysOfPagesAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)

@@ -17,7 +17,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// signed is an identity token as a customer's backend makes it.
+// signed returns an identity token, signed as a customer's backend would.
 func signed(t testing.TB, secret, claims string) string {
 	t.Helper()
 	return signedBy(t, jwt.SigningMethodHS256, []byte(secret), claims)
@@ -36,7 +36,7 @@ func signedBy(t testing.TB, method jwt.SigningMethod, key any, claims string) st
 	return token
 }
 
-// byHand is a token of three parts as they are, whose signature is right for the secret.
+// byHand returns a token with the given header and claims, and a valid signature.
 func byHand(t testing.TB, secret, header, claims string) string {
 	t.Helper()
 	encode := base64.RawURLEncoding.EncodeToString
@@ -58,13 +58,13 @@ var (
 	testNow   = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// claimsWith are right claims, with one that is added or takes another's place.
+// claimsWith returns valid claims with one of them added or replaced.
 func claimsWith(more string) string {
 	return fmt.Sprintf(`{"sub":"42","exp":%d%s}`, testNow.Add(time.Minute).Unix(), more)
 }
 
-// TestIdentity: only tokens that one of the secrets has signed by HS256, and that end,
-// are good; and a token that has expired is told from one that is wrong.
+// TestIdentity: only tokens that expire and are signed with HS256 and one of the secrets are
+// accepted, and expired tokens have their own error.
 func TestIdentity(t *testing.T) {
 	at := func(d time.Duration) int64 { return testNow.Add(d).Unix() }
 	good := claimsWith("")
@@ -163,7 +163,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestIdentityWithoutSecret: an app that has no secret takes no token.
+// TestIdentityWithoutSecret: an app without a secret accepts no tokens.
 func TestIdentityWithoutSecret(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for _, secret := range []string{"", s.names["key"], "x"} {
@@ -174,8 +174,8 @@ func TestIdentityWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestIdentityOfSubmission: the token's person is the submitter, whatever the page says;
-// a repeated submission is answered whatever has become of its token.
+// TestIdentityOfSubmission: the token determines the submitter, not the page. A repeated
+// submission is answered even if the token is no longer valid.
 func TestIdentityOfSubmission(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -219,7 +219,7 @@ func TestIdentityOfSubmission(t *testing.T) {
 			t.Errorf("too long: %s", got.body)
 		}
 
-		// An e-mail that is required must be the verified person's.
+		// If an e-mail is required, the token must contain it.
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"widget":{"require_email":true}}}`))
 		exp = s.clock.Now().Add(time.Minute).Unix()
 		if got := submit("d", "T", signed(t, secret, fmt.Sprintf(`{"sub":"42","exp":%d}`, exp))); got.code(t) != "widget.invalid_email" {
@@ -232,8 +232,8 @@ func TestIdentityOfSubmission(t *testing.T) {
 	})
 }
 
-// TestIdentityOfVote: a verified person has one vote, from whatever browser, and it is
-// neither that of a browser nor that of somebody who gives the same e-mail or id.
+// TestIdentityOfVote: a verified person has one vote from all browsers. It is separate from
+// the votes of browsers and of unverified people with the same e-mail or id.
 func TestIdentityOfVote(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -252,9 +252,9 @@ func TestIdentityOfVote(t *testing.T) {
 			more  string
 			votes int
 		}{
-			{by("42"), 1}, // who has submitted it
+			{by("42"), 1}, // the submitter
 			{by("42") + browser(1), 1},
-			{by("43") + browser(1), 2}, // another one in the same browser
+			{by("43") + browser(1), 2}, // another person in the same browser
 			{by("43") + browser(2), 2},
 			{browser(1), 3},
 			{by("43") + `,"remove":true` + browser(1), 2},
@@ -281,13 +281,13 @@ func TestIdentityOfVote(t *testing.T) {
 	})
 }
 
-// TestRotation: the secret before is good for 24 hours, and there is one only.
+// TestRotation: the previous secret stays valid for 24 hours, and there is only one.
 func TestRotation(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		var secrets []string
 		account, app := testID(t, s.names["account"]), testID(t, s.names["app"])
-		ask := func(rotate bool) { // the users' tokens do not last that long
+		ask := func(rotate bool) { // the users' tokens expire earlier than the secret
 			secret, err := s.store.MakeIdentitySecret(t.Context(), account, app, feedback.Command(), rotate)
 			if err != nil {
 				t.Fatal(err)
@@ -327,8 +327,8 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// FuzzIdentity: whatever a token is, it is refused unless a secret has signed it; and
-// the claims of one that is signed make a person who can be stored, or a refusal.
+// FuzzIdentity: a token that is not signed with a secret is refused. The claims of a signed
+// token are refused or describe a person who can be stored.
 func FuzzIdentity(f *testing.F) {
 	for _, claims := range []string{
 		claimsWith(""), claimsWith(`,"aud":["x"],"nbf":1e300,"iat":-1`), `{"sub":"42","exp":1e308}`, `{"sub":"\ud800","exp":9999999999}`,

@@ -14,41 +14,41 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// This file alone knows the JSON library. It is the one that becomes
-// encoding/json/v2 of the standard library, and refuses what the first version
-// lets pass: duplicate names, invalid UTF-8 and members that differ in case.
+// Only this file uses the JSON library, go-json-experiment, which becomes encoding/json/v2
+// of the standard library. Unlike encoding/json, it refuses duplicate names, invalid UTF-8
+// and names in another case.
 
-// reading is a body on its way to becoming values. It follows the schema, so that a
-// body never becomes more values than the schema accepts: the rest is checked for its
-// syntax and dropped, and what remains of it makes validate refuse the body.
-type reading struct {
+// bodyDecoder decodes a body. It follows the schema, so that a body never becomes more
+// values than the schema accepts. For the rest, it only checks the syntax, and keeps enough
+// for validate to refuse the body.
+type bodyDecoder struct {
 	*params
 	object  map[string]any
-	texts   map[string]jsontext.Value // free-form objects as they were sent: their numbers would lose digits otherwise
-	cleared []string                  // the parameters that null clears
-	unknown *string                   // the first unknown parameter in alphabetical order
-	faults  faults
-	field   string // the parameter that is being read
+	texts   map[string]jsontext.Value // free-form objects as they were sent, so that numbers keep all digits
+	cleared []string                  // parameters that null clears
+	unknown *string                   // first unknown parameter in alphabetical order
+	invalid invalidFields
+	field   string // parameter that is being decoded
 }
 
-// misfit stands for an array or an object where the schema accepts none. No schema
+// mismatch replaces an array or an object that the schema does not accept. No schema
 // accepts it.
-type misfit struct{}
+type mismatch struct{}
 
-// maxFreeForm is the most bytes of an object without a schema that are looked into.
-// Its 8 KiB count without white space and escapes, of which \u00e9 takes six bytes
-// for a character.
+// maxFreeForm is the maximum number of bytes of a free-form object that is decoded. The
+// limit of 8 KiB does not count white space and escapes, and an escape such as \u00e9 takes
+// six bytes for one character.
 const maxFreeForm = 6 * 8 << 10
 
 // maxInteger is the largest integer up to which JSON numbers are exact (RFC 8259).
 const maxInteger = 1<<53 - 1
 
-var errNoObject = errors.New("the body is no object")
+var errNotObject = errors.New("the body is not an object")
 
-// read reads a body that must be one JSON object; an empty body is {}. It refuses
-// with ErrInvalidJSON.
-func (p *params) read(body []byte) (*reading, error) {
-	r := &reading{params: p, object: map[string]any{}, faults: faults{}}
+// read decodes a body that must be one JSON object; an empty body is {}. It returns
+// ErrInvalidJSON if it is not.
+func (p *params) read(body []byte) (*bodyDecoder, error) {
+	r := &bodyDecoder{params: p, object: map[string]any{}, invalid: invalidFields{}}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return r, nil
 	}
@@ -58,10 +58,10 @@ func (p *params) read(body []byte) (*reading, error) {
 	return r, nil
 }
 
-// UnmarshalJSONFrom reads the parameters.
-func (r *reading) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+// UnmarshalJSONFrom implements jsonx.UnmarshalerFrom.
+func (r *bodyDecoder) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() != '{' {
-		return errNoObject
+		return errNotObject
 	}
 	return eachMember(d, func(name string) error {
 		schema := r.schema.Properties[name]
@@ -73,7 +73,7 @@ func (r *reading) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		}
 		r.field = name
 		v, err := r.value(d, schema)
-		if v != nil { // null is absent
+		if v != nil { // null counts as omitted
 			r.object[name] = v
 		} else if r.clears[name] {
 			r.cleared = append(r.cleared, name)
@@ -82,15 +82,15 @@ func (r *reading) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	})
 }
 
-// value reads what the schema accepts of the next value.
-func (r *reading) value(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
+// value decodes the next value as far as the schema accepts it.
+func (r *bodyDecoder) value(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
 	schema = r.resolve(schema)
 	switch d.PeekKind() {
 	case '{':
 		switch schema := alternative(schema, huma.TypeObject); {
 		case schema == nil:
-			return misfit{}, d.SkipValue()
-		case freeForm(schema):
+			return mismatch{}, d.SkipValue()
+		case isFreeForm(schema):
 			return r.freeForm(d)
 		default:
 			return r.members(d, schema)
@@ -98,7 +98,7 @@ func (r *reading) value(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
 	case '[':
 		schema = alternative(schema, huma.TypeArray)
 		if schema == nil {
-			return misfit{}, d.SkipValue()
+			return mismatch{}, d.SkipValue()
 		}
 		return r.items(d, schema)
 	}
@@ -108,13 +108,13 @@ func (r *reading) value(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
 	}
 	switch token.Kind() {
 	case '"':
-		text, ok := cleaned(token.String(), r.verbatim[r.field])
+		text, ok := cleanText(token.String(), r.verbatim[r.field])
 		if !ok {
-			r.containsNUL()
+			r.refuseNUL()
 		}
 		return text, nil
 	case '0':
-		// What is too large for an integer is still a large one: limits cap it.
+		// Numbers too large for an integer become the largest one, because limits are capped.
 		number, err := token.Float()
 		return max(min(number, maxInteger), -maxInteger), err
 	case 't', 'f':
@@ -123,15 +123,16 @@ func (r *reading) value(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
 	return nil, nil
 }
 
-// members reads the members of an object that the schema has. Null is absent.
-func (r *reading) members(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
+// members decodes the members of an object that the schema contains. A member that is null
+// counts as omitted.
+func (r *bodyDecoder) members(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
 	object := map[string]any{}
 	err := eachMember(d, func(name string) error {
 		property := schema.Properties[name]
 		if property == nil {
-			if !r.faults.full(r.field) {
+			if !r.invalid.full(r.field) {
 				path := strings.Join(slices.Collect(d.StackPointer().Tokens()), ".")
-				r.faults.add(r.field, clip(path)+" is not known.")
+				r.invalid.add(r.field, clip(path)+" is not a known field.")
 			}
 			return d.SkipValue()
 		}
@@ -144,15 +145,15 @@ func (r *reading) members(d *jsontext.Decoder, schema *huma.Schema) (any, error)
 	return object, err
 }
 
-// items reads one item more than the schema accepts, for which validate refuses the
-// list, and skips the others.
-func (r *reading) items(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
+// items decodes the items of a list. If there are too many, it decodes one item more than
+// the schema accepts, so that validate refuses the list, and skips the others.
+func (r *bodyDecoder) items(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
 	list := []any{}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
 	for d.PeekKind() != ']' {
-		if len(list) > *schema.MaxItems { // which every list has
+		if len(list) > *schema.MaxItems { // all schemas of lists have MaxItems
 			if err := d.SkipValue(); err != nil {
 				return nil, err
 			}
@@ -168,19 +169,19 @@ func (r *reading) items(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
 	return list, err
 }
 
-// freeForm reads an object that may have any members. Only parameters may be such
-// objects, and not what lies in them.
-func (r *reading) freeForm(d *jsontext.Decoder) (any, error) {
+// freeForm decodes an object that may have any members. Only a parameter as a whole may be
+// such an object, not a value inside of it.
+func (r *bodyDecoder) freeForm(d *jsontext.Decoder) (any, error) {
 	text, err := d.ReadValue()
 	if err != nil || len(text) > maxFreeForm {
-		return misfit{}, err
+		return mismatch{}, err
 	}
 	var v any
 	if err := jsonx.Unmarshal(text, &v); err != nil {
 		return nil, err
 	}
 	if hasNUL(v) {
-		r.containsNUL()
+		r.refuseNUL()
 	}
 	if r.texts == nil {
 		r.texts = map[string]jsontext.Value{}
@@ -189,8 +190,8 @@ func (r *reading) freeForm(d *jsontext.Decoder) (any, error) {
 	return map[string]any{}, nil
 }
 
-func (r *reading) containsNUL() {
-	r.faults.add(r.field, r.field+" must not contain the character NUL.")
+func (r *bodyDecoder) refuseNUL() {
+	r.invalid.add(r.field, r.field+" must not contain the character NUL.")
 }
 
 // hasNUL reports whether a value contains NUL, which PostgreSQL cannot store.
@@ -210,17 +211,16 @@ func hasNUL(v any) bool {
 	return false
 }
 
-// cleaned is a text as it is stored: without outer white space, unless that belongs to
-// it. It reports whether the text is free of NUL.
-func cleaned(text string, verbatim bool) (string, bool) {
+// cleanText returns a text without surrounding white space, unless it is verbatim. It
+// returns false if the text contains NUL.
+func cleanText(text string, verbatim bool) (string, bool) {
 	if !verbatim {
 		text = strings.TrimSpace(text)
 	}
 	return text, !hasNUL(text)
 }
 
-// alternative is the schema, or the one of its alternatives, that accepts arrays or
-// objects, as typ says; nil when there is none.
+// alternative returns the schema itself or the one in its oneOf that has a type, or nil.
 func alternative(schema *huma.Schema, typ string) *huma.Schema {
 	if schema.Type == typ {
 		return schema
@@ -233,13 +233,13 @@ func alternative(schema *huma.Schema, typ string) *huma.Schema {
 	return nil
 }
 
-// freeForm reports whether an object may have members that the schema does not name.
-func freeForm(schema *huma.Schema) bool {
+// isFreeForm reports whether the schema accepts objects with any members.
+func isFreeForm(schema *huma.Schema) bool {
 	open, ok := schema.AdditionalProperties.(bool)
 	return schema.Type == huma.TypeObject && (!ok || open)
 }
 
-// eachMember reads an object and calls member for each name, to read its value.
+// eachMember decodes an object. It calls member for each name, which decodes the value.
 func eachMember(d *jsontext.Decoder, member func(name string) error) error {
 	if _, err := d.ReadToken(); err != nil {
 		return err
@@ -257,24 +257,24 @@ func eachMember(d *jsontext.Decoder, member func(name string) error) error {
 	return err
 }
 
-// fill stores an object in a struct. When a member does not fit it returns that
-// member's name.
+// fill stores an object in the struct that into points to. If a member does not have the
+// type of its field, fill returns the member's name and an error.
 func fill(object map[string]any, into any) (field string, err error) {
 	text, err := jsonx.Marshal(object)
 	if err != nil {
 		return "", err
 	}
 	err = jsonx.Unmarshal(text, into, jsonx.RejectUnknownMembers(true))
-	if fault, ok := err.(*jsonx.SemanticError); ok { //nolint:errorlint // Unmarshal returns it bare
+	if fault, ok := err.(*jsonx.SemanticError); ok { //nolint:errorlint // Unmarshal does not wrap it
 		field, _, _ = strings.Cut(strings.TrimPrefix(string(fault.JSONPointer), "/"), "/")
 	}
 	return field, err
 }
 
-// isStrict reports whether a text is one JSON value in UTF-8 in which no name occurs twice.
-func isStrict(text []byte) bool { return jsontext.Value(text).IsValid() }
+// isStrictJSON reports whether a text is one JSON value in UTF-8 without duplicate names.
+func isStrictJSON(text []byte) bool { return jsontext.Value(text).IsValid() }
 
-// oneOrMore reads a value or an array of values.
+// oneOrMore decodes a value or an array of values.
 func oneOrMore[T any](text []byte) ([]T, error) {
 	var several []T
 	if jsontext.Value(text).Kind() == '[' {
@@ -286,13 +286,13 @@ func oneOrMore[T any](text []byte) ([]T, error) {
 	return []T{one}, err
 }
 
-// write adds the JSON of an answer to a buffer; equal values give equal text.
-func write(to *bytes.Buffer, v any) error {
+// writeJSON appends the JSON of v to a buffer. Equal values give equal text.
+func writeJSON(to *bytes.Buffer, v any) error {
 	return jsonx.MarshalWrite(to, v, jsonx.Deterministic(true))
 }
 
-// indented is JSON for people and for files under version control.
-func indented(v any) ([]byte, error) {
+// indentedJSON returns JSON for people and for files under version control.
+func indentedJSON(v any) ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	return append(text, '\n'), err
 }

@@ -8,33 +8,34 @@ import (
 	"gatherkit/internal/store"
 )
 
-// exportedHead is the beginning of a line of JSON Lines; the lists follow it, as none of
-// them need fit into memory.
+// exportedHead is the first part of a line. The lists follow it, and are written in parts
+// because they may not fit into memory.
 type exportedHead struct {
 	Request feedback.Request `json:"request"`
 	Box     feedback.Box     `json:"box"`
 	Merged  *exportedMerge   `json:"merged"`
 }
 
-// exportedMerge is what is needed to take a request out of another one again.
+// exportedMerge is what an import needs to be able to unmerge a request.
 type exportedMerge struct {
 	ParentID *feedback.ID     `json:"parent_id"`
 	Status   *feedback.Status `json:"status"`
 }
 
-// exportedVote is a vote with what tells its person from others.
+// exportedVote is a vote with the key that identifies the person.
 type exportedVote struct {
 	Key string `json:"person"`
 	feedback.Vote
 }
 
-// lines writes requests as JSON Lines. A chunk to which too much belongs is halved.
-func (e *exporter) lines(ctx context.Context, requests []feedback.Request) error {
+// writeJSONL writes requests as JSON Lines. It halves the size of chunks if one has too many
+// votes, comments or events to read them together.
+func (e *exporter) writeJSONL(ctx context.Context, requests []feedback.Request) error {
 	size := exportChunk
 	for len(requests) > 0 {
 		n := min(size, len(requests))
 		var whole bool
-		exported, err := inTime(ctx, func(ctx context.Context) (exported []store.Exported, err error) {
+		exported, err := withTimeout(ctx, func(ctx context.Context) (exported []store.Exported, err error) {
 			exported, whole, err = e.Store.Export(ctx, e.AccountID, e.Filter.Box, requests[:n], exportLimit)
 			return exported, err
 		})
@@ -46,7 +47,7 @@ func (e *exporter) lines(ctx context.Context, requests []feedback.Request) error
 			continue
 		}
 		for _, r := range exported {
-			if err := e.line(ctx, r); err != nil {
+			if err := e.writeRequest(ctx, r); err != nil {
 				return err
 			}
 		}
@@ -58,60 +59,66 @@ func (e *exporter) lines(ctx context.Context, requests []feedback.Request) error
 	return nil
 }
 
-// line writes one request.
-func (e *exporter) line(ctx context.Context, r store.Exported) error {
-	head := exportedHead{Request: e.linked(e.AccountID, r.Request)[0], Box: r.Box}
+// writeRequest writes one line of JSON Lines.
+func (e *exporter) writeRequest(ctx context.Context, r store.Exported) error {
+	head := exportedHead{Request: e.withLinks(e.AccountID, r.Request)[0], Box: r.Box}
 	if r.MergedParentID != nil {
 		head.Merged = &exportedMerge{r.MergedParentID, r.MergedStatus}
 	}
 	var text bytes.Buffer
-	if err := write(&text, head); err != nil {
+	if err := writeJSON(&text, head); err != nil {
 		return err
 	}
-	e.text(string(bytes.TrimSuffix(text.Bytes(), []byte("}"))))
-	err := array(ctx, e, "votes", r.Votes, func(v store.Voter) any { return exportedVote{v.Key, v.Vote} }, func(ctx context.Context, last store.Voter) ([]store.Voter, error) {
-		return e.Store.ExportVotes(ctx, e.AccountID, r.ID, last.Key, exportLimit)
-	})
+	e.writeText(string(bytes.TrimSuffix(text.Bytes(), []byte("}"))))
+	err := writeList(ctx, e, "votes", r.Votes, func(v store.Voter) any { return exportedVote{v.Key, v.Vote} },
+		func(ctx context.Context, last store.Voter) ([]store.Voter, error) {
+			return e.Store.ExportVotes(ctx, e.AccountID, r.ID, last.Key, exportLimit)
+		})
 	if err != nil {
 		return err
 	}
-	err = array(ctx, e, "comments", r.Comments, func(c feedback.Comment) any { return c }, func(ctx context.Context, last feedback.Comment) ([]feedback.Comment, error) {
-		return e.Store.ExportComments(ctx, e.AccountID, r.ID, last.ID, exportLimit)
-	})
+	err = writeList(ctx, e, "comments", r.Comments, func(c feedback.Comment) any { return c },
+		func(ctx context.Context, last feedback.Comment) ([]feedback.Comment, error) {
+			return e.Store.ExportComments(ctx, e.AccountID, r.ID, last.ID, exportLimit)
+		})
 	if err != nil {
 		return err
 	}
-	err = array(ctx, e, "history", r.Events, func(v feedback.Event) any { return v }, func(ctx context.Context, last feedback.Event) ([]feedback.Event, error) {
-		return e.Store.ExportEvents(ctx, e.AccountID, r.ID, last.Number, exportLimit)
-	})
-	e.text("}\n")
+	err = writeList(ctx, e, "history", r.Events, func(v feedback.Event) any { return v },
+		func(ctx context.Context, last feedback.Event) ([]feedback.Event, error) {
+			return e.Store.ExportEvents(ctx, e.AccountID, r.ID, last.Number, exportLimit)
+		})
+	e.writeText("}\n")
 	return err
 }
 
-// array writes a list of a line. One that has come to the limit goes on in more parts.
-func array[T any](ctx context.Context, e *exporter, name string, part []T, shown func(T) any, more func(context.Context, T) ([]T, error)) error {
-	e.text(`,"` + name + `":[`)
+// writeList writes a member of a line that is a list. part is its first part, and next
+// returns the part after a record; a part with fewer than exportLimit records is the last.
+func writeList[T any](
+	ctx context.Context, e *exporter, name string, part []T, toJSON func(T) any, next func(ctx context.Context, last T) ([]T, error),
+) error {
+	e.writeText(`,"` + name + `":[`)
 	for first := true; len(part) > 0; {
 		var text bytes.Buffer
-		for _, one := range part {
+		for _, record := range part {
 			if !first {
 				text.WriteByte(',')
 			}
 			first = false
-			if err := write(&text, shown(one)); err != nil {
+			if err := writeJSON(&text, toJSON(record)); err != nil {
 				return err
 			}
 		}
-		e.text(text.String())
+		e.writeText(text.String())
 		if len(part) < exportLimit {
 			break
 		}
 		last := part[len(part)-1]
 		var err error
-		if part, err = inTime(ctx, func(ctx context.Context) ([]T, error) { return more(ctx, last) }); err != nil {
+		if part, err = withTimeout(ctx, func(ctx context.Context) ([]T, error) { return next(ctx, last) }); err != nil {
 			return err
 		}
 	}
-	e.text("]")
+	e.writeText("]")
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// addressOf is the address that a call counts under: the socket's peer, or what a
-// trusted proxy says about it. Proxies append to X-Forwarded-For, so it is read
-// from the right, up to the first address that is not a trusted proxy.
+// addressOf returns the address of the client: the peer of the connection, or the address
+// that a trusted proxy forwards. Proxies append to X-Forwarded-For, so it is read from the
+// right, up to the first address that is not a trusted proxy.
 func addressOf(peer netip.Addr, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
 	address := peer.Unmap()
 	hops := strings.Split(strings.Join(forwardedFor, ","), ",")
@@ -32,17 +32,17 @@ func addressOf(peer netip.Addr, forwardedFor []string, trusted []netip.Prefix) n
 	return address
 }
 
-// rates are the limits on calls with an API key. All go by how many submissions an
-// address may make in a minute.
+// rates are the limits on calls with an API key. All of them follow from the number of
+// submissions per minute and address.
 type rates struct {
 	submits  *rate // submissions and announced files
 	files    *rate // bytes of announced files
 	votes    *rate
 	searches *rate // for similar requests
-	keyed    *rate // all calls with an API key, whatever their outcome
+	keyed    *rate // all calls with an API key, successful or not
 }
 
-// newRates returns the limits for so many submissions a minute; 0 = no limits.
+// newRates returns the limits for a number of submissions per minute; 0 = no limits.
 func newRates(submits int) rates {
 	most := int64(submits)
 	perMinute := func(most int64) *rate { return &rate{most: most, window: time.Minute} }
@@ -52,29 +52,29 @@ func newRates(submits int) rates {
 	}
 }
 
-// keyedPerSubmit is how many calls with an API key an address may make for each
-// submission that it may make. That leaves room for the widget's configuration,
-// repeated submissions and faults, and bounds what a stranger can make the service read.
+// keyedPerSubmit is the ratio of the limit on all calls with an API key to the limit on
+// submissions. It allows for loading the widget's configuration, repeated submissions and
+// errors, and limits the database reads that a stranger can cause.
 const keyedPerSubmit = 5
 
-// maxCounted is how many addresses a rate counts on their own in its window, which takes
-// about 3 MiB. One caller can have a great many of IPv6.
+// maxCounted is the number of addresses that a rate counts separately in a window, which
+// take about 3 MiB. One client can have very many IPv6 addresses.
 const maxCounted = 1 << 15
 
-// rate limits how much may happen in a window of time, by address and per process. It
-// counts in whole windows and weighs the window before by how much of it still lies
-// within the last one's length, so it forgets on its own.
+// rate is a sliding-window rate limit per address and process. It counts in fixed windows
+// and weights the count of the previous window by the share of it that is still within the
+// sliding window.
 type rate struct {
-	most   int64 // in each window; 0 = no limit
+	most   int64 // per window; 0 = no limit
 	window time.Duration
 
 	mu                sync.Mutex
-	number            int64 // of the current window since the epoch
+	number            int64 // number of the current window since the epoch
 	current, previous map[netip.Prefix]int64
 }
 
-// allow counts n more or refuses with ErrRateLimited. n must not exceed most. Loopback
-// peers are exempt, being a developer or a proxy on the same host.
+// allow counts n events, or returns ErrRateLimited. n must not exceed most. Loopback
+// addresses are exempt: they belong to a developer or to a proxy on the same host.
 func (r *rate) allow(from netip.Prefix, n int64, now time.Time) error {
 	if r.most <= 0 || from.Addr().IsLoopback() {
 		return nil
@@ -89,21 +89,21 @@ func (r *rate) allow(from netip.Prefix, n int64, now time.Time) error {
 		r.previous, r.current = nil, map[netip.Prefix]int64{}
 	}
 	r.number = number
-	from = r.counted(from)
+	from = r.counterKey(from)
 	left := r.window - time.Duration(now.UnixNano()-number*int64(r.window))
-	past := math.Ceil(float64(r.previous[from]) * float64(left) / float64(r.window))
-	if int64(past)+r.current[from]+n > r.most {
+	weighted := math.Ceil(float64(r.previous[from]) * float64(left) / float64(r.window))
+	if int64(weighted)+r.current[from]+n > r.most {
 		return feedback.ErrRateLimited.After(r.wait(from, n, left))
 	}
 	r.current[from] += n
 	return nil
 }
 
-// counted returns what an address is counted by: itself while there is room, then its
-// network, and at last 16 bits of IPv4 or 32 of IPv6. So a network with very many
-// addresses uses up the room of its own network first, memory stays bounded, and
-// nobody's limit is lifted.
-func (r *rate) counted(from netip.Prefix) netip.Prefix {
+// counterKey returns the prefix by which an address is counted: itself, or its network when
+// half of maxCounted are in use, or an IPv4 /16 or IPv6 /32 when all are. This limits the
+// memory without exempting anybody. If one network has very many addresses, they share a
+// counter before those of other networks do.
+func (r *rate) counterKey(from netip.Prefix) netip.Prefix {
 	if _, known := r.current[from]; known || len(r.current) < maxCounted/2 {
 		return from
 	}
@@ -118,13 +118,13 @@ func (r *rate) counted(from netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(from.Addr(), bits).Masked()
 }
 
-// wait is the time until n more are allowed, when so much of the window is left. What
-// weighs is the window before, in whose course its share goes down; when this window is
-// full on its own, that is the next one.
+// wait returns the time until n more events are allowed, if left is what remains of the
+// window. The weight of the previous window decreases in the course of this one. If the
+// current count alone exceeds the limit, the same applies to the next window.
 func (r *rate) wait(from netip.Prefix, n int64, left time.Duration) time.Duration {
-	room, weighs, until := r.most-n-r.current[from], r.previous[from], left
-	if room < 0 {
-		room, weighs, until = r.most-n, r.current[from], left+r.window
+	free, weighted, until := r.most-n-r.current[from], r.previous[from], left
+	if free < 0 {
+		free, weighted, until = r.most-n, r.current[from], left+r.window
 	}
-	return until - time.Duration(float64(r.window)*float64(room)/float64(weighs))
+	return until - time.Duration(float64(r.window)*float64(free)/float64(weighted))
 }

@@ -22,17 +22,17 @@ func TestAddressOf(t *testing.T) {
 	for _, c := range []struct {
 		peer, forwarded, want string
 	}{
-		{"203.0.113.9", "198.51.100.1", "203.0.113.9"},              // not a trusted peer: believed by nobody
+		{"203.0.113.9", "198.51.100.1", "203.0.113.9"},              // the peer is not trusted
 		{"10.0.0.1", "198.51.100.1", "198.51.100.1"},                // one proxy
-		{"10.0.0.1", "1.2.3.4, 198.51.100.1", "198.51.100.1"},       // what the client itself wrote is not reached
+		{"10.0.0.1", "1.2.3.4, 198.51.100.1", "198.51.100.1"},       // the first address was sent by the client
 		{"127.0.0.1", "198.51.100.1, 10.1.1.1", "198.51.100.1"},     // two proxies
 		{"10.0.0.1", "", "10.0.0.1"},                                //
 		{"10.0.0.1", "unknown", "10.0.0.1"},                         //
 		{"10.0.0.1", "198.51.100.1:4711", "198.51.100.1"},           // with a port
 		{"10.0.0.1", "[2001:db8::1]:4711", "2001:db8::1"},           //
 		{"::ffff:10.0.0.1", "2001:db8::1", "2001:db8::1"},           // IPv4 in IPv6
-		{"10.0.0.1", "fe80::1%eth0", "fe80::1"},                     // zones mean nothing here
-		{"10.0.0.1", "198.51.100.1, garbage, 10.2.2.2", "10.2.2.2"}, // stops where it cannot read on
+		{"10.0.0.1", "fe80::1%eth0", "fe80::1"},                     // zones are ignored
+		{"10.0.0.1", "198.51.100.1, garbage, 10.2.2.2", "10.2.2.2"}, // stops at the invalid address
 	} {
 		got := addressOf(netip.MustParseAddr(c.peer), []string{c.forwarded}, trusted)
 		if got.String() != c.want {
@@ -73,7 +73,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestSubmitLimit: a repeated submission is answered whatever the limit says.
+// TestSubmitLimit: a repeated submission is answered even beyond the limit.
 func TestSubmitLimit(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 1 })
 	first := s.call("widget-submit-request", "key", `{"title":"T","description":"","idempotency_key":"k"}`)
@@ -87,8 +87,8 @@ func TestSubmitLimit(t *testing.T) {
 	}
 }
 
-// TestFailedLogins: the limit is exact, though all tries run at once on two
-// processes, and does not touch the same e-mail from elsewhere.
+// TestFailedLogins: the limit is exact for concurrent attempts at two processes, and does not
+// affect logins with the same e-mail from another address.
 func TestFailedLogins(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -126,8 +126,8 @@ func TestFailedLogins(t *testing.T) {
 	})
 }
 
-// TestRefreshAtOnce: twenty refreshes of one token, over two processes, yield one
-// successor.
+// TestRefreshAtOnce: twenty concurrent refreshes of one token at two processes return the same
+// new token.
 func TestRefreshAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -160,8 +160,7 @@ func TestRefreshAtOnce(t *testing.T) {
 	})
 }
 
-// TestCookies: the refresh token as a cookie works for the dashboard's own pages
-// only.
+// TestCookies: the cookie with the refresh token works only for the dashboard's own pages.
 func TestCookies(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	refresh := func(site string) answer {
@@ -180,7 +179,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: whoever waits as long as told is let in, and not much earlier.
+// TestRetryAfter: a call is accepted after the time in Retry-After, and not much earlier.
 func TestRetryAfter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		window := rapid.SampledFrom([]time.Duration{time.Minute, 24 * time.Hour}).Draw(rt, "window")
@@ -206,7 +205,8 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// TestCookieBesideAccessToken: some clients send their access token with every call.
+// TestCookieBesideAccessToken: an access token in the header does not replace the refresh
+// token in the cookie, because some clients send the access token with all calls.
 func TestCookieBesideAccessToken(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	r := s.request("auth-refresh", "owner", "")
@@ -214,7 +214,7 @@ func TestCookieBesideAccessToken(t *testing.T) {
 	if got := serve(s.api, r); got.status != 200 {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	// A proxy may change the Host; the page's origin is that of the public URL.
+	// A proxy may change Host, but the page's origin is that of the public URL.
 	r = s.request("auth-refresh", "", "")
 	r.Host = "10.0.0.7:8080"
 	r.Header.Set("Origin", "https://feedback.example.com")
@@ -224,8 +224,7 @@ func TestCookieBesideAccessToken(t *testing.T) {
 	}
 }
 
-// TestChangesAtOnce: callers who change one record at the same time wait for each
-// other, and none is turned away.
+// TestChangesAtOnce: concurrent changes of one record wait for each other, and all succeed.
 func TestChangesAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -252,8 +251,8 @@ func TestChangesAtOnce(t *testing.T) {
 	})
 }
 
-// TestPages: a list waits for room in memory for as long as its caller, and the room of
-// each list is given back, however it ended.
+// TestPages: a list waits for memory as long as its client is connected, and every list
+// releases its memory, whatever its outcome.
 func TestPages(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	who := s.holder("owner")
@@ -267,13 +266,13 @@ func TestPages(t *testing.T) {
 		t.Errorf("a caller who has left: %s", got.body)
 	}
 	if !s.api.pages.of(who).TryAcquire(maxPages / 3) {
-		t.Fatal("lists that have ended hold room")
+		t.Fatal("lists that have ended hold memory")
 	}
 	waits := make(chan answer)
 	go func() { waits <- s.call("requests-list", "owner", `{}`) }()
 	s.must("auth-me", "owner", "")
 	s.api.pages.of(who).Release(maxPages / 3)
 	if got := <-waits; got.code(t) != "ok" {
-		t.Errorf("after there was room: %d %s", got.status, got.body)
+		t.Errorf("after memory was released: %d %s", got.status, got.body)
 	}
 }

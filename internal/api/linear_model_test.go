@@ -9,20 +9,18 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// What the histories of several processes are held against.
-
-// The model of an app: its key, how many requests it has, and whether it is deleted.
+// The model of an app: its key, the number of its requests, and whether it is deleted.
 type (
 	appState struct {
 		key     string
 		n       int
 		deleted bool
 	}
-	submitWith string   // a key; answered with a code
-	regenerate struct{} // answered with the new key, or a code
-	countThem  struct{} // answered with a number, or a code
-	readFirst  struct{} // of its requests; answered with a code
-	deleteApp  struct{} // answered with a code
+	submitWith string   // a key; the answer is a code
+	regenerate struct{} // the answer is the new key or a code
+	countThem  struct{} // the answer is a number or a code
+	readFirst  struct{} // reads the first request; the answer is a code
+	deleteApp  struct{} // the answer is a code
 )
 
 func appModel(key string, n int) porcupine.Model {
@@ -60,16 +58,16 @@ func appModel(key string, n int) porcupine.Model {
 	}
 }
 
-// The model of a session: the refresh tokens in the order in which they follow each
-// other, of which the last is unspent. Its clock stands still.
+// The model of a session: its refresh tokens in the order of their creation. Only the last
+// one has not been used. Its clock does not move.
 type (
 	sessionState struct {
 		tokens string // separated by spaces
 		dead   bool
 	}
-	refreshWith string // a refresh token; answered with refreshed
+	refreshWith string // a refresh token; the answer is refreshed
 	refreshed   struct{ code, refresh string }
-	callWith    string // an access token; answered with a code
+	callWith    string // an access token; the answer is a code
 )
 
 func sessionModel(refresh string) porcupine.Model {
@@ -107,8 +105,8 @@ type (
 		bin     bool
 		version int
 	}
-	requestCall string // an operation, or "count"; answered with requestAnswer
-	// requestAnswer holds the version, or for a count the number.
+	requestCall string // an operation, or "count"; the answer is requestAnswer
+	// requestAnswer contains the version, or the number for a count.
 	requestAnswer struct {
 		code string
 		n    int

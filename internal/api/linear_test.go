@@ -15,15 +15,15 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// These tests call three processes on one database from several sides at once and ask
-// whether what was answered can be explained by the calls having happened one after
-// the other, each at some moment between its beginning and its answer.
+// These tests make concurrent calls to three processes on one database and check whether the
+// answers are linearizable: as if the calls had run one after the other, each at some moment
+// between its start and its end.
 
 var histories = flag.Uint64("histories", 10, "how many histories of each kind are made on each database")
 
-// appHistory lets clients submit with the keys that they know while one regenerates
-// them, one counts and, when the app is to go, others delete it and read its first
-// request.
+// appHistory records a history of clients that submit with the keys that they know, while one
+// regenerates the key and one counts requests. Optionally, others delete the app and read its
+// first request.
 func appHistory(t testing.TB, s *service, apis []http.Handler, seed uint64, deleted bool) (*history, porcupine.Model) {
 	t.Helper()
 	app := s.must("apps-create", "owner", `{"name": "A"}`)["app"].(map[string]any)
@@ -72,8 +72,9 @@ func appHistory(t testing.TB, s *service, apis []http.Handler, seed uint64, dele
 			})
 		}
 	}
-	// remove reads a few times before it deletes, and once after. In every other history
-	// it waits for the first submission: on a busy machine it might always be the first.
+	// remove reads a few times before it deletes the app, and once after. In every other
+	// history, it waits for the first submission, because it might always come first on a busy
+	// machine.
 	remove := func(client int) {
 		if seed%2 == 0 {
 			<-stored
@@ -96,8 +97,8 @@ func appHistory(t testing.TB, s *service, apis []http.Handler, seed uint64, dele
 	return h, appModel(first, 1)
 }
 
-// TestKeyIsLinearizable: from the moment that a new key is handed out no submission
-// with the old one gets through, and every one that was accepted is counted.
+// TestKeyIsLinearizable: after a new key is returned, submissions with the old one fail. All
+// accepted submissions are counted.
 func TestKeyIsLinearizable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -109,8 +110,8 @@ func TestKeyIsLinearizable(t *testing.T) {
 	})
 }
 
-// TestAppDeletionIsLinearizable: from the moment that an app is deleted its key, its
-// requests and itself are gone for everybody.
+// TestAppDeletionIsLinearizable: after an app is deleted, no call finds the app, its key or its
+// requests.
 func TestAppDeletionIsLinearizable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -135,8 +136,7 @@ func TestAppDeletionIsLinearizable(t *testing.T) {
 	})
 }
 
-// keyCache is a mistake that a process could make: it remembers which app a key
-// belongs to for a few submissions instead of asking.
+// keyCache simulates a bug: it caches the app of a key for a few submissions.
 type keyCache struct {
 	*API
 	mu    sync.Mutex
@@ -151,7 +151,7 @@ func (c *keyCache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.API.ServeHTTP(w, r)
 }
 
-// current is the present key of the app whose key was looked up not long ago.
+// current returns the current key of the app whose key is cached.
 func (c *keyCache) current(r *http.Request, key string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +169,7 @@ func (c *keyCache) current(r *http.Request, key string) string {
 	return key
 }
 
-// TestKeyCacheIsCaught: the test above would notice a process that caches keys.
+// TestKeyCacheIsCaught: the test above fails if a process caches keys.
 func TestKeyCacheIsCaught(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -184,8 +184,8 @@ func TestKeyCacheIsCaught(t *testing.T) {
 	})
 }
 
-// TestRefreshIsLinearizable: a spent refresh token yields its successor again as long
-// as that is unspent, and ends the session after that.
+// TestRefreshIsLinearizable: a used refresh token returns the same new token until that has
+// been used, and ends the session after that.
 func TestRefreshIsLinearizable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -241,8 +241,8 @@ func TestRefreshIsLinearizable(t *testing.T) {
 	})
 }
 
-// TestBinIsLinearizable: a request is in the bin or it is not, for everybody at once,
-// and the count agrees.
+// TestBinIsLinearizable: all callers agree on whether a request is in the bin, and on the
+// count.
 func TestBinIsLinearizable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)

@@ -13,7 +13,7 @@ import (
 	"gatherkit/internal/index"
 )
 
-// statusFilter is one status or several.
+// statusFilter is one or several statuses.
 type statusFilter []feedback.Status
 
 // Schema implements huma.SchemaProvider.
@@ -29,7 +29,7 @@ func (statusFilter) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{one, several}}
 }
 
-// UnmarshalJSON reads a string or an array of strings.
+// UnmarshalJSON accepts a string or an array of strings.
 func (s *statusFilter) UnmarshalJSON(text []byte) error {
 	statuses, err := oneOrMore[feedback.Status](text)
 	slices.Sort(statuses)
@@ -37,30 +37,30 @@ func (s *statusFilter) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// RequestsWhere is the part of a filter that is sent.
+// RequestsWhere are the parameters of a filter.
 type RequestsWhere struct {
-	Status        statusFilter   `json:"status,omitempty" doc:"Only requests in this status, or in one of these."`
+	Status        statusFilter   `json:"status,omitempty" doc:"Only requests with this status, or with one of these statuses."`
 	AppID         *feedback.ID   `json:"app_id,omitempty" format:"uuid" doc:"Only requests of this app."`
-	Tag           string         `json:"tag,omitempty" lines:"many" minLength:"1" maxLength:"40" doc:"Only requests with this tag, whatever its case."`
-	AssigneeID    string         `json:"assignee_id,omitempty" doc:"Only requests of this user, or of nobody: none."`
-	Query         string         `json:"query,omitempty" lines:"many" maxLength:"200" doc:"Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing."`
-	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests that came this way."`
-	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests that were created at this time or later."`
-	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests that were created before this time."`
-	Box           feedback.Box   `json:"box,omitempty" enum:"live,bin,quarantine" doc:"Where they lie: live without it, bin or quarantine."`
+	Tag           string         `json:"tag,omitempty" lines:"many" minLength:"1" maxLength:"40" doc:"Only requests with this tag."`
+	AssigneeID    string         `json:"assignee_id,omitempty" doc:"Only requests that are assigned to this user; none: unassigned."`
+	Query         string         `json:"query,omitempty" lines:"many" maxLength:"200" doc:"Only live requests with all of these words."`
+	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests from this source."`
+	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests created at this time or later."`
+	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests created before this time."`
+	Box           feedback.Box   `json:"box,omitempty" enum:"live,bin,quarantine" doc:"Only requests in this box; live by default."`
 }
 
-// wanted is what is asked for; the parameters' names begin with the prefix.
+// wanted returns the filter. prefix precedes the names of parameters in messages.
 func (w RequestsWhere) wanted(prefix string) (requestsFilter, error) {
 	fault := func(name, text string) error {
 		parameter, _, _ := strings.Cut(prefix+name, ".")
 		return feedback.Invalid("requests", parameter, prefix+name+text)
 	}
 	if _, err := feedback.ParseID(w.AssigneeID); err != nil && w.AssigneeID != nobody && w.AssigneeID != "" {
-		return requestsFilter{}, fault("assignee_id", " must be a UUID, or none for requests of nobody.")
+		return requestsFilter{}, fault("assignee_id", " must be a UUID, or none for unassigned requests.")
 	}
 	if w.Query != "" && w.Box != "" && w.Box != feedback.Live {
-		return requestsFilter{}, fault("query", " finds live requests only; leave out box.")
+		return requestsFilter{}, fault("query", " finds only live requests; omit box.")
 	}
 	return requestsFilter{
 		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
@@ -70,15 +70,15 @@ func (w RequestsWhere) wanted(prefix string) (requestsFilter, error) {
 
 type requestsListParams struct {
 	RequestsWhere
-	Sort   index.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated" doc:"The order; newest first without it. While somebody turns the pages, what changes can leave the last two."`
-	Limit  *int       `json:"limit,omitempty" minimum:"1" doc:"Requests on a page: 50 without it, 200 at the most."`
-	Cursor string     `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page, whose filter and sort it carries."`
+	Sort   index.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated" doc:"The order; newest by default. In the last two, a request that changes between two pages can be missing."`
+	Limit  *int       `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
+	Cursor string     `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page; includes its filter and sort."`
 }
 
 type requestsListResult struct {
 	Requests []feedback.Request `json:"requests"`
 	PageResult
-	TotalExact bool `json:"total_exact" doc:"False when the filter needs more counting than a quarter of a second allows: then total_count is how many were counted. With app_id, status and box alone it is always true."`
+	TotalExact bool `json:"total_exact" doc:"False if counting took longer than 250 ms; total_count is then the number counted so far."`
 }
 
 func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams) (requestsListResult, error) {
@@ -108,10 +108,10 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 			cur.Number = int64(r.UpdatedAt)
 		}
 	})
-	return requestsListResult{a.linked(c.Account.ID, requests...), result, total.Exact}, err
+	return requestsListResult{a.withLinks(c.Account.ID, requests...), result, total.Exact}, err
 }
 
-// requestsFilter is what a cursor of requests carries of the call.
+// requestsFilter is the filter and sort order as cursors contain it.
 type requestsFilter struct {
 	Statuses      []feedback.Status `json:"s,omitempty"`
 	AppID         *feedback.ID      `json:"p,omitempty"`
@@ -138,8 +138,8 @@ func (f requestsFilter) filter() index.Filter {
 	return filter
 }
 
-// requestsCursor is where the page begins that a call asks for. What is absent
-// beside a cursor is taken from it; what contradicts it is refused.
+// requestsCursor returns the position where the page starts. Parameters that are omitted are
+// taken from the cursor, and those that contradict it are refused.
 func (a *API) requestsCursor(c caller, in requestsListParams) (cursor, error) {
 	wanted, err := in.wanted("")
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *API) requestsCursor(c caller, in requestsListParams) (cursor, error) {
 	return cur, nil
 }
 
-// contradicts reports whether anything that f says is not what the other says.
+// contradicts reports whether a field that is set in f differs from that of other.
 func (f requestsFilter) contradicts(other requestsFilter) bool {
 	mine, theirs := reflect.ValueOf(f), reflect.ValueOf(other)
 	for i := range mine.NumField() {

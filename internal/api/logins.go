@@ -13,9 +13,9 @@ import (
 	"gatherkit/internal/store"
 )
 
-// slowLane lets the logins of a network in which many have failed pass one at a time.
-// A caller has one login in the lane, so callers take turns, and a crowd holds no
-// connections that wait.
+// slowLane is a queue for logins from networks with many failed logins. It runs one login
+// per network at a time. Each caller can have only one login in the queue, so that callers
+// take turns and waiting logins do not hold many connections.
 type slowLane struct {
 	callers, networks *fair.Pool[netip.Prefix]
 	pause             func(context.Context, time.Duration) error
@@ -25,7 +25,7 @@ func newSlowLane() slowLane {
 	return slowLane{fair.New[netip.Prefix](math.MaxInt64, 1), fair.New[netip.Prefix](math.MaxInt64, 1), pause}
 }
 
-// pause waits, unless ctx ends before.
+// pause waits for d. It returns the cause of ctx if ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -37,10 +37,10 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// errSlowDown says that a login has to use the slow lane.
+// errSlowDown means that a login must use the slow lane.
 var errSlowDown = errors.New("many logins from this network have failed")
 
-// attempt is a try to log in, or to change a password.
+// attempt is an attempt to log in or to change a password.
 type attempt struct {
 	asker    password.Asker
 	subjects []store.LoginSubject
@@ -54,10 +54,10 @@ func (c *client) asker(email string) password.Asker {
 	return password.Asker{Caller: c.from, Email: feedback.FoldEmail(email)}
 }
 
-// check returns the credentials of an e-mail when the password is right. The limits
-// are looked at before anything costly is done, and again when the password's turn
-// has come: a crowd of wrong ones is not hashed to its end.
-func (a *API) check(ctx context.Context, t attempt, secret string) (store.Credentials, error) {
+// checkPassword returns the credentials of an e-mail if the password is correct. It checks
+// the limits before the password waits to be hashed and again after that, so that not all of
+// many concurrent attempts are hashed.
+func (a *API) checkPassword(ctx context.Context, t attempt, secret string) (store.Credentials, error) {
 	delay, err := a.Store.CheckLogin(ctx, t.subjects)
 	if err != nil {
 		return store.Credentials{}, err
@@ -66,9 +66,9 @@ func (a *API) check(ctx context.Context, t attempt, secret string) (store.Creden
 	if err != nil {
 		return credentials, err
 	}
-	right, err := false, errSlowDown
+	correct, err := false, errSlowDown
 	if delay == 0 {
-		right, err = a.Passwords.Verify(ctx, t.asker, credentials.PasswordHash, secret, func() error {
+		correct, err = a.Passwords.Verify(ctx, t.asker, credentials.PasswordHash, secret, func() error {
 			delay, err := a.Store.CheckLogin(ctx, t.subjects)
 			if err == nil && delay > 0 {
 				err = errSlowDown
@@ -77,35 +77,35 @@ func (a *API) check(ctx context.Context, t attempt, secret string) (store.Creden
 		})
 	}
 	if errors.Is(err, errSlowDown) {
-		leave, entering := a.slow.enter(ctx, t.asker.Caller)
-		if entering != nil {
-			return credentials, entering
+		leave, enterErr := a.slow.enter(ctx, t.asker.Caller)
+		if enterErr != nil {
+			return credentials, enterErr
 		}
-		defer leave() // when a failure has been counted, which delays the next one
-		right, err = a.verifySlowly(ctx, t, credentials.PasswordHash, secret)
+		defer leave() // only after FailLogin, so that the next login waits for the longer delay
+		correct, err = a.verifySlowly(ctx, t, credentials.PasswordHash, secret)
 	}
 	if err != nil {
 		return credentials, err
 	}
-	if !right {
+	if !correct {
 		return credentials, a.Store.FailLogin(ctx, t.subjects)
 	}
 	return credentials, nil
 }
 
-// errLater refuses a login for which the slow lane has no room.
-var errLater = feedback.ErrTooManyAttempts.After(store.MaxLoginDelay)
+// errTryLater is the answer to a login that cannot use the slow lane now.
+var errTryLater = feedback.ErrTooManyAttempts.After(store.MaxLoginDelay)
 
-// enter waits for a place in the slow lane. It refuses with ErrTooManyAttempts when the
-// caller has a login there already, or when ctx ends first.
+// enter waits for the caller's turn in the slow lane. It returns ErrTooManyAttempts if the
+// caller already has a login in it, or if ctx ends first.
 func (l slowLane) enter(ctx context.Context, caller netip.Prefix) (leave func(), err error) {
 	if !l.callers.TryAcquire(caller, 1) {
-		return nil, errLater
+		return nil, errTryLater
 	}
 	network := fair.Network(caller)
 	if l.networks.Acquire(ctx, network, 1) != nil {
 		l.callers.Release(caller, 1)
-		return nil, errLater
+		return nil, errTryLater
 	}
 	return func() {
 		l.networks.Release(network, 1)
@@ -113,15 +113,15 @@ func (l slowLane) enter(ctx context.Context, caller netip.Prefix) (leave func(),
 	}, nil
 }
 
-// verifySlowly verifies a password after the delay that the failures so far demand. It
-// refuses with ErrTooManyAttempts when ctx ends first, or a limit is reached.
+// verifySlowly verifies a password after a delay that depends on the number of failures. It
+// returns ErrTooManyAttempts if ctx ends first or a limit is reached.
 func (a *API) verifySlowly(ctx context.Context, t attempt, hash, secret string) (bool, error) {
 	delay, err := a.Store.CheckLogin(ctx, t.subjects)
 	if err != nil {
 		return false, err
 	}
 	if a.slow.pause(ctx, delay) != nil {
-		return false, errLater
+		return false, errTryLater
 	}
 	return a.Passwords.Verify(ctx, t.asker, hash, secret, func() error {
 		_, err := a.Store.CheckLogin(ctx, t.subjects)

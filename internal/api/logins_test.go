@@ -16,14 +16,14 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// loginFrom logs the owner in, with the right password or a wrong one.
+// loginFrom logs the owner in from an address, with the correct or a wrong password.
 func (s *service) loginFrom(ctx context.Context, a *API, address, password string) answer {
 	r := s.request("auth-login", "", `{"email":"owner@example.com","password":"`+password+`"}`).WithContext(ctx)
 	r.RemoteAddr = "[" + address + "]:4711"
 	return serve(a, r)
 }
 
-// failIn counts failed logins of many addresses in the network 2001:db8:1::/48.
+// failIn records failed logins from many addresses in the network 2001:db8:1::/48.
 func (s *service) failIn(n int) {
 	s.t.Helper()
 	for i := range n {
@@ -34,7 +34,7 @@ func (s *service) failIn(n int) {
 	}
 }
 
-// TestTenGuesses: ten wrong passwords are judged, and then a right one is refused.
+// TestTenGuesses: after ten wrong passwords, the correct one is refused.
 func TestTenGuesses(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for i := range 10 {
@@ -47,16 +47,16 @@ func TestTenGuesses(t *testing.T) {
 	}
 }
 
-// TestPasswordChangesAtOnce: of changes with one password at the same time, one
-// succeeds; the others are refused as the password is a different one now.
+// TestPasswordChangesAtOnce: of concurrent changes with the same current password, only one
+// succeeds, because the current password is different after it.
 func TestPasswordChangesAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		second := newAPI(t, at.Open(t, s.clock.Now), s.clock)
 		var changed, refused atomic.Int32
-		var all sync.WaitGroup
+		var wg sync.WaitGroup
 		for i := range 4 {
-			all.Go(func() {
+			wg.Go(func() {
 				body := fmt.Sprintf(`{"current_password":%q,"new_password":"another password %d"}`, testPassword, i)
 				switch got := serve([]*API{s.api, second}[i%2], s.request("auth-change-password", "owner", body)); got.code(t) {
 				case "ok":
@@ -68,16 +68,16 @@ func TestPasswordChangesAtOnce(t *testing.T) {
 				}
 			})
 		}
-		all.Wait()
+		wg.Wait()
 		if changed.Load() != 1 || refused.Load() != 3 {
 			t.Errorf("%d changes and %d refusals", changed.Load(), refused.Load())
 		}
 	})
 }
 
-// TestSlowLane: where many logins have failed, those of the network are judged one at
-// a time, each after a delay that grows. Its callers take turns. Nobody is refused,
-// and other networks notice nothing.
+// TestSlowLane: the logins of a network with many failed logins run one at a time, each after
+// a growing delay. Callers take turns, and none is refused. Other networks are not
+// affected.
 func TestSlowLane(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.failIn(199)
@@ -133,7 +133,7 @@ func TestSlowLane(t *testing.T) {
 	}
 }
 
-// untilWaiting waits until somebody waits for a place.
+// untilWaiting returns when a call waits for a place in the pool.
 func untilWaiting(t *testing.T, pool *fair.Pool[netip.Prefix]) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -148,8 +148,8 @@ func untilWaiting(t *testing.T, pool *fair.Pool[netip.Prefix]) {
 	}
 }
 
-// TestSlowLaneLeft: logins wait in the slow lane for those of their network, and keep no
-// place when they leave.
+// TestSlowLaneLeft: logins wait for others of their network, and release their places when
+// they stop waiting.
 func TestSlowLaneLeft(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.failIn(200)
@@ -172,15 +172,15 @@ func TestSlowLaneLeft(t *testing.T) {
 	}
 }
 
-// TestSlowLaneForThoseInside: a login that began before the network had failed so
-// often uses the slow lane when its turn to be judged comes.
-func TestSlowLaneForThoseInside(t *testing.T) {
+// TestSlowLaneForWaitingLogins: a login that waits to be hashed while others of its network
+// fail uses the slow lane afterwards.
+func TestSlowLaneForWaitingLogins(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		s.failIn(199)
-		var looks atomic.Int32
+		var checks atomic.Int32
 		late := newAPI(t, at.Open(t, func() time.Time {
-			if looks.Add(1) == 2 { // the second look at the counts, when the turn has come
+			if checks.Add(1) == 2 { // the second check, after the password has waited
 				from := netip.MustParsePrefix("2001:db8:1:eeee::/64")
 				if err := s.store.FailLogin(context.Background(), store.LoginSubjects("a@example.com", from)); !errors.Is(err, feedback.ErrInvalidCredentials) {
 					t.Error(err)
@@ -188,7 +188,7 @@ func TestSlowLaneForThoseInside(t *testing.T) {
 			}
 			return s.clock.Now()
 		}), s.clock)
-		looks.Store(0)
+		checks.Store(0)
 		var delays []time.Duration
 		late.slow.pause = func(_ context.Context, d time.Duration) error {
 			delays = append(delays, d)
@@ -203,7 +203,7 @@ func TestSlowLaneForThoseInside(t *testing.T) {
 	})
 }
 
-// TestPause ends with its time or with its context.
+// TestPause: a pause ends after its time or with its context.
 func TestPause(t *testing.T) {
 	if err := pause(t.Context(), time.Millisecond); err != nil {
 		t.Error(err)

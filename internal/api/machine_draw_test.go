@@ -22,13 +22,13 @@ const (
 
 var (
 	setupToken = feedback.NewSetupToken(rand.Reader)
-	// cheapHash is of testPassword. What a hash costs stands in it.
+	// cheapHash is a hash of testPassword with the lowest cost.
 	cheapHash = fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version, base64.RawStdEncoding.EncodeToString([]byte("salt of 16 bytes")),
 		base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(testPassword), []byte("salt of 16 bytes"), 1, 8, 1, 16)))
 	passwords = []string{testPassword, "another good password"}
 )
 
-// operations are drawn from this list. The first ones of a list come a little more often.
+// operations are drawn from this list. The first ones are drawn a little more often.
 var operations = []string{
 	"widget-submit-request", "widget-create-upload", "widget-create-upload", "requests-list", "requests-list", "requests-update",
 	"requests-merge", "requests-merge", "requests-unmerge",
@@ -43,14 +43,14 @@ var operations = []string{
 	"sessions-list", "audit-list",
 }
 
-// usual are optional parameters without which calls mostly fail.
+// usual are the optional parameters that a call usually needs in order to succeed.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
 	"requests-similar": {"app_id", "text"}, "widget-submit-request": {"form"},
 }
 
-// after are operations that mostly fail until others have been called, whose effect shows
-// in a request.
+// after are the operations that usually fail unless another one was called before. shows
+// reports whether a request shows the effect of the other operation.
 var after = map[string]struct {
 	other string
 	shows func(*request) bool
@@ -63,8 +63,7 @@ var after = map[string]struct {
 	"requests-block":   {"widget-submit-request", func(r *request) bool { return r.quarantined }},
 }
 
-// aCall is a call as it is made. in holds the parameters; nil when the body is no
-// object at all.
+// aCall is a call. in contains the parameters, or is nil if the body is not an object.
 type aCall struct {
 	operation, who, origin, body string
 	in                           object
@@ -81,14 +80,14 @@ func (c aCall) String() string {
 
 func draw[T any](m *machine, label string, of ...T) T { return rapid.SampledFrom(of).Draw(m.t, label) }
 
-// often is true in about nine of ten cases.
+// often returns true in about nine of ten cases.
 func (m *machine) often(label string) bool { return rapid.IntRange(0, 9).Draw(m.t, label) < 9 }
 
-// rarely is true in about one of fifty cases.
+// rarely returns true in about one of fifty cases.
 func (m *machine) rarely(label string) bool { return rapid.IntRange(0, 31).Draw(m.t, label) == 17 }
 
-// begin makes two accounts with apps and requests, the first of them with a
-// user of each role. Now and then the first owner comes by the set-up.
+// begin creates two accounts with apps and requests. The first account has a user of each
+// role. Sometimes its owner is created with setup-create-owner.
 func (m *machine) begin() {
 	m.clock.Move(time.Second)
 	if !m.often("by command") {
@@ -101,17 +100,16 @@ func (m *machine) begin() {
 	}
 	m.addUser("Globex", "stranger", feedback.RoleOwner)
 	for _, name := range []string{"owner", "stranger"} {
-		m.opensApp(m.signIn(m.userNamed(name)))
+		m.createAppWithRequests(m.signIn(m.userNamed(name)))
 	}
 	m.do(aCall{operation: "apps-create", who: m.signIn(m.userNamed("owner")), in: object{"name": "Shop"}})
 	m.do(aCall{operation: "widget-submit-request", who: m.apps[2].key, in: object{"title": "Dark mode", "description": ""}})
 	m.do(aCall{operation: "apps-update-settings", who: m.signIn(m.userNamed("owner")), in: object{"id": m.apps[2].id, "settings": object{"widget": object{"allow_file_uploads": true}}}})
-	m.bringFiles()
+	m.uploadFiles()
 }
 
-// opensApp makes an app with some requests, of which users of the widget mostly see
-// something.
-func (m *machine) opensApp(who string) {
+// createAppWithRequests creates an app with some requests, which it usually shares.
+func (m *machine) createAppWithRequests(who string) {
 	m.do(aCall{operation: "apps-create", who: who, in: object{"name": "Website"}})
 	a := m.apps[len(m.apps)-1]
 	m.do(aCall{operation: "apps-update-settings", who: who, in: object{"id": a.id, "settings": object{
@@ -129,7 +127,7 @@ func (m *machine) userNamed(name string) *user {
 	return find(m.users, func(u *user) bool { return u.email == name+"@example.com" })
 }
 
-// step is one thing that happens.
+// step lets time pass, runs the worker or makes calls.
 func (m *machine) step() {
 	if !m.often("no time passes") {
 		m.clock.Move(draw(m, "passes", time.Millisecond, 999*time.Millisecond, 11*time.Second, 21*time.Second, 15*time.Minute,
@@ -148,16 +146,16 @@ func (m *machine) step() {
 	if strings.HasPrefix(operation, "auth-") && strings.HasSuffix(operation, "-invite") && m.often("after users-invite") && find(m.links, func(l *joinLink) bool { return l.works(m.now()) }) == nil {
 		operation = "users-invite"
 	}
-	if find(m.apps, (*app).live) == nil { // without an app most calls would fail
+	if find(m.apps, (*app).live) == nil { // most calls need an app
 		operation = "apps-create"
 	}
 	c := m.call(operation)
 	times := draw(m, "times", 1, 1, 1, 1, 1, 1, 2)
 	if times > 1 && c.operation == "auth-login" {
-		times = 11 // one more than may fail
+		times = 11 // one more than the limit of failures
 	}
 	if times > 1 && c.in["size"] == largest {
-		times = 103 // one more than may wait
+		times = 103 // one more than the limit of files that are not attached
 	}
 	for range times {
 		m.do(c)
@@ -165,13 +163,14 @@ func (m *machine) step() {
 	if (operation == "users-invite" || operation == "users-recover") && rapid.Bool().Draw(m.t, "the link is used") {
 		m.do(m.call("auth-accept-invite"))
 	}
-	m.moveFiles(c)
+	m.useFiles(c)
 	if len(m.exports) > 0 && (operation == "requests-export" || !m.often("no link is opened")) {
 		m.open(draw(m, "link", m.exports[max(0, len(m.exports)-2):]...))
 	}
 }
 
-// family are requests of the first account that are merged, or into which others are.
+// family returns the requests of the first account that are merged or that others are merged
+// into.
 func (m *machine) family() []*request {
 	var family []*request
 	for _, r := range m.requests {
@@ -182,7 +181,7 @@ func (m *machine) family() []*request {
 	return family
 }
 
-// leave lets some of a family go to the bin, and now and then for good.
+// leave moves some requests of a family to the bin, and sometimes removes them permanently.
 func (m *machine) leave(family []*request) {
 	who := m.signIn(m.userNamed("owner"))
 	for range draw(m, "of them leave", 1, 2, 3) {
@@ -194,7 +193,7 @@ func (m *machine) leave(family []*request) {
 	}
 }
 
-// signIn is an access token of the user, who refreshes or logs in when need be.
+// signIn returns an access token of the user. It refreshes or logs in if necessary.
 func (m *machine) signIn(u *user) string {
 	if t := m.newest(u, func(t *token) bool { return !t.refreshes() && t.valid(m.now()) }); t != nil {
 		return t.text
@@ -205,12 +204,12 @@ func (m *machine) signIn(u *user) string {
 		m.do(aCall{operation: "auth-login", in: object{"email": u.email, "password": u.password}})
 	}
 	if t := m.newest(u, func(t *token) bool { return !t.refreshes() }); t != nil {
-		return t.text // which is none that works when too many logins have failed
+		return t.text // expired if too many logins have failed
 	}
 	return ""
 }
 
-// newest is the user's newest token that fits.
+// newest returns the user's newest token that fits.
 func (m *machine) newest(u *user, fits func(*token) bool) *token {
 	return last(m.tokens, func(t *token) bool { return t.user == u && fits(t) })
 }
@@ -221,7 +220,8 @@ func last[T any](list []T, fits func(T) bool) T {
 	return find(reversed, fits)
 }
 
-// one is the text of one of those that fit, most likely a new one; "" when none does.
+// one draws an item that fits and returns its text, or "" if none fits. New items are more
+// likely.
 func one[T any](m *machine, label string, list []T, text func(T) string, fits func(T) bool) string {
 	var texts []string
 	for _, v := range slices.Backward(list) {
@@ -235,15 +235,15 @@ func one[T any](m *machine, label string, list []T, text func(T) string, fits fu
 	return draw(m, label, texts...)
 }
 
-// any is any text that was given out, right or wrong.
-func (m *machine) any() string { return m.anyOf("{") }
+// anyText draws any random text that an answer contained.
+func (m *machine) anyText() string { return m.anyOf("{") }
 
-// anyOf is one that begins like this: the kinds are {id, {key, {access …
+// anyOf draws a text of a kind, such as {id, {key or {access.
 func (m *machine) anyOf(kind string) string {
 	return one(m, "any "+kind, m.sides[0].seen, func(text string) string { return text }, func(text string) bool { return strings.HasPrefix(text, kind) })
 }
 
-// caller is the access token of somebody who may do what needs a role.
+// caller draws an access token, usually of a user with the role that the operation needs.
 func (m *machine) caller(operation string, least feedback.Role) string {
 	u := m.userNamed(draw(m, "user", "owner", "admin", "member", "stranger", "viewer", "owner"))
 	said := last(m.requests, func(r *request) bool { return r.live() && r.commented() })
@@ -252,14 +252,14 @@ func (m *machine) caller(operation string, least feedback.Role) string {
 	}
 	switch {
 	case !m.often("signed in"):
-		return draw(m, "no token", m.anyOf("{access"), m.any(), "")
+		return draw(m, "no token", m.anyOf("{access"), m.anyText(), "")
 	case !u.role.Allows(least) && m.often("allowed"):
 		u = m.userNamed("owner")
 	}
 	return m.signIn(u)
 }
 
-// call draws a call, which mostly succeeds.
+// call draws a call that usually succeeds.
 func (m *machine) call(operation string) aCall {
 	c := aCall{operation: operation, in: object{}}
 	r := rules[operation]
@@ -270,7 +270,7 @@ func (m *machine) call(operation string) aCall {
 		first := find(m.apps, (*app).live)
 		c.who = one(m, "key", m.apps, func(a *app) string { return a.key }, func(a *app) bool { return a == first || a.live() && !m.often("first app") })
 		if !m.often("right key") {
-			c.who = draw(m, "wrong key", m.anyOf("{key"), m.any(), "")
+			c.who = draw(m, "wrong key", m.anyOf("{key"), m.anyText(), "")
 		}
 		c.origin = draw(m, "origin", "", "https://a.example", "http://b.example:8080")
 	}
@@ -285,7 +285,7 @@ func (m *machine) call(operation string) aCall {
 		}
 	}
 	for _, f := range r.fields {
-		// About two of them: with more filters at once, lists would be empty.
+		// About two optional parameters, because lists with more filters would be empty.
 		if (f.required || m.wants(c, f.name)) && !m.rarely("left out") || !f.required && rapid.IntRange(0, max(1, optional/2)).Draw(m.t, "optional") == 0 {
 			c.in[f.name] = m.value(c, f.name)
 		}

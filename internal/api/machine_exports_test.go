@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// What the model says to exports.
+// The model of exports.
 
-// export is what a link leads to, once and for ten minutes.
+// export is an export that a link downloads once within ten minutes.
 type export struct {
 	place
 	text    string
@@ -25,7 +25,7 @@ type export struct {
 
 func (m *model) exportRequests(w who, in, got object) (string, object) {
 	x := &export{place: place{account: w.account, box: "live"}, by: w.session, format: in["format"].(string), bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute)}
-	if name := unfit(in); name != "" {
+	if name := invalidFilter(in); name != "" {
 		return "requests.invalid_" + name, nil
 	}
 	if x.bom && x.format != "csv" {
@@ -40,7 +40,7 @@ func (m *model) exportRequests(w who, in, got object) (string, object) {
 	return "ok", object{"url": serviceURL + exportPath + x.text, "expires_at": x.expires.Format(timeForm)}
 }
 
-// open downloads what a link leads to.
+// open opens the link of an export and checks the download.
 func (m *machine) open(x *export) {
 	m.index()
 	said := m.both("the download of "+x.text, func(s *side) string {
@@ -63,7 +63,7 @@ func (m *machine) open(x *export) {
 	m.tally.add("export-download", "ok")
 	var requests []*request
 	for _, r := range slices.Backward(m.requests) {
-		if r.account == x.account && x.holds(r) && (x.app == "" || r.app.live()) {
+		if r.account == x.account && x.matches(r) && (x.app == "" || r.app.live()) {
 			requests = append(requests, r)
 		}
 	}
@@ -74,7 +74,7 @@ func (m *machine) open(x *export) {
 	}
 }
 
-// checkTable holds a CSV against what the model knows of the requests.
+// checkTable compares a CSV with the model's requests.
 func (m *machine) checkTable(x *export, body string, requests []*request) {
 	text, marked := strings.CutPrefix(body, "\ufeff")
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -101,8 +101,8 @@ func (m *machine) checkTable(x *export, body string, requests []*request) {
 	}
 }
 
-// checkLines holds JSON Lines against what the model knows. The history is the log's,
-// which is compared at the end, but that it leads to the votes there are.
+// checkLines compares JSON Lines with the model's requests. Of the history, it checks the
+// number of events and the votes; finish compares the log of changes.
 func (m *machine) checkLines(body string, requests []*request) {
 	lines := strings.SplitAfter(body, "\n")
 	if len(lines) != len(requests)+1 {
@@ -117,7 +117,7 @@ func (m *machine) checkLines(body string, requests []*request) {
 		delete(got, "history")
 		votes, _ := got["votes"].([]any)
 		for _, v := range votes {
-			delete(v.(object), "person") // which tells those apart who have the same name
+			delete(v.(object), "person") // the model does not predict it
 		}
 		logged := 0
 		for _, c := range r.log {
@@ -125,13 +125,13 @@ func (m *machine) checkLines(body string, requests []*request) {
 				logged++
 			}
 		}
-		if !reflect.DeepEqual(got, want) || len(events) != logged || !r.leadTo(events) {
+		if !reflect.DeepEqual(got, want) || len(events) != logged || !r.explainsVotes(events) {
 			m.t.Fatalf("the export has\n%s and should have %d events and\n%s", lines[i], logged, text(want))
 		}
 	}
 }
 
-// exported is a request with what belongs to it.
+// exported returns a request as it is exported.
 func (r *request) exported() object {
 	votes, comments := []object{}, []object{}
 	slices.SortFunc(r.given, func(a, b *vote) int { return strings.Compare(a.key, b.key) })
@@ -148,9 +148,9 @@ func (r *request) exported() object {
 	return x
 }
 
-// leadTo reports whether what the events say of the votes goes on from one to the next,
-// and ends with those that there are.
-func (r *request) leadTo(events []any) bool {
+// explainsVotes reports whether the numbers of votes in the events continue from one event to
+// the next and end with the number of the request.
+func (r *request) explainsVotes(events []any) bool {
 	votes := any(nil)
 	for _, e := range events {
 		before, after := e.(object)["before"].(object)["votes"], e.(object)["after"].(object)["votes"]

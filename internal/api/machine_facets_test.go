@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// What the model says to requests-facets.
+// The model of requests-facets.
 
 func (m *model) requestFacets(w who, in, _ object) (string, object) {
-	if name := unfit(in); name != "" {
+	if name := invalidFilter(in); name != "" {
 		return "requests.invalid_" + name, nil
 	}
 	at := place{box: "live"}
@@ -24,12 +24,13 @@ func (m *model) requestFacets(w who, in, _ object) (string, object) {
 			own = append(own, r)
 		}
 	}
-	// count is how many requests have each value where the filter says nothing of it.
+	// count returns the number of requests for each value. free removes the value's part of
+	// the filter.
 	count := func(free func(*place), value func(*request) []any) map[any]int {
 		wide, n := at, map[any]int{}
 		free(&wide)
 		for _, r := range own {
-			if wide.holds(r) {
+			if wide.matches(r) {
 				for _, v := range value(r) {
 					n[v]++
 				}
@@ -63,13 +64,13 @@ func (m *model) requestFacets(w who, in, _ object) (string, object) {
 	return "ok", result
 }
 
-// facetValue is a value and how many have it.
+// facetValue is a value and the number of requests with it.
 type facetValue struct {
 	value string
 	n     int
 }
 
-// order is that of facets: the most first, then that of the values, where ids follow the
+// order sorts values by number of requests, most first, and then by value. Ids are in the
 // order of creation.
 func (m *model) order(n map[any]int, always ...string) []facetValue {
 	for _, value := range always {
@@ -82,7 +83,7 @@ func (m *model) order(n map[any]int, always ...string) []facetValue {
 		values = append(values, facetValue{value.(string), n})
 	}
 	created := func(id string) int {
-		if id == "none" { // which comes after the ids
+		if id == "none" { // sorted after the ids
 			return len(m.apps) + len(m.users)
 		}
 		return max(slices.IndexFunc(m.apps, func(a *app) bool { return a.id == id }), slices.IndexFunc(m.users, func(u *user) bool { return u.id == id }))
@@ -101,13 +102,13 @@ func tallies(name string, values []facetValue) []object {
 	return list
 }
 
-// tagFacets are the tags of what the filter holds whatever its tags.
+// tagFacets returns the tags of the requests that match the filter without its tag.
 func (m *model) tagFacets(w who, at place) []object {
 	chosen := at.tag
 	at.tag = ""
 	var held []*request
 	for _, r := range m.requests {
-		if r.account == w.account && at.holds(r) {
+		if r.account == w.account && at.matches(r) {
 			held = append(held, r)
 		}
 	}
@@ -125,7 +126,7 @@ func (m *model) tagFacets(w who, at place) []object {
 	return list
 }
 
-// orNone is who has a request, or "none".
+// orNone returns the assignee, or "none".
 func orNone(assignee any) any {
 	if assignee == nil {
 		return "none"

@@ -11,26 +11,27 @@ import (
 	"time"
 )
 
-// What the model says to files: they are announced, sent, attached and opened, and go.
+// The model of files: they are announced, sent, attached, downloaded and removed.
 
 const serviceURL = "https://feedback.example.com"
 
-// upload is a file that was announced. What it is, its announcement says until it comes.
+// upload is an announced file. Until it arrives, its content type and size are the announced
+// ones.
 type upload struct {
 	*app
 	model           *model
 	id, contentType string
-	names           map[string]string // by what has come
+	names           map[string]string // by detected content type
 	size            int
 	announced       time.Time
-	target          string // to which it is sent
+	target          string // token of the link to upload it
 	ready, gone     bool
-	kept            string // of its content
+	kept            string // stored content
 	request         *request
-	links           map[time.Time]string // by which it can be opened until then
+	links           map[time.Time]string // tokens of links to download it, by their expiry
 }
 
-// content is what a file can be, and what the service keeps of it.
+// content is the content of a file as it is sent and as it is stored.
 type content struct{ sent, kept, contentType string }
 
 var contents = []content{
@@ -38,11 +39,11 @@ var contents = []content{
 	{onePixel("tEXtComment\x00taken at home"), onePixel(""), "image/png"},
 }
 
-// onePixel is a PNG with a chunk between the others, if there is one.
+// onePixel returns a PNG with an extra chunk, unless chunk is empty.
 func onePixel(chunk string) string {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-		panic(err) // a buffer takes it
+		panic(err) // writing to a buffer cannot fail
 	}
 	const end, name = 12, 4
 	if chunk == "" {
@@ -53,8 +54,8 @@ func onePixel(chunk string) string {
 	return head + chunk + tail
 }
 
-// filenames are those that are drawn: what they are until the file comes, and then as a text
-// or as a picture.
+// filenames are the names that are drawn, with the name of the stored file by its content
+// type: "" before the file has arrived.
 var filenames = map[string]map[string]string{
 	"what I see.txt":      {"": "what I see.txt", "text/plain": "what I see.txt", "image/png": "what I see.txt.png"},
 	`C:\temp\picture.png`: {"": "picture.png", "text/plain": "picture.png.txt", "image/png": "picture.png"},
@@ -64,13 +65,13 @@ var filenames = map[string]map[string]string{
 	"nul":                 {"": "nul", "text/plain": "_nul.txt", "image/png": "_nul.png"},
 }
 
-// fileSize is as large as a file may be.
+// fileSize accepts the size of a file.
 func fileSize(v any) (any, bool) {
 	n, ok := positive(v)
 	return n, ok && n.(int) <= 10<<20
 }
 
-// someFiles are the ids of at most five files, each once.
+// someFiles accepts the ids of at most five files, without duplicates.
 func someFiles(v any) (any, bool) {
 	list, ok := v.([]any)
 	for i, id := range list {
@@ -81,7 +82,7 @@ func someFiles(v any) (any, bool) {
 }
 
 func (m *model) createUpload(w who, in, got object) (string, object) {
-	const all, ofAddress = 1 << 30, 128 << 20 // of the app; all calls come from one address
+	const maxOfAccount, maxOfAddress = 1 << 30, 128 << 20 // all calls come from one address
 	size := in["size"].(int)
 	waiting, ofItsApp := max(size, 64<<10), max(size, 64<<10)
 	for _, u := range m.uploads {
@@ -97,7 +98,7 @@ func (m *model) createUpload(w who, in, got object) (string, object) {
 		return "widget.origin_not_allowed", nil
 	case !w.app.takesFiles():
 		return "widget.uploads_not_allowed", nil
-	case waiting > all || ofItsApp > ofAddress:
+	case waiting > maxOfAccount || ofItsApp > maxOfAddress:
 		return "api.rate_limited", nil
 	}
 	u := &upload{
@@ -115,10 +116,10 @@ func (m *model) createUpload(w who, in, got object) (string, object) {
 
 func (a *app) takesFiles() bool { return a.settings["widget"].(object)["allow_file_uploads"] == true }
 
-// within reports whether the file is no older than that.
+// within reports whether the file was announced at most d ago.
 func (u *upload) within(d time.Duration) bool { return !u.announced.Before(u.model.now().Add(-d)) }
 
-// name is the file's name as it is stored.
+// name returns the stored name of the file.
 func (u *upload) name() string {
 	if !u.ready {
 		return u.names[""]
@@ -126,15 +127,16 @@ func (u *upload) name() string {
 	return u.names[u.contentType]
 }
 
-// freshLink is the random text with which a link ends that the service has made just now.
+// freshLink returns the token of a link that the service has just created.
 func (m *model) freshLink(url any, kind, path string) string {
 	text, _ := url.(string)
 	token, _ := strings.CutPrefix(text, serviceURL+path)
 	return m.fresh(object{"token": token}, kind, "token")
 }
 
-// attachable are the files of an app that are asked for; false when one cannot be had.
-func (m *model) attachable(a *app, ids []any) (files []*upload, all bool) {
+// attachable returns the files of an app with the given ids, or false if one of them cannot be
+// attached.
+func (m *model) attachable(a *app, ids []any) (files []*upload, ok bool) {
 	for _, id := range ids {
 		u := find(m.uploads, func(u *upload) bool { return u.id == id })
 		if u == nil || u.app != a || !u.waits() {
@@ -150,7 +152,7 @@ func (u *upload) waits() bool {
 	return u.ready && !u.gone && u.request == nil && u.within(24*time.Hour)
 }
 
-// attach gives a request its files, in their order.
+// attach attaches files to a request.
 func (r *request) attach(files []*upload) {
 	r.attachments = files
 	for _, u := range files {
@@ -158,13 +160,14 @@ func (r *request) attach(files []*upload) {
 	}
 }
 
-// received is the answer to what was sent to a link; broken is what ends before its end.
+// received returns the code of the answer when body is sent to a link. If broken is true, the
+// connection breaks after half of it.
 func (m *model) received(link, body string, broken bool) string {
 	u := find(m.uploads, func(u *upload) bool { return u.target == link && !u.gone })
 	switch {
 	case u == nil || !m.now().Before(u.announced.Add(15*time.Minute)):
 		return "uploads.not_found"
-	case broken && len(body)/2 <= u.size: // else what is too long shows before
+	case broken && len(body)/2 <= u.size: // otherwise the half is too long already
 		return "uploads.invalid_file"
 	case u.ready:
 		return "ok"
@@ -178,7 +181,7 @@ func (m *model) received(link, body string, broken bool) string {
 	return "ok"
 }
 
-// linked is the file to which a link leads; nil when it leads nowhere any more.
+// linked returns the file of a link, or nil if the link does not work any more.
 func (m *model) linked(link string) *upload {
 	return find(m.uploads, func(u *upload) bool {
 		for until, text := range u.links {
@@ -190,11 +193,10 @@ func (m *model) linked(link string) *upload {
 	})
 }
 
-// linksEnd is until when the links work that are shown now.
+// linksEnd returns the expiry of the links that answers contain now.
 func (m *model) linksEnd() time.Time { return m.now().Truncate(time.Hour).Add(2 * time.Hour) }
 
-// learn notes by which links the files in an answer are opened. They are other ones each
-// hour, and the same within it.
+// learn stores the links to files in an answer. They stay the same within an hour.
 func (m *model) learn(got any) {
 	switch got := got.(type) {
 	case []any:
@@ -216,7 +218,7 @@ func (u *upload) shown() object {
 	return object{"id": u.id, "filename": u.name(), "content_type": u.contentType, "size": u.size, "url": serviceURL + attachmentPath + u.links[u.model.linksEnd()]}
 }
 
-// release lets go of the files of requests that are gone, and returns them.
+// release detaches the files of requests that are gone, and returns the files.
 func (m *model) release(gone func(*request) bool) (released []*upload) {
 	for _, u := range m.uploads {
 		if u.request != nil && gone(u.request) {
@@ -227,8 +229,7 @@ func (m *model) release(gone func(*request) bool) (released []*upload) {
 	return released
 }
 
-// forgetFiles is the worker having removed those that nobody holds any more, and those
-// that have not come.
+// forgetFiles models how the worker removes files that are not attached or did not arrive.
 func (m *model) forgetFiles() {
 	for _, u := range m.uploads {
 		u.gone = u.gone || u.request == nil && (!u.within(25*time.Hour) || !u.ready && !u.within(75*time.Minute))

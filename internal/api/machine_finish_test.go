@@ -13,9 +13,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// finish checks what must hold after every sequence: which tokens are good, all that
-// is shown of the accounts, exact counters, an index that has all words, and a log of
-// changes that has every change and no gap.
+// finish checks what must hold after every sequence of calls: which tokens are valid, the
+// records of the accounts, exact counters, a complete index, and a log of changes that is
+// complete and without gaps.
 func (m *machine) finish() {
 	for _, t := range slices.Clone(m.tokens) {
 		if !t.refreshes() {
@@ -34,7 +34,7 @@ func (m *machine) finish() {
 				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
 			}
 		}
-		m.lookAround(u, who)
+		m.readDetails(u, who)
 	}
 	for _, u := range slices.Clone(m.uploads) {
 		if link := u.links[m.linksEnd()]; link != "" {
@@ -65,9 +65,9 @@ func (m *machine) finish() {
 	}
 }
 
-// lookAround looks at what belongs to the newest requests about which there is more to
-// say than that somebody wants them.
-func (m *machine) lookAround(u *user, who string) {
+// readDetails reads the votes and comments of the newest requests that have more than the
+// submitter's vote.
+func (m *machine) readDetails(u *user, who string) {
 	left := 5
 	for _, r := range slices.Backward(m.requests) {
 		if left > 0 && r.account == u.account && r.live() && (r.root != nil || r.votes != 1 || len(r.comments) > 0) {
@@ -78,7 +78,7 @@ func (m *machine) lookAround(u *user, who string) {
 	}
 }
 
-// checkIndex holds the index of words against the requests.
+// checkIndex compares the inverted index with the requests.
 func (m *machine) checkIndex() {
 	m.index()
 	counts := map[string]int{}
@@ -106,9 +106,9 @@ func (m *machine) checkIndex() {
 	}
 }
 
-// lines are the rows of a question for an id and a text.
-func (s *side) lines(t *rapid.T, question string) []string {
-	rows, err := s.db.Query(question)
+// lines returns the rows of a query that selects an id and a text.
+func (s *side) lines(t *rapid.T, query string) []string {
+	rows, err := s.db.Query(query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func (s *side) lines(t *rapid.T, question string) []string {
 	return lines
 }
 
-// log is an account's log of changes and the number up to which it goes.
+// log returns an account's log of changes and the last number in it.
 func (s *side) log(t *rapid.T, accountID string) string {
 	var id feedback.ID
 	if err := id.UnmarshalText([]byte(s.filled(accountID))); err != nil {

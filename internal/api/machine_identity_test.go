@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What the model says to those for whom the customer's backend vouches.
+// The model of identity tokens.
 
 // identity is an identity token: claims that are signed with a secret.
 type identity struct {
@@ -38,8 +38,8 @@ func (m *model) identitySecret(w who, in, got object) (string, object) {
 	return "ok", result
 }
 
-// vouched is the person of the identity token that was sent, nil when none was.
-func (m *model) vouched(w who, in object) (person object, refusal string) {
+// identified returns the person that the identity token identifies, or nil without a token.
+func (m *model) identified(w who, in object) (person object, refusal string) {
 	const invalid = "widget.invalid_identity_token"
 	switch in["identity_token"] {
 	case nil, "":
@@ -74,7 +74,7 @@ func (a *app) allows(origin string) bool {
 	return origin == "" || len(allowed) == 0 || slices.Contains(allowed, any(origins[origin]))
 }
 
-// identity draws an identity token, which mostly is good.
+// identity draws an identity token that is usually valid.
 func (m *machine) identity(c aCall) *identity {
 	a := find(m.apps, func(a *app) bool { return a.key == c.who })
 	if a == nil {

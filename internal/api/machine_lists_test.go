@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// What the model says to the operations that list requests and what belongs to them.
+// The model of the operations that list and change requests.
 
 func (m *model) listRequests(w who, in, got object) (string, object) {
-	if name := unfit(in); name != "" {
+	if name := invalidFilter(in); name != "" {
 		return "requests.invalid_" + name, nil
 	}
 	at, ok := m.resume(w, in, place{operation: "requests-list", sort: "newest", box: "live", limit: 50})
@@ -26,7 +26,7 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 	var list []item
 	total := 0
 	for i, r := range m.requests {
-		if r.account != w.account || !at.holds(r) {
+		if r.account != w.account || !at.matches(r) {
 			continue
 		}
 		total++
@@ -34,7 +34,7 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 		switch at.sort {
 		case "most_voted":
 			if by = int64(r.votes); r.updated.After(at.began) {
-				continue // it may have been on a page before
+				continue // may have been on an earlier page
 			}
 		case "recently_updated":
 			by = r.updated.UnixMicro()
@@ -46,9 +46,9 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 	return code, result
 }
 
-// unfit is the parameter of a filter that is well-formed, but means nothing, or nothing
-// beside another one; "" when there is none.
-func unfit(in object) string {
+// invalidFilter returns the name of a filter parameter that matches the schema but is refused,
+// alone or together with others, or "".
+func invalidFilter(in object) string {
 	if id, ok := in["assignee_id"].(string); ok && id != "none" && id != "" {
 		if _, ok := anID(id); !ok {
 			return "assignee_id"
@@ -60,7 +60,7 @@ func unfit(in object) string {
 	return ""
 }
 
-// narrow takes a filter and reports whether it contradicts none that a cursor carries.
+// narrow applies a filter. It reports whether the filter agrees with that of the cursor.
 func (p *place) narrow(in object) (agrees bool) {
 	agrees = true
 	for name, field := range map[string]*string{
@@ -80,8 +80,8 @@ func (p *place) narrow(in object) (agrees bool) {
 	return agrees
 }
 
-// holds reports whether a request belongs to the list.
-func (p place) holds(r *request) bool {
+// matches reports whether a request belongs to the list.
+func (p place) matches(r *request) bool {
 	created := r.created.Format(timeForm)
 	return !r.deleted && !r.gone && r.box() == p.box &&
 		(p.app == "" || r.app.id == p.app) &&
@@ -127,7 +127,7 @@ func (m *model) createRequest(w who, in, got object) (string, object) {
 	return "ok", object{"request": r.shown()}
 }
 
-// colleague is a user of the caller's account.
+// colleague returns a user of the caller's account.
 func (m *model) colleague(w who, id any) *user {
 	return find(m.users, func(u *user) bool { return u.id == id && u.account == w.account && !u.gone })
 }
@@ -141,11 +141,11 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 	return m.events(at, w, r.id, got, "events")
 }
 
-// events is a page of what the log says of a request, or of none.
+// events returns a page of the log: the changes of a request, or those of no request.
 func (m *model) events(at place, w who, request string, got object, name string) (string, object) {
 	var list []item
 	for _, c := range w.log {
-		if c.request != request || c.kind == "request.purged" { // which is of no request any more, and nothing for an audit
+		if c.request != request || c.kind == "request.purged" { // removed requests are not in the audit log
 			continue
 		}
 		actor := object{"kind": c.actor, "id": c.by, "name": nil}
@@ -158,7 +158,7 @@ func (m *model) events(at place, w who, request string, got object, name string)
 		list = append(list, item{n: c.number, shown: object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}})
 	}
 	code, result := m.page(at, list, got, name)
-	// What was changed, and how it reads, is the log's, which is compared at the end.
+	// The model does not predict these fields; finish compares the log of changes.
 	events, _ := got[name].([]any)
 	for i, shown := range result[name].([]object) {
 		if i < len(events) {
@@ -199,7 +199,7 @@ func (m *model) bulkUpdate(w who, in, _ object) (string, object) {
 	case byFilter && !counted:
 		return "requests.invalid_expected_count", nil
 	}
-	if unfit(filter) != "" {
+	if invalidFilter(filter) != "" {
 		return "requests.invalid_filter", nil
 	}
 	assignee, _ := set["assignee_id"].(string)
@@ -214,7 +214,7 @@ func (m *model) bulkUpdate(w who, in, _ object) (string, object) {
 			return "apps.not_found", nil
 		}
 		for _, r := range m.requests {
-			if r.account == w.account && at.holds(r) {
+			if r.account == w.account && at.matches(r) {
 				meant = append(meant, r)
 			}
 		}
@@ -232,11 +232,11 @@ func (m *model) bulkUpdate(w who, in, _ object) (string, object) {
 		}
 	}
 	slices.SortFunc(meant, m.older)
-	return m.changeMeant(w, meant, set)
+	return m.bulkChange(w, meant, set)
 }
 
-// changeMeant makes a bulk change, or none of it.
-func (m *model) changeMeant(w who, meant []*request, set object) (string, object) {
+// bulkChange changes the selected requests, or none of them.
+func (m *model) bulkChange(w who, meant []*request, set object) (string, object) {
 	assignee, _ := set["assignee_id"].(string)
 	for _, r := range meant {
 		if r.binned && set["box"] != "live" {
@@ -280,7 +280,7 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 	}
 	slices.SortFunc(roots, m.older)
 	for _, root := range roots {
-		m.settled(w, root)
+		m.recount(w, root)
 	}
 	return "ok", object{"updated": updated}
 }

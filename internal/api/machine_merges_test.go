@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What the model says to merges. Merged requests are a tree: parent is what each was
-// merged into, and root where its votes count.
+// The model of merges. Merged requests form a tree: parent is the request that each was merged
+// into, and root is the one that its votes count for.
 
 func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 	r, into := m.request(w.account, in["id"]), m.request(w.account, in["into_id"])
@@ -22,7 +22,7 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 	case r.binned || into.binned:
 		return "requests.not_found", nil
 	case r.parent == into:
-		return "ok", object{"request": r.shown()} // it was sent again
+		return "ok", object{"request": r.shown()} // a repeated call
 	case root.binned:
 		return "requests.not_found", nil
 	case r == into, r.app != into.app:
@@ -50,14 +50,14 @@ func (m *model) unmergeRequest(w who, in, _ object) (string, object) {
 		return "requests.not_found", nil
 	}
 	if root := r.root; root != nil {
-		followers := m.takeOut(r)
+		followers := m.unmerge(r)
 		m.touch(root)
 		m.recordAll(append([]*request{r, root}, followers...), "request.unmerged", "user", w.id)
 	}
 	return "ok", object{"request": r.shown()}
 }
 
-// members are the requests that are merged into a root, the oldest first.
+// members returns the requests that are merged into a root, oldest first.
 func (m *model) members(root *request) []*request {
 	var members []*request
 	for _, r := range m.requests {
@@ -68,9 +68,9 @@ func (m *model) members(root *request) []*request {
 	return members
 }
 
-// takeOut makes a merged request a root again: of what had been merged into it, and into
-// that, which it returns.
-func (m *model) takeOut(r *request) (followers []*request) {
+// unmerge makes a merged request a root again. It returns the requests below it in the tree,
+// which become its members.
+func (m *model) unmerge(r *request) (followers []*request) {
 	r.status, r.former, r.parent, r.root = r.former, "", nil, nil
 	for from := []*request{r}; len(from) > 0; from = from[1:] {
 		for _, other := range m.requests {
@@ -96,9 +96,8 @@ func (m *model) older(a, b *request) int {
 	return cmp.Compare(slices.Index(m.requests, a), slices.Index(m.requests, b))
 }
 
-// emptyBin removes for good what has been in an account's bin since before a time. What
-// was merged into a request that goes is taken out of it, or, when that was merged
-// itself, is then merged into what that was merged into.
+// emptyBin permanently removes the requests that have been in an account's bin since before
+// until. The requests that were merged into a removed one are unmerged, or move to its parent.
 func (m *model) emptyBin(a *account, until time.Time) {
 	var gone []*request
 	ids := map[string]bool{}
@@ -118,7 +117,7 @@ func (m *model) emptyBin(a *account, until time.Time) {
 		}
 	}
 	for _, head := range heads {
-		followers = append(followers, m.takeOut(head)...)
+		followers = append(followers, m.unmerge(head)...)
 	}
 	m.recordAll(append(heads, followers...), "request.unmerged", "service", "")
 	a.forget(ids)

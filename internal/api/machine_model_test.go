@@ -15,8 +15,8 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 type object = map[string]any
 
-// model is what the service should remember. Nothing is removed from its lists, so
-// that their order is the order of creation; ids and secrets are names.
+// model is the expected state of the service. Nothing is removed from its lists, so that they
+// are in the order of creation. Ids and secrets are replaced by names.
 type model struct {
 	now      func() time.Time
 	accounts []*account
@@ -29,8 +29,8 @@ type model struct {
 	uploads  []*upload
 	links    []*joinLink
 	written  []wrote
-	failures map[string]*countdown // of logins by e-mail, and of all under ""
-	learned  map[string]bool       // the random texts that the service has given
+	failures map[string]*countdown // failed logins by e-mail; all of them under ""
+	learned  map[string]bool       // random texts of the service
 }
 
 type (
@@ -58,43 +58,43 @@ type (
 		settings         object
 		created, updated time.Time
 		deleted          bool
-		secret, before   string // with which identity tokens are signed, and were
+		secret, before   string // current and previous secret for identity tokens
 		beforeUntil      time.Time
 	}
 	request struct {
 		*app
 		id, title, description, status, idempotencyKey string
-		ofPage                                         bool // and its key apart from those of programs
+		ofPage                                         bool // sent by a page, whose keys are kept apart
 		submitter                                      object
 		metadata                                       any
 		tags                                           []any
 		assignee, eta                                  any
 		source                                         string
 		votes                                          int
-		given                                          []*vote    // here
-		comments                                       []*comment // deleted ones, too
+		given                                          []*vote    // votes for this request itself
+		comments                                       []*comment // including deleted ones
 		attachments                                    []*upload
-		root, parent                                   *request // of a merged one: where it counts, and what it was merged into
-		former                                         string   // the status before
+		root, parent                                   *request // if merged, see mergeRequest
+		former                                         string   // status before the merge
 		version                                        int
 		created, updated                               time.Time
-		answered                                       time.Time // first, by a status or in public
+		answered                                       time.Time // first answer, see by_answer
 		binned, quarantined, gone                      bool
 		sent                                           string // what the submitter sent
 	}
 	session struct {
 		*user
-		listedAs     string // its id, once it was listed
+		listedAs     string // its id, known after sessions-list
 		opened, used time.Time
 		ended        bool
 	}
 	token struct {
 		*session
-		text, next     string // next is the refresh token that followed
+		text, next     string // next is the new token after a refresh
 		expires, spent time.Time
 		swept          bool
 	}
-	// place is where a page begins: what a cursor says.
+	// place is the content of a cursor: where a page starts.
 	place struct {
 		text               string
 		account            *account
@@ -122,12 +122,12 @@ func newModel(now func() time.Time) *model {
 func (a *app) live() bool     { return !a.deleted }
 func (r *request) live() bool { return !r.deleted && !r.gone && r.box() == "live" }
 
-// valid reports whether the token opens something.
+// valid reports whether the token is accepted.
 func (t *token) valid(now time.Time) bool { return t.known() && now.Before(t.expires) }
 func (t *token) known() bool              { return !t.ended && !t.swept }
 func (t *token) refreshes() bool          { return strings.HasPrefix(t.text, "{refresh") }
 
-// find returns the first that fits, or the zero value.
+// find returns the first item that fits, or the zero value.
 func find[T any](list []T, fits func(T) bool) (found T) {
 	if i := slices.IndexFunc(list, fits); i >= 0 {
 		return list[i]
@@ -156,7 +156,7 @@ func (m *model) record(a *account, kind, actor, by, app, request string) {
 	})
 }
 
-// logged is the account's log, and the number up to which it goes.
+// logged returns the account's log and the last number in it.
 func (a *account) logged() string {
 	var b strings.Builder
 	for _, c := range a.log {
@@ -166,12 +166,12 @@ func (a *account) logged() string {
 	return b.String()
 }
 
-// forget removes what the log has on requests that are gone for good.
+// forget removes the changes of permanently removed requests from the log.
 func (a *account) forget(gone map[string]bool) {
 	a.log = slices.DeleteFunc(a.log, func(c change) bool { return gone[c.request] })
 }
 
-// userAdded is a user that a command or the set-up has added.
+// userAdded adds a user that the operator's command or setup-create-owner has created.
 func (m *model) userAdded(accountID, accountName string, u user) *user {
 	u.account = find(m.accounts, func(a *account) bool { return a.id == accountID })
 	if u.account == nil {
@@ -184,7 +184,7 @@ func (m *model) userAdded(accountID, accountName string, u user) *user {
 	return &u
 }
 
-// purged is the worker having removed all that deleted apps had.
+// purged models how the worker removes the data of deleted apps.
 func (m *model) purged() {
 	gone := map[string]bool{}
 	for _, r := range m.requests {
@@ -197,7 +197,7 @@ func (m *model) purged() {
 	}
 }
 
-// swept is the worker having removed what is too old.
+// swept models how the worker removes expired data.
 func (m *model) swept() {
 	for _, t := range m.tokens {
 		t.swept = t.swept || t.expires.Before(m.now().Add(-7*24*time.Hour))
@@ -236,12 +236,12 @@ func (m *model) blocked(email string) bool {
 	return full("", 100) || full(email, 10)
 }
 
-// userOf is the user who logs in with an e-mail.
+// userOf returns the user who logs in with an e-mail.
 func (m *model) userOf(email string) *user {
 	return find(m.users, func(u *user) bool { return strings.EqualFold(u.email, email) && !u.gone && u.password != "" })
 }
 
-// checkPassword is the outcome of a try with a password.
+// checkPassword returns the user of an e-mail, or the code of the error.
 func (m *model) checkPassword(email, password string) (*user, string) {
 	email = strings.ToLower(email)
 	if m.blocked(email) {
@@ -255,7 +255,7 @@ func (m *model) checkPassword(email, password string) (*user, string) {
 	return u, ""
 }
 
-// issue gives a session tokens that the service has just made.
+// issue adds tokens that the service has just created to a session.
 func (m *model) issue(s *session, texts ...string) {
 	s.used = m.now()
 	for _, text := range texts {
@@ -270,7 +270,7 @@ func (m *model) issue(s *session, texts ...string) {
 	}
 }
 
-// settings of a new app.
+// defaultSettings returns the settings of a new app.
 func defaultSettings() object {
 	return object{
 		"widget": object{
@@ -281,7 +281,7 @@ func defaultSettings() object {
 	}
 }
 
-// merged are the settings after a change, which holds what is to be different.
+// merged returns the settings after a partial change.
 func merged(settings, change object) object {
 	result := maps.Clone(settings)
 	for name, v := range change {
@@ -296,7 +296,7 @@ func merged(settings, change object) object {
 	return result
 }
 
-// changeApp notes a change unless everything is as it was.
+// changeApp changes an app and records the change, unless nothing is different.
 func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string, object) {
 	a := m.app(w.account, id)
 	if a == nil {
@@ -311,19 +311,19 @@ func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string
 	return "ok", object{"app": a.shown()}
 }
 
-// changeRequest does the same for a request.
+// changeRequest changes a request and records the change, unless nothing is different.
 func (m *model) changeRequest(w who, r *request, kind string, change func(*request)) {
 	binned := r.binned
 	if !m.alter(r, change) {
 		return
 	}
 	if r.binned != binned {
-		m.settled(w, r.root)
+		m.recount(w, r.root)
 	}
 	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
 }
 
-// alter changes a request and reports whether that has made it different.
+// alter changes a request and reports whether it is different.
 func (m *model) alter(r *request, change func(*request)) bool {
 	old := *r
 	change(r)
@@ -358,7 +358,7 @@ func (r *request) shown() object {
 	}
 }
 
-// idOf is the id of a request, if it is one.
+// idOf returns the id of a request, or nil.
 func idOf(r *request) any {
 	if r == nil {
 		return nil

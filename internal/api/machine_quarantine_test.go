@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// What the model says to spam.
+// The model of spam detection.
 
-// wrote is a text that came from a form or a page.
+// wrote is the text of a submission that was checked.
 type wrote struct {
 	app    *app
-	key    string // of idempotency
+	key    string // idempotency key
 	at     time.Time
 	thirds map[string]bool
 }
@@ -26,8 +26,8 @@ func someForm(v any) (any, bool) {
 	return inside(v, map[string]func(any) (any, bool){"website": trimmed(0, 1e6), "seconds": seconds})
 }
 
-// spam reports whether a new request looks like spam. All calls come from one address. One
-// that was refused, and is sent again with its key, is no other one.
+// spam reports whether a new request looks like spam. All calls come from one address. A
+// repeated submission with the same key counts once.
 func (m *model) spam(r *request, form any) bool {
 	sent, judged := form.(object)
 	if !judged && !r.ofPage {
@@ -52,7 +52,8 @@ func (m *model) spam(r *request, form any) bool {
 	return website != "" || timed && seconds < 2 || alike >= 5
 }
 
-// thirdsOf are the thirds of the words of a text, or, when it has none, of all of it.
+// thirdsOf returns the trigrams of the words of a text, or of the whole text if it has no
+// words.
 func thirdsOf(text string) map[string]bool {
 	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "é", "e"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) > 0 {
@@ -66,7 +67,7 @@ func thirdsOf(text string) map[string]bool {
 	return thirds
 }
 
-// agree is how much two sets have in common (Dice).
+// agree returns the similarity of two sets (Dice coefficient).
 func agree(a, b map[string]bool) float64 {
 	common := 0
 	for third := range a {
@@ -87,7 +88,7 @@ func (r *request) box() string {
 	return "live"
 }
 
-// moved is what a change is called that may take a request from one box to another.
+// moved returns the kind of a change that may move a request to another box.
 func moved(from, to string) string {
 	if from == to {
 		return "request.updated"

@@ -8,14 +8,14 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// rule is what the contract says of one operation.
+// rule is the specification of an operation.
 type rule struct {
 	guard  guard
 	least  feedback.Role
 	fields []field // in documented order
-	// says is the answer to parameters that are well-formed: a code and the result.
-	// got is the result that came, of which it takes what only the service can know.
-	says func(m *model, w who, in, got object) (string, object)
+	// answer returns the expected answer to valid parameters: a code and the result. got is
+	// the actual result, from which it takes random ids and secrets.
+	answer func(m *model, w who, in, got object) (string, object)
 }
 
 // who is the caller.
@@ -26,20 +26,20 @@ type who struct {
 	identity       *identity
 }
 
-// field is a parameter. reads returns what the service makes of a value, and false
-// when it refuses it.
+// field is a parameter. decode returns the decoded value, or false if the value is refused.
 type field struct {
 	name     string
 	required bool
-	reads    func(v any) (any, bool)
-	clears   bool // null is not the same as absent
+	decode   func(v any) (any, bool)
+	clears   bool // null clears the field
 }
 
-func need(name string, reads func(any) (any, bool)) field { return field{name, true, reads, false} }
-func may(name string, reads func(any) (any, bool)) field  { return field{name, false, reads, false} }
+func need(name string, decode func(any) (any, bool)) field { return field{name, true, decode, false} }
 
-func clears(name string, reads func(any) (any, bool)) field {
-	return field{name, false, reads, true}
+func may(name string, decode func(any) (any, bool)) field { return field{name, false, decode, false} }
+
+func clears(name string, decode func(any) (any, bool)) field {
+	return field{name, false, decode, true}
 }
 
 var (
@@ -139,8 +139,8 @@ var rules = map[string]rule{
 	"audit-list":         {guardBearer, feedback.RoleAdmin, paging, (*model).listAudit},
 }
 
-// predict is what the service must answer. It changes the model as the call changes
-// the service.
+// predict returns the expected answer to a call. It changes the model as the call changes the
+// service.
 func (m *model) predict(c aCall, got object) (string, object) {
 	r, known := rules[c.operation]
 	if !known {
@@ -175,10 +175,10 @@ func (m *model) predict(c aCall, got object) (string, object) {
 		return code, nil
 	}
 	m.learn(got)
-	return r.says(m, w, in, got)
+	return r.answer(m, w, in, got)
 }
 
-// read is what the service makes of the parameters; what is absent stays so.
+// read decodes the parameters. Omitted parameters stay omitted.
 func (r rule) read(c aCall) (object, string) {
 	for name := range c.in {
 		if !slices.ContainsFunc(r.fields, func(f field) bool { return f.name == name }) {
@@ -195,7 +195,7 @@ func (r rule) read(c aCall) (object, string) {
 			}
 			continue
 		}
-		clean, ok := f.reads(v)
+		clean, ok := f.decode(v)
 		if !ok {
 			return nil, area + ".invalid_" + f.name
 		}
@@ -204,7 +204,7 @@ func (r rule) read(c aCall) (object, string) {
 	return in, ""
 }
 
-// fresh is a random text that the service has made just now, where the result has it.
+// fresh returns a random text in the result, which the service must have just created.
 func (m *model) fresh(got object, kind string, path ...string) string {
 	v := any(got)
 	for _, name := range path {
@@ -219,8 +219,8 @@ func (m *model) fresh(got object, kind string, path ...string) string {
 	return text
 }
 
-// item is a record in a list. n grows with the order of creation; by or key is what the
-// list is sorted by before that.
+// item is a record in a list. Lists are sorted by by and key, if they are set, and then by n,
+// which is the order of creation.
 type item struct {
 	n     int
 	by    int64
@@ -232,7 +232,7 @@ func (i item) compare(n int, by int64, key string) int {
 	return cmp.Or(cmp.Compare(i.by, by), cmp.Compare(i.key, key), cmp.Compare(i.n, n))
 }
 
-// page is a part of a list, which is in the order of creation.
+// page returns a page of a list.
 func (m *model) page(at place, list []item, got object, name string) (string, object) {
 	total := len(list)
 	slices.SortFunc(list, func(a, b item) int { return a.compare(b.n, b.by, b.key) })
@@ -257,7 +257,7 @@ func (m *model) page(at place, list []item, got object, name string) (string, ob
 	return "ok", object{name: shown, "next_cursor": next, "has_more": more, "total_count": total}
 }
 
-// cursorTo is the text for a place: the same one each time.
+// cursorTo returns the cursor of a place, which is the same each time.
 func (m *model) cursorTo(at place, got object) string {
 	known := find(m.cursors, func(p *place) bool { return p.at() == at.at() })
 	if known == nil {
@@ -273,7 +273,7 @@ func (p place) at() place {
 	return p
 }
 
-// resume is where a page begins. Without a cursor that is first.
+// resume returns the place where a page starts, which is first without a cursor.
 func (m *model) resume(w who, in object, first place) (place, bool) {
 	text, _ := in["cursor"].(string)
 	first.account = w.account

@@ -7,22 +7,22 @@ import (
 	"unicode"
 )
 
-// What the model says to those who look for words. How alike titles are is not said here
-// again: the databases must agree on that, and the model knows what may be shown.
+// The model of searches. It does not compute the similarity of titles: both databases must
+// return the same, and the model checks which requests may be in the result.
 
-// index brings the index of words up to date, without which no answer is certain.
+// index brings the inverted index up to date, so that the answers to searches are known.
 func (m *machine) index() {
 	m.each(func(_ int, s *side) { s.index() })
 }
 
-// searches reports whether a call reads the index.
+// searches reports whether a call uses the index.
 func (m *machine) searches(c aCall) bool {
 	filter, _ := c.in["filter"].(object)
 	from := find(m.cursors, func(p *place) bool { return p.text == c.in["cursor"] })
 	return strings.Contains(c.operation, "similar") || c.in["query"] != nil || filter["query"] != nil || from != nil && from.query != ""
 }
 
-// wordsIn are the words of a text, of those that are drawn.
+// wordsIn returns the words of a text. It only handles texts that are drawn.
 func wordsIn(text string) []string {
 	text = strings.ReplaceAll(strings.ToLower(text), "é", "e")
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -32,14 +32,13 @@ func wordsIn(text string) []string {
 	return words
 }
 
-// words are those under which a request is found.
+// words returns the indexed words of a request.
 func (r *request) words() []string {
 	described := wordsIn(r.description)
 	return append(wordsIn(r.title), described[:min(len(described), 24)]...)
 }
 
-// found reports whether a request has all words of a query, the last of which may be the
-// beginning of one.
+// found reports whether a request has all words of a query. The last one may be a prefix.
 func (r *request) found(query string) bool {
 	words, wanted := r.words(), wordsIn(query)
 	for i, word := range wanted {
@@ -75,23 +74,23 @@ func (m *model) similarRequests(w who, in, got object) (string, object) {
 	default:
 		return "requests.invalid_text", nil
 	}
-	return "ok", m.alike(got, a, text, 10, func(r *request) bool { return r != but })
+	return "ok", m.similar(got, a, text, 10, func(r *request) bool { return r != but })
 }
 
 func (m *model) widgetSimilar(w who, in, got object) (string, object) {
 	if !w.app.allows(w.origin) {
 		return "widget.origin_not_allowed", nil
 	}
-	result := m.alike(got, w.app, in["text"].(string), 5, (*request).shared)
+	result := m.similar(got, w.app, in["text"].(string), 5, (*request).shared)
 	for _, shown := range result["requests"].([]object) {
 		delete(shown, "score")
 	}
 	return "ok", result
 }
 
-// alike is a result that has those of the requests which may be in it, once and as they
-// are. A request that says just what is asked for leads to the first of them.
-func (m *model) alike(got object, a *app, text string, most int, may func(*request) bool) object {
+// similar returns the requests of the actual result that may be in it, without duplicates. A
+// request with exactly the same title must come first.
+func (m *model) similar(got object, a *app, text string, most int, may func(*request) bool) object {
 	here := func(r *request) bool { return r.app == a && r.live() }
 	shown, least := []object{}, 1.0
 	list, _ := got["requests"].([]any)
@@ -105,7 +104,7 @@ func (m *model) alike(got object, a *app, text string, most int, may func(*reque
 		}
 	}
 	same := find(m.requests, func(r *request) bool {
-		root := r.whereItCounts()
+		root := r.countingRoot()
 		return here(r) && root != nil && r.title == text && may(root)
 	})
 	if same != nil && len(wordsIn(text)) > 0 && (len(shown) == 0 || likeness(shown[0]) < 1) {
@@ -114,7 +113,7 @@ func (m *model) alike(got object, a *app, text string, most int, may func(*reque
 	return object{"requests": shown}
 }
 
-// likeness is how alike a request is said to be; users of the widget are not told.
+// likeness returns the score of a request in a result, or 1 if the result has no scores.
 func likeness(shown object) float64 {
 	score, ok := shown["score"].(json.Number)
 	if !ok {

@@ -17,11 +17,11 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// What is done to files, and what must be left of them.
+// These functions send, download and attach files, and check the stored ones.
 
 var largest = number("10485760")
 
-// fileValue draws what is said of a file, and the files of a request.
+// fileValue draws the description of a file, or the attachments of a request.
 func (m *machine) fileValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "filename":
@@ -45,7 +45,7 @@ func (m *machine) fileValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// waiting are the files that can be attached with an app's key, the newest first.
+// waiting returns the files that can be attached with an app's key, newest first.
 func (m *machine) waiting(key string) []*upload {
 	var waiting []*upload
 	for _, u := range slices.Backward(m.uploads) {
@@ -56,7 +56,7 @@ func (m *machine) waiting(key string) []*upload {
 	return waiting
 }
 
-// chosen are at most so many files of those that wait, in any order.
+// chosen draws the ids of at most n files that can be attached, in any order.
 func (m *machine) chosen(key string, most int) []any {
 	ids := []any{}
 	for _, u := range m.waiting(key) {
@@ -65,14 +65,14 @@ func (m *machine) chosen(key string, most int) []any {
 	return rapid.Permutation(ids).Draw(m.t, "files")[:min(most, len(ids))]
 }
 
-// anUpload is the id of any file that was ever announced, or of one that waits for
-// another app.
+// anUpload draws the id of any announced file, or of one that can only be attached to a
+// request of another app.
 func (m *machine) anUpload(key string) string {
 	others := rapid.Bool().Draw(m.t, "of another app")
 	return one(m, "any file", m.uploads, func(u *upload) string { return u.id }, func(u *upload) bool { return !others || u.key != key && u.waits() })
 }
 
-// anySix are too many.
+// anySix returns six ids, which are too many attachments.
 func (m *machine) anySix() []any {
 	ids := []any{}
 	for _, text := range m.sides[0].seen {
@@ -83,7 +83,7 @@ func (m *machine) anySix() []any {
 	return ids[:6]
 }
 
-// wants reports whether a call mostly has an optional parameter.
+// wants reports whether a call usually has an optional parameter.
 func (m *machine) wants(c aCall, name string) bool {
 	switch {
 	case name == "attachments":
@@ -94,8 +94,8 @@ func (m *machine) wants(c aCall, name string) bool {
 	return slices.Contains(usual[c.operation], name)
 }
 
-// bringFiles sends each app a few files at first.
-func (m *machine) bringFiles() {
+// uploadFiles uploads a few files to each app.
+func (m *machine) uploadFiles() {
 	for _, a := range m.apps {
 		for _, c := range contents {
 			before := len(m.uploads)
@@ -107,9 +107,9 @@ func (m *machine) bringFiles() {
 	}
 }
 
-// moveFiles lets files come, those that were announced mostly at once, opens some, and
-// sends a submission again, now and then with other files.
-func (m *machine) moveFiles(c aCall) {
+// useFiles sometimes sends a file, usually if the call has just announced it. Sometimes it
+// downloads a file, or repeats a submission, with the same or other files.
+func (m *machine) useFiles(c aCall) {
 	if c.in["idempotency_key"] != nil {
 		m.keyed = c
 	}
@@ -130,7 +130,7 @@ func (m *machine) moveFiles(c aCall) {
 	}
 }
 
-// send sends a file's content, which is mostly good, to its link or to another one.
+// send sends content, which is usually valid, to the link of a file or to another link.
 func (m *machine) send(u *upload) {
 	link := u.target
 	if !m.often("to its own link") {
@@ -139,8 +139,8 @@ func (m *machine) send(u *upload) {
 	right := find(contents, func(c content) bool { return len(c.sent) == u.size }).sent
 	page := "<html>" + strings.Repeat(" ", 16)
 	body := draw(m, "content", right, right, right, right, right, page, right+" ", strings.TrimSuffix(right, "7"), contents[0].sent)
-	broken := m.rarely("it breaks off")
-	said := m.both("the sending of "+u.id+" to "+link, func(s *side) string {
+	broken := m.rarely("the connection breaks")
+	said := m.both("sending "+u.id+" to "+link, func(s *side) string {
 		from := io.Reader(strings.NewReader(body))
 		if broken {
 			from = io.MultiReader(strings.NewReader(body[:len(body)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))
@@ -149,11 +149,11 @@ func (m *machine) send(u *upload) {
 	})
 	code, _ := m.read("upload", said)
 	if want := m.received(link, body, broken); code != want {
-		m.t.Fatalf("the sending of %q (broken off: %v) to %s: %s, want %s", body, broken, link, said, want)
+		m.t.Fatalf("sending %q (connection broken: %v) to %s: %s, want %s", body, broken, link, said, want)
 	}
 }
 
-// openFile downloads what a link leads to.
+// openFile opens the link of a file and checks the download.
 func (m *machine) openFile(link string) {
 	said := m.both("the download by "+link, func(s *side) string {
 		got := s.get(attachmentPath + s.filled(link))
@@ -170,12 +170,12 @@ func (m *machine) openFile(link string) {
 	}
 	m.tally.add("attachment-download", "ok")
 	if want := fmt.Sprintln(200, u.contentType, u.name()) + u.kept; said != want {
-		m.t.Fatalf("%s leads to\n%q, want\n%q", link, said, want)
+		m.t.Fatalf("%s returns\n%q, want\n%q", link, said, want)
 	}
 }
 
-// releaseOfApps lets go of the files of deleted apps, as far as the worker has come, and
-// tries their links.
+// releaseOfApps detaches the files of deleted apps whose requests the worker has removed, and
+// checks that their links do not work.
 func (m *machine) releaseOfApps() {
 	left := m.both("apps that have requests", func(s *side) string {
 		lines := s.lines(m.t, "SELECT app_id, '' FROM requests GROUP BY app_id")
@@ -189,7 +189,7 @@ func (m *machine) releaseOfApps() {
 	}
 }
 
-// checkFiles holds the records of files, and the files themselves, against the model.
+// checkFiles compares the records of files and the stored files with the model.
 func (m *machine) checkFiles() {
 	var want []string
 	for _, u := range m.uploads {
@@ -216,7 +216,7 @@ func (m *machine) checkFiles() {
 	}
 }
 
-// records are those of files.
+// records returns the records of files.
 func (s *side) records(m *machine) (lines []string) {
 	rows, err := s.db.Query("SELECT id, app_id, request_id, filename, content_type, size, ready FROM uploads")
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *side) records(m *machine) (lines []string) {
 	return lines
 }
 
-// stored are the files that lie in the folder.
+// stored returns the files in the folder.
 func (s *side) stored(m *machine) (lines []string) {
 	files, err := filepath.Glob(filepath.Join(s.files, "*", "*"))
 	if err != nil {

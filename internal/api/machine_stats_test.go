@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// What the model says to requests-stats.
+// The model of requests-stats.
 
-// dayOrTimeText is a day of UTC or a time.
+// dayOrTimeText accepts a day or a time.
 func dayOrTimeText(v any) (any, bool) {
 	if s, ok := v.(string); ok && len(s) == len(time.DateOnly) {
 		_, err := time.Parse(time.DateOnly, s)
@@ -19,12 +19,12 @@ func dayOrTimeText(v any) (any, bool) {
 	return aTime(v)
 }
 
-// bounds is the beginning and the end of a day, both of which are the time if it is one.
+// bounds returns the start and the end of a day. For a time, both are that time.
 func bounds(text string) (begin, end time.Time) {
 	if begin, err := time.Parse(time.DateOnly, text); err == nil {
 		return begin, begin.AddDate(0, 0, 1)
 	}
-	at, _ := time.Parse(timeForm, text) // dayOrTimeText has read it
+	at, _ := time.Parse(timeForm, text) // dayOrTimeText has accepted it
 	return at, at
 }
 
@@ -82,7 +82,7 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 	}
 }
 
-// answer notes that somebody of the account has answered a request.
+// answer records the time of the first answer to a request.
 func (m *model) answer(r *request) {
 	if r.answered.IsZero() {
 		r.answered = m.now()
@@ -115,8 +115,8 @@ func byAnswer(requests []*request) []object {
 	return list
 }
 
-// tagsOf are the tags that requests have, by their folded form. Of several spellings the
-// least is shown.
+// tagsOf returns the tags of requests, by their folded form. Of several spellings, the one that
+// sorts first is shown.
 func tagsOf(requests []*request) map[string]object {
 	tags := map[string]object{}
 	for _, r := range requests {

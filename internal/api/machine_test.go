@@ -25,9 +25,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// machine makes the same calls to a service on SQLite, to one on PostgreSQL and to a
-// model of both. Every call must be answered by all three alike: by the two services
-// byte for byte, and as the model says.
+// machine makes the same calls to a service on SQLite, to one on PostgreSQL, and to a model.
+// The answers of the two services must be the same, byte for byte, and as the model predicts.
 type machine struct {
 	*model
 	t     *rapid.T
@@ -37,12 +36,12 @@ type machine struct {
 	keyed aCall // the last submission with an idempotency key
 }
 
-// side is one of the two services. Ids, secrets and cursors are random: they are named
-// {id3}, {key4} … in the order in which they appear, and calls use these names.
+// side is one of the two services. Random ids, secrets and cursors are replaced by the names
+// {id3}, {key4} and so on, in the order in which they appear. Calls use these names.
 type side struct {
 	*service
-	db     *sql.DB // a look past the service
-	files  string  // the folder of files
+	db     *sql.DB // direct access to the database
+	files  string  // folder of the files
 	nameOf map[string]string
 	seen   []string // the names, in braces
 }
@@ -53,8 +52,8 @@ func newSide(t *testing.T, at storetest.Place, clock *storetest.Clock) *side {
 	return &side{service: newEmptyService(t, at, clock, folder), db: at.Raw(t), files: folder}
 }
 
-// clear makes the service a fresh installation with a set-up token. The databases are
-// emptied because new ones would take most of the time.
+// clear turns the service into a fresh installation with a set-up token. It empties the
+// database, because creating a new one is slow.
 func (s *side) clear(t *rapid.T) {
 	tables := []string{
 		"changes", "account_seq", "request_counts", "request_tags", "votes", "comments", "requests", "request_words", "word_counts", "indexed_requests",
@@ -73,8 +72,8 @@ func (s *side) clear(t *rapid.T) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []string{"incoming", "files"} {
-		if err := os.RemoveAll(filepath.Join(s.files, room)); err != nil {
+	for _, folder := range []string{"incoming", "files"} {
+		if err := os.RemoveAll(filepath.Join(s.files, folder)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,11 +89,11 @@ var (
 	logDetails = regexp.MustCompile(` \|.*`)
 	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
-	// secretKinds are what secrets are called, by how they begin.
+	// secretKinds are the names of secrets, by their prefix.
 	secretKinds = map[string]string{"gat": "access", "gjt": "join", "grt": "refresh", "gk": "key", "gis": "secret", "gex": "link"}
 )
 
-// mask replaces what is random by its name.
+// mask replaces random texts by their names.
 func (s *side) mask(text string) string {
 	return randomText.ReplaceAllStringFunc(text, func(found string) string {
 		if name, ok := s.nameOf[found]; ok {
@@ -105,7 +104,7 @@ func (s *side) mask(text string) string {
 		switch len(found) {
 		case len(feedback.ID{}.String()):
 			kind = "id"
-		case cursorText.EncodedLen(linkBytes + macBytes):
+		case tokenEncoding.EncodedLen(linkBytes + macBytes):
 			kind = "file"
 		}
 		name := fmt.Sprint(kind, len(s.seen))
@@ -115,8 +114,8 @@ func (s *side) mask(text string) string {
 	})
 }
 
-// said is a call's answer as both sides must give it.
-func (s *side) said(c aCall) string {
+// answer makes a call and returns the answer without random texts.
+func (s *side) answer(c aCall) string {
 	if c.identity != nil {
 		s.names[strings.Trim(identityName, "{}")] = signed(s.t, s.filled(c.identity.secret), s.filled(text(c.identity.claims)))
 	}
@@ -128,8 +127,8 @@ func (s *side) said(c aCall) string {
 	return fmt.Sprintln(got.status, got.header.Get("Retry-After")) + s.mask(loggedKey.ReplaceAllString(string(got.body), "gk_"))
 }
 
-// each does something on both sides at once. A failure is one of the caller: in a goroutine
-// of its own it would end all tests.
+// each calls fn for both sides concurrently. It panics in the caller's goroutine if fn panics,
+// because a panic in another goroutine would end all tests.
 func (m *machine) each(fn func(i int, s *side)) {
 	failures := make([]any, len(m.sides))
 	var both sync.WaitGroup
@@ -147,7 +146,7 @@ func (m *machine) each(fn func(i int, s *side)) {
 	}
 }
 
-// both returns what fn returns on either side, which must be the same.
+// both returns the result of fn, which must be the same for both sides.
 func (m *machine) both(what string, fn func(*side) string) string {
 	said := make([]string, len(m.sides))
 	m.each(func(i int, s *side) { said[i] = fn(s) })
@@ -165,7 +164,7 @@ func (m *machine) do(c aCall) {
 	if m.searches(c) {
 		m.index()
 	}
-	said := m.both(c.String(), func(s *side) string { return s.said(c) })
+	said := m.both(c.String(), func(s *side) string { return s.answer(c) })
 	_, body, _ := strings.Cut(said, "\n")
 	gotCode, got := m.read(c.operation, body)
 	code, result := m.predict(c, got)
@@ -174,11 +173,11 @@ func (m *machine) do(c aCall) {
 		decode(m.t, text(result), &want)
 	}
 	if gotCode != code || !reflect.DeepEqual(got, want) {
-		m.t.Fatalf("%s:\nsaid:  %s\nmodel: %s %s", c, said, code, text(result))
+		m.t.Fatalf("%s:\ngot:   %s\nmodel: %s %s", c, said, code, text(result))
 	}
 }
 
-// read takes an answer apart, and counts it.
+// read decodes an answer and adds it to the tally.
 func (m *machine) read(operation, body string) (code string, result object) {
 	var got struct {
 		Result object
@@ -190,7 +189,7 @@ func (m *machine) read(operation, body string) (code string, result object) {
 	return code, got.Result
 }
 
-// decode reads JSON and leaves numbers as they are written.
+// decode decodes JSON and keeps numbers as they are written.
 func decode(t *rapid.T, text string, into any) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -204,12 +203,12 @@ func text(v any) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // the model and the calls are made of plain values
+		panic(err) // the model and the calls contain only plain values
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// addUser is the operator's command.
+// addUser adds a user like the operator's command.
 func (m *machine) addUser(accountName, name string, role feedback.Role) {
 	email := name + "@example.com"
 	ids := m.both("user add", func(s *side) string {
@@ -223,7 +222,7 @@ func (m *machine) addUser(accountName, name string, role feedback.Role) {
 	m.userAdded(accountID, accountName, user{id: userID, email: email, name: name, role: role, password: testPassword})
 }
 
-// work lets the worker do one of its tasks.
+// work runs one of the worker's tasks.
 func (m *machine) work(task string) {
 	m.each(func(_ int, s *side) {
 		var err error
@@ -259,21 +258,21 @@ func (c tally) add(operation, code string) {
 
 func (c tally) String() string {
 	var b strings.Builder
-	all, ok := 0, 0
+	total, ok := 0, 0
 	for _, operation := range slices.Sorted(maps.Keys(c)) {
 		n := 0
 		for _, k := range c[operation] {
 			n += k
 		}
-		all, ok = all+n, ok+c[operation]["ok"]
+		total, ok = total+n, ok+c[operation]["ok"]
 		fmt.Fprintf(&b, "%-22s %7d calls, %3d %% ok %v\n", operation, n, 100*c[operation]["ok"]/n, c[operation])
 	}
-	return fmt.Sprintf("%d calls, %d %% ok\n%s", all, 100*ok/max(1, all), &b)
+	return fmt.Sprintf("%d calls, %d %% ok\n%s", total, 100*ok/max(1, total), &b)
 }
 
-// TestStateMachine: whatever is called in whatever order, good or bad, while time
-// passes and the worker works, both databases and the model give the same answers.
-// -rapid.checks=5000 makes it thorough, -v shows what was called.
+// TestStateMachine: for random sequences of valid and invalid calls, while time passes and the
+// worker runs, both databases and the model give the same answers. -rapid.checks=5000 makes
+// the test thorough, -v shows the calls.
 func TestStateMachine(t *testing.T) {
 	clock := storetest.NewClock()
 	sides := []*side{
@@ -306,7 +305,7 @@ func TestStateMachine(t *testing.T) {
 	}
 	for operation := range rules {
 		if calls > enough && answers[operation]["ok"] == 0 {
-			t.Errorf("%s never succeeded: the calls are too bad to show anything", operation)
+			t.Errorf("%s never succeeded, so it is not tested", operation)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// either draws one of the good values, now and then one of the odd ones.
+// either draws one of the good values, or rarely one of the odd ones.
 func (m *machine) either(label string, good, odd []any) any {
 	if m.rarely(label + " is odd") {
 		good = odd
@@ -20,7 +20,7 @@ func (m *machine) either(label string, good, odd []any) any {
 	return draw(m, label, good...)
 }
 
-// value draws a parameter, which is good in most cases.
+// value draws a parameter that is usually valid.
 func (m *machine) value(c aCall, name string) any {
 	if c.operation == "requests-similar" && c.in["id"] != nil && m.often("by the id alone") {
 		return nil
@@ -37,7 +37,7 @@ var oddTexts = []any{" É\t", "a\tb", "a \u202e b", "x\u200dy", "😀", "", " ",
 
 func number(text string) any { return json.Number(text) }
 
-// requestValue draws what a request or a comment is to be.
+// requestValue draws a field of a request or a comment.
 func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	raw := func(text string) any { return json.RawMessage(text) }
 	switch name {
@@ -72,20 +72,20 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// colleagueOf is a user of the caller's account.
+// colleagueOf draws a user of the caller's account.
 func (m *machine) colleagueOf(c aCall) string {
 	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return !u.gone && (t == nil || u.account == t.account) })
 }
 
-// filters reports whether the call takes what requests-list takes.
+// filters reports whether the call has the parameters of a filter.
 func (c aCall) filters() bool {
 	return c.operation == "requests-list" || c.operation == "requests-facets" || c.operation == "requests-export"
 }
 
-// filterValue draws what says which records are wanted.
+// filterValue draws a parameter of a filter or a list.
 func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	if (name == "status" || name == "assignee_id") && !c.filters() {
-		return nil, false // it says what a request is to be
+		return nil, false // a field of a request
 	}
 	switch name {
 	case "query":
@@ -119,12 +119,12 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 		right := one(m, "cursor", m.cursors, func(p *place) string { return p.text }, func(p *place) bool {
 			return p.operation == c.operation && (c.in["request_id"] == nil || c.in["request_id"] == p.request)
 		})
-		return m.either(name, []any{right, right, ""}, []any{m.any(), "junk"}), true
+		return m.either(name, []any{right, right, ""}, []any{m.anyText(), "junk"}), true
 	}
 	return nil, false
 }
 
-// setValue draws what a bulk change takes.
+// setValue draws a parameter of a bulk change.
 func (m *machine) setValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "ids":
@@ -155,7 +155,7 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// personValue draws who somebody is who submits a request or votes.
+// personValue draws a parameter that identifies a submitter or a voter.
 func (m *machine) personValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "email":
@@ -181,7 +181,7 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// appValue draws what an app is to be.
+// appValue draws the settings of an app.
 func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	widget := func(settings object) any { return object{"widget": settings} }
 	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
@@ -193,11 +193,11 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// loginValue draws what those need who log in.
+// loginValue draws a parameter of the set-up, of a login or of a refresh.
 func (m *machine) loginValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "refresh_token":
-		// Most of what can go wrong is in sessions that have been refreshed already.
+		// Sessions that have been refreshed before are more likely to reveal bugs.
 		refreshed := last(m.tokens, func(t *token) bool { return t.next != "" })
 		again := refreshed != nil && rapid.Bool().Draw(m.t, "the same session")
 		return one(m, name, m.tokens, func(t *token) string { return t.text }, func(t *token) bool {
@@ -235,12 +235,12 @@ func (m *machine) idValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// id is most likely one that the caller can see, of a request or of an app.
+// id draws an id that the caller can usually see.
 func (m *machine) id(c aCall, name string) any {
 	t := m.token(c.who)
 	shop := find(m.apps, func(a *app) bool { return a.key == c.who })
 	if t == nil && shop == nil || !m.often("its own id") {
-		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.any(), nobodysID, "junk", nil, 7)
+		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.anyText(), nobodysID, "junk", nil, 7)
 	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
@@ -265,7 +265,7 @@ func (m *machine) id(c aCall, name string) any {
 	return pick(func(*request) bool { return true })
 }
 
-// likely says with which requests a call will most likely succeed.
+// likely returns a function that reports whether a call will probably succeed for a request.
 func (m *machine) likely(c aCall, name string) func(*request) bool {
 	many := m.often("with more of them")
 	return func(r *request) bool {
@@ -298,7 +298,7 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 	}
 }
 
-// commentID is most likely one that the caller may change, of the request that was drawn.
+// commentID draws a comment on the drawn request, usually one that the caller may change.
 func (m *machine) commentID(c aCall) string {
 	r := find(m.requests, func(r *request) bool { return r.id == c.in["request_id"] })
 	if r == nil {
@@ -313,7 +313,8 @@ func (m *machine) commentID(c aCall) string {
 	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
 }
 
-// changeable says which comments the caller may change, or somebody may delete.
+// changeable returns a function that reports whether the caller may change a comment, or for
+// comments-delete, whether somebody may delete it.
 func (m *machine) changeable(c aCall) func(*comment) bool {
 	t := m.token(c.who)
 	return func(one *comment) bool {

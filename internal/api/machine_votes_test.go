@@ -9,20 +9,17 @@ import (
 	"time"
 )
 
-// What the model says to votes. A person counts once at a request and all that is merged
-// into it, wherever the votes were given; that of the submitter is there from the
-// beginning.
+// The model of votes. A person counts once for a request and all requests that are merged into
+// it. The submitter has a vote from the start.
 
-// vote is that somebody wants a request. by is what is known of the person, and key is
-// by what that is told from others.
+// vote is a vote for a request. by is the person, and key identifies them.
 type vote struct {
 	by          object
 	key, source string
 	created     time.Time
 }
 
-// somebody is a person of whom that is known which was sent; what is empty is as if it
-// were absent.
+// somebody returns the person that parameters describe. Empty parameters count as omitted.
 func somebody(sent object) object {
 	person := object{"verified": false, "email": nil, "name": nil, "external_id": nil}
 	for name := range person {
@@ -33,7 +30,7 @@ func somebody(sent object) object {
 	return person
 }
 
-// keyOf is by what a person is told from others, "" when nothing is known.
+// keyOf returns the key that identifies a person, or "" if nothing is known.
 func keyOf(person object) string {
 	if person["verified"] == true {
 		return fmt.Sprint("v:", person["external_id"])
@@ -50,8 +47,8 @@ func keyOf(person object) string {
 	return ""
 }
 
-// came adds a new request. Nobody but the request itself tells who an anonymous submitter
-// is; ids are in the order of creation.
+// came adds a new request. The key of an anonymous submitter is the request itself, as a
+// number, because ids are in the order of creation.
 func (m *model) came(r *request, actor, by string) {
 	if r.votes == 1 {
 		key := cmp.Or(keyOf(r.submitter), fmt.Sprintf("r:%09d", len(m.requests)))
@@ -61,7 +58,7 @@ func (m *model) came(r *request, actor, by string) {
 	m.record(r.account, "request.created", actor, by, r.app.id, r.id)
 }
 
-// counting are the requests whose votes count at r, the oldest first.
+// counting returns the requests whose votes count for r, oldest first.
 func (m *model) counting(r *request) []*request {
 	var counting []*request
 	for _, other := range m.requests {
@@ -72,8 +69,7 @@ func (m *model) counting(r *request) []*request {
 	return counting
 }
 
-// people are those who want a request, each with the vote that was given at the oldest
-// one.
+// people returns the people who want a request, each with their vote for the oldest request.
 func (m *model) people(r *request) map[string]object {
 	people := map[string]object{}
 	for _, at := range m.counting(r) {
@@ -92,8 +88,8 @@ func (v *vote) shown(at *request) object {
 	return shown
 }
 
-// touch notes that something about a request is different. Of one in the bin updated_at
-// stays: it says since when it is there.
+// touch records that requests have changed. For a request in the bin, updated_at does not
+// change, because it is the time when the request was moved there.
 func (m *model) touch(requests ...*request) {
 	for _, r := range requests {
 		r.votes = len(m.people(r))
@@ -104,15 +100,15 @@ func (m *model) touch(requests ...*request) {
 	}
 }
 
-// settled counts again at a root, whose members have come out of the bin or gone there.
-func (m *model) settled(w who, root *request) {
+// recount updates the votes of a root after its members were moved to or from the bin.
+func (m *model) recount(w who, root *request) {
 	if root != nil && len(m.people(root)) != root.votes {
 		m.touch(root)
 		m.record(root.account, "request.updated", "user", w.id, root.app.id, root.id)
 	}
 }
 
-// cast counts a vote at a root, or takes back what counts there of the person.
+// cast adds a vote to a root, or removes all votes of the person that count for it.
 func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (string, object) {
 	of := func(other *vote) bool { return other.key == v.key }
 	var changed []*request
@@ -137,8 +133,8 @@ func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (str
 	return "ok", object{"votes": root.votes, "voted": !remove}
 }
 
-// whereItCounts is the root of a request, nil when one of the two is in the bin.
-func (r *request) whereItCounts() *request {
+// countingRoot returns the root of a request, or nil if one of them is in the bin.
+func (r *request) countingRoot() *request {
 	root := r
 	if r != nil && r.root != nil {
 		root = r.root
@@ -152,26 +148,26 @@ func (r *request) whereItCounts() *request {
 func (m *model) addVote(w who, in, _ object) (string, object)    { return m.vote(w, in, false) }
 func (m *model) removeVote(w who, in, _ object) (string, object) { return m.vote(w, in, true) }
 
-// vote is what staff does on somebody's behalf.
+// vote models votes that users give or remove on somebody's behalf.
 func (m *model) vote(w who, in object, remove bool) (string, object) {
 	v := &vote{by: somebody(in), source: "dashboard", created: m.now()}
 	email, _ := in["email"].(string)
 	if v.key = keyOf(v.by); v.key == "" || email != "" && !strings.Contains(email, "@") {
 		return "votes.invalid_email", nil
 	}
-	root := m.request(w.account, in["request_id"]).whereItCounts()
+	root := m.request(w.account, in["request_id"]).countingRoot()
 	if root == nil {
 		return "requests.not_found", nil
 	}
 	return m.cast(root, v, remove, "user", w.id)
 }
 
-// widgetVote is by a person for whom the customer vouches, or by a browser.
+// widgetVote models votes of a verified person or of a browser.
 func (m *model) widgetVote(w who, in, _ object) (string, object) {
 	v := &vote{by: somebody(nil), source: "widget", created: m.now()}
 	voter, _ := in["voter"].(string)
 	v.key = "b:" + voter
-	person, refusal := m.vouched(w, in)
+	person, refusal := m.identified(w, in)
 	switch {
 	case !w.app.allows(w.origin):
 		return "widget.origin_not_allowed", nil
@@ -183,7 +179,7 @@ func (m *model) widgetVote(w who, in, _ object) (string, object) {
 		return "widget.invalid_voter", nil
 	}
 	r := m.request(w.app.account, in["request_id"])
-	root := r.whereItCounts()
+	root := r.countingRoot()
 	if root == nil || r.app != w.app || !r.shared() || !root.shared() {
 		return "requests.not_found", nil
 	}
@@ -216,7 +212,7 @@ func (m *model) listVotes(w who, in, got object) (string, object) {
 	return m.page(at, list, got, "votes")
 }
 
-// resumeAt is where a page begins of a list that belongs to a request.
+// resumeAt is resume for a list of the records of a request. It also returns the request.
 func (m *model) resumeAt(w who, in object, operation string) (at place, r *request, refusal string) {
 	area, _, _ := strings.Cut(operation, "-")
 	at, ok := m.resume(w, in, place{operation: operation, limit: 50, request: in["request_id"].(string)})

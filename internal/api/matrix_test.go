@@ -15,8 +15,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// samples are valid parameters for each operation. A new operation must be added
-// here: the matrices below are made from it.
+// samples are valid parameters for each operation. Every operation must be in it, because the
+// tests below use it.
 var samples = map[string]string{
 	"setup-create-owner":      `{"token":"{setup}","account_name":"A","name":"A","email":"new@example.com","password":"long enough"}`,
 	"setup-status":            `{}`,
@@ -82,7 +82,7 @@ func sample(t testing.TB, name string) string {
 	return text
 }
 
-// who returns the name of credentials that open an operation.
+// credentialsOf returns the name of credentials that an operation accepts.
 func credentialsOf(o *op) string {
 	switch o.guard {
 	case guardWidget:
@@ -93,8 +93,8 @@ func credentialsOf(o *op) string {
 	return ""
 }
 
-// TestRoles calls every operation with every role: exactly those at or above the
-// operation's own get past the guard.
+// TestRoles calls every operation with every role. Only roles at or above the operation's role
+// are allowed.
 func TestRoles(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for _, o := range s.api.order {
@@ -118,7 +118,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// anotherAccount gives the names of the first account's users and app to new ones.
+// anotherAccount creates an account with users and an app, which get the names of those of the
+// first account.
 func (s *service) anotherAccount(account string) {
 	s.t.Helper()
 	for _, role := range feedback.Roles() {
@@ -131,8 +132,8 @@ func (s *service) anotherAccount(account string) {
 	s.addApp()
 }
 
-// TestGuards calls every operation without credentials, with the wrong kind, and
-// with junk.
+// TestGuards calls every operation without credentials, with credentials of the wrong kind, and
+// with invalid ones.
 func TestGuards(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["junk"] = "gat_" + strings.Repeat("0", 71)
@@ -146,7 +147,7 @@ func TestGuards(t *testing.T) {
 			continue
 		}
 		for who, want := range wants {
-			// The body is junk, too: it must not be looked at before the guard.
+			// The body is invalid, but the guard must refuse the call before it is decoded.
 			if got := s.call(o.name, who, "{"); got.status != http.StatusUnauthorized || got.code(t) != want {
 				t.Errorf("%s as %q: %d %s, want %s", o.name, who, got.status, got.body, want)
 			}
@@ -154,7 +155,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// idFields are the parameters of an operation that hold an id, or a list of them.
+// idFields returns the parameters of an operation that are an id or a list of ids.
 func idFields(o *op) []string {
 	var fields []string
 	for _, name := range o.params.names {
@@ -168,9 +169,9 @@ func idFields(o *op) []string {
 
 var requestIDText = regexp.MustCompile(`[0-9a-f-]{36}`)
 
-// TestTenants puts another account's ids, random ones and deleted ones into every
-// field that holds an id: another account's must be answered, byte for byte, like
-// one that does not exist, and nothing of the other account may change.
+// TestTenants sends ids of another account, random ids and deleted ids in every field that
+// contains an id. The answers for ids of another account must be the same, byte for byte, as
+// for ids that do not exist, and nothing in the other account may change.
 func TestTenants(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -215,55 +216,55 @@ func TestTenants(t *testing.T) {
 		if after := s.snapshot(); before != after {
 			t.Errorf("another account's call has changed something:\n%s\n%s", before, after)
 		}
-		requestID(t, s.submitWith(`"`+own["file"]+`"`)) // nobody has it yet
+		requestID(t, s.submitWith(`"`+own["file"]+`"`)) // it is still not attached
 	})
 }
 
-// strangers makes an app of the other account that shares its requests but one, which is
-// spam, and puts their ids in the place of names.
+// strangers creates an app of the other account with shared requests and one in quarantine, and
+// returns a replacer of names by their ids.
 func (s *service) strangers() *strings.Replacer {
 	s.t.Helper()
 	app := s.must("apps-create", "stranger", `{"name":"Theirs"}`)["app"].(map[string]any)
 	s.names["stranger_key"] = app["api_key"].(string)
 	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`)
 	names := []string{"{app}", app["id"].(string), "{file}", s.send("stranger_key", "a.txt", "words")}
-	for _, new := range [][2]string{{"{request}", "null"}, {"{other_request}", "null"}, {"{spam}", `{"seconds":0}`}} {
-		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":"","form":`+new[1]+`}`)["request"].(map[string]any)
-		names = append(names, new[0], request["id"].(string))
+	for _, added := range [][2]string{{"{request}", "null"}, {"{other_request}", "null"}, {"{spam}", `{"seconds":0}`}} {
+		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":"","form":`+added[1]+`}`)["request"].(map[string]any)
+		names = append(names, added[0], request["id"].(string))
 	}
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string))
 	return strings.NewReplacer(names...)
 }
 
-// session is the id of the session of somebody who has one.
+// session returns the id of a user's session.
 func (s *service) session(who string) string {
 	s.t.Helper()
 	return s.must("sessions-list", who, "")["sessions"].([]any)[0].(map[string]any)["id"].(string)
 }
 
-// user is the id of somebody.
+// user returns the id of a user.
 func (s *service) user(who string) string {
 	s.t.Helper()
 	return s.must("auth-me", who, "")["user"].(map[string]any)["id"].(string)
 }
 
-// masked hides ids, which may stand in answers.
+// masked replaces the ids in an answer.
 func masked(body []byte) []byte { return requestIDText.ReplaceAll(body, []byte("id")) }
 
-// snapshot is all that the owner can see.
+// snapshot returns the lists that the owner can see.
 func (s *service) snapshot() string {
 	s.t.Helper()
-	var all []string
+	var lists []string
 	for _, name := range []string{"apps-list", "requests-list", "users-list"} {
-		all = append(all, string(s.call(name, "owner", "").body))
+		lists = append(lists, string(s.call(name, "owner", "").body))
 	}
-	all = append(all, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body))
-	return strings.Join(all, "\n")
+	lists = append(lists, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body))
+	return strings.Join(lists, "\n")
 }
 
-// TestMassAssignment sends the name of every column and of every field of every
-// record as an extra parameter: it must be refused, and nothing may change.
+// TestMassAssignment sends the name of every column and of every field of a record as an extra
+// parameter. It must be refused, and nothing may change.
 func TestMassAssignment(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"] = s.submit("T")
@@ -293,7 +294,7 @@ func TestMassAssignment(t *testing.T) {
 	}
 }
 
-// columnNames are the fields of the records and the columns beside them.
+// columnNames returns the fields of records and other columns.
 func columnNames() []string {
 	names := []string{"account_id", "key_hash", "password_hash", "role", "box", "deleted_at", "idempotency_key", "fingerprint", "seq", "expires_at", "ready", "is_admin", "__proto__"}
 	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}, feedback.Comment{}, feedback.Attachment{}} {
@@ -307,7 +308,7 @@ func columnNames() []string {
 	return names
 }
 
-// TestSchemasAgreeWithTheRules holds the enums in struct tags against the rules.
+// TestSchemasAgreeWithTheRules compares the enums in struct tags with those of feedback.
 func TestSchemasAgreeWithTheRules(t *testing.T) {
 	a := newService(t, storetest.SQLite(t)).api
 	schemas := a.registry.Map()

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts calls.
+// metrics are the Prometheus metrics of calls.
 type metrics struct {
 	calls   *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
@@ -15,7 +15,7 @@ type metrics struct {
 func newMetrics(registry prometheus.Registerer) metrics {
 	m := metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gatherkit_calls_total", Help: "Calls answered, by operation and error code (ok without one).",
+			Name: "gatherkit_calls_total", Help: "Answered calls, by operation and error code (ok for success).",
 		}, []string{"operation", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "gatherkit_call_seconds", Help: "Time from a call's headers to its answer.",

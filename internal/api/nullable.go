@@ -7,19 +7,20 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// nullable is a field of a partial change that null clears; elsewhere null is the
-// same as an absent field.
+// nullable is a parameter of a partial change that null clears. For all other parameters,
+// null counts as omitted.
 type nullable[T any] struct {
 	sent  bool
 	value *T
 }
 
-// clearable is what decode asks of a parameter's type.
+// clearable is implemented by the types of parameters that null clears.
 type clearable interface{ clearable() }
 
 func (nullable[T]) clearable() {}
 
-// change is nil when the field was not sent, and else points to what it becomes.
+// change returns a pointer to the new value, which is nil to clear it, or nil if the
+// parameter was not sent.
 func (n nullable[T]) change() **T {
 	if !n.sent {
 		return nil
@@ -34,14 +35,14 @@ func (nullable[T]) Schema(r huma.Registry) *huma.Schema {
 	return &schema
 }
 
-// UnmarshalJSON notes that the field was sent.
+// UnmarshalJSON implements json.Unmarshaler. It is called only if the parameter was sent.
 func (n *nullable[T]) UnmarshalJSON(text []byte) error {
 	n.sent = true
 	return json.Unmarshal(text, &n.value)
 }
 
-// MarshalJSON writes what was sent.
+// MarshalJSON implements json.Marshaler.
 func (n nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
 
-// IsZero lets a field that was not sent be left out.
+// IsZero makes omitzero omit a parameter that was not sent.
 func (n nullable[T]) IsZero() bool { return !n.sent }

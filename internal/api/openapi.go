@@ -12,14 +12,15 @@ import (
 
 const errorRef = "#/components/schemas/Failure"
 
-// document is the OpenAPI 3.1 description of every operation.
+// document returns the OpenAPI 3.1 document.
 func (a *API) document() ([]byte, error) {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Gatherkit", Version: "1",
-			Description: "Collects feature requests. Every operation is a POST with a JSON object; every answer is {ok: true, result} or {ok: false, error}.",
-			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+			Description: "Collects feature requests. Every operation is a POST with a JSON object. " +
+				"Every answer is {ok: true, result} or {ok: false, error}.",
+			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Servers:    []*huma.Server{{URL: a.serverURL()}},
 		Paths:      map[string]*huma.PathItem{},
@@ -33,15 +34,14 @@ func (a *API) document() ([]byte, error) {
 		doc.Paths["/api/"+o.name] = &huma.PathItem{Post: a.operation(o)}
 	}
 	for name, schema := range a.registry.Map() {
-		mendNulls(a.registry.TypeFromRef("#/components/schemas/"+name), schema)
+		fixNullable(a.registry.TypeFromRef("#/components/schemas/"+name), schema)
 	}
-	return indented(doc)
+	return indentedJSON(doc)
 }
 
-// mendNulls says of each field of a record whether it can be null: pointers
-// without omitempty can, slices cannot. The library takes it the other way round
-// for ids, which are arrays of bytes to it, and for slices.
-func mendNulls(record reflect.Type, schema *huma.Schema) {
+// fixNullable sets which fields of a record can be null: pointers without omitempty can,
+// slices cannot. huma gets this wrong for slices and for ids, which are arrays of bytes.
+func fixNullable(record reflect.Type, schema *huma.Schema) {
 	if record == nil || record.Kind() != reflect.Struct {
 		return
 	}
@@ -64,10 +64,10 @@ func (a *API) serverURL() string {
 	return a.PublicURL.String()
 }
 
-// areaTitles say what the first words of operations stand for.
+// areaTitles are the titles of the areas, which are the first words of operations.
 var areaTitles = map[string]string{
 	"setup":    "First start",
-	"auth":     "Logging in",
+	"auth":     "Login",
 	"sessions": "Sessions",
 	"apps":     "Apps",
 	"widget":   "Widget",
@@ -75,11 +75,11 @@ var areaTitles = map[string]string{
 	"tags":     "Tags",
 	"votes":    "Votes",
 	"comments": "Comments",
-	"audit":    "Audit",
+	"audit":    "Audit log",
 	"users":    "Users",
 }
 
-// areas are the first words of operations, in the order in which they come.
+// areas returns the areas of operations in the order of their first operation.
 func areas(ops []*op) []string {
 	var names []string
 	for _, o := range ops {
@@ -96,8 +96,8 @@ func (a *API) operation(o *op) *huma.Operation {
 		Security: []map[string][]string{},
 		Responses: map[string]*huma.Response{
 			"200": jsonResponse("The result.", a.successSchema(o)),
-			"4XX": jsonResponse("The call is refused; error.code says why.", &huma.Schema{Ref: errorRef}),
-			"5XX": jsonResponse("The service cannot answer now.", &huma.Schema{Ref: errorRef}),
+			"4XX": jsonResponse("The call was refused; error.code says why.", &huma.Schema{Ref: errorRef}),
+			"5XX": jsonResponse("The service cannot process the call right now.", &huma.Schema{Ref: errorRef}),
 		},
 	}
 	if o.guard != guardPublic {
@@ -112,7 +112,7 @@ func (a *API) operation(o *op) *huma.Operation {
 	return operation
 }
 
-// needs says who may call the operation.
+// needs returns a sentence about the credentials that the operation needs.
 func (o *op) needs() string {
 	switch o.guard {
 	case guardBearer:
@@ -146,7 +146,10 @@ func failureSchema() *huma.Schema {
 			"error": {
 				Type: huma.TypeObject, Required: []string{"code", "message"},
 				Properties: map[string]*huma.Schema{
-					"code":    {Type: huma.TypeString, Description: "A field's fault is <area>.invalid_<field>; the others are " + strings.Join(codes, ", ") + "."},
+					"code": {
+						Type:        huma.TypeString,
+						Description: "<area>.invalid_<field> for an invalid field, or one of " + strings.Join(codes, ", ") + ".",
+					},
 					"message": text,
 				},
 			},
@@ -160,7 +163,7 @@ func jsonResponse(description string, schema *huma.Schema) *huma.Response {
 
 func securitySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
-		string(guardBearer): {Type: "http", Scheme: "bearer", Description: "The access token of auth-login, valid for 15 minutes."},
+		string(guardBearer): {Type: "http", Scheme: "bearer", Description: "The access token from auth-login, valid for 15 minutes."},
 		string(guardWidget): {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The API key of one app."},
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestForeignOrigins calls whatever an app's public key opens from pages of several
-// origins: only those in allowed_origins are let in, and the others change nothing.
+// TestForeignOrigins calls all operations that accept an API key from pages of several origins.
+// Only those in allowed_origins are accepted, and the others change nothing.
 func TestForeignOrigins(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"] = s.submit("T")

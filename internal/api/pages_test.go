@@ -11,14 +11,14 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// boxes are how many requests lie among the live ones and in quarantine.
+// boxes returns the numbers of live requests and of those in quarantine.
 func (s *service) boxes() [2]float64 {
 	s.t.Helper()
 	live, quarantine := s.must("requests-list", "owner", `{}`), s.must("requests-list", "owner", `{"box":"quarantine"}`)
 	return [2]float64{live["total_count"].(float64), quarantine["total_count"].(float64)}
 }
 
-// TestBurstOfPage: a page that leaves out form is judged for bursts; a backend is not.
+// TestBurstOfPage: bursts of pages are detected even without form, those of backends are not.
 func TestBurstOfPage(t *testing.T) {
 	for origin, want := range map[string][2]float64{"https://shop.example": {4, 3}, "": {7, 0}} {
 		s := newService(t, storetest.SQLite(t))
@@ -31,7 +31,7 @@ func TestBurstOfPage(t *testing.T) {
 	}
 }
 
-// TestColleagues: three who share an address and a wish are heard.
+// TestColleagues: three people with the same address and the same wish are not a burst.
 func TestColleagues(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for _, name := range []string{"ada", "grace", "linus"} {
@@ -42,10 +42,10 @@ func TestColleagues(t *testing.T) {
 	}
 }
 
-// TestUnnamedProxy: what a proxy on this machine forwards is not exempt from limits, and the
-// log says what to set.
-func TestUnnamedProxy(t *testing.T) {
-	const proxied, named = "X-Forwarded-For", "127.0.0.1/32"
+// TestUntrustedProxy: calls that a proxy on this machine forwards are not exempt from limits,
+// and a warning says what to set.
+func TestUntrustedProxy(t *testing.T) {
+	const proxied, trusted = "X-Forwarded-For", "127.0.0.1/32"
 	for name, c := range map[string]struct {
 		peer, header, trusted string
 		limited               bool
@@ -58,9 +58,9 @@ func TestUnnamedProxy(t *testing.T) {
 		"a proxy, mapped":         {"[::ffff:127.0.0.1]:4711", proxied, "", true, "--trusted-proxies=127.0.0.1"},
 		"a proxy, X-Real-IP":      {"127.0.0.1:4711", "X-Real-IP", "", true, "--trusted-proxies=127.0.0.1"},
 		"a proxy, Forwarded":      {"127.0.0.1:4711", "Forwarded", "", true, "--trusted-proxies=127.0.0.1"},
-		"a named proxy":           {"127.0.0.1:4711", proxied, named, true, ""}, // by the address that it forwards
-		"a proxy beside":          {"10.0.0.7:4711", proxied, named, true, "--trusted-proxies=10.0.0.7"},
-		"a stranger who forwards": {"198.51.100.9:4711", proxied, named, true, "--trusted-proxies=198.51.100.9"},
+		"a trusted proxy":         {"127.0.0.1:4711", proxied, trusted, true, ""}, // the forwarded address is limited
+		"a proxy beside":          {"10.0.0.7:4711", proxied, trusted, true, "--trusted-proxies=10.0.0.7"},
+		"a stranger who forwards": {"198.51.100.9:4711", proxied, trusted, true, "--trusted-proxies=198.51.100.9"},
 	} {
 		var log bytes.Buffer
 		s := newService(t, storetest.SQLite(t), func(o *Options) {
@@ -87,7 +87,8 @@ func TestUnnamedProxy(t *testing.T) {
 	}
 }
 
-// TestWarningsOfProxies: a stranger does not use up the warning about a proxy of one's own.
+// TestWarningsOfProxies: a client on the internet does not use up the warning about the
+// operator's proxy.
 func TestWarningsOfProxies(t *testing.T) {
 	var log bytes.Buffer
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) })

@@ -12,23 +12,23 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// params is what an operation takes: a struct whose tags are its JSON Schema.
-// Beside huma's tags there is verbatim:"true", for fields whose outer white space
-// belongs to the value, lines:"many", for text that may have more than one line, and
-// lines:"clean", for text of a submission: an idea is not refused for a tab in its title.
+// params describes the parameters of an operation: a struct whose tags are its JSON Schema.
+// Besides huma's tags, there are verbatim:"true" for fields whose surrounding white space is
+// kept, lines:"many" for text that may have several lines, and lines:"clean" for text that
+// is turned into a single line, so that a submission is not refused for a tab in its title.
 type params struct {
-	area     string // the operation's first word: field faults are <area>.invalid_<field>
+	area     string // first word of the operation, for codes such as <area>.invalid_<field>
 	typ      reflect.Type
 	registry huma.Registry
 	schema   *huma.Schema
 	names    []string // in documented order
 	verbatim map[string]bool
-	clears   map[string]bool // those that null clears
+	clears   map[string]bool // parameters that null clears
 	unique   []uniqueList
-	lines    lines
+	lines    lineRules
 }
 
-// uniqueList is a parameter whose items must differ.
+// uniqueList is a parameter that is a list without duplicates.
 type uniqueList struct {
 	name  string
 	index []int // of the struct's field
@@ -36,20 +36,23 @@ type uniqueList struct {
 
 func newParams(registry huma.Registry, operation string, typ reflect.Type) *params {
 	area, _, _ := strings.Cut(operation, "-")
-	p := &params{area: area, typ: typ, registry: registry, verbatim: map[string]bool{}, clears: map[string]bool{}, lines: linesOf("", typ)}
+	p := &params{
+		area: area, typ: typ, registry: registry,
+		verbatim: map[string]bool{}, clears: map[string]bool{}, lines: lineRulesOf("", typ),
+	}
 	schema := *registry.Schema(typ, false, operation)
 	schema.Properties = maps.Clone(schema.Properties)
-	p.schema = &schema // not the OpenAPI document's
+	p.schema = &schema // a copy, because the original is part of the OpenAPI document
 	for _, field := range reflect.VisibleFields(typ) {
 		if field.Anonymous {
-			continue // its fields come by themselves
+			continue // VisibleFields includes its fields
 		}
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		p.names = append(p.names, name)
 		p.verbatim[name] = field.Tag.Get("verbatim") == "true"
 		p.clears[name] = field.Type.Implements(reflect.TypeFor[clearable]())
 		if property := *schema.Properties[name]; property.UniqueItems {
-			property.UniqueItems = false // compared by repeats
+			property.UniqueItems = false // findDuplicate checks it instead
 			schema.Properties[name] = &property
 			p.unique = append(p.unique, uniqueList{name, field.Index})
 		}
@@ -57,10 +60,9 @@ func newParams(registry huma.Registry, operation string, typ reflect.Type) *para
 	return p
 }
 
-// decode reads a body into a new value of the struct. It refuses with
-// ErrInvalidJSON, ErrUnknownParameter or the fault of the first field in
-// documented order; the message names every faulty field. Its cost is linear in the
-// length of the body, whatever the body holds.
+// decode decodes a body into a new value of the struct. It returns ErrInvalidJSON,
+// ErrUnknownParameter, or the error of the first invalid field in documented order, whose
+// message names all invalid fields. It takes linear time for any body.
 func (p *params) decode(body []byte) (any, error) {
 	r, err := p.read(body)
 	if err != nil {
@@ -69,9 +71,9 @@ func (p *params) decode(body []byte) (any, error) {
 	if r.unknown != nil {
 		return nil, p.unknown(*r.unknown)
 	}
-	p.lines.check(r.object, r.faults)
-	p.validate(r.object, r.faults)
-	if err := r.faults.refusal(p.area, p.names); err != nil {
+	p.lines.check(r.object, r.invalid)
+	p.validate(r.object, r.invalid)
+	if err := r.invalid.toError(p.area, p.names); err != nil {
 		return nil, err
 	}
 	for name, text := range r.texts {
@@ -87,15 +89,15 @@ func (p *params) decode(body []byte) (any, error) {
 		}
 		return nil, feedback.Invalid(p.area, field, p.sentence(field, "must be"))
 	}
-	if field := p.repeats(into.Elem()); field != "" {
-		return nil, feedback.Invalid(p.area, field, p.sentence(field, "must be"))
+	if field := p.findDuplicate(into.Elem()); field != "" {
+		return nil, feedback.Invalid(p.area, field, field+" must not contain duplicates.")
 	}
 	return into.Elem().Interface(), nil
 }
 
-// repeats returns the first list of unique items in which an item comes twice. Items
-// are compared as typed values: an id is the same in upper and in lower case.
-func (p *params) repeats(in reflect.Value) string {
+// findDuplicate returns the first list that must not have duplicates and has one. Items are
+// compared as typed values, so that ids in upper and lower case are equal.
+func (p *params) findDuplicate(in reflect.Value) string {
 	for _, field := range p.unique {
 		list, seen := in.FieldByIndex(field.index), map[any]bool{}
 		for i := range list.Len() {
@@ -114,40 +116,41 @@ func (p *params) unknown(name string) error {
 		return feedback.ErrUnknownParameter.With("This operation takes no parameters.")
 	}
 	if near := feedback.Nearest(name, p.names); near != "" {
-		return feedback.ErrUnknownParameter.With("The parameter %q is not known; did you mean %s?", clip(name), near)
+		return feedback.ErrUnknownParameter.With("Unknown parameter %q; did you mean %s?", clip(name), near)
 	}
-	return feedback.ErrUnknownParameter.With("The parameter %q is not known; this operation takes %s.", clip(name), strings.Join(p.names, ", "))
+	return feedback.ErrUnknownParameter.With("Unknown parameter %q; this operation takes %s.", clip(name), strings.Join(p.names, ", "))
 }
 
-// validate holds the object against the schema.
-func (p *params) validate(object map[string]any, faults faults) {
+// validate adds the fields that do not match the schema to invalid.
+func (p *params) validate(object map[string]any, invalid invalidFields) {
 	for _, name := range p.schema.Required {
 		if _, ok := object[name]; !ok {
-			faults.add(name, p.sentence(name, "is required and must be"))
+			invalid.add(name, p.sentence(name, "is required and must be"))
 		}
 	}
 	result := &huma.ValidateResult{}
 	huma.Validate(p.registry, p.schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, object, result)
 	for _, err := range result.Errors {
-		detail, ok := err.(*huma.ErrorDetail) //nolint:errorlint // a list of exactly these
-		if !ok || detail.Location == "" {     // the missing ones, named above
+		detail, ok := err.(*huma.ErrorDetail) //nolint:errorlint // huma does not wrap it
+		if !ok || detail.Location == "" {     // a missing parameter, which was added above
 			continue
 		}
 		field, _, _ := strings.Cut(strings.ReplaceAll(detail.Location, "[", "."), ".")
-		if !faults.full(field) {
-			faults.add(field, p.sentence(detail.Location, "must be"))
+		if !invalid.full(field) {
+			invalid.add(field, p.sentence(detail.Location, "must be"))
 		}
 	}
 }
 
-// sentence says what the schema accepts at a path such as settings.widget.position.
+// sentence returns a sentence that says what the schema accepts at a path such as
+// settings.widget.position.
 func (p *params) sentence(path, verb string) string {
 	schema := p.schema
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
 		schema = p.resolve(schema)
 		switch {
 		case schema == nil:
-			return path + " is not acceptable."
+			return path + " is not valid."
 		case schema.Items != nil:
 			schema = schema.Items
 		default:
@@ -155,7 +158,7 @@ func (p *params) sentence(path, verb string) string {
 		}
 	}
 	if schema = p.resolve(schema); schema == nil {
-		return clip(path) + " is not acceptable."
+		return clip(path) + " is not valid."
 	}
 	return fmt.Sprintf("%s %s %s.", path, verb, p.accepts(schema))
 }
@@ -167,7 +170,7 @@ func (p *params) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// accepts says in words what a schema accepts.
+// accepts describes what a schema accepts.
 func (p *params) accepts(s *huma.Schema) string {
 	s = p.resolve(s)
 	switch {
@@ -198,7 +201,7 @@ func (p *params) accepts(s *huma.Schema) string {
 	case s.Type == huma.TypeArray:
 		return "a list" + span(s.MinItems, s.MaxItems, " items") + ", each " + p.accepts(s.Items)
 	}
-	if freeForm(s) {
+	if isFreeForm(s) {
 		return "a JSON object of at most 8 KiB and two levels"
 	}
 	return "an object"
@@ -225,22 +228,24 @@ func whole(f *float64) *int {
 	return new(int(*f))
 }
 
-// faults are sentences by the field that they are about, at most maxSentences each.
-type faults map[string][]string
+// invalidFields maps invalid parameters to sentences that say what is wrong, at most
+// maxSentences each.
+type invalidFields map[string][]string
 
-// maxSentences keeps the message for a body full of faults short.
+// maxSentences limits the length of messages.
 const maxSentences = 10
 
-func (f faults) add(field, sentence string) {
+func (f invalidFields) add(field, sentence string) {
 	if !f.full(field) && !slices.Contains(f[field], sentence) {
 		f[field] = append(f[field], sentence)
 	}
 }
 
-func (f faults) full(field string) bool { return len(f[field]) == maxSentences }
+func (f invalidFields) full(field string) bool { return len(f[field]) == maxSentences }
 
-// refusal is the fault of the first field in documented order, naming all.
-func (f faults) refusal(area string, names []string) error {
+// toError returns the error of the first invalid field in documented order, with the
+// sentences of all fields, or nil if all fields are valid.
+func (f invalidFields) toError(area string, names []string) error {
 	var first string
 	var sentences []string
 	for _, name := range names {
@@ -256,7 +261,7 @@ func (f faults) refusal(area string, names []string) error {
 	return feedback.Invalid(area, first, strings.Join(sentences[:min(len(sentences), maxSentences)], " "))
 }
 
-// clip keeps what callers sent from filling a message.
+// clip shortens text from callers for use in a message.
 func clip(s string) string {
 	const most = 80
 	if r := []rune(s); len(r) > most {

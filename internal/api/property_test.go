@@ -17,9 +17,9 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestPaging: whatever happens between the pages, a walk through a list shows no
-// request twice and leaves out none that belonged to the list all the time; each page
-// is the next part of the list as it is then, and the total is exact.
+// TestPaging: with random changes between the pages, no request occurs twice, and all requests
+// occur that matched all the time. Each page is the next part of the current list, and the
+// total is exact.
 func TestPaging(t *testing.T) {
 	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
@@ -30,7 +30,7 @@ func TestPaging(t *testing.T) {
 				b.step()
 			}
 			f := b.filter()
-			always := map[string]bool{} // what has matched ever since the walk began
+			always := map[string]bool{} // ids that have matched since the first page
 			for _, id := range b.matching(f) {
 				always[id] = true
 			}
@@ -75,8 +75,8 @@ func TestPaging(t *testing.T) {
 	})
 }
 
-// TestCountersAreExact: whatever two processes do at once, also while deleted apps are
-// being purged, the counters agree with the rows, and nothing is left of deleted apps.
+// TestCountersAreExact: after concurrent calls to several processes, while deleted apps are
+// purged, the counters agree with the rows.
 func TestCountersAreExact(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -94,7 +94,7 @@ func TestCountersAreExact(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, uint64(client)))
 				for range 12 {
 					api := apis[r.IntN(len(apis))]
-					body := `{"id":"` + ids.any(r) + `"}`
+					body := `{"id":"` + ids.pickAny(r) + `"}`
 					switch r.IntN(8) {
 					case 0, 1:
 						if code, result := resultOf(t, s.at(api, "widget-submit-request", keys[r.IntN(3)], `{"title":"T","description":""}`)); code == "ok" {
@@ -126,14 +126,14 @@ func TestCountersAreExact(t *testing.T) {
 			for _, f := range []string{`{}`, `{"status":["opened","planned"]}`, `{"app_id":"` + apps[2] + `"}`} {
 				result := s.must("requests-list", "viewer", strings.TrimSuffix(f, "}")+map[bool]string{true: "", false: ","}[f == "{}"]+`"limit":200}`)
 				if total := int(result["total_count"].(float64)); total <= 200 && total != len(result["requests"].([]any)) {
-					t.Fatalf("%s: %d in all, but %d come", f, total, len(result["requests"].([]any)))
+					t.Fatalf("%s: total_count is %d, but there are %d requests", f, total, len(result["requests"].([]any)))
 				}
 			}
 		}
 	})
 }
 
-// TestRenameAndRekeyAtOnce: neither change undoes the other.
+// TestRenameAndRekeyAtOnce: concurrent changes of an app do not undo each other.
 func TestRenameAndRekeyAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -176,8 +176,8 @@ func TestRenameAndRekeyAtOnce(t *testing.T) {
 	})
 }
 
-// TestForeignCursors: a cursor fits the list, the account and the filter that it was
-// made for; with any bit changed it fits nothing.
+// TestForeignCursors: a cursor is valid only for the list, the account and the filter that it
+// was created for, and invalid if any bit is changed.
 func TestForeignCursors(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -207,26 +207,26 @@ func TestForeignCursors(t *testing.T) {
 			}
 			area, _, _ := strings.Cut(operation, "-")
 			if got := s.call(operation, who, `{"cursor":`+string(text)+rest+`}`); got.status != 400 || got.code(t) != area+".invalid_cursor" {
-				t.Errorf("%s takes the cursor %q: %s", operation, cursor, got.body)
+				t.Errorf("%s accepts the cursor %q: %s", operation, cursor, got.body)
 			}
 		}
 		for operation, cursor := range cursors {
 			s.must(operation, "owner", `{"cursor":"`+cursor+`"}`)
-			s.must(operation, "viewer", `{"cursor":"`+cursor+`"}`) // of the same account
+			s.must(operation, "viewer", `{"cursor":"`+cursor+`"}`) // a user of the same account
 			refuses(operation, "stranger", cursor, "")
 			for other, foreign := range cursors {
 				if other != operation {
 					refuses(operation, "owner", foreign, "")
 				}
 			}
-			raw, err := cursorText.DecodeString(cursor)
+			raw, err := tokenEncoding.DecodeString(cursor)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for bit := range 8 * len(raw) {
 				changed := slices.Clone(raw)
 				changed[bit/8] ^= 1 << (bit % 8)
-				refuses(operation, "owner", cursorText.EncodeToString(changed), "")
+				refuses(operation, "owner", tokenEncoding.EncodeToString(changed), "")
 			}
 			for i := 1; i < len(cursor); i++ {
 				refuses(operation, "owner", cursor[:i], "")
@@ -240,7 +240,7 @@ func TestForeignCursors(t *testing.T) {
 		for _, rest := range []string{`,"status":"opened"`, `,"sort":"oldest"`, `,"app_id":"` + s.names["app"] + `"`} {
 			refuses("requests-list", "owner", cursors["requests-list"], rest)
 		}
-		// Of another installation, which has another secret.
+		// A cursor of another installation is signed with another secret.
 		cur, ok := parseCursor(s.api.cursorKey, cursors["requests-list"])
 		if !ok {
 			t.Fatal("the cursor cannot be read")
@@ -253,9 +253,9 @@ func TestForeignCursors(t *testing.T) {
 	})
 }
 
-// TestSameKeyAtOnce: of submissions with one idempotency key that come at once to two
-// processes one is stored; the others get its answer, or the refusal when theirs had
-// other content. After 30 days the key is free again.
+// TestSameKeyAtOnce: of concurrent submissions with one idempotency key to two processes, one is
+// stored. The others get its answer, or an error if their content differs. After 30 days, the
+// key can be used again.
 func TestSameKeyAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -284,7 +284,7 @@ func TestSameKeyAtOnce(t *testing.T) {
 				bodies[string(got.body)]++
 			}
 			if n := total() - before; n != 1 || len(bodies) != 1 {
-				t.Fatalf("%d were stored, and the answers are %v", n, bodies)
+				t.Fatalf("%d requests were stored, and the answers are %v", n, bodies)
 			}
 			for body, n := range bodies {
 				if want := len(answers) / len(titles); n < want-1 || n > want+2 {

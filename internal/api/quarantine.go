@@ -6,8 +6,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// requestsRelease returns a request that is not in quarantine as it is, so that a release
-// can be sent again.
+// requestsRelease does not change a live request, so that callers can repeat a call.
 func (a *API) requestsRelease(ctx context.Context, c caller, in requestParams) (requestResult, error) {
 	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		if r.Box == feedback.Bin {
@@ -16,7 +15,7 @@ func (a *API) requestsRelease(ctx context.Context, c caller, in requestParams) (
 		r.Box = feedback.Live
 		return nil
 	})
-	return a.shown(c, r), err
+	return a.requestWithLinks(c, r), err
 }
 
 func (a *API) requestsBlock(ctx context.Context, c caller, in requestParams) (deletedResult, error) {

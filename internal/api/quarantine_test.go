@@ -12,28 +12,28 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// submitSpam stores a request by the widget's way that goes to quarantine, and returns its id.
+// submitSpam makes a submission that goes to quarantine, and returns the id of the request.
 func (s *service) submitSpam(title string) string {
 	s.t.Helper()
 	return s.must("widget-submit-request", "key", fmt.Sprintf(`{"title":%q,"description":"","form":{"website":"x"}}`, title))["request"].(map[string]any)["id"].(string)
 }
 
-// total is how many requests lie in a box.
+// total returns the number of requests in a box.
 func (s *service) total(box string) float64 {
 	s.t.Helper()
 	return s.must("requests-list", "viewer", `{"box":"`+box+`"}`)["total_count"].(float64)
 }
 
-// recounted fails when a counter is wrong.
-func (s *service) recounted() {
+// checkCounters fails if a counter is wrong.
+func (s *service) checkCounters() {
 	s.t.Helper()
 	if wrong, err := s.store.Recount(s.t.Context()); err != nil || len(wrong) > 0 {
 		s.t.Fatalf("wrong counters: %+v, %v", wrong, err)
 	}
 }
 
-// lastEvent is the kind and the sentence of what happened to a request last. One in the
-// bin, where nobody is told, is restored first.
+// lastEvent returns the kind and the summary of the last change of a request. It restores a
+// request in the bin, because its history cannot be read there.
 func (s *service) lastEvent(id string) string {
 	s.t.Helper()
 	binned := s.call("requests-get", "viewer", `{"id":"`+id+`"}`).status == http.StatusNotFound
@@ -46,12 +46,12 @@ func (s *service) lastEvent(id string) string {
 	return fmt.Sprint(e["kind"], ": ", e["summary"])
 }
 
-// reads are calls of every operation that shows requests, to an app that shares all.
+// reads are calls of all operations that show requests, for an app that shares all of them.
 var reads = map[string][]string{
 	"widget-submit-request":   {`{"title":"Dark mode","description":"","idempotency_key":"key"}`},
 	"widget-similar-requests": {`{"text":"Dark mode"}`, `{"text":"Watches"}`},
-	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00"}`}, // again, which changes nothing
-	"widget-create-upload":    nil,                                                      // which shows none
+	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00"}`}, // repeated, so it changes nothing
+	"widget-create-upload":    nil,                                                      // shows no requests
 	"requests-list": {
 		`{}`, `{"app_id":"{app}"}`, `{"status":"opened"}`, `{"status":["opened","planned"],"app_id":"{app}"}`, `{"query":"dark"}`, `{"tag":"night"}`, `{"source":"widget"}`,
 		`{"sort":"oldest"}`, `{"sort":"most_voted"}`, `{"sort":"recently_updated"}`, `{"assignee_id":"none"}`, `{"created_after":"2020-01-01T00:00:00Z"}`, `{"box":"bin"}`,
@@ -70,7 +70,7 @@ var reads = map[string][]string{
 	"apps-get":         {`{"id":"{app}"}`},
 }
 
-// read makes all these calls and returns the answers by the calls.
+// read makes all calls of reads and returns the answers by operation and body.
 func (s *service) read() map[string]string {
 	s.t.Helper()
 	s.index()
@@ -78,7 +78,7 @@ func (s *service) read() map[string]string {
 	for _, o := range s.api.order {
 		shows := o.guard == guardWidget || o.guard == guardBearer && o.role == feedback.RoleViewer && o.params.area != "auth" && o.params.area != "sessions"
 		if _, known := reads[o.name]; shows && !known {
-			s.t.Errorf("%s: say how it can be made to show requests", o.name)
+			s.t.Errorf("%s: add calls that show requests to reads", o.name)
 		}
 		for _, body := range reads[o.name] {
 			var said string
@@ -89,7 +89,7 @@ func (s *service) read() map[string]string {
 				if got.status != http.StatusOK {
 					s.t.Fatalf("%s %s: %s", o.name, body, got.body)
 				}
-				said = boxesText.ReplaceAllString(string(got.body), "") // where it is counted, as in its list
+				said = boxesText.ReplaceAllString(string(got.body), "") // the number of requests in quarantine is expected to change
 			}
 			answers[o.name+" "+body] = said
 		}
@@ -99,16 +99,15 @@ func (s *service) read() map[string]string {
 
 var boxesText = regexp.MustCompile(`"boxes":\[[^]]*\],`)
 
-// TestQuarantineIsHidden: what is in quarantine changes no answer of an operation that
-// shows requests, whatever staff has made of it there; released, it changes those that
-// should have it.
+// TestQuarantineIsHidden: requests in quarantine do not change the answers of operations that
+// show requests, even after users have changed them. Released requests appear.
 func TestQuarantineIsHidden(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
 		s.names["request"] = s.must("widget-submit-request", "key", reads["widget-submit-request"][0])["request"].(map[string]any)["id"].(string)
 		s.must("requests-update", "member", s.filled(`{"id":"{request}","tags":["night"]}`))
-		s.read() // which votes
+		s.read() // votes for the first time
 		before := s.read()
 
 		spam := s.submitSpam("Dark mode")
@@ -134,7 +133,7 @@ func TestQuarantineIsHidden(t *testing.T) {
 				t.Errorf("%s is\n%s\nand was\n%s", call, said, before[call])
 			}
 		}
-		s.recounted()
+		s.checkCounters()
 
 		s.must("requests-release", "member", `{"id":"`+spam+`"}`)
 		shown := 0
@@ -157,12 +156,12 @@ func TestQuarantineIsHidden(t *testing.T) {
 		if got := vote(spam); got.code(t) != "ok" {
 			t.Errorf("a vote for what was released: %s", got.body)
 		}
-		s.recounted()
+		s.checkCounters()
 	})
 }
 
-// TestQuarantined: a submission that looks like spam is answered like any other, also when
-// it is sent again, and wherever it lies by then.
+// TestQuarantined: a submission that looks like spam gets the same answer as any other, also if
+// it is repeated after the request was moved to another box.
 func TestQuarantined(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -190,9 +189,9 @@ func TestQuarantined(t *testing.T) {
 			if a, b, c := s.total("live"), s.total("quarantine"), s.total("bin"); a != live || b != quarantine || c != bin {
 				t.Errorf("%v live, %v in quarantine, %v in the bin", a, b, c)
 			}
-			s.recounted()
+			s.checkCounters()
 		}
-		says := func(operation, body, want string) {
+		expect := func(operation, body, want string) {
 			t.Helper()
 			if got := s.call(operation, "member", s.filled(body)); got.code(t) != want {
 				t.Errorf("%s %s: %s, want %s", operation, body, got.body, want)
@@ -208,17 +207,17 @@ func TestQuarantined(t *testing.T) {
 		boxes(1, 1, 0)
 		again("in quarantine")
 		last("request.created: A caller with the app's API key created the request.")
-		says("requests-restore", one, "ok") // as it is
+		expect("requests-restore", one, "ok") // changes nothing
 		boxes(1, 1, 0)
-		says("requests-block", one, "ok")
+		expect("requests-block", one, "ok")
 		boxes(1, 0, 1)
 		again("in the bin")
-		says("requests-block", one, "requests.not_found")
-		says("requests-release", one, "requests.not_found")
-		says("requests-restore", one, "ok")
+		expect("requests-block", one, "requests.not_found")
+		expect("requests-release", one, "requests.not_found")
+		expect("requests-restore", one, "ok")
 		last("request.restored: Member restored the request from the bin.")
 		boxes(2, 0, 0)
-		says("requests-block", one, "requests.not_quarantined")
+		expect("requests-block", one, "requests.not_quarantined")
 		again("that is live")
 
 		for _, c := range []struct{ operation, body, want string }{
@@ -231,22 +230,22 @@ func TestQuarantined(t *testing.T) {
 			{"requests-bulk-update", it[:len(it)-len(`"box":"`)] + `"status":"planned"}}`, "request.updated: Member changed the status from opened to planned."},
 		} {
 			s.names["spam"] = s.submitSpam("Watches")
-			says(c.operation, c.body, "ok")
+			expect(c.operation, c.body, "ok")
 			last(c.want)
-			s.recounted()
+			s.checkCounters()
 		}
 		boxes(8, 1, 0)
 		version := func() any {
 			return s.must("requests-release", "member", s.filled(one))["request"].(map[string]any)["version"]
 		}
 		if first := version(); first != version() {
-			t.Error("a release of what is live changes it")
+			t.Error("releasing a live request changes it")
 		}
 	})
 }
 
-// TestQuarantineAtOnce: of equal texts that come from one address at once four are live; and
-// whatever becomes of the others at once, the counters agree with the rows.
+// TestQuarantineAtOnce: of concurrent submissions with the same text from one address, four
+// become live. After concurrent moves between boxes, the counters agree with the rows.
 func TestQuarantineAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -278,6 +277,6 @@ func TestQuarantineAtOnce(t *testing.T) {
 		if left := s.total("live") + s.total("bin") + s.total("quarantine"); left != float64(len(ids)) {
 			t.Errorf("%v are left", left)
 		}
-		s.recounted()
+		s.checkCounters()
 	})
 }

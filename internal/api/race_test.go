@@ -2,5 +2,5 @@
 
 package api
 
-// raceDetector says that the tests run several times slower.
+// raceDetector is true if the race detector slows the tests down several times.
 const raceDetector = true

@@ -11,7 +11,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestSearchLimit: searches for similar requests have a limit of their own.
+// TestSearchLimit: searches for similar requests have their own limit.
 func TestSearchLimit(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 2 })
 	s.submit("T")
@@ -23,8 +23,8 @@ func TestSearchLimit(t *testing.T) {
 	s.submit("U")
 }
 
-// TestKeyedLimit: every call with an API key counts, whatever its outcome. One too many
-// is refused before its key is looked up and its body is read.
+// TestKeyedLimit: every call with an API key counts, successful or not. Beyond the limit, calls
+// are refused before the key is looked up and the body is read.
 func TestKeyedLimit(t *testing.T) {
 	for _, spend := range []string{"widget-submit-request", "widget-create-upload", "widget-similar-requests", "widget-vote", configPath} {
 		s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 1 })
@@ -65,7 +65,7 @@ func TestKeyedLimit(t *testing.T) {
 	}
 }
 
-// countedReader is a body that never ends.
+// countedReader is an endless body that counts reads.
 type countedReader struct{ reads int }
 
 func (c *countedReader) Read(b []byte) (int, error) {
@@ -73,8 +73,8 @@ func (c *countedReader) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestRateMemory: addresses beyond those that are counted on their own are counted with
-// their neighbours, and nobody else is.
+// TestRateMemory: if there are too many addresses, new ones share the counter of their network,
+// and others are not affected.
 func TestRateMemory(t *testing.T) {
 	r, now := &rate{most: 2, window: time.Minute}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	address := func(network string, i int) netip.Prefix {
@@ -89,7 +89,7 @@ func TestRateMemory(t *testing.T) {
 			refused++
 		}
 	}
-	const alone, networks = maxCounted / 2, 2 // those that are counted on their own, and the rest together
+	const alone, networks = maxCounted / 2, 2 // numbers of separate counters
 	if want := 3*maxCounted - alone - 2*networks; len(r.current) != alone+networks || refused != want {
 		t.Errorf("%d addresses are counted and %d calls refused, want %d and %d", len(r.current), refused, alone+networks, want)
 	}
@@ -97,11 +97,11 @@ func TestRateMemory(t *testing.T) {
 		from netip.Prefix
 		want bool
 	}{
-		{address("2001:db8::", 0), true}, // counted on its own: its second call
+		{address("2001:db8::", 0), true}, // its second call, with a counter of its own
 		{address("2001:db8::", 0), false},
 		{address("2001:db9::", 0), true},
 		{v4("198.51.100.1"), true},
-		{v4("198.51.100.2"), true}, // counted with the one before
+		{v4("198.51.100.2"), true}, // shares the counter of the previous one
 		{v4("198.51.100.3"), false},
 		{v4("198.52.100.1"), true},
 		{netip.Prefix{}, true},
@@ -114,7 +114,7 @@ func TestRateMemory(t *testing.T) {
 		t.Errorf("two minutes later: %v, %d addresses", err, len(r.current))
 	}
 	for i := range maxCounted {
-		_ = r.allow(address("2001:dba::", i<<16), 1, now) // each in a network of its own
+		_ = r.allow(address("2001:dba::", i<<16), 1, now) // each in another network
 	}
 	if n := len(r.current); n != maxCounted {
 		t.Errorf("%d addresses and networks are counted, want %d", n, maxCounted)

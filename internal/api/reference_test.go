@@ -19,8 +19,8 @@ import (
 //go:generate go test -run ^TestScripts$ -update .
 //go:generate go test -run ^TestReference$ -update .
 
-// TestReference holds docs/openapi.json and docs/api.md against the operations and
-// the scripts, from which they are made; with -update it writes them.
+// TestReference checks that docs/openapi.json and docs/api.md are up to date. With -update,
+// it generates them from the operations and the scripts.
 func TestReference(t *testing.T) {
 	a := newService(t, storetest.SQLite(t), func(o *Options) { o.PublicURL = nil }).api
 	for file, want := range map[string]string{"../../docs/openapi.json": string(a.OpenAPI()), "../../docs/api.md": reference(t, a)} {
@@ -40,7 +40,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// reference is the text of docs/api.md.
+// reference returns the text of docs/api.md.
 func reference(t testing.TB, a *API) string {
 	t.Helper()
 	intro, err := os.ReadFile("reference.md")
@@ -49,7 +49,7 @@ func reference(t testing.TB, a *API) string {
 	}
 	var b strings.Builder
 	b.Write(intro)
-	b.WriteString("## Errors\n\nA field that is not acceptable is `<area>.invalid_<field>`, status 400: the area is the operation's first word, such as `apps.invalid_name`. The message names every faulty field. The other codes:\n\n| status | code | meaning |\n| --- | --- | --- |\n")
+	b.WriteString("## Errors\n\nThe code for an invalid field is `<area>.invalid_<field>`, with status 400. The area is the first word of the operation, as in `apps.invalid_name`. The message names all invalid fields. The other codes:\n\n| status | code | meaning |\n| --- | --- | --- |\n")
 	for _, e := range feedback.Codes() {
 		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", e.Status, e.Code, strings.ReplaceAll(e.Message, "<", "\\<"))
 	}
@@ -69,7 +69,7 @@ func reference(t testing.TB, a *API) string {
 	return b.String()
 }
 
-// describeRecord writes the fields of a record that answers hold.
+// describeRecord writes the fields of a record.
 func (a *API) describeRecord(t testing.TB, b *strings.Builder, name string) {
 	t.Helper()
 	schema := a.registry.Map()[name]
@@ -99,7 +99,7 @@ func (a *API) describeRecord(t testing.TB, b *strings.Builder, name string) {
 	}
 }
 
-// describe writes one operation: its parameters, then its script.
+// describe writes an operation with its parameters and its script.
 func describe(b *strings.Builder, o *op, script []step) {
 	fmt.Fprintf(b, "\n### %s\n\n%s. %s\n", o.name, o.summary, o.needs())
 	if len(o.params.names) > 0 {
@@ -119,7 +119,7 @@ func describe(b *strings.Builder, o *op, script []step) {
 		case s.prose != "":
 			fmt.Fprintf(b, "\n%s\n", s.prose)
 		case s.wait != "":
-			fmt.Fprintf(b, "\n*%s later:*\n", strings.NewReplacer("720h", "30 days", "24h", "24 hours", "15m", "15 minutes", "1m", "a minute", "30s", "30 seconds", "2s", "2 seconds").Replace(s.wait))
+			fmt.Fprintf(b, "\n*%s later:*\n", strings.NewReplacer("720h", "30 days", "168h", "7 days", "24h", "24 hours", "15m", "15 minutes", "1m", "a minute", "30s", "30 seconds", "2s", "2 seconds").Replace(s.wait))
 		case s.sign[0] != "":
 			fmt.Fprintf(b, "\nThe claims of `{%s}`, signed with `%s`: `%s`\n", s.sign[0], s.sign[1], s.body)
 		default:
@@ -128,8 +128,7 @@ func describe(b *strings.Builder, o *op, script []step) {
 	}
 }
 
-// TestCodesAreListed holds feedback.Codes against what the contract of codes says
-// of their form.
+// TestCodesAreListed checks the form of the codes that feedback.Codes lists.
 func TestCodesAreListed(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range feedback.Codes() {
@@ -141,7 +140,7 @@ func TestCodesAreListed(t *testing.T) {
 	}
 }
 
-// TestDocument: GET and HEAD open the OpenAPI document, and nothing else does.
+// TestDocument: GET and HEAD return the OpenAPI document, and other methods do not.
 func TestDocument(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	ask := func(method, path string) answer { return serve(s.api, httptest.NewRequest(method, path, http.NoBody)) }

@@ -16,14 +16,14 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// history is what was called and answered.
+// history records calls and their answers.
 type history struct {
 	clock atomic.Int64
 	mu    sync.Mutex
 	calls []porcupine.Operation
 }
 
-// do notes a call of one of the clients.
+// do records a call of a client.
 func (h *history) do(client int, input any, call func() any) {
 	began := h.clock.Add(1)
 	output := call()
@@ -33,7 +33,7 @@ func (h *history) do(client int, input any, call func() any) {
 	h.calls = append(h.calls, porcupine.Operation{ClientId: client, Input: input, Call: began, Output: output, Return: ended})
 }
 
-// explained reports whether the model explains the history.
+// explained reports whether the history is linearizable according to the model.
 func (h *history) explained(model porcupine.Model) bool {
 	return porcupine.CheckOperations(model, h.calls)
 }
@@ -47,7 +47,7 @@ func (h *history) String() string {
 	return b.String()
 }
 
-// replicas are three processes of the service on one database.
+// replicas returns a service and three processes of it on one database.
 func replicas(t testing.TB, at storetest.Place) (*service, []http.Handler) {
 	t.Helper()
 	s := newService(t, at)
@@ -58,7 +58,7 @@ func replicas(t testing.TB, at storetest.Place) (*service, []http.Handler) {
 	return s, apis
 }
 
-// resultOf is an answer's code and result.
+// resultOf returns the code and the result of an answer.
 func resultOf(t testing.TB, a answer) (string, map[string]any) {
 	t.Helper()
 	var envelope struct {
@@ -70,7 +70,7 @@ func resultOf(t testing.TB, a answer) (string, map[string]any) {
 	return a.code(t), envelope.Result
 }
 
-// at calls one of the replicas with a token or a key that has no name.
+// at calls one of the replicas with a token or a key.
 func (s *service) at(h http.Handler, operation, secret, body string) answer {
 	r := s.request(operation, "", body)
 	if strings.HasPrefix(secret, "gk_") {
@@ -81,7 +81,7 @@ func (s *service) at(h http.Handler, operation, secret, body string) answer {
 	return serve(h, r)
 }
 
-// together runs what several clients do at once.
+// together runs clients concurrently.
 func together(clients ...func(client int)) {
 	var wg sync.WaitGroup
 	for i, client := range clients {
@@ -90,7 +90,7 @@ func together(clients ...func(client int)) {
 	wg.Wait()
 }
 
-// known are secrets that the clients of a history have got so far, in that order.
+// known is the list of secrets or ids that clients have received so far.
 type known struct {
 	mu   sync.Mutex
 	list []string
@@ -104,7 +104,7 @@ func (k *known) add(secret string) {
 	}
 }
 
-// pick mostly returns one of the last two.
+// pick usually returns one of the last two.
 func (k *known) pick(r *rand.Rand) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -115,8 +115,8 @@ func (k *known) pick(r *rand.Rand) string {
 	return k.list[max(0, len(k.list)-1-back)]
 }
 
-// any returns one of them all.
-func (k *known) any(r *rand.Rand) string {
+// pickAny returns any of them.
+func (k *known) pickAny(r *rand.Rand) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.list[r.IntN(len(k.list))]

@@ -17,9 +17,9 @@ type requestResult struct {
 	Request feedback.Request `json:"request"`
 }
 
-// shown is a request with links to its files.
-func (a *API) shown(c caller, r feedback.Request) requestResult {
-	return requestResult{a.linked(c.Account.ID, r)[0]}
+// requestWithLinks returns a result with links to the request's files.
+func (a *API) requestWithLinks(c caller, r feedback.Request) requestResult {
+	return requestResult{a.withLinks(c.Account.ID, r)[0]}
 }
 
 type requestParams struct {
@@ -28,10 +28,10 @@ type requestParams struct {
 
 func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requestResult, error) {
 	r, err := a.Store.Request(ctx, c.Account.ID, in.ID)
-	return a.shown(c, r), err
+	return a.requestWithLinks(c, r), err
 }
 
-// tagList is the tags of one request.
+// tagList are tags of a request.
 type tagList []string
 
 // Schema implements huma.SchemaProvider.
@@ -45,21 +45,22 @@ func (tagList) Schema(huma.Registry) *huma.Schema {
 }
 
 type requestsCreateParams struct {
-	AppID       feedback.ID      `json:"app_id" format:"uuid" doc:"The app to which it belongs."`
+	AppID       feedback.ID      `json:"app_id" format:"uuid" doc:"The app that the request belongs to."`
 	Title       string           `json:"title" minLength:"1" maxLength:"200"`
 	Description string           `json:"description,omitempty" maxLength:"10000" lines:"many"`
-	Status      *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined" doc:"opened without it."`
-	Tags        tagList          `json:"tags,omitempty" doc:"Compared without case."`
-	Submitter   *submitterParams `json:"submitter,omitempty" doc:"Who asked, if somebody did: the first vote."`
-	ETA         *string          `json:"eta,omitempty" format:"date" doc:"When it is expected, YYYY-MM-DD."`
-	AssigneeID  *feedback.ID     `json:"assignee_id,omitempty" format:"uuid" doc:"The user who takes care of it."`
+	Status      *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
+	Tags        tagList          `json:"tags,omitempty" doc:"Tags that differ only in case are the same."`
+	Submitter   *submitterParams `json:"submitter,omitempty" doc:"The person who asked for it; counts as the first vote."`
+	ETA         *string          `json:"eta,omitempty" format:"date" doc:"Expected date, YYYY-MM-DD."`
+	AssigneeID  *feedback.ID     `json:"assignee_id,omitempty" format:"uuid" doc:"The user who is responsible for the request."`
 }
 
-// submitterParams is a person for whom staff speaks, who is never verified.
+// submitterParams is a person on whose behalf a user submits a request. It is never
+// verified.
 type submitterParams struct {
 	Email      string `json:"email,omitempty" maxLength:"254"`
 	Name       string `json:"name,omitempty" maxLength:"200"`
-	ExternalID string `json:"external_id,omitempty" maxLength:"200" doc:"The person's id in the customer's product."`
+	ExternalID string `json:"external_id,omitempty" maxLength:"200" doc:"The person's id in your product."`
 }
 
 func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreateParams) (requestResult, error) {
@@ -76,23 +77,24 @@ func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreatePar
 		}
 	}
 	r, err := a.Store.AddRequest(ctx, c.Account.ID, c.actor(), r)
-	return a.shown(c, r), err
+	return a.requestWithLinks(c, r), err
 }
 
 type requestsUpdateParams struct {
 	ID              feedback.ID           `json:"id" format:"uuid" doc:"The request."`
 	Title           *string               `json:"title,omitempty" minLength:"1" maxLength:"200"`
 	Description     *string               `json:"description,omitempty" maxLength:"10000" lines:"many"`
-	Status          *feedback.Status      `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined" doc:"Any status may follow any other; duplicate comes by merging only."`
-	Tags            *tagList              `json:"tags,omitempty" doc:"All of them; compared without case."`
-	AssigneeID      nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The user who takes care of it; null for nobody."`
-	ETA             nullable[string]      `json:"eta,omitzero" format:"date" doc:"When it is expected, YYYY-MM-DD; null for nobody knows."`
-	ExpectedVersion *int64                `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change when the request has another version by now."`
+	Status          *feedback.Status      `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
+	Tags            *tagList              `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
+	AssigneeID      nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
+	ETA             nullable[string]      `json:"eta,omitzero" format:"date" doc:"Expected date, YYYY-MM-DD; null for none."`
+	ExpectedVersion *int64                `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change if the version differs."`
 }
 
 func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdateParams) (requestResult, error) {
 	change := feedback.RequestChange{
-		Title: in.Title, Description: in.Description, Status: in.Status, Tags: (*[]string)(in.Tags), AssigneeID: in.AssigneeID.change(), ETA: in.ETA.change(),
+		Title: in.Title, Description: in.Description, Status: in.Status, Tags: (*[]string)(in.Tags),
+		AssigneeID: in.AssigneeID.change(), ETA: in.ETA.change(),
 	}
 	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		switch {
@@ -104,7 +106,7 @@ func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdatePar
 		r.Apply(change)
 		return nil
 	})
-	return a.shown(c, r), err
+	return a.requestWithLinks(c, r), err
 }
 
 func (a *API) requestsDelete(ctx context.Context, c caller, in requestParams) (deletedResult, error) {
@@ -118,8 +120,8 @@ func (a *API) requestsDelete(ctx context.Context, c caller, in requestParams) (d
 	return deletedResult{err == nil, in.ID}, err
 }
 
-// requestsRestore returns a request that is not in the bin as it is, so that a
-// restore can be sent again.
+// requestsRestore does not change a request that is not in the bin, so that callers can
+// repeat a call.
 func (a *API) requestsRestore(ctx context.Context, c caller, in requestParams) (requestResult, error) {
 	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		if r.Box == feedback.Bin {
@@ -127,5 +129,5 @@ func (a *API) requestsRestore(ctx context.Context, c caller, in requestParams) (
 		}
 		return nil
 	})
-	return a.shown(c, r), err
+	return a.requestWithLinks(c, r), err
 }

@@ -25,30 +25,29 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata and the generated documents")
 
-// A script in testdata is calls and their answers, as text. It is a test and the
-// documentation of an operation at once:
+// A script in testdata contains calls and their answers as text. It is a test and the
+// documentation of an operation:
 //
-//	# Prose, which goes into the documentation.
+//	# Prose for the documentation.
 //
-//	wait 15m                                  moves the clock, and lets the index follow
+//	wait 15m                                  moves the clock and updates the index
 //
-//	SIGN token {secret}                       signs an identity token, {token} from here on
+//	SIGN token {secret}                       signs an identity token named {token}
 //	{"sub": "42", "exp": 1767226200}
 //
-//	POST /api/apps-create                     a call: headers, then a body
+//	POST /api/apps-create                     a call with headers and a body
 //	Authorization: Bearer {owner}
 //	{"name": "Shop"}
 //
-//	200                                       its answer: headers to compare, then the body
+//	200                                       the answer with headers to compare and the body
 //	{"ok": true, …}
-//	let shop = result.app.id                  gives a value a name, {shop} from here on
+//	let shop = result.app.id                  names a value {shop}
 //
-// SETUP in the place of POST makes a call that the documentation leaves out, and PUT
-// sends the text below it as it is.
-// In answers named values stand as {name}, and what differs from run to run as
-// {id} or {secret}.
+// SETUP makes a call like POST that is not part of the documentation. PUT sends the text below
+// it without changes. In answers, named values are replaced by {name}, and other random values
+// by {id} or {secret}.
 
-// step is one call with its answer, or prose, or a wait, or a token to be signed.
+// step is a call with its answer, prose, a wait, or a token to sign.
 type step struct {
 	prose string
 	wait  string
@@ -107,7 +106,7 @@ func readScript(t testing.TB, file string) []step {
 
 var headerLine = regexp.MustCompile(`^[A-Z][A-Za-z-]*: `)
 
-// parts takes a block's lines apart into headers, JSON and lets.
+// parts splits the lines of a block into headers, JSON and lets.
 func parts(lines []string) (headers [][2]string, body string, lets [][2]string) {
 	var text []string
 	for _, line := range lines {
@@ -166,7 +165,7 @@ func join(first string, headers [][2]string, body string, lets [][2]string) stri
 	return strings.Join(lines, "\n")
 }
 
-// play runs a script and returns it with the answers that came.
+// play runs a script and returns it with the actual answers.
 func (s *service) play(steps []step) []step {
 	s.t.Helper()
 	played := slices.Clone(steps)
@@ -213,7 +212,7 @@ func (s *service) play(steps []step) []step {
 	return played
 }
 
-// index lets the index of words follow what has happened.
+// index brings the inverted index up to date.
 func (s *service) index() {
 	s.t.Helper()
 	var next feedback.ID
@@ -225,7 +224,7 @@ func (s *service) index() {
 	}
 }
 
-// filled puts values in the place of {names}.
+// filled replaces {names} by their values.
 func (s *service) filled(text string) string {
 	for name, value := range s.names {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
@@ -240,7 +239,7 @@ var (
 	secretText = regexp.MustCompile(`\b(gat|grt|gjt|gk|gst|gex|gis)_[0-9A-Za-z]{38,}`)
 )
 
-// masked is the reverse of filled, for what a name was given to.
+// masked replaces values by their {names}, and other random values by {id} and the like.
 func (s *service) masked(text string) string {
 	for _, name := range sortedNames(s.names) {
 		if value := s.names[name]; len(value) >= 20 {
@@ -262,8 +261,8 @@ func sortedNames(names map[string]string) []string {
 	return sorted
 }
 
-// lookUp finds a value such as result.apps.0.id, or header.Set-Cookie; result.link# is
-// what a link has behind #.
+// lookUp returns the value at a path such as result.apps.0.id or header.Set-Cookie. For
+// result.link#, it returns the part of the link after #.
 func lookUp(t testing.TB, a answer, path string) string {
 	t.Helper()
 	if name, ok := strings.CutPrefix(path, "header."); ok {
@@ -305,7 +304,7 @@ func indent(t testing.TB, body []byte) string {
 	return out.String()
 }
 
-// scripts are the files of testdata by the operation that they document.
+// scripts returns the files in testdata by the operation that they document.
 func scripts(t testing.TB) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -319,10 +318,10 @@ func scripts(t testing.TB) map[string]string {
 	return byName
 }
 
-// TestScripts plays every script on both databases; the answers must be the same.
+// TestScripts runs every script on both databases. The answers must be those in the script.
 func TestScripts(t *testing.T) {
 	each := storetest.Each
-	if *update { // SQLite writes what PostgreSQL is held against
+	if *update { // SQLite writes the answers, and PostgreSQL must give the same ones
 		each = storetest.EachInTurn
 	}
 	for name, file := range scripts(t) {
@@ -351,7 +350,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestEveryOperationHasAScript keeps the documentation complete.
+// TestEveryOperationHasAScript: every operation is documented.
 func TestEveryOperationHasAScript(t *testing.T) {
 	byName := scripts(t)
 	for _, o := range newService(t, storetest.SQLite(t)).api.order {

@@ -22,25 +22,25 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// service is an API on a real store, with one account that has a user of each
-// role and one app, and a second account beside it.
+// service is an API with a real store. It has an account with a user of each role and an app,
+// and a second account.
 type service struct {
 	t     testing.TB
 	api   *API
 	store *store.Store
 	clock *storetest.Clock
-	// names are what scripts call things: {owner} is the owner's access token, and so
-	// on for admin, member, viewer and stranger, who owns the other account; {app},
-	// {key}, {refresh}.
+	// names are the values that scripts refer to by name. {owner}, {admin}, {member} and
+	// {viewer} are access tokens, and {stranger} is that of the owner of the second account.
+	// {owner_refresh} is a refresh token; {app} and {key} are the id and the key of the app.
 	names map[string]string
 }
 
 const testPassword = "correct horse battery staple"
 
-// hasher is of all fixtures, as of one machine.
+// hasher is shared by all services, because it limits concurrent hashing on the machine.
 var hasher = password.New(rand.Reader)
 
-// newAPI is one process of the service.
+// newAPI returns an API on a store, like one process of the service.
 func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func(*Options)) *API {
 	t.Helper()
 	o := Options{
@@ -58,8 +58,7 @@ func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func
 	return a
 }
 
-// newFreshService is a service without users, as at its first start: {setup} is
-// the token that it has printed.
+// newFreshService returns a service without users. {setup} is its set-up token.
 func newFreshService(t testing.TB, at storetest.Place) *service {
 	t.Helper()
 	clock := storetest.NewClock()
@@ -71,7 +70,7 @@ func newFreshService(t testing.TB, at storetest.Place) *service {
 	return s
 }
 
-// newEmptyService is a service without anything, which keeps files in a folder.
+// newEmptyService returns a service without accounts that stores files in a folder.
 func newEmptyService(t testing.TB, at storetest.Place, clock *storetest.Clock, folder string, change ...func(*Options)) *service {
 	t.Helper()
 	files, err := blob.Open(context.Background(), folder)
@@ -94,14 +93,14 @@ func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *ser
 	return s
 }
 
-// addApp adds an app of the owner, {app} with {key} from here on.
+// addApp creates an app of the owner and names it {app}, and its key {key}.
 func (s *service) addApp() {
 	s.t.Helper()
 	app := s.must("apps-create", "owner", `{"name": "Website"}`)["app"].(map[string]any)
 	s.names["app"], s.names["key"] = app["id"].(string), app["api_key"].(string)
 }
 
-// addUser adds a user who is logged in.
+// addUser creates a user and logs them in.
 func (s *service) addUser(account, name string, role feedback.Role) {
 	s.t.Helper()
 	ctx := context.Background()
@@ -125,7 +124,7 @@ func (s *service) addUser(account, name string, role feedback.Role) {
 	}
 }
 
-// answer is what came back.
+// answer is the answer to a call.
 type answer struct {
 	status int
 	header http.Header
@@ -156,7 +155,7 @@ func (a answer) code(t testing.TB) string {
 	return envelope.Error.Code
 }
 
-// request makes a call; who is a name of a token, "key", or "" for none.
+// request returns the HTTP request of a call. who is the name of a token or a key, or "".
 func (s *service) request(operation, who, body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/api/"+operation, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -180,7 +179,7 @@ func (s *service) call(operation, who, body string) answer {
 	return serve(s.api, s.request(operation, who, body))
 }
 
-// must calls and returns the result of a call that has to succeed.
+// must makes a call that must succeed and returns its result.
 func (s *service) must(operation, who, body string) map[string]any {
 	s.t.Helper()
 	got := s.call(operation, who, body)
@@ -196,7 +195,7 @@ func (s *service) must(operation, who, body string) map[string]any {
 	return envelope.Result
 }
 
-// submit stores a request by the widget's way and returns its id.
+// submit makes a submission and returns the id of the request.
 func (s *service) submit(title string) string {
 	s.t.Helper()
 	text, err := json.Marshal(map[string]string{"title": title, "description": ""})

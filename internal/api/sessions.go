@@ -8,12 +8,12 @@ import (
 )
 
 type sessionsListResult struct {
-	Sessions []sessionResult `json:"sessions" doc:"At most the 50 that were used last."`
+	Sessions []sessionResult `json:"sessions" doc:"The 50 most recently used sessions."`
 }
 
 type sessionResult struct {
 	feedback.OpenSession
-	Current bool `json:"current" doc:"Whether it is the one that makes this call."`
+	Current bool `json:"current" doc:"Whether this call uses the session."`
 }
 
 func (a *API) sessionsList(ctx context.Context, c caller, _ none) (sessionsListResult, error) {

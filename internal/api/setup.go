@@ -8,7 +8,7 @@ import (
 )
 
 type setupStatusResult struct {
-	SetUp bool `json:"set_up" doc:"Whether there has been a first user."`
+	SetUp bool `json:"set_up" doc:"Whether the service has users."`
 }
 
 func (a *API) setupStatus(ctx context.Context, _ *client, _ none) (setupStatusResult, error) {
@@ -17,7 +17,7 @@ func (a *API) setupStatus(ctx context.Context, _ *client, _ none) (setupStatusRe
 }
 
 type setupCreateOwnerParams struct {
-	Token       string `json:"token" verbatim:"true" doc:"The set-up token that the service printed at its first start."`
+	Token       string `json:"token" verbatim:"true" doc:"The set-up token that the service prints at its start while it has no users."`
 	AccountName string `json:"account_name" minLength:"1" maxLength:"100"`
 	Name        string `json:"name" minLength:"1" maxLength:"100"`
 	Email       string `json:"email" minLength:"3" maxLength:"254"`

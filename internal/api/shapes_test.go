@@ -8,11 +8,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// hostileLength is about how long hostile values are. It leaves room for the other
-// parameters of the largest body that is read.
+// hostileLength is the approximate length of hostile values. It leaves space for the other
+// parameters in a body of the maximum size.
 const hostileLength = maxBody - 1<<10
 
-// hostileValues are values by name.
+// hostileValues returns hostile values by name.
 var hostileValues = sync.OnceValue(func() map[string]string {
 	const length = hostileLength
 	list := func(part func(i int) string) string { return filledUp("[", part, "]") }
@@ -62,7 +62,7 @@ var hostileValues = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// unknownKeys are objects by name.
+// unknownKeys are objects with unknown keys, by name.
 var unknownKeys = sync.OnceValue(func() map[string]string {
 	wide := filledUp("{", func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }, "}")
 	key := func(name string) string { return `{"` + name + `":1}` }
@@ -84,7 +84,7 @@ var unknownKeys = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// hostileObjects are objects by name, some of which have a key that is known.
+// hostileObjects returns hostile objects by name. Some of them have the key known.
 func hostileObjects(known string) map[string]string {
 	room := hostileLength - len(known) - 5
 	objects := map[string]string{
@@ -99,7 +99,7 @@ func hostileObjects(known string) map[string]string {
 	return objects
 }
 
-// longest are the longest texts and lists that a schema accepts.
+// longest returns the longest texts and lists that a schema accepts.
 func longest(schema *huma.Schema) map[string]string {
 	values := map[string]string{}
 	switch {
@@ -125,7 +125,7 @@ func longest(schema *huma.Schema) map[string]string {
 	return values
 }
 
-// filledUp is a list or an object with as many parts as there is room for.
+// filledUp returns a list or an object of about hostileLength.
 func filledUp(open string, part func(i int) string, end string) string {
 	var b strings.Builder
 	b.WriteString(open)

@@ -16,10 +16,10 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// stuck is a reader that takes nothing until it is let go.
+// stuck is a client that reads nothing until its context ends.
 type stuck struct {
 	*httptest.ResponseRecorder
-	reading chan struct{} // closed when there is something to read
+	reading chan struct{} // closed when the answer is written
 	first   sync.Once
 	gone    context.Context
 }
@@ -30,7 +30,7 @@ func (s *stuck) Write(b []byte) (int, error) {
 	return 0, context.Cause(s.gone)
 }
 
-// crowd is callers that read nothing, until the test ends.
+// crowd are clients that do not read their answers.
 type crowd struct {
 	*service
 	ctx   context.Context
@@ -46,12 +46,12 @@ func newCrowd(t *testing.T, s *service) *crowd {
 	return c
 }
 
-// call makes a call whose answer is not read; the channel is closed once there is one.
+// call makes a call whose answer is not read. The channel is closed when the answer is written.
 func (c *crowd) call(r *http.Request) (reading chan struct{}) {
 	w := &stuck{ResponseRecorder: httptest.NewRecorder(), reading: make(chan struct{}), gone: c.ctx}
 	c.all.Go(func() {
 		defer func() {
-			if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
+			if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this
 				panic(cause)
 			}
 		}()
@@ -60,7 +60,7 @@ func (c *crowd) call(r *http.Request) (reading chan struct{}) {
 	return w.reading
 }
 
-// holder is the session of somebody's access token.
+// holder returns the holder of an access token.
 func (s *service) holder(who string) holder {
 	s.t.Helper()
 	session, err := s.store.Session(s.t.Context(), s.names[who])
@@ -70,7 +70,7 @@ func (s *service) holder(who string) holder {
 	return holder{session.Account.ID, session.ID}
 }
 
-// full reports whether there is no room for n more.
+// full reports whether fewer than n places are free for a holder.
 func (s *shares) full(who holder, n int64) bool {
 	if claims := s.of(who); claims.TryAcquire(n) {
 		claims.Release(n)
@@ -79,7 +79,7 @@ func (s *shares) full(who holder, n int64) bool {
 	return true
 }
 
-// longPages gives both accounts requests whose pages are as long as pages can be.
+// longPages returns a service with requests in both accounts that make the longest pages.
 func longPages(t *testing.T) *service {
 	t.Helper()
 	at := storetest.SQLite(t)
@@ -94,8 +94,8 @@ func longPages(t *testing.T) *service {
 	return s
 }
 
-// TestSlowReadersOfPages: whoever does not read long pages keeps neither colleagues nor
-// other accounts from theirs.
+// TestSlowReadersOfPages: clients that do not read long pages do not block their colleagues or
+// other accounts.
 func TestSlowReadersOfPages(t *testing.T) {
 	s := longPages(t)
 	slow := newCrowd(t, s)
@@ -106,7 +106,7 @@ func TestSlowReadersOfPages(t *testing.T) {
 			slow.call(s.request("requests-list", who, list))
 		}
 		for !s.api.pages.full(s.holder(who), maxLimit*rowBytes) {
-			<-slow.call(s.request("auth-me", who, "")) // as long as a call takes
+			<-slow.call(s.request("auth-me", who, "")) // returns after about the time of a call
 		}
 		if who == "owner" {
 			s.must("requests-list", "admin", list)
@@ -119,12 +119,12 @@ func TestSlowReadersOfPages(t *testing.T) {
 	slow.all.Wait()
 	s.must("requests-history", "owner", history)
 	if everyone := (holder{}); !s.api.pages.accounts.TryAcquire(everyone.account, maxPages/3*2) {
-		t.Error("pages that were given up hold room")
+		t.Error("abandoned pages hold memory")
 	}
 }
 
-// TestListsTakeRoom: every list takes room before it reads, and gives it back.
-func TestListsTakeRoom(t *testing.T) {
+// TestListsHoldMemory: every list acquires memory before it reads, and releases it.
+func TestListsHoldMemory(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"] = s.submit("T")
 	who, lists := s.holder("owner"), 0
@@ -137,9 +137,9 @@ func TestListsTakeRoom(t *testing.T) {
 		if _, ofRequest := o.takes.FieldByName("RequestID"); ofRequest {
 			body = s.filled(`{"request_id":"{request}"}`)
 		}
-		room := int64(maxPages / 3)
-		if !s.api.pages.of(who).TryAcquire(room) {
-			t.Fatalf("a call before %s holds room", o.name)
+		share := int64(maxPages / 3)
+		if !s.api.pages.of(who).TryAcquire(share) {
+			t.Fatalf("a call before %s holds memory", o.name)
 		}
 		ctx, leave := context.WithCancel(t.Context())
 		waits := make(chan answer)
@@ -147,9 +147,9 @@ func TestListsTakeRoom(t *testing.T) {
 		s.must(o.name, "admin", body)
 		leave()
 		if got := <-waits; got.code(t) != "api.unavailable" {
-			t.Errorf("%s without room: %d %s", o.name, got.status, got.body)
+			t.Errorf("%s without memory: %d %s", o.name, got.status, got.body)
 		}
-		s.api.pages.of(who).Release(room)
+		s.api.pages.of(who).Release(share)
 		s.must(o.name, "owner", body)
 	}
 	if lists < 8 {
@@ -157,16 +157,16 @@ func TestListsTakeRoom(t *testing.T) {
 	}
 }
 
-// exportOf makes a link to an export and returns its path.
+// exportOf creates a link to an export and returns its path.
 func (s *service) exportOf(who string) string {
 	s.t.Helper()
 	url := s.must("requests-export", who, `{"format":"csv"}`)["url"].(string)
 	return strings.TrimPrefix(url, serviceURL)
 }
 
-// TestSlowReadersOfExports: whoever does not read exports keeps neither colleagues nor
-// other accounts from theirs. A refused link stays good, and one that leads nowhere is
-// refused as such, however many exports there are.
+// TestSlowReadersOfExports: clients that do not read exports do not block their colleagues or
+// other accounts. A refused link stays valid, and an invalid link is refused as invalid even if
+// no place is free.
 func TestSlowReadersOfExports(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	slow := newCrowd(t, s)
@@ -194,7 +194,7 @@ func TestSlowReadersOfExports(t *testing.T) {
 
 	for i := range byte(maxExports / 2) {
 		if !s.api.exports.of(holder{feedback.ID{1}, feedback.ID{i}}).TryAcquire(1) {
-			t.Fatal("there is room for three more")
+			t.Fatal("three more places are free")
 		}
 	}
 	wait(s.exportOf("stranger"))
@@ -214,8 +214,7 @@ func TestSlowReadersOfExports(t *testing.T) {
 	}
 }
 
-// TestShares: a session has its share of its account's, and gives back what its answer
-// does not need.
+// TestShares: accounts and sessions get their shares, and shrink releases memory.
 func TestShares(t *testing.T) {
 	s := newShares(6, 4, 3)
 	one, colleague := s.of(holder{feedback.ID{1}, feedback.ID{1}}), s.of(holder{feedback.ID{1}, feedback.ID{2}})
@@ -226,20 +225,20 @@ func TestShares(t *testing.T) {
 	if !other.TryAcquire(2) || other.TryAcquire(1) {
 		t.Error("there are 6")
 	}
-	r := room{other, 2}
+	r := pageMemory{other, 2}
 	r.shrink(5)
 	r.shrink(1)
 	if r.bytes != 1 || !other.TryAcquire(1) || other.TryAcquire(1) {
 		t.Errorf("%d are held of 1", r.bytes)
 	}
-	if !reflect.DeepEqual(room{}, func() (r room) { r.shrink(0); return r }()) {
-		t.Error("the zero room is none")
+	if !reflect.DeepEqual(pageMemory{}, func() (m pageMemory) { m.shrink(0); return m }()) {
+		t.Error("the zero value holds memory")
 	}
 }
 
-// TestCallsUnderWay: a caller and a network have only so many calls under way at once,
-// and others notice nothing.
-func TestCallsUnderWay(t *testing.T) {
+// TestConcurrentCalls: the concurrent calls of a caller and of a network are limited, and others
+// are not affected.
+func TestConcurrentCalls(t *testing.T) {
 	p := newCallPlaces()
 	var leaves []func()
 	enter := func(address string) bool {
@@ -255,7 +254,7 @@ func TestCallsUnderWay(t *testing.T) {
 		}
 	}
 	if enter("2001:db8:1::2") || !enter("2001:db8:1:1::1") || !enter("127.0.0.1") {
-		t.Error("a caller has its share, and no more")
+		t.Error("a caller gets its share and no more")
 	}
 	for i := range 3*maxCalls/4 - 1 {
 		if !enter(fmt.Sprintf("2001:db8:1:%x::1", 2+i%8)) {
@@ -263,12 +262,12 @@ func TestCallsUnderWay(t *testing.T) {
 		}
 	}
 	if enter("2001:db8:1:ffff::1") || !enter("2001:db8:2::1") {
-		t.Error("a network has its share, and no more")
+		t.Error("a network gets its share and no more")
 	}
 	for _, leave := range leaves {
 		leave()
 	}
 	if !enter("2001:db8:1::1") {
-		t.Error("places were not given back")
+		t.Error("places were not released")
 	}
 }

@@ -13,22 +13,22 @@ const (
 )
 
 type requestsSimilarParams struct {
-	ID    *feedback.ID `json:"id,omitempty" format:"uuid" doc:"The request to which similar ones are wanted."`
-	AppID *feedback.ID `json:"app_id,omitempty" format:"uuid" doc:"With text instead of id: the app in which to look."`
-	Text  string       `json:"text,omitempty" lines:"many" minLength:"1" maxLength:"200" doc:"With app_id instead of id: what the request would say."`
+	ID    *feedback.ID `json:"id,omitempty" format:"uuid" doc:"Find requests that are similar to this one. Otherwise, send app_id and text."`
+	AppID *feedback.ID `json:"app_id,omitempty" format:"uuid" doc:"The app to search."`
+	Text  string       `json:"text,omitempty" lines:"many" minLength:"1" maxLength:"200" doc:"Find requests that are similar to this text."`
 }
 
-// similarRequest is a request that is like what was asked for.
+// similarRequest is a request that is similar to another one or to a text.
 type similarRequest struct {
 	ID     feedback.ID     `json:"id" format:"uuid"`
 	Title  string          `json:"title"`
 	Status feedback.Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
 	Votes  int64           `json:"votes"`
-	Score  float64         `json:"score" doc:"How alike it is, from 0 to 1."`
+	Score  float64         `json:"score" doc:"Similarity, from 0 to 1."`
 }
 
 type requestsSimilarResult struct {
-	Requests []similarRequest `json:"requests" doc:"The most alike first, at most 10."`
+	Requests []similarRequest `json:"requests" doc:"Most similar first, at most 10."`
 }
 
 func (a *API) requestsSimilar(ctx context.Context, c caller, in requestsSimilarParams) (requestsSimilarResult, error) {
@@ -61,10 +61,10 @@ func (a *API) requestsSimilar(ctx context.Context, c caller, in requestsSimilarP
 }
 
 type widgetSimilarRequestsParams struct {
-	Text string `json:"text" lines:"many" minLength:"1" maxLength:"200" doc:"What somebody is about to submit."`
+	Text string `json:"text" lines:"many" minLength:"1" maxLength:"200" doc:"What the person is about to submit."`
 }
 
-// sharedRequest is what widget users get to see of others' requests.
+// sharedRequest is a request as widget users see it.
 type sharedRequest struct {
 	ID     feedback.ID     `json:"id" format:"uuid"`
 	Title  string          `json:"title"`
@@ -73,7 +73,7 @@ type sharedRequest struct {
 }
 
 type widgetSimilarRequestsResult struct {
-	Requests []sharedRequest `json:"requests" doc:"The most alike first, at most 5; none where the app shares none."`
+	Requests []sharedRequest `json:"requests" doc:"Most similar first, at most 5; only those that the app shares."`
 }
 
 func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSimilarRequestsParams) (widgetSimilarRequestsResult, error) {

@@ -6,8 +6,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestSimilarToOneThing: similar requests are asked for by a request, or by an app and a
-// text, and by nothing in between.
+// TestSimilarToOneThing: requests-similar accepts either id, or app_id and text.
 func TestSimilarToOneThing(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"] = s.submit("Dark mode")

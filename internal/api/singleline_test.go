@@ -13,25 +13,25 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// severalLines are the parameters that may hold several lines, beside verbatim ones.
+// severalLines are the parameters that may have several lines, besides verbatim ones.
 var severalLines = []string{
 	"widget-submit-request description", "requests-create description", "requests-update description",
 	"comments-create body", "comments-update body",
-	"widget-submit-request form.website",                    // whatever a program fills in is spam, and no fault
-	"requests-similar text", "widget-similar-requests text", // searched for, and not stored
+	"widget-submit-request form.website",                    // any text in it is spam, but valid
+	"requests-similar text", "widget-similar-requests text", // not stored
 	"requests-list query", "requests-facets query", "requests-export query", "requests-bulk-update filter.query",
-	"requests-list tag", "requests-facets tag", "requests-export tag", "requests-bulk-update filter.tag", // as it was stored by versions before
+	"requests-list tag", "requests-facets tag", "requests-export tag", "requests-bulk-update filter.tag", // older versions may have stored such tags
 	"requests-bulk-update set.remove_tags",
 }
 
-// cleanedFields are the parameters that are made a single line.
+// cleanedFields are the parameters that are turned into a single line.
 var cleanedFields = []string{
 	"widget-submit-request title", "widget-submit-request email", "widget-submit-request name", "widget-submit-request external_id",
 	"widget-create-upload filename",
 }
 
-// TestTextIsASingleLine: text in the parameters of all operations is a single line, unless
-// it is listed above, and what is cleaned is one when the operation gets it.
+// TestTextIsASingleLine: all text parameters must be a single line, except those listed above.
+// Operations receive cleaned parameters as a single line.
 func TestTextIsASingleLine(t *testing.T) {
 	a := newService(t, storetest.SQLite(t)).api
 	fields := 0
@@ -59,8 +59,8 @@ func TestTextIsASingleLine(t *testing.T) {
 	}
 }
 
-// texts calls visit with each place in a schema where text can stand, and with what wraps
-// text into a whole object.
+// texts calls visit for each text in a schema, with a function that wraps a text in the whole
+// object.
 func texts(p *params, schema *huma.Schema, path string, visit func(path string, wrap func(any) any)) {
 	schema = p.resolve(schema)
 	switch schema.Type {
@@ -83,7 +83,7 @@ func texts(p *params, schema *huma.Schema, path string, visit func(path string, 
 	}
 }
 
-// TestSingleLines: what is refused by name, on the way in of people and of programs.
+// TestSingleLines checks the errors for texts that must be a single line.
 func TestSingleLines(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for _, c := range []struct{ operation, who, body, code, sentence string }{
@@ -106,7 +106,7 @@ func TestSingleLines(t *testing.T) {
 	}
 }
 
-// TestSubmissionsAreCleaned: no idea is refused for characters that nobody sees.
+// TestSubmissionsAreCleaned: submissions are not refused for invisible characters.
 func TestSubmissionsAreCleaned(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
@@ -122,7 +122,7 @@ func TestSubmissionsAreCleaned(t *testing.T) {
 	}
 }
 
-// TestProgramsNames: what a program calls itself is shown in the list of sessions.
+// TestProgramsNames: User-Agent headers in the list of sessions are a single line.
 func TestProgramsNames(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	r := s.request("auth-login", "", `{"email":"owner@example.com","password":"`+testPassword+`"}`)

@@ -11,100 +11,102 @@ import (
 )
 
 const (
-	// leastSeconds is how long people take at least to fill in a form.
-	leastSeconds = 2
-	// nearDuplicate is how far the letters of two texts agree when one was made of the other.
+	// minSeconds is the time that people take at least to fill in a form.
+	minSeconds = 2
+	// nearDuplicate is the minimum similarity of two texts that count as nearly the same.
 	nearDuplicate = 0.8
-	// burstSize is how many near-duplicates from one address within burstTime are a burst.
-	// Colleagues who ask for the same share an address, too.
+	// burstSize is the number of near-duplicates from one sender within burstTime that are
+	// a burst. Fewer may come from colleagues who share an address.
 	burstSize = 5
 	burstTime = 10 * time.Minute
-	// maxWritten is how many texts are remembered in a generation, which takes about 5 MiB.
-	maxWritten = 4096
-	// maxWrittenOfOne is how many of them may be of one writer, so that a single one neither
-	// fills the memory nor has much to be compared with.
-	maxWrittenOfOne = 32
+	// maxTexts is the number of texts per generation, which take about 5 MiB.
+	maxTexts = 4096
+	// maxTextsOfOne is the number of texts per sender and generation. It keeps one sender from
+	// filling the memory and limits the number of comparisons.
+	maxTextsOfOne = 32
 )
 
-// formParams is what the widget says of its form.
+// formParams describe how the form was filled in.
 type formParams struct {
-	Website string   `json:"website,omitempty" lines:"many" doc:"What stands in the field that people do not see: only programs fill it in."`
-	Seconds *float64 `json:"seconds,omitempty" minimum:"0" doc:"For how long the form was open."`
+	Website string   `json:"website,omitempty" lines:"many" doc:"Content of a hidden field, which only programs fill in."`
+	Seconds *float64 `json:"seconds,omitempty" minimum:"0" doc:"How long the form was open."`
 }
 
-// looksLikeSpam judges a submission that comes from a form, or from a page that does not say
-// so: only a backend is not judged. What falls into a trap counts towards a burst, too.
+// looksLikeSpam reports whether a submission that a form or a page sent looks like spam. It
+// returns false for submissions of backends. Submissions with a filled hidden field and
+// those that were too fast count towards a burst as well.
 func (a *API) looksLikeSpam(v visitor, in widgetSubmitRequestParams) bool {
 	if in.Form == nil && v.origin == "" {
 		return false
 	}
-	trapped := in.Form != nil && (in.Form.Website != "" || in.Form.Seconds != nil && *in.Form.Seconds < leastSeconds)
-	text := written{at: a.Now(), key: in.IdempotencyKey, text: search.NewSketch(in.Title + "\n" + in.Description)}
-	return a.bursts.goOn(writer{v.from, v.app.ID}, text) || trapped
+	suspicious := in.Form != nil && (in.Form.Website != "" || in.Form.Seconds != nil && *in.Form.Seconds < minSeconds)
+	text := sentText{at: a.Now(), key: in.IdempotencyKey, sketch: search.NewSketch(in.Title + "\n" + in.Description)}
+	return a.bursts.add(sender{v.from, v.app.ID}, text) || suspicious
 }
 
-// writer is who writes, as far as is known: whoever has the address.
-type writer struct {
+// sender is an address that sends submissions to an app.
+type sender struct {
 	from netip.Prefix
 	app  feedback.ID
 }
 
-// written is what came from a writer. It has the key of idempotency because a submission
-// that could not be stored is sent again.
-type written struct {
-	at   time.Time
-	key  string
-	text search.Sketch
+// sentText is the text of a submission. It includes the idempotency key, because a
+// submission that could not be stored is sent again.
+type sentText struct {
+	at     time.Time
+	key    string
+	sketch search.Sketch
 }
 
-// bursts remembers, per process, what was written within the last ten minutes. It holds
-// two generations, of which the older is dropped when the younger is ten minutes old or
-// full, so it forgets on its own.
+// bursts detects bursts of similar texts, per process. It keeps the texts of two
+// generations. When the current one is ten minutes old or full, the previous one is
+// dropped.
 type bursts struct {
-	mu             sync.Mutex
-	began          time.Time
-	n              int // texts in young
-	young, elderly map[writer][]written
+	mu                sync.Mutex
+	began             time.Time // start of the current generation
+	n                 int       // texts in current
+	current, previous map[sender][]sentText
 }
 
-// goOn remembers a text and reports whether it belongs to a burst. Loopback peers are
-// exempt, as in rate.
-func (b *bursts) goOn(by writer, w written) bool {
+// add adds a text and reports whether it belongs to a burst. Loopback addresses are exempt,
+// as in rate.
+func (b *bursts) add(by sender, text sentText) bool {
 	if by.from.Addr().IsLoopback() {
 		return false
 	}
-	alike := 1
-	for _, earlier := range b.remember(by, w) {
-		if earlier.text.Like(w.text) >= nearDuplicate {
-			alike++
+	similar := 1
+	for _, other := range b.remember(by, text) {
+		if other.sketch.Like(text.sketch) >= nearDuplicate {
+			similar++
 		}
 	}
-	return alike >= burstSize
+	return similar >= burstSize
 }
 
-// remember adds a text and returns the others of the writer.
-func (b *bursts) remember(by writer, w written) []written {
+// remember adds a text and returns the sender's other texts of the last ten minutes. A text
+// with a known idempotency key is a repeated submission and is not added again.
+func (b *bursts) remember(by sender, text sentText) []sentText {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if age := w.at.Sub(b.began); age < 0 || age >= burstTime || b.n >= maxWritten {
-		b.elderly, b.young, b.n, b.began = b.young, map[writer][]written{}, 0, w.at
+	if age := text.at.Sub(b.began); age < 0 || age >= burstTime || b.n >= maxTexts {
+		b.previous, b.current, b.n, b.began = b.current, map[sender][]sentText{}, 0, text.at
 	}
-	again := false
-	others := slices.DeleteFunc(slices.Concat(b.elderly[by], b.young[by]), func(earlier written) bool {
-		old := w.at.Sub(earlier.at) >= burstTime
-		same := !old && w.key != "" && w.key == earlier.key
-		again = again || same
+	repeated := false
+	others := slices.DeleteFunc(slices.Concat(b.previous[by], b.current[by]), func(other sentText) bool {
+		old := text.at.Sub(other.at) >= burstTime
+		same := !old && text.key != "" && text.key == other.key
+		repeated = repeated || same
 		return old || same
 	})
-	if again {
+	if repeated {
 		return others
 	}
-	mine := b.young[by]
-	if len(mine) == maxWrittenOfOne {
-		mine = slices.Delete(mine, 0, 1)
+	texts := b.current[by]
+	if len(texts) == maxTextsOfOne {
+		texts = slices.Delete(texts, 0, 1)
 	} else {
 		b.n++
 	}
-	b.young[by] = append(mine, w)
+	b.current[by] = append(texts, text)
 	return others
 }

@@ -15,18 +15,18 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// at is a text that was written so long after the beginning.
-func at(after time.Duration, text, key string) written {
-	return written{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(after), key, search.NewSketch(text)}
+// at returns a text that is sent at a time after the start.
+func at(after time.Duration, text, key string) sentText {
+	return sentText{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(after), key, search.NewSketch(text)}
 }
 
-func writerFrom(address string, app byte) writer {
-	return writer{fair.Caller(netip.MustParseAddr(address)), feedback.ID{app}}
+func senderFrom(address string, app byte) sender {
+	return sender{fair.Caller(netip.MustParseAddr(address)), feedback.ID{app}}
 }
 
-// texts is how many are remembered.
+// texts returns the number of stored texts.
 func (b *bursts) texts() (n int) {
-	for _, generation := range []map[writer][]written{b.young, b.elderly} {
+	for _, generation := range []map[sender][]sentText{b.current, b.previous} {
 		for _, texts := range generation {
 			n += len(texts)
 		}
@@ -71,10 +71,10 @@ func TestTraps(t *testing.T) {
 }
 
 func TestBurst(t *testing.T) {
-	here, there := writerFrom("198.51.100.1", 1), writerFrom("198.51.100.2", 1)
+	here, there := senderFrom("198.51.100.1", 1), senderFrom("198.51.100.2", 1)
 	type one struct {
-		by   writer
-		w    written
+		by   sender
+		w    sentText
 		spam bool
 	}
 	const spam, other = "Cheap watches at example.com", "Dark mode for the editor"
@@ -103,16 +103,16 @@ func TestBurst(t *testing.T) {
 			{there, at(7, spam, ""), false},
 		},
 		"another app": {
-			{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {here, at(3, spam, ""), false}, {writerFrom("198.51.100.1", 2), at(4, spam, ""), false},
+			{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {here, at(3, spam, ""), false}, {senderFrom("198.51.100.1", 2), at(4, spam, ""), false},
 		},
 		"the same /64": {
-			{writerFrom("2001:db8::1", 1), at(0, spam, ""), false},
-			{writerFrom("2001:db8::2", 1), at(1, spam, ""), false},
-			{writerFrom("2001:db8::3", 1), at(2, spam, ""), false},
-			{writerFrom("2001:db8::4", 1), at(3, spam, ""), false},
-			{writerFrom("2001:db8::5", 1), at(4, spam, ""), true},
+			{senderFrom("2001:db8::1", 1), at(0, spam, ""), false},
+			{senderFrom("2001:db8::2", 1), at(1, spam, ""), false},
+			{senderFrom("2001:db8::3", 1), at(2, spam, ""), false},
+			{senderFrom("2001:db8::4", 1), at(3, spam, ""), false},
+			{senderFrom("2001:db8::5", 1), at(4, spam, ""), true},
 		},
-		"loopback": slices.Repeat([]one{{writerFrom("127.0.0.1", 1), at(0, spam, ""), false}}, 6),
+		"loopback": slices.Repeat([]one{{senderFrom("127.0.0.1", 1), at(0, spam, ""), false}}, 6),
 		"sent again": {
 			{here, at(0, spam, "k"), false},
 			{here, at(1, spam, "k"), false},
@@ -145,60 +145,60 @@ func TestBurst(t *testing.T) {
 	} {
 		var b bursts
 		for i, c := range writes {
-			if got := b.goOn(c.by, c.w); got != c.spam {
+			if got := b.add(c.by, c.w); got != c.spam {
 				t.Errorf("%s, text %d: %v", name, i, got)
 			}
 		}
 	}
 }
 
-// TestBurstsByDefinition: a text is judged when four others of the same writer within ten
-// minutes are like it, and no other is: whoever sends differing texts never.
+// TestBurstsByDefinition: a text belongs to a burst if and only if four others of the same
+// sender within ten minutes are similar.
 func TestBurstsByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b bursts
-		sent := map[writer][]written{}
+		sent := map[sender][]sentText{}
 		now := time.Duration(0)
 		word := rapid.StringMatching(`[a-z]{4,9}`)
 		for range rapid.IntRange(1, 60).Draw(t, "texts") {
 			now += time.Duration(rapid.IntRange(0, 240).Draw(t, "pause")) * time.Second / time.Duration(rapid.SampledFrom([]int{1, 1, 60}).Draw(t, "pace"))
-			by := writerFrom(fmt.Sprint("198.51.100.", rapid.IntRange(1, 2).Draw(t, "address")), byte(rapid.IntRange(1, 2).Draw(t, "app")))
+			by := senderFrom(fmt.Sprint("198.51.100.", rapid.IntRange(1, 2).Draw(t, "address")), byte(rapid.IntRange(1, 2).Draw(t, "app")))
 			text := rapid.OneOf(word, rapid.SampledFrom([]string{"Cheap watches at example.com 1", "Cheap watches at example.com 2", "Dark mode"})).Draw(t, "text")
 			w := at(now, text, "")
 			alike := 0
 			for _, earlier := range sent[by] {
-				if w.at.Sub(earlier.at) < 10*time.Minute && w.text.Like(earlier.text) >= 0.8 {
+				if w.at.Sub(earlier.at) < 10*time.Minute && w.sketch.Like(earlier.sketch) >= 0.8 {
 					alike++
 				}
 			}
 			want := alike >= 4
-			if len(sent[by]) >= maxWrittenOfOne {
-				continue // older ones may be forgotten
+			if len(sent[by]) >= maxTextsOfOne {
+				continue // older ones may have been dropped
 			}
 			sent[by] = append(sent[by], w)
-			if got := b.goOn(by, w); got != want {
+			if got := b.add(by, w); got != want {
 				t.Fatalf("%q after %d like it: %v", text, alike, got)
 			}
 		}
 	})
 }
 
-// TestBurstsTakeLittle: neither one writer nor any number of them fill the memory.
+// TestBurstsTakeLittle: the memory is limited for one sender and for many.
 func TestBurstsTakeLittle(t *testing.T) {
 	var b bursts
 	write := func(i int, address string) {
-		b.goOn(writerFrom(address, 1), at(time.Duration(i)*time.Millisecond, fmt.Sprint(i), ""))
+		b.add(senderFrom(address, 1), at(time.Duration(i)*time.Millisecond, fmt.Sprint(i), ""))
 	}
 	for i := range 1000 {
 		write(i, "198.51.100.1")
 	}
-	if n := b.texts(); n != maxWrittenOfOne || b.n != n {
+	if n := b.texts(); n != maxTextsOfOne || b.n != n {
 		t.Errorf("%d texts of one writer are remembered, and %d are counted", n, b.n)
 	}
-	for i := range 5 * maxWritten {
+	for i := range 5 * maxTexts {
 		write(i, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}).String())
 	}
-	if n := b.texts(); n > 2*maxWritten || n < maxWritten {
+	if n := b.texts(); n > 2*maxTexts || n < maxTexts {
 		t.Errorf("%d texts are remembered", n)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	maxStatsDays = 366
 )
 
-// dayOrTime is a day of UTC such as 2026-12-31, or a time.
+// dayOrTime is a day in UTC such as 2026-12-31, or a time.
 type dayOrTime string
 
 // Schema implements huma.SchemaProvider.
@@ -29,7 +29,7 @@ func (dayOrTime) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
-// bounds are the beginning and the end of the day; both are the time if it is one.
+// bounds returns the start and the end of the day. For a time, both are that time.
 func (d dayOrTime) bounds() (begin, end time.Time, err error) {
 	if begin, err = time.Parse(time.DateOnly, string(d)); err == nil {
 		return begin, begin.Add(day), nil
@@ -41,8 +41,8 @@ func (d dayOrTime) bounds() (begin, end time.Time, err error) {
 
 type requestsStatsParams struct {
 	AppID *feedback.ID `json:"app_id,omitempty" format:"uuid" doc:"Only requests of this app."`
-	From  dayOrTime    `json:"from,omitempty" doc:"From this day or time on; without it, 30 days before the end."`
-	To    dayOrTime    `json:"to,omitempty" doc:"Up to the end of this day, or up to this time, which is not included; without it, up to the end of today. At most 366 days after from."`
+	From  dayOrTime    `json:"from,omitempty" doc:"First day, or start time; 30 days before the end by default."`
+	To    dayOrTime    `json:"to,omitempty" doc:"Last day (included) or end time (not included); today by default."`
 }
 
 func (a *API) requestsStats(ctx context.Context, c caller, in requestsStatsParams) (feedback.Stats, error) {

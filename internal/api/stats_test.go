@@ -7,8 +7,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestStatsRange: days are whole days of UTC, and what is not said is thirty days that
-// end with today.
+// TestStatsRange: days are whole days in UTC, and the default is thirty days that end with
+// today.
 func TestStatsRange(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for parameters, want := range map[string]string{

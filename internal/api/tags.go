@@ -7,8 +7,8 @@ import (
 )
 
 type tagsListParams struct {
-	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Tags on a page: 50 without it, 200 at the most."`
-	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
+	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page."`
 }
 
 type tagsListResult struct {

@@ -8,14 +8,14 @@ import (
 	"gatherkit/internal/store"
 )
 
-// joinPath leads to the dashboard's page that takes a token behind #, which browsers do
-// not send on.
+// joinPath is the path of the page of the dashboard that accepts a token. The token follows
+// the #, so that browsers do not send it to the service or in Referer.
 const joinPath = "/join#"
 
-// JoinLink is a link by which a user chooses a password.
+// JoinLink is a link with which a user chooses a password.
 type JoinLink struct {
-	Link      string        `json:"link" doc:"The dashboard's page where the user chooses a password, once. Send it to nobody else. Relative to the service's origin unless the operator has set its public URL."`
-	ExpiresAt feedback.Time `json:"expires_at" format:"date-time" doc:"Until when it works. It also ends with the next link or password of the user, and when who made it may not manage the user any more."`
+	Link      string        `json:"link" doc:"Works once; send it only to the user. Relative without a public URL."`
+	ExpiresAt feedback.Time `json:"expires_at" format:"date-time" doc:"When the link expires, if nothing ends it earlier."`
 }
 
 func (a *API) linkTo(link store.JoinLink) JoinLink {
@@ -23,9 +23,9 @@ func (a *API) linkTo(link store.JoinLink) JoinLink {
 }
 
 type usersInviteParams struct {
-	Email string        `json:"email" minLength:"3" maxLength:"254" doc:"To log in with, once the invitation is accepted; it is not sent anything."`
+	Email string        `json:"email" minLength:"3" maxLength:"254" doc:"The user logs in with it. The service sends no e-mail."`
 	Name  string        `json:"name" minLength:"1" maxLength:"100"`
-	Role  feedback.Role `json:"role" enum:"viewer,member,admin,owner" doc:"Only owners make owners."`
+	Role  feedback.Role `json:"role" enum:"viewer,member,admin,owner" doc:"Only owners can invite owners."`
 }
 
 type usersInviteResult struct {
@@ -49,9 +49,10 @@ type userParams struct {
 }
 
 func (a *API) usersRecover(ctx context.Context, c caller, in userParams) (JoinLink, error) {
-	// Else a stolen access token would be enough to take a user over.
+	// Otherwise, a stolen access token would be enough to change the user's password.
 	if in.ID == c.User.ID {
-		return JoinLink{}, feedback.Invalid("users", "id", "id must be that of somebody else; change your own password with auth-change-password.")
+		return JoinLink{}, feedback.Invalid("users", "id",
+			"id must be the id of another user; change your own password with auth-change-password.")
 	}
 	link, err := a.Store.RecoverUser(ctx, c.Account.ID, c.User.ID, in.ID)
 	if err != nil {
@@ -63,7 +64,7 @@ func (a *API) usersRecover(ctx context.Context, c caller, in userParams) (JoinLi
 type usersUpdateParams struct {
 	ID   feedback.ID    `json:"id" format:"uuid" doc:"The user."`
 	Name *string        `json:"name,omitempty" minLength:"1" maxLength:"100"`
-	Role *feedback.Role `json:"role,omitempty" enum:"viewer,member,admin,owner" doc:"Only owners make owners, or make them something else."`
+	Role *feedback.Role `json:"role,omitempty" enum:"viewer,member,admin,owner" doc:"Only owners can make owners or change their role."`
 }
 
 type userResult struct {
@@ -91,14 +92,14 @@ func (a *API) usersRemove(ctx context.Context, c caller, in userParams) (usersRe
 }
 
 type authCheckInviteParams struct {
-	Token string `json:"token" verbatim:"true" doc:"What stands behind # in the link."`
+	Token string `json:"token" verbatim:"true" doc:"The part of the link after #."`
 }
 
 type authCheckInviteResult struct {
 	Email       string `json:"email"`
 	Name        string `json:"name"`
 	AccountName string `json:"account_name"`
-	Invited     bool   `json:"invited" doc:"False when the user has had a password before."`
+	Invited     bool   `json:"invited" doc:"True until the user has accepted the invitation."`
 }
 
 func (a *API) authCheckInvite(ctx context.Context, _ *client, in authCheckInviteParams) (authCheckInviteResult, error) {
@@ -107,13 +108,13 @@ func (a *API) authCheckInvite(ctx context.Context, _ *client, in authCheckInvite
 }
 
 type authAcceptInviteParams struct {
-	Token    string  `json:"token" verbatim:"true" doc:"What stands behind # in the link."`
+	Token    string  `json:"token" verbatim:"true" doc:"The part of the link after #."`
 	Password string  `json:"password" verbatim:"true" maxLength:"1024" doc:"10 to 1,024 bytes."`
-	Name     *string `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"The name that others see; without it, the user keeps the one they have."`
+	Name     *string `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"The user's name; keeps the current one by default."`
 }
 
 func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInviteParams) (loginResult, error) {
-	invitee, err := a.Store.Invitee(ctx, in.Token) // before anything costly is done
+	invitee, err := a.Store.Invitee(ctx, in.Token) // before the costly hash
 	if err != nil {
 		return loginResult{}, err
 	}
@@ -126,7 +127,8 @@ func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInvi
 	}
 	session, tokens, err := a.Store.AcceptLink(ctx, in.Token, hash, in.Name, c.agent)
 	if errors.Is(err, feedback.ErrEmailTaken) {
-		err = feedback.ErrEmailTaken.With("This e-mail already belongs to another account on this service. Ask to be invited under a different e-mail.")
+		err = feedback.ErrEmailTaken.With(
+			"This e-mail already belongs to another account on this service; ask for an invitation with a different e-mail.")
 	}
 	if err != nil {
 		return loginResult{}, err

@@ -11,8 +11,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestTeamSecretsAreNotLogged: neither links nor passwords stand in the log of changes, nor
-// anywhere else in the database as they are.
+// TestTeamSecretsAreNotLogged: the database, including the log of changes, contains no links and
+// passwords as plain text.
 func TestTeamSecretsAreNotLogged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -37,7 +37,7 @@ func TestTeamSecretsAreNotLogged(t *testing.T) {
 	})
 }
 
-// everything is all that a table holds, and in how many rows.
+// everything returns the content of a table and its number of rows.
 func everything(t *testing.T, db *sql.DB, table string) (n int, text string) {
 	t.Helper()
 	rows, err := db.Query("SELECT * FROM " + table)
@@ -70,7 +70,7 @@ func everything(t *testing.T, db *sql.DB, table string) (n int, text string) {
 	return n, text
 }
 
-// TestLinksWithoutPublicURL: they never follow the Host that a caller claims.
+// TestLinksWithoutPublicURL: links do not depend on the Host header.
 func TestLinksWithoutPublicURL(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.PublicURL = nil })
 	r := s.request("users-invite", "owner", `{"email":"grace@example.com","name":"Grace","role":"admin"}`)
@@ -80,7 +80,7 @@ func TestLinksWithoutPublicURL(t *testing.T) {
 	}
 }
 
-// TestSetUpByCookie: the page of the set-up gets the refresh token as the login does.
+// TestSetUpByCookie: the set-up can return the refresh token as a cookie, like the login.
 func TestSetUpByCookie(t *testing.T) {
 	s := newFreshService(t, storetest.SQLite(t))
 	r := s.request("setup-create-owner", "", s.filled(sample(t, "setup-create-owner")))
@@ -91,8 +91,8 @@ func TestSetUpByCookie(t *testing.T) {
 	}
 }
 
-// TestRemovedUsersAreOut: whatever a user had in hands opens nothing after the removal, and
-// their e-mail is free again.
+// TestRemovedUsersAreOut: the tokens and links of a removed user stop working, and their e-mail
+// can be used again.
 func TestRemovedUsersAreOut(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)

@@ -10,22 +10,22 @@ import (
 )
 
 type widgetCreateUploadParams struct {
-	Filename    string `json:"filename" lines:"clean" minLength:"1" maxLength:"200" doc:"A path before the name and characters that do not print are left out. The file is shown and downloaded with an extension of the type that its content has: invoice.bat becomes invoice.bat.txt."`
-	ContentType string `json:"content_type" enum:"image/png,image/jpeg,image/gif,image/webp,application/pdf,text/plain" doc:"What the file is; its content decides in the end."`
-	Size        int64  `json:"size" minimum:"1" maximum:"10485760" doc:"In bytes, 10 MiB at the most."`
+	Filename    string `json:"filename" lines:"clean" minLength:"1" maxLength:"200" doc:"Without a path. See Files for how it may change."`
+	ContentType string `json:"content_type" enum:"image/png,image/jpeg,image/gif,image/webp,application/pdf,text/plain"`
+	Size        int64  `json:"size" minimum:"1" maximum:"10485760" doc:"In bytes, at most 10 MiB."`
 }
 
 type widgetCreateUploadResult struct {
 	Upload uploadTarget `json:"upload"`
 }
 
-// uploadTarget is where a file is to be sent.
+// uploadTarget says how to send the content of a file.
 type uploadTarget struct {
-	ID        feedback.ID       `json:"id" format:"uuid" doc:"To be sent in attachments of widget-submit-request."`
-	URL       string            `json:"url" doc:"Where the bytes are sent. Relative to the service's origin unless the operator has set its public URL."`
+	ID        feedback.ID       `json:"id" format:"uuid" doc:"Send it in attachments of widget-submit-request."`
+	URL       string            `json:"url" doc:"Send the bytes to it. Relative without a public URL."`
 	Method    string            `json:"method" enum:"PUT"`
-	Headers   map[string]string `json:"headers" doc:"To be sent along."`
-	ExpiresAt feedback.Time     `json:"expires_at" format:"date-time" doc:"Until when the bytes can be sent."`
+	Headers   map[string]string `json:"headers" doc:"Headers to send with the bytes."`
+	ExpiresAt feedback.Time     `json:"expires_at" format:"date-time" doc:"All bytes must arrive before this time."`
 }
 
 func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreateUploadParams) (widgetCreateUploadResult, error) {
@@ -52,31 +52,31 @@ func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreate
 	until := feedback.At(a.Now().Add(feedback.SendLife))
 	url, err := a.Files.Target(ctx, u.ID, u.Size, feedback.SendLife)
 	if url == "" {
-		url = a.link(uploadPath + fileLink{toSend, v.app.AccountID, u.ID, until}.sign(a.linkKey))
+		url = a.link(uploadPath + fileLink{forUpload, v.app.AccountID, u.ID, until}.sign(a.linkKey))
 	}
 	result.Upload = uploadTarget{u.ID, url, "PUT", map[string]string{"Content-Type": u.ContentType}, until}
 	return result, err
 }
 
-// senderOf is a number by which the files of an address at an app are counted. The address
-// does not follow from it, nor whether it has sent files to other apps.
+// senderOf returns a number that identifies an address at an app, to limit its files. It
+// reveals neither the address nor whether the address has sent files to other apps.
 func (a *API) senderOf(v visitor) int64 {
 	sum := mac(a.linkKey, append([]byte("sender"), v.app.ID.String()+v.from.String()...))
-	return int64(binary.BigEndian.Uint64(sum)) //nolint:gosec // any number will do
+	return int64(binary.BigEndian.Uint64(sum)) //nolint:gosec // a negative number is fine
 }
 
 func (a *API) filesAllowed(app feedback.App) error {
 	switch {
 	case a.Files == nil:
-		return feedback.ErrUploadsNotAllowed.With("This service has no place for files; its operator can give it one with --uploads.")
+		return feedback.ErrUploadsNotAllowed.With("This service does not store files; the operator can enable file storage with --uploads.")
 	case !app.Settings.Widget.AllowFileUploads:
 		return feedback.ErrUploadsNotAllowed
 	}
 	return nil
 }
 
-// acceptFiles looks into those of the files that were sent straight to where they are
-// kept. What is missing, the store refuses in the transaction that would attach it.
+// acceptFiles inspects the files that were sent directly to S3. Missing files are refused by
+// the store, in the transaction that attaches them.
 func (a *API) acceptFiles(ctx context.Context, app feedback.App, ids []feedback.ID) error {
 	if len(ids) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (a *API) acceptFiles(ctx context.Context, app feedback.App, ids []feedback.
 		var refusal *feedback.Error
 		switch {
 		case errors.Is(err, blob.ErrNotFound):
-			return feedback.Invalid("widget", "attachments", "attachments must be ids of files that were sent to their addresses.")
+			return feedback.Invalid("widget", "attachments", "attachments must be ids of files that have been sent to their URLs.")
 		case errors.Is(err, feedback.ErrInvalidFile) && errors.As(err, &refusal):
 			return feedback.Invalid("widget", "attachments", "The attachment "+u.Filename+" was refused: "+refusal.Message)
 		case err != nil:
@@ -106,7 +106,7 @@ func (a *API) acceptFiles(ctx context.Context, app feedback.App, ids []feedback.
 	return nil
 }
 
-// acceptFile looks into a file that has come. One that is refused is removed.
+// acceptFile inspects a file that has arrived, and removes it if it is not valid.
 func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.Upload) error {
 	contentType, size, err := a.Files.Accept(ctx, u.ID, u.Size)
 	if errors.Is(err, feedback.ErrInvalidFile) {

@@ -16,13 +16,13 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// cameFrom is a request from somebody at an address.
+// cameFrom sets the address of a request.
 func cameFrom(address string, r *http.Request) *http.Request {
 	r.RemoteAddr = address + ":4711"
 	return r
 }
 
-// still is a body that does not come.
+// still is a body that does not arrive.
 type still struct {
 	begun chan<- struct{}
 	gone  context.Context
@@ -34,8 +34,7 @@ func (b still) Read([]byte) (int, error) {
 	return 0, context.Cause(b.gone)
 }
 
-// TestSlowSenders: files that do not come keep nobody at other addresses from sending
-// theirs.
+// TestSlowSenders: uploads that do not arrive do not block those of other addresses.
 func TestSlowSenders(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
@@ -73,8 +72,8 @@ func TestSlowSenders(t *testing.T) {
 		send(fmt.Sprintf("203.0.%d.1", i/(maxUploads/4)))
 		<-begun
 	}
-	// All places of the account are held. The next one that is free is given in turns, so a crowd that
-	// has waited for longer goes not before everybody else.
+	// All places of the account are taken. Callers take turns, so a caller with many waiting
+	// uploads does not delay the others.
 	waits := make(chan answer, 1)
 	go func() { waits <- put(t.Context(), "198.51.100.3") }()
 	slow.leave()
@@ -87,10 +86,9 @@ func TestSlowSenders(t *testing.T) {
 	}
 }
 
-// TestSendingPlaces: of the 64 files that come in at once, a caller sends 16, its network 32
-// and its account gets 48.
-func TestSendingPlaces(t *testing.T) {
-	p := newSendingPlaces()
+// TestUploadPlaces: of 64 concurrent uploads, a caller gets 16, a network 32 and an account 48.
+func TestUploadPlaces(t *testing.T) {
+	p := newUploadPlaces()
 	fill := func(address string, account byte) (n int) {
 		for p.of(fair.Caller(netip.MustParseAddr(address)), feedback.ID{account}).TryAcquire(1) {
 			n++
@@ -117,7 +115,8 @@ func TestSendingPlaces(t *testing.T) {
 	}
 }
 
-// TestSendersDeadline: a body has to come in pieces, and to be here when its link ends.
+// TestSendersDeadline: an upload must not pause for too long, and must be complete before its
+// link expires.
 func TestSendersDeadline(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
@@ -132,8 +131,8 @@ func TestSendersDeadline(t *testing.T) {
 	}
 }
 
-// TestFilesHaveBounds fills what may wait to be attached, without sending a byte: an
-// address has a share of an app's, and an app one of its account's.
+// TestFilesHaveBounds: announced files count towards the limits of an address, an app and an
+// account, even if nothing is sent.
 func TestFilesHaveBounds(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := newService(t, place)
@@ -185,7 +184,7 @@ func TestFilesHaveBounds(t *testing.T) {
 		if n += share; n != 102 { // 1 GiB
 			t.Errorf("the account has %d files", n)
 		}
-		// What has not come in its time does not count; what has come does, for a day.
+		// Files that have not arrived in time do not count. Those that have arrived count for a day.
 		s.clock.Move(15*time.Minute + time.Second)
 		if _, got := announce("key", "198.51.100.1", large); got.status != http.StatusOK {
 			t.Errorf("a quarter of an hour later: %s", got.body)
@@ -193,9 +192,8 @@ func TestFilesHaveBounds(t *testing.T) {
 	})
 }
 
-// TestFilesThatHaveComeCount: what was sent counts until it is attached, and the smallest
-// file for 64 KiB.
-func TestFilesThatHaveComeCount(t *testing.T) {
+// TestFilesThatHaveArrivedCount: files count until they are attached, small ones as 64 KiB.
+func TestFilesThatHaveArrivedCount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := newService(t, place)
 		s.allowFiles(true)
@@ -207,7 +205,8 @@ func TestFilesThatHaveComeCount(t *testing.T) {
 		refused := func() bool {
 			return s.call("widget-create-upload", "key", `{"filename":"a","content_type":"text/plain","size":1}`).code(t) == "api.rate_limited"
 		}
-		// fill announces files until small ones and some bytes more have room, and then the small ones.
+		// fill announces files until there is space left for the small ones and a few bytes, and
+		// then announces the small ones.
 		fill := func(more int) {
 			t.Helper()
 			rest := share - small*smallest - more
@@ -243,9 +242,9 @@ func TestFilesThatHaveComeCount(t *testing.T) {
 	})
 }
 
-// TestFilesThatDoNotCome count for as long as they can be sent, and are removed an hour
-// later. Where they are sent past the service, it takes them for sent.
-func TestFilesThatDoNotCome(t *testing.T) {
+// TestFilesThatDoNotArrive: files count as long as they can be sent, and are removed an hour
+// later. Files that are sent directly to S3 count as if they had arrived.
+func TestFilesThatDoNotArrive(t *testing.T) {
 	for name, counts := range map[string]time.Duration{"by": 15 * time.Minute, "past": 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, place storetest.Place) {
@@ -293,8 +292,8 @@ func (s *service) doNotCome(place storetest.Place, counts time.Duration) {
 	}
 }
 
-// TestFilesOfADay: an address sends only so many bytes of files in a day, whether they are
-// attached or not.
+// TestFilesOfADay: the bytes of files that an address announces in a day are limited, whether
+// the files are attached or not.
 func TestFilesOfADay(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 3 })
 	s.allowFiles(true)

@@ -13,13 +13,13 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// allowFiles turns on files for the app.
+// allowFiles allows or forbids file uploads for the app.
 func (s *service) allowFiles(allow bool) {
 	s.t.Helper()
 	s.must("apps-update-settings", "owner", fmt.Sprintf(`{"id":%q,"settings":{"widget":{"allow_file_uploads":%t}}}`, s.names["app"], allow))
 }
 
-// announce says that a file is coming, and returns its id and where it goes.
+// announce announces a file and returns its id and the URL to send it to.
 func (s *service) announce(key, name string, size int) (id, url string) {
 	s.t.Helper()
 	target := s.must("widget-create-upload", key, fmt.Sprintf(`{"filename":%q,"content_type":"text/plain","size":%d}`, name, size))["upload"].(map[string]any)
@@ -44,14 +44,14 @@ func (s *service) submitWith(ids string) answer {
 	return s.call("widget-submit-request", "key", fmt.Sprintf(`{"title":"T","description":"","idempotency_key":"k","attachments":[%s]}`, ids))
 }
 
-// file is what a request's only attachment leads to.
+// file returns the URL of a request's only attachment.
 func (s *service) file(requestID string) (url string) {
 	s.t.Helper()
 	request := s.must("requests-get", "owner", `{"id":"`+requestID+`"}`)["request"].(map[string]any)
 	return request["attachments"].([]any)[0].(map[string]any)["url"].(string)
 }
 
-// renew gets a user whose access token has expired another one.
+// renew logs in a user whose access token has expired.
 func (s *service) renew(who string) {
 	s.t.Helper()
 	tokens := s.must("auth-refresh", "", s.filled(`{"refresh_token":"{`+who+`_refresh}"}`))
@@ -102,7 +102,7 @@ func TestUploads(t *testing.T) {
 		if len(listed) != 1 || listed[0].(map[string]any)["url"] != s.file(id) {
 			t.Errorf("%v", listed)
 		}
-		// What was accepted stays as it is.
+		// Files cannot be attached after uploads were forbidden.
 		second := s.send("key", "b.txt", "other")
 		s.allowFiles(false)
 		if got := s.call("widget-submit-request", "key", `{"title":"T","description":"","attachments":["`+second+`"]}`); got.code(t) != "widget.uploads_not_allowed" {
@@ -111,7 +111,7 @@ func TestUploads(t *testing.T) {
 	})
 }
 
-// TestWhoseFiles tries to attach what is not there to be attached.
+// TestWhoseFiles tries to attach files that cannot be attached.
 func TestWhoseFiles(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
@@ -170,7 +170,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		code string
 	}{
 		{strings.NewReader("words"), "ok"},
-		{io.MultiReader(strings.NewReader("wo"), iotest.ErrReader(io.ErrUnexpectedEOF)), "uploads.invalid_file"}, // again, but not to its end
+		{io.MultiReader(strings.NewReader("wo"), iotest.ErrReader(io.ErrUnexpectedEOF)), "uploads.invalid_file"}, // sent again, but the connection breaks
 		{strings.NewReader("words"), "ok"},
 	} {
 		if got := s.put(url, test.body); got.code(t) != test.code {
@@ -191,7 +191,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestLinksToFiles tries links that nobody has made, or made for something else.
+// TestLinksToFiles tries links with an invalid signature or for another purpose.
 func TestLinksToFiles(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
@@ -233,7 +233,7 @@ func TestLinksToFiles(t *testing.T) {
 	}
 }
 
-// TestUploadsFromOtherOrigins is what browsers ask before they send a file.
+// TestUploadsFromOtherOrigins: pages of any origin may send files.
 func TestUploadsFromOtherOrigins(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
@@ -253,7 +253,8 @@ func TestUploadsFromOtherOrigins(t *testing.T) {
 	}
 }
 
-// TestFilesGo says which files go, and when.
+// TestFilesGo: files are removed if they are not attached for too long, or when their request is
+// removed.
 func TestFilesGo(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)

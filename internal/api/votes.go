@@ -8,18 +8,19 @@ import (
 )
 
 type voteParams struct {
-	RequestID  feedback.ID `json:"request_id" format:"uuid" doc:"The request; what is merged counts where it was merged into."`
-	Email      string      `json:"email,omitempty" maxLength:"254" doc:"Who it is: whatever the spelling, the same person. One of email, external_id and name is required."`
-	Name       string      `json:"name,omitempty" maxLength:"200" doc:"Says who it is where nothing else does."`
-	ExternalID string      `json:"external_id,omitempty" maxLength:"200" doc:"The person's id in the customer's product; says who it is where there is no e-mail."`
+	RequestID  feedback.ID `json:"request_id" format:"uuid" doc:"The request. If it is merged, the vote counts for the target."`
+	Email      string      `json:"email,omitempty" maxLength:"254" doc:"Identifies the person. Case does not matter."`
+	Name       string      `json:"name,omitempty" maxLength:"200" doc:"Identifies the person if email and external_id are omitted."`
+	ExternalID string      `json:"external_id,omitempty" maxLength:"200" doc:"Id in your product. Identifies the person if email is omitted."`
 }
 
-// ballot is what was sent. Staff speaks for the person, who is never verified by that.
+// ballot returns the vote or its removal. The person is never verified, because a user votes
+// on their behalf.
 func (in voteParams) ballot(remove bool) (store.Ballot, error) {
 	p := feedback.Person{Email: orNil(in.Email), Name: orNil(in.Name), ExternalID: orNil(in.ExternalID)}
 	switch {
 	case p.Key() == "":
-		return store.Ballot{}, feedback.Invalid("votes", "email", "email is required, or else external_id or name: they say who the person is.")
+		return store.Ballot{}, feedback.Invalid("votes", "email", "email, external_id or name is required to identify the person.")
 	case in.Email != "" && !feedback.ValidEmail(in.Email):
 		return store.Ballot{}, feedback.Invalid("votes", "email", "email must be an e-mail address such as ada@example.com.")
 	}
@@ -27,15 +28,15 @@ func (in voteParams) ballot(remove bool) (store.Ballot, error) {
 }
 
 type voteResult struct {
-	Votes int64 `json:"votes" doc:"How many people want the request now."`
-	Voted bool  `json:"voted" doc:"Whether the person is one of them."`
+	Votes int64 `json:"votes" doc:"Number of people who want the request, after this call."`
+	Voted bool  `json:"voted" doc:"Whether the person has a vote now."`
 }
 
 func (a *API) votesAdd(ctx context.Context, c caller, in voteParams) (voteResult, error) {
 	return a.vote(ctx, c, in, false)
 }
 
-// votesRemove of somebody who has no vote changes nothing, so that it can be sent again.
+// votesRemove succeeds if the person has no vote, so that callers can repeat a call.
 func (a *API) votesRemove(ctx context.Context, c caller, in voteParams) (voteResult, error) {
 	return a.vote(ctx, c, in, true)
 }
@@ -51,8 +52,8 @@ func (a *API) vote(ctx context.Context, c caller, in voteParams, remove bool) (v
 
 type votesListParams struct {
 	RequestID feedback.ID `json:"request_id" format:"uuid" doc:"The request."`
-	Limit     *int        `json:"limit,omitempty" minimum:"1" doc:"Votes on a page: 50 without it, 200 at the most."`
-	Cursor    string      `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of a previous page."`
+	Limit     *int        `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
+	Cursor    string      `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page."`
 }
 
 type votesListResult struct {
@@ -82,10 +83,10 @@ func (a *API) votesList(ctx context.Context, c caller, in votesListParams) (vote
 }
 
 type widgetVoteParams struct {
-	RequestID     feedback.ID  `json:"request_id" format:"uuid" doc:"A request that the app shares; what is merged counts where it was merged into."`
-	Voter         *feedback.ID `json:"voter,omitempty" format:"uuid" doc:"A random UUID that the browser makes once and keeps. Required without an identity_token, ignored beside one."`
-	Remove        bool         `json:"remove,omitempty" doc:"Take the vote back."`
-	IdentityToken string       `json:"identity_token,omitempty" verbatim:"true" doc:"Says who the person is, signed by your backend: see Identity."`
+	RequestID     feedback.ID  `json:"request_id" format:"uuid" doc:"The request, which the app must share."`
+	Voter         *feedback.ID `json:"voter,omitempty" format:"uuid" doc:"A random UUID that the browser keeps. Or send identity_token."`
+	Remove        bool         `json:"remove,omitempty" doc:"Withdraw the vote."`
+	IdentityToken string       `json:"identity_token,omitempty" verbatim:"true" doc:"Identifies the person. See Identity."`
 }
 
 func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (voteResult, error) {
@@ -95,7 +96,7 @@ func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (v
 	if !v.app.Settings.AllowsOrigin(v.origin) {
 		return voteResult{}, feedback.ErrOriginNotAllowed
 	}
-	// Whoever uses the browser, as long as nobody vouches for them.
+	// Without a token, the browser identifies the person.
 	person := &feedback.Person{BrowserID: in.Voter}
 	if in.IdentityToken != "" {
 		var err error
@@ -103,7 +104,7 @@ func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (v
 			return voteResult{}, err
 		}
 	} else if in.Voter == nil {
-		return voteResult{}, feedback.Invalid("widget", "voter", "voter is required and must be a UUID, or else identity_token.")
+		return voteResult{}, feedback.Invalid("widget", "voter", "voter is required and must be a UUID, unless you send identity_token.")
 	}
 	votes, err := a.Store.WidgetVote(ctx, v.app, store.Ballot{RequestID: in.RequestID, Person: *person, Source: "widget", Remove: in.Remove})
 	return voteResult{votes, !in.Remove}, err

@@ -13,9 +13,8 @@ import (
 
 const voter = "0c9f5e9a-6d0c-4f53-9f0a-3b1f0f6f5a"
 
-// TestVoteAtOnce: sixteen people who vote for one request at sixty-four browsers at
-// once, through two processes, are sixteen; when they all take their votes back, nobody
-// is left but the submitter.
+// TestVoteAtOnce: concurrent votes of sixteen people at two processes, each repeated, count
+// once per person. After they withdraw their votes, only the submitter is left.
 func TestVoteAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -46,8 +45,7 @@ func TestVoteAtOnce(t *testing.T) {
 	})
 }
 
-// TestVotesOfAnOldKey: once a regenerated key has been answered, no vote is stored that
-// came with the old one.
+// TestVotesOfAnOldKey: after apps-regenerate-key returns, no vote with the old key is stored.
 func TestVotesOfAnOldKey(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, apis := replicas(t, at)
@@ -86,8 +84,7 @@ func TestVotesOfAnOldKey(t *testing.T) {
 	})
 }
 
-// TestSharing: with an app's key one finds what the app shares, and votes for that, and
-// for nothing else.
+// TestSharing: callers with an API key can only find and vote for requests that the app shares.
 func TestSharing(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	shop := s.must("apps-create", "owner", `{"name":"Shop"}`)["app"].(map[string]any)
@@ -137,7 +134,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestVoteLimit: votes have a limit of their own, which submissions do not use up.
+// TestVoteLimit: votes have their own limit, which submissions do not use up.
 func TestVoteLimit(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 2 })
 	s.submit("T")

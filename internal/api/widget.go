@@ -10,17 +10,17 @@ import (
 type widgetSubmitRequestParams struct {
 	Title          string            `json:"title" lines:"clean" minLength:"1" maxLength:"200"`
 	Description    string            `json:"description" maxLength:"10000" lines:"many" doc:"May be empty."`
-	Email          string            `json:"email,omitempty" lines:"clean" maxLength:"254" doc:"Needed where the app's settings require it."`
+	Email          string            `json:"email,omitempty" lines:"clean" maxLength:"254" doc:"Required if the app's settings require it."`
 	Name           string            `json:"name,omitempty" lines:"clean" maxLength:"200"`
-	ExternalID     string            `json:"external_id,omitempty" lines:"clean" maxLength:"200" doc:"The person's id in the customer's product."`
-	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and keys of the host page's own: at most 8 KiB and two levels."`
-	Attachments    []feedback.ID     `json:"attachments,omitempty" format:"uuid" maxItems:"5" uniqueItems:"true" doc:"Files that were sent with widget-create-upload, within a day: at most 5."`
-	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"Sent again within 30 days, it gives the first answer and stores nothing. Make it random, such as a UUID of version 4: see Sending again."`
-	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Says who the person is, signed by your backend: see Identity. It takes the place of email, name and external_id."`
-	Form           *formParams       `json:"form,omitempty" doc:"What the widget says of its form, by which spam is told: website, what stands in a field that people do not see, and seconds, for how long the form was open. See Spam."`
+	ExternalID     string            `json:"external_id,omitempty" lines:"clean" maxLength:"200" doc:"The person's id in your product."`
+	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and your own keys."`
+	Attachments    []feedback.ID     `json:"attachments,omitempty" format:"uuid" maxItems:"5" uniqueItems:"true" doc:"File ids. See Files."`
+	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"See Idempotency."`
+	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Replaces email, name, external_id. See Identity."`
+	Form           *formParams       `json:"form,omitempty" doc:"Its fields website and seconds help to detect spam. See Spam."`
 }
 
-// submittedRequest is what a submitter gets to see of the request.
+// submittedRequest is a new request as its submitter sees it.
 type submittedRequest struct {
 	ID          feedback.ID     `json:"id" format:"uuid"`
 	Title       string          `json:"title"`
@@ -34,8 +34,8 @@ type widgetSubmitRequestResult struct {
 	Request submittedRequest `json:"request"`
 }
 
-// widgetSubmitRequest answers a repeated submission before it looks at limits, settings,
-// files and the identity token: all may have changed since the first answer, which was lost.
+// widgetSubmitRequest answers a repeated submission before it checks limits, settings, files
+// and the identity token, because all of them may have changed since the first call.
 func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmitRequestParams) (widgetSubmitRequestResult, error) {
 	var result widgetSubmitRequestResult
 	if in.Email != "" && !feedback.ValidEmail(in.Email) {
@@ -44,9 +44,11 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	if err := in.Metadata.Check(); err != nil {
 		return result, err
 	}
-	submission := store.Submission{App: v.app, Request: in.request(), Attachments: in.Attachments, IdempotencyKey: storedKey(v.origin, in.IdempotencyKey)}
+	submission := store.Submission{
+		App: v.app, Request: in.request(), Attachments: in.Attachments, IdempotencyKey: storedKey(v.origin, in.IdempotencyKey),
+	}
 	if in.IdempotencyKey != "" {
-		first, found, err := a.submittedBefore(ctx, submission, in.IdempotencyKey)
+		first, found, err := a.findSubmission(ctx, submission, in.IdempotencyKey)
 		if err != nil || found {
 			return submittedResult(first), err
 		}
@@ -78,7 +80,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	return submittedResult(r), err
 }
 
-// request is what was sent as a new request, which the store completes.
+// request returns the new request. The store sets its id and times.
 func (in widgetSubmitRequestParams) request() feedback.Request {
 	r := feedback.NewRequest(in.Title, in.Description)
 	r.Source = "widget"

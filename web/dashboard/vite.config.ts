@@ -5,29 +5,27 @@ import { defineConfig } from "vite";
 // The service that `npm run dev` talks to.
 const service = process.env["GATHERKIT"] ?? "http://127.0.0.1:8080";
 
-// What the inbox does not need at once of React Aria: components, and the folders of their hooks.
+// The parts of React Aria that the inbox loads later: components, and the folders of their hooks.
 const later = [
   ...["Tabs", "ListBox", "Select", "RadioGroup", "Switch", "ToggleButton", "ToggleButtonGroup"],
   ...["tabs", "select", "radio", "switch", "listbox", "list"],
 ];
 
 export default defineConfig({
-  // Relative, as a proxy may serve the program below a path; web/dashboard.go adds "../"
-  // for deeper pages.
+  // Relative, because a proxy may serve the program below a path. web/dashboard.go adds "../" for
+  // deeper pages.
   base: "./",
-  // The dashboard speaks English, and so must what React Aria says to screen readers.
+  // The dashboard is in English, so React Aria's texts for screen readers must be, too.
   plugins: [react(), optimizeLocales.vite({ locales: ["en-US"] })],
   build: {
     target: "es2022",
-    // Inlined pictures would be data: URLs, and the polyfill an inline script; the policy
-    // allows neither.
+    // The policy allows neither data: URLs of inlined images nor the inline script of the polyfill.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    chunkSizeWarningLimit: 1_000, // weigh.mjs has limits of its own
+    chunkSizeWarningLimit: 1_000, // weigh.mjs has its own limits
     rollupOptions: {
       output: {
-        // Two chunks of libraries compress better than thirty. The second has what the
-        // inbox does not need at once.
+        // Two chunks of libraries compress better than thirty. The inbox loads the second later.
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [

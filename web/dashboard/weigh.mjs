@@ -1,12 +1,11 @@
-// Refuses a build that is heavier than browsers should have to fetch: gzipped, all scripts
-// together, and those that are there when the inbox is.
+// Fails if the gzipped scripts are too large: all of them, or those that the inbox needs.
 import { readFileSync, readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
 const limits = { all: 250_000, inbox: 210_000 };
 const folder = new URL("dist/", import.meta.url);
 
-const manifest = new Map(); // file → the files that it imports at once
+const manifest = new Map(); // file → its size and its static imports
 for (const name of readdirSync(new URL("assets/", folder)).filter((name) => name.endsWith(".js"))) {
   const text = readFileSync(new URL("assets/" + name, folder), "utf8");
   const imports = [...text.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)].map((match) => match[1]);

@@ -1,5 +1,5 @@
-// The page of the example: what the widget sends appears in a list, and a form changes
-// the app's settings by the API, as the dashboard does.
+// The demo page. A list shows the requests that the widget sends, and a form changes the app's
+// settings with the API, as the dashboard does.
 import type { GatherkitFunction, Settings, Theme } from '../widget/src/public'
 
 interface WidgetSettings {
@@ -49,7 +49,7 @@ function make(name: string, text: string, of?: HTMLElement): HTMLElement {
 }
 
 function widget(): GatherkitFunction {
-  // Until the script is there, calls wait in a queue.
+  // Calls wait in a queue until the script has loaded.
   if (!window.Gatherkit) {
     const waiting: GatherkitFunction = (...call: unknown[]) => void ((waiting.q ??= []) as unknown[]).push(call)
     window.Gatherkit = waiting
@@ -57,8 +57,8 @@ function widget(): GatherkitFunction {
   return window.Gatherkit
 }
 
-/** Calls an operation as the owner of the example, and logs in again when that is over.
- *  The login leaves the cookie by which the dashboard knows its user. */
+/** Calls an operation as the owner of the demo, and logs in again if the token has expired.
+ *  The login also sets the cookie of the dashboard. */
 async function call<T>(operation: string, body: object, again = true): Promise<T> {
   if (!token && operation !== 'auth-login') {
     token = (await call<{ access_token: string }>('auth-login', { email, password })).access_token
@@ -77,16 +77,16 @@ async function call<T>(operation: string, body: object, again = true): Promise<T
   throw new Error(answer.error.message)
 }
 
-/** Runs something and says what went wrong, if anything did. */
+/** Runs work and shows its error, if there is one. */
 async function attempt(work: () => Promise<void>): Promise<void> {
-  const trouble = byID('trouble')
+  const line = byID('error')
   try {
     await work()
-    trouble.textContent = ''
+    line.textContent = ''
   } catch (error) {
-    trouble.textContent =
+    line.textContent =
       error instanceof TypeError
-        ? 'The service does not answer. Ideas wait in the browser until it does.'
+        ? 'The service does not answer. The widget keeps your ideas until it does.'
         : String(error instanceof Error ? error.message : error)
   }
 }
@@ -155,11 +155,11 @@ function wanted(): AppSettings {
   }
 }
 
-/** Saves the app's settings, and has the widget begin anew with them. */
+/** Saves the app's settings, and restarts the widget with them. */
 async function save(): Promise<void> {
   if (!form.reportValidity()) return
   await call('apps-update-settings', { id: app, settings: wanted() })
-  await fetch(`widget/config/${key}.json`, { cache: 'reload' }) // browsers keep it for a minute
+  await fetch(`widget/config/${key}.json`, { cache: 'reload' }) // browsers cache it for a minute
   widget()('destroy', { key })
   boot()
 }
@@ -177,7 +177,7 @@ function base64url(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Signs what says who Ada is. A real product does this in its backend: the secret never belongs into a page. */
+/** Signs a token for Ada. A real product does this in its backend: the secret must never be in a page. */
 async function identityToken(): Promise<string> {
   const { secret } = await call<{ secret: string }>('apps-identity-secret', { id: app })
   const text = new TextEncoder()

@@ -1,15 +1,14 @@
-// The page that the dashboard frames to show the real widget with settings that nobody has
-// saved yet. It stands in for the service, whose answers it gives itself: nothing that is
-// written here is sent, and the page's policy lets it connect to nothing.
+// The page in which the dashboard shows the real widget with unsaved settings. It answers the
+// widget's calls itself: nothing is sent, and the policy of the page allows no connections.
 import type { Config } from '../widget/src/config'
 import type { Theme } from '../widget/src/public'
 
-/** What the dashboard says. */
-interface Look {
+/** The message of the dashboard. */
+interface State {
   widget: Config['widget']
   sharing: string
   theme: Theme
-  /** Whether to open the form; otherwise it stays as it is. */
+  /** Whether to open the form. Otherwise, it stays open or closed. */
   open: boolean
 }
 
@@ -19,17 +18,17 @@ const uploads = {
   content_types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
 }
 const similar = [
-  { id: 'a', title: 'An idea that somebody had before', status: 'planned', votes: 12 },
-  { id: 'b', title: 'Another one', status: 'under_review', votes: 5 },
+  { id: 'a', title: 'A similar idea', status: 'planned', votes: 12 },
+  { id: 'b', title: 'Another similar idea', status: 'under_review', votes: 5 },
 ]
 const strings = {
-  sent_heading: 'Just a preview',
-  sent_text: 'Nothing was sent. On your pages, the idea would be in your inbox now.',
+  sent_heading: 'This is a preview',
+  sent_text: 'Nothing was sent. On your site, the request would now be in your inbox.',
   again: 'Back to the form',
   memory_text: '',
 }
 
-let look: Look
+let state: State
 let boots = 0
 
 const results: Record<string, (params: Record<string, unknown>) => unknown> = {
@@ -41,15 +40,15 @@ const results: Record<string, (params: Record<string, unknown>) => unknown> = {
     voted: !remove,
     votes: (similar.find(({ id }) => id === request_id)?.votes ?? 0) + (remove ? 0 : 1),
   }),
-  // The bytes of a file go to an address that is none.
+  // Files are uploaded to an empty data: URL.
   'widget-create-upload': () => ({ upload: { id: 'preview', url: 'data:,', method: 'GET', headers: {} } }),
 }
 
-/** What the service would answer. It is there before the next frame is painted, so that nothing flickers. */
+/** Answers as the service would, but before the next frame, so that nothing flickers. */
 function answer(url: string, params: string): string {
   const operation = new URL(url, location.href).pathname.split('/').at(-1)!
   if (operation.endsWith('.json')) {
-    return JSON.stringify({ app_id: 'preview', widget: look.widget, sharing: look.sharing, uploads } satisfies Config)
+    return JSON.stringify({ app_id: 'preview', widget: state.widget, sharing: state.sharing, uploads } satisfies Config)
   }
   return JSON.stringify({ ok: true, result: results[operation]?.(JSON.parse(params)) })
 }
@@ -59,22 +58,22 @@ window.fetch = async (url, init) => {
   return { status: 200, headers: new Headers(), text: async () => text } as Response
 }
 
-const inside = (): ShadowRoot | null | undefined => document.querySelector('gatherkit-widget')?.shadowRoot
+const shadowRoot = (): ShadowRoot | null | undefined => document.querySelector('gatherkit-widget')?.shadowRoot
 
-/** Boots the widget anew, as it asks for its settings only then; under another key, as it remembers them. */
-function dress(): void {
+/** Restarts the widget, which reads its settings only at the start. A new key avoids its cached settings. */
+function restart(): void {
   const gatherkit = window.Gatherkit!
-  const shown = inside()?.querySelector('dialog')?.open
-  document.documentElement.style.colorScheme = look.theme === 'auto' ? '' : look.theme
+  const shown = shadowRoot()?.querySelector('dialog')?.open
+  document.documentElement.style.colorScheme = state.theme === 'auto' ? '' : state.theme
   gatherkit('destroy')
-  // What was open stays so, and does not come in again.
-  if (shown) gatherkit('on', 'open', () => inside()?.getAnimations().forEach((animation) => animation.finish()))
+  // A form that was open stays open, without the animation.
+  if (shown) gatherkit('on', 'open', () => shadowRoot()?.getAnimations().forEach((animation) => animation.finish()))
   gatherkit('boot', { key: `preview-${++boots}`, locale: 'en', theme: 'page', strings })
-  if (shown || look.open) gatherkit('open')
+  if (shown || state.open) gatherkit('open')
 }
 
-// A form that opens while somebody works in the dashboard leaves the focus where it is. Of
-// an autofocus that it may not have, Chromium would even complain.
+// A form that opens while the user works in the dashboard must not take the focus. Chromium also
+// warns about an autofocus that it blocks.
 const { setAttribute } = Element.prototype
 Element.prototype.setAttribute = function (name, value) {
   if (name !== 'autofocus' || document.hasFocus()) setAttribute.call(this, name, value)
@@ -86,10 +85,10 @@ HTMLDialogElement.prototype.showModal = function () {
   this.inert = false
 }
 
-addEventListener('message', ({ source, origin, data }: MessageEvent<Look>) => {
-  // The dashboard has the origin of this page's address; the page itself has none, as it is sandboxed.
+addEventListener('message', ({ source, origin, data }: MessageEvent<State>) => {
+  // The page is sandboxed, so its own origin is opaque. The dashboard has the origin of its address.
   if (source !== parent || origin !== location.origin) return
-  look = data
-  dress()
+  state = data
+  restart()
 })
 parent.postMessage('ready', location.origin)

@@ -1,4 +1,4 @@
-// Builds dist, or the folder that is named, and fails when the widget weighs more than it may.
+// Builds dist, or the given folder, and fails if the widget is too large.
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { minify } from 'terser'
 const dist = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, 'dist'))
 process.chdir(import.meta.dirname)
 
-// Bytes of gzip -9: of what a page loads by itself, and of all but further languages.
+// The limits in gzipped bytes: for the script that a page loads, and for it with the extras.
 const budget = { first: 9000, all: 12000 }
 
 const locales = (await readdir('src/locales')).map((file) => path.parse(file).name).filter((name) => name !== 'en').sort()
@@ -25,7 +25,7 @@ const css = {
   },
 }
 
-// Each script carries the English texts that it needs.
+// Each script contains the English texts that it needs.
 const english = (extra) => ({
   name: 'english',
   setup(on) {
@@ -37,7 +37,7 @@ const english = (extra) => ({
   },
 })
 
-// bundle writes a script. terser comes last, as it finds 3 % that esbuild leaves.
+// bundle writes a script. terser comes last, because it saves another 3 %.
 async function bundle(entry, file, format, define = {}) {
   const { outputFiles } = await build({
     entryPoints: [`src/${entry}.ts`], bundle: true, minify: true, write: false, format, define,
@@ -64,10 +64,10 @@ for (const [i, name] of locales.entries()) {
 const first = Math.max(script.weight, module.weight)
 for (const [name, weight] of Object.entries({ first, all: first + extras.weight })) {
   console.log(`${name}: ${weight} of ${budget[name]} bytes`)
-  if (weight > budget[name]) throw new Error('The widget weighs too much.')
+  if (weight > budget[name]) throw new Error('The widget is too large.')
 }
 
-// The scripts of the example's page and of the dashboard's preview, which are no parts of the widget.
+// The scripts of the demo page and of the dashboard's preview. They are not part of the widget.
 for (const [name, format] of [['demo', 'esm'], ['preview', 'iife']]) {
   await build({
     entryPoints: [`../${name}/${name}.ts`], outfile: `../${name}/dist/${name}.js`, bundle: true, minify: true, format,

@@ -11,7 +11,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import { Notices } from "./ui/notices";
 
-// Browsers look for it anew from each address to which the router goes.
+// Absolute, because browsers resolve the icon again after each navigation.
 document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href = absolute("icon.svg");
 
 createRoot(document.getElementById("root")!).render(

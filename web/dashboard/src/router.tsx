@@ -13,7 +13,7 @@ const setup = createRoute({ getParentRoute: () => root, path: "/setup", componen
 
 const join = createRoute({ getParentRoute: () => root, path: "/join", component: lazyRouteComponent(() => import("./pages/JoinPage")) });
 
-// What lies behind the login.
+// The pages that need a login.
 const inside = createRoute({ getParentRoute: () => root, id: "inside", component: Gate });
 
 const inbox = createRoute({
@@ -53,7 +53,7 @@ const account = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([setup, join, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),
   basepath: base.pathname,
-  search: { strict: true }, // what an address says besides is left out
+  search: { strict: true }, // drops unknown parameters
   defaultPreload: "intent",
   defaultErrorComponent: BrokenPage,
 });

@@ -1,9 +1,9 @@
-/** What a page may say to the widget, and what the widget tells the page. */
+/** The public API of the widget. */
 
 /** `page` follows the page's own `color-scheme`, `auto` the system. */
 export type Theme = 'auto' | 'light' | 'dark' | 'page'
 
-/** What the form holds when it is opened empty; a person's own text always wins. */
+/** Initial values of the form. They never overwrite what the person typed. */
 export interface Prefill {
   title?: string
   description?: string
@@ -11,9 +11,9 @@ export interface Prefill {
 }
 
 /**
- * Who uses the page. A token is a JWT that your backend signs with the app's identity
- * secret; `getToken` is asked for one when it is needed or has expired. The other
- * fields are taken as they are, unverified.
+ * The person who uses the page. `token` is a JWT that your backend signs with the app's
+ * identity secret. The widget calls `getToken` when it needs one or when it has expired.
+ * The other fields are not verified.
  */
 export interface Identity {
   token?: string
@@ -24,12 +24,12 @@ export interface Identity {
 }
 
 export interface Settings {
-  /** Sent along with each idea: at most 8 KiB and two levels. */
+  /** Sent with each idea: at most 8 KiB and two levels. */
   metadata?: Record<string, unknown>
   prefill?: Prefill
-  /** Texts of your own by their name in the catalogue, such as `title`. */
+  /** Your own texts by their names in the catalogue, such as `title`. */
   strings?: Record<string, string>
-  /** A language tag such as `de`; the page's `lang` is the default. */
+  /** A language tag such as `de`. The default is the page's `lang`. */
   locale?: string
   theme?: Theme
 }
@@ -37,21 +37,21 @@ export interface Settings {
 export interface BootOptions extends Settings {
   /** The app's API key. */
   key: string
-  /** `none` shows no button: open the panel with a trigger or the command `open`. */
+  /** `none` hides the button: open the panel with a trigger or the command `open`. */
   launcher?: string
-  /** A selector: a click on what it matches opens the panel. */
+  /** A CSS selector: a click on a matching element opens the panel. */
   trigger?: string
   identity?: Identity
-  /** The service's address, where the script does not come from there. */
+  /** The address of the service, if the script comes from elsewhere. */
   base?: string
 }
 
-/** Which widget a command is for, where a page has several. */
+/** Selects a widget if the page has several. */
 export interface Target {
   key?: string
 }
 
-/** What the service says of an idea that it has stored. */
+/** An idea that the service has stored. */
 export interface SubmittedRequest {
   id: string
   title: string
@@ -62,25 +62,25 @@ export interface SubmittedRequest {
 }
 
 /**
- * `offline`: there is no network. `server`: the service does not answer, or not now.
- * `key`: it does not know the API key. `identity`: it wants another identity token.
- * Ideas wait over these four. `refused`: it does not take this; the person gets the
- * text back.
+ * `offline`: there is no network. `server`: the service does not answer, or asks to try
+ * later. `key`: it does not know the API key. `identity`: it needs another identity token.
+ * In these four cases, the widget keeps the idea and sends it later. `refused`: the service
+ * does not accept the idea, and the person gets the text back.
  */
 export type ErrorKind = 'offline' | 'server' | 'key' | 'identity' | 'refused'
 
-/** The events; on window they are CustomEvents named `gatherkit:ready` and so on. */
+/** The events. `window` also gets them as CustomEvents such as `gatherkit:ready`. */
 export interface Events {
   /** The widget can be opened. */
   ready: { key: string; app_id: string }
   open: { key: string }
   close: { key: string }
-  /** An idea is in the outbox; `id` is its idempotency key. */
+  /** The browser has saved an idea. `id` is its idempotency key. */
   queued: { key: string; id: string }
   /** The service has stored an idea. */
   submit: { key: string; id: string; request: SubmittedRequest }
   vote: { key: string; request_id: string; votes: number; voted: boolean }
-  /** `id` is that of the idea, if it is about one. */
+  /** `id` is set if the error concerns an idea. */
   error: { key: string; kind: ErrorKind; code: string; message: string; id?: string }
 }
 
@@ -88,13 +88,13 @@ export interface GatherkitFunction {
   (command: 'boot', options: BootOptions): void
   (command: 'open', options?: Target & { prefill?: Prefill }): void
   (command: 'close', target?: Target): void
-  /** Without an argument the page forgets who uses it. */
+  /** Without an argument, the widget forgets the person. */
   (command: 'identify', identity?: Identity, target?: Target): void
   (command: 'set', settings: Settings, target?: Target): void
   <K extends keyof Events>(command: 'on' | 'off', event: K, listener: (detail: Events[K]) => void, target?: Target): void
-  /** Removes the widget, or all of them, and their listeners. */
+  /** Removes a widget, or all widgets, with their listeners. */
   (command: 'destroy', target?: Target): void
-  /** Calls made before the script was there. */
+  /** Calls from before the script has loaded. */
   q?: ArrayLike<unknown>[]
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorKind } from './public'
 
-/** Why a call did not do what it should. `wait` is what Retry-After asks for, in seconds. */
+/** Why a call failed. `wait` is the number of seconds in Retry-After. */
 export interface Failure {
   kind: ErrorKind
   code: string
@@ -11,33 +11,33 @@ export interface Failure {
 /** Calls an operation of the service with the app's key. */
 export type Call = <T>(operation: string, params: object) => Promise<T>
 
-const patience = 30_000
+const timeout = 30_000
 
 /**
- * What an answer means that is no success; status 0 says that none came. Only the
- * service's own words are final: proxies have others.
+ * The failure of a call; status 0 means that there was no answer. Only errors of the
+ * service itself are final, because proxies answer with other errors.
  */
 export function failure(status: number, error?: { code: string; message: string }, retryAfter?: string | null): Failure {
   let kind: ErrorKind = status || navigator.onLine ? 'server' : 'offline'
-  const { code = status ? `http_${status}` : kind, message = 'There is no answer from the service.' } = error ?? {}
+  const { code = status ? `http_${status}` : kind, message = 'The service does not answer.' } = error ?? {}
   if (status == 401) kind = code.startsWith('auth.') ? 'key' : code.startsWith('widget.') ? 'identity' : 'server'
   else if (error && status < 500 && status != 408 && status != 429) kind = 'refused'
   return { kind, code, message, wait: Number(retryAfter) || 0 }
 }
 
-/** What a call answers; it is the service's only if it has what we look for. */
+/** Reads an answer. It comes from the service only if it has the expected part. */
 export async function answer<T>(url: string, part: string, init: RequestInit = {}): Promise<T> {
   let status = 0
   let wait
   let body
   try {
-    const response = await fetch(url, { ...init, credentials: 'omit', signal: AbortSignal.timeout(patience) })
+    const response = await fetch(url, { ...init, credentials: 'omit', signal: AbortSignal.timeout(timeout) })
     wait = response.headers.get('Retry-After')
-    const text = await response.text() // one that ends early is no answer
+    const text = await response.text() // throws if the answer is incomplete
     status = response.status
     body = JSON.parse(text)
   } catch {
-    // What there is of it tells.
+    // The check below decides.
   }
   if (status == 200 && body?.[part]) return part == 'result' ? body.result : body
   throw failure(status, body?.error, wait)

@@ -1,18 +1,18 @@
 import { caller, type Failure } from './api'
 import { type Config, fetchConfig, keepConfig, lastConfig } from './config'
 import type { Emit } from './events'
-import { createPlace, type Place } from './launcher'
+import { createHost, type Host } from './launcher'
 import { type Outbox, openOutbox } from './outbox'
 import { createPanel, type Panel } from './panel'
 import type { BootOptions, Identity, Prefill, Settings } from './public'
-import type { Entry, Kept, Outcome } from './shelf'
+import type { Entry, Kept, Outcome } from './entries'
 import { forgetDraft } from './storage'
 import { type Translate, translator } from './strings'
 
-/** After how long the configuration is asked for again, when there is none yet. */
-const patience = 30_000
+/** How long to wait before the first configuration is requested again. */
+const retryDelay = 30_000
 
-/** One app's widget on the page. */
+/** The widget of one app. */
 export interface App {
   open(prefill?: Prefill): void
   close(): void
@@ -21,7 +21,7 @@ export interface App {
   destroy(): void
 }
 
-/** Whom a token vouches for. It is only compared; the service checks it. */
+/** The person of a token, only to compare tokens. The service verifies them. */
 export function subject(token: string): string {
   try {
     const claims = JSON.parse(atob(token.split('.')[1]!.replace(/-/g, '+').replace(/_/g, '/')))
@@ -41,8 +41,8 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   let config: Config | undefined
   let outbox: Outbox | undefined
   let panel: Panel | undefined
-  let place: Place | undefined
-  /** What somebody wants to open as soon as it can be. */
+  let host: Host | undefined
+  /** Set if the panel should open as soon as it can. */
   let wanted: Prefill | undefined
   let timer = 0
 
@@ -61,13 +61,13 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       try {
         asked.token = await asked.getToken()
       } catch {
-        // The service says what it thinks of the old one.
+        // The service decides about the old one.
       }
     }
     return asked.token
   }
 
-  /** The token in whose name an idea goes: never that of another person than its writer. */
+  /** The token of the idea's author, never that of another person. */
   async function tokenOf(entry: Entry, fresh: boolean): Promise<string | undefined> {
     const token = await askToken(fresh)
     entry.token ??= token
@@ -82,7 +82,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   ): Entry {
     const { token, external_id, name } = identity
     const person = signed() ? {} : { email: email.trim() || identity.email, name, external_id }
-    // Without query and fragment, where addresses carry secrets.
+    // Without query and fragment, which can contain secrets.
     const metadata = {
       page: location.origin + location.pathname,
       locale: language(),
@@ -102,18 +102,18 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     }
   }
 
-  /** Whichever tab has sent it, and whether or not the panel shows it. */
+  /** Handles the outcome of an idea, even if another tab sent it. */
   function tell(id: string, outcome: Outcome): void {
     if (outcome.state == 'sent') forgetDraft(config!.app_id, id)
     panel?.outcome(id, outcome)
-    if (outcome.state == 'refused' && (!panel || panel.idle())) place!.mark(true)
+    if (outcome.state == 'refused' && (!panel || panel.idle())) host!.mark(true)
   }
 
   function apply(fresh: Config): void {
     if (JSON.stringify(config) != JSON.stringify(fresh)) renew()
     config = fresh
-    place ??= createPlace(launcher == 'none', () => api.open(), texts)
-    place.dress(config, settings.theme)
+    host ??= createHost(launcher == 'none', () => api.open(), texts)
+    host.update(config, settings.theme)
     if (outbox) return
     const { app_id } = config
     outbox = openOutbox({ app: app_id, base, call, token: tokenOf, tell, failed, emit })
@@ -122,7 +122,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     if (wanted) api.open(wanted)
   }
 
-  /** The next time it is opened, the panel is made of what holds by then. */
+  /** Makes the panel use the new settings the next time it opens. */
   function renew(): void {
     if (!panel?.idle()) return
     panel.remove()
@@ -141,19 +141,19 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       failed(error)
       const { kind, message } = error as Failure
       if (kind == 'refused') {
-        // The app is gone, has another key, or does not want to be on this page.
+        // The app was deleted, has a new key, or does not allow this page.
         keepConfig(key)
-        place?.remove()
+        host?.remove()
         console.warn(`Gatherkit: ${message}`)
       } else if (!config) {
-        timer = setTimeout(load, patience)
+        timer = setTimeout(load, retryDelay)
       }
     }
   }
 
   async function makePanel(): Promise<Panel> {
     const t = await texts()
-    const { root } = place!
+    const { root } = host!
     return panel ??= createPanel({
       root, base, t, compose, config: config!, outbox: outbox!,
       tools: { call, failed, token: askToken, emit },
@@ -166,10 +166,10 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       wanted = prefill
       if (!outbox) return
       const made = await makePanel()
-      if (!wanted || signal.aborted) return // somebody has thought better of it
+      if (!wanted || signal.aborted) return // closed meanwhile
       wanted = undefined
       if (made.open({ ...settings.prefill, ...prefill })) emit('open', {})
-      place!.mark(false)
+      host!.mark(false)
     },
     close() {
       wanted = undefined
@@ -181,7 +181,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     },
     set(changes) {
       Object.assign(settings, changes)
-      if (config) place!.dress(config, settings.theme)
+      if (config) host!.update(config, settings.theme)
       renew()
     },
     destroy() {
@@ -190,7 +190,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       panel?.close()
       panel?.remove()
       outbox?.stop()
-      place?.remove()
+      host?.remove()
     },
   }
 

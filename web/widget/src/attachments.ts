@@ -1,20 +1,20 @@
 import type { SenderTools, Tools } from './tools'
-import type { Kept } from './shelf'
+import type { Kept } from './entries'
 
-/** The field with which files are chosen. */
+/** The field for files. */
 export interface Picker {
   element: HTMLElement
   files(): Kept[]
   restore(files: Kept[]): void
   progress(file: number, part: number): void
-  /** Takes what is pasted or dropped there. */
+  /** Adds files that are pasted or dropped there. */
   receive(dialog: HTMLElement): void
 }
 
-const patience = 600_000
+const timeout = 600_000
 
-/** How the files of each type begin; text has no beginning of its own. */
-const beginnings: [type: string, pattern: RegExp][] = [
+/** The first bytes of each type. Text has no signature. */
+const signatures: [type: string, pattern: RegExp][] = [
   ['image/png', /^\x89PNG\r\n\x1a\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/gif', /^GIF8[79]a/],
@@ -22,15 +22,15 @@ const beginnings: [type: string, pattern: RegExp][] = [
   ['application/pdf', /^%PDF-/],
 ]
 
-/** The type of a file by its bytes; a name can say anything. */
+/** The type of a file by its bytes, because names can lie. */
 export async function typeOf(file: File): Promise<string | undefined> {
   const bytes = String.fromCharCode(...new Uint8Array(await file.slice(0, 4096).arrayBuffer()))
-  const found = beginnings.find(([, pattern]) => pattern.test(bytes))
+  const found = signatures.find(([, pattern]) => pattern.test(bytes))
   if (found) return found[0]
   return file.type == 'text/plain' && bytes && !bytes.includes('\0') ? file.type : undefined
 }
 
-/** Sends the bytes. fetch could not tell how far it is. */
+/** Sends the bytes, with XMLHttpRequest because fetch reports no progress. */
 function transfer(
   tools: SenderTools,
   { url, method, headers }: { url: string; method: string; headers: Record<string, string> },
@@ -40,21 +40,21 @@ function transfer(
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open(method, new URL(url, tools.base))
-    request.timeout = patience
+    request.timeout = timeout
     request.responseType = 'json'
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
     request.upload.onprogress = ({ loaded, total }) => progress(loaded / total)
     request.onloadend = () => {
       const { status, response } = request
       if (status >= 200 && status < 300) resolve()
-      // Storage services do not speak JSON: there is no response then.
+      // Storage services do not answer in JSON; response is null then.
       else reject(tools.failure(status, response?.error, request.getResponseHeader('Retry-After')))
     }
     request.send(blob)
   })
 }
 
-/** Gives the service the bytes of a file, and returns the id of the upload. */
+/** Uploads a file, and returns the id of the upload. */
 export async function upload(tools: SenderTools, { name, type, blob }: Kept, progress: (part: number) => void): Promise<string> {
   const params = { filename: name, content_type: type, size: blob.size }
   const { upload: target } = await tools.call<{ upload: any }>('widget-create-upload', params)

@@ -8,9 +8,9 @@ export function luminance(color: string): number {
 }
 
 /**
- * The colour of text on a ground: black where black stands out more. At the luminance
- * where both are equal, √(1.05·0.05)−0.05 ≈ 0.179, each still reaches 4.58 to 1.
+ * The text colour with the higher contrast on a background. Black and white are equal at
+ * the luminance √(1.05·0.05)−0.05 ≈ 0.179, where both have a contrast of 4.58 to 1.
  */
-export function ink(ground: string): string {
-  return luminance(ground) > 0.179 ? '#000' : '#fff'
+export function ink(background: string): string {
+  return luminance(background) > 0.179 ? '#000' : '#fff'
 }

@@ -1,7 +1,7 @@
 import { answer } from './api'
 import { read, write } from './storage'
 
-/** What the service says of the app. */
+/** The public configuration of the app. */
 export interface Config {
   app_id: string
   widget: {
@@ -16,7 +16,7 @@ export interface Config {
   uploads: { max_size: number; max_count: number; content_types: string[] }
 }
 
-/** The configuration of the last visit, so that the widget is there without a network too. */
+/** The configuration of the last visit, so that the widget also works offline. */
 export const lastConfig = (key: string) => read<Config>(`config:${key}`)
 
 export const keepConfig = (key: string, config?: Config) => write(`config:${key}`, config)

@@ -1,6 +1,6 @@
 type Props = Record<string, string | number | boolean | undefined | ((event: any) => void)>
 
-/** Makes an element; functions among its props listen to events. */
+/** Creates an element. Props that are functions become event listeners. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
@@ -15,7 +15,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** A drawing of lines on a square of 24. */
+/** Creates an icon from a path on a grid of 24. */
 export function icon(lines: string): SVGElement {
   const space = 'http://www.w3.org/2000/svg'
   const svg = document.createElementNS(space, 'svg')

@@ -1,4 +1,4 @@
-/** The same as a module: `import Gatherkit from '…/widget.mjs'`. */
+/** The widget as a module: `import Gatherkit from '…/widget.mjs'`. */
 import type * as Public from './public'
 import { install } from './queue'
 

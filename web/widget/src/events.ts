@@ -1,4 +1,4 @@
 import type { Events } from './public'
 
-/** Tells the page of an event; the app's key is added. */
+/** Sends an event to the page, with the app's key added. */
 export type Emit = <K extends keyof Events>(type: K, detail: Omit<Events[K], 'key'>) => void

@@ -2,7 +2,7 @@ import type { Config } from './config'
 import { h } from './dom'
 import type { Name, Translate } from './strings'
 
-/** What a person has written. */
+/** What a person has typed. */
 export interface Text {
   title: string
   description: string
@@ -11,18 +11,17 @@ export interface Text {
 
 export interface Form {
   element: HTMLFormElement
-  /** Places for the parts: below the title, and above the e-mail address. */
+  /** The extras replace these two elements. */
   similar: HTMLElement
   attachments: HTMLElement
-  /** The title, in which writing begins. */
   title: HTMLInputElement
   text(): Text
   fill(text: Partial<Text>): void
-  /** What the hidden field holds: people leave it empty. */
+  /** The value of the hidden field, which people leave empty. */
   website(): string
-  /** Complains about what is missing, and tells whether all is there. */
+  /** Shows what is missing or invalid, and returns whether all is valid. */
   complete(): boolean
-  /** Shows the e-mail field, or does without. */
+  /** Shows or hides the e-mail field. */
   askEmail(ask: boolean): void
   alert(text?: string): void
   busy(on: boolean): void

@@ -5,11 +5,11 @@ import type { Theme } from './public'
 import css from './style.css'
 import { adopt } from './style'
 
-/** The widget's place on the page: an element of its own, whose inside no CSS of the page reaches. */
-export interface Place {
+/** The widget's element on the page. The page's CSS does not apply inside it. */
+export interface Host {
   root: HTMLElement
-  dress(config: Config, theme?: Theme): void
-  /** Marks the button: the panel has something to say. */
+  update(config: Config, theme?: Theme): void
+  /** Marks the button, to draw attention to the panel. */
   mark(on: boolean): void
   remove(): void
 }
@@ -17,7 +17,7 @@ export interface Place {
 const tag = 'gatherkit-widget'
 const sides = ['top', 'right', 'bottom', 'left']
 
-export function createPlace(hidden: boolean, open: () => void, near: () => void): Place {
+export function createHost(hidden: boolean, open: () => void, near: () => void): Host {
   const label = h('span', { dir: 'auto' })
   const button = h(
     'button',
@@ -33,11 +33,11 @@ export function createPlace(hidden: boolean, open: () => void, near: () => void)
 
   return {
     root,
-    dress({ widget }, theme = 'auto') {
+    update({ widget }, theme = 'auto') {
       const { position, primary_color, button_text } = widget
       const { style } = root
       if (host.dataset.at != position && !hidden) {
-        // Several launchers in one corner stand above each other.
+        // Several launchers in one corner stack up.
         style.setProperty('--slot', String(document.querySelectorAll(`${tag}[data-at=${position}]`).length))
         host.dataset.at = position
       }
@@ -49,7 +49,7 @@ export function createPlace(hidden: boolean, open: () => void, near: () => void)
       style.setProperty('--ink', ink(primary_color))
       style.colorScheme = theme == 'auto' ? 'light dark' : theme == 'page' ? '' : theme
       root.ariaLabel = label.textContent = button_text
-      // Beside the body, where neither a page that renders it anew nor a transform of it matters.
+      // Outside the body, because pages re-render and transform the body.
       if (!host.isConnected) document.documentElement.append(host)
     },
     mark: (on) => button.classList.toggle('marked', on),

@@ -3,7 +3,7 @@ declare module '*.css' {
   export default text
 }
 
-/** The languages that have a catalogue; the build fills it in. */
+/** The languages that have a catalogue. The build sets it. */
 declare const LOCALES: string[]
-/** Changes with what is loaded later, so that none of it comes stale from a cache; the build fills it in. */
+/** Changes with the files that are loaded later, so that caches do not serve old ones. The build sets it. */
 declare const VERSION: string

@@ -1,16 +1,16 @@
 import { failure } from './api'
 import { loadExtras } from './load'
 import type { Sender } from './sender'
-import { type Entry, list, type Outcome, put, remove } from './shelf'
+import { type Entry, list, type Outcome, put, remove } from './entries'
 import type { OutboxTools } from './tools'
 
 export interface Outbox {
-  /** Keeps an idea before it is sent, and tells whether it outlives the page. */
+  /** Saves an idea before it is sent, and returns whether it survives the page. */
   add(entry: Entry): Promise<boolean>
-  /** Sends what is due; eagerly also what only waits because a try has failed. */
+  /** Sends what is due. If eager, also retries ideas that failed. */
   flush(eager?: boolean): void
   has(id: string): Promise<boolean>
-  /** Takes out an idea that was refused. */
+  /** Removes and returns an idea that was refused. */
   takeRefused(): Promise<Entry | undefined>
   stop(): void
 }
@@ -18,9 +18,8 @@ export interface Outbox {
 const most = { entries: 50, bytes: 60e6 }
 
 /**
- * Does something in one tab at a time. Pages without TLS have no locks, and sandboxed
- * frames may not use them; there too the idempotency key sees to it that nothing is
- * stored twice.
+ * Runs work in one tab at a time. Pages without TLS and sandboxed frames have no locks;
+ * there, only the idempotency key prevents duplicates.
  */
 async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
   let begun: Promise<T> | undefined
@@ -43,7 +42,7 @@ export function openOutbox(tools: OutboxTools): Outbox {
     if (!stopped) channel.postMessage([id, outcome])
   }
 
-  /** What sends is loaded when there is something to send. */
+  /** Loads the sender only when there is something to send. */
   async function flush(eager = false): Promise<void> {
     const entries = await list(app)
     if (!entries.length || stopped) return
@@ -67,7 +66,7 @@ export function openOutbox(tools: OutboxTools): Outbox {
     async add(entry) {
       const others = await list(app)
       const bytes = [...others, entry].flatMap(({ files }) => files).reduce((sum, { blob }) => sum + blob.size, 0)
-      if (others.length >= most.entries || bytes > most.bytes) throw Error('The outbox is full.')
+      if (others.length >= most.entries || bytes > most.bytes) throw Error('The outbox is full')
       return put(entry)
     },
     flush,

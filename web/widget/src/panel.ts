@@ -5,50 +5,49 @@ import { createForm, type Text } from './form'
 import type { Outbox } from './outbox'
 import { loadExtras } from './load'
 import type { Prefill } from './public'
-import type { Entry, Kept, Outcome } from './shelf'
+import type { Entry, Kept, Outcome } from './entries'
 import type { Similar } from './similar'
 import { forgetDraft, read, uuid, voter, write } from './storage'
 import { learn, type Name, type Translate } from './strings'
 import { adopt } from './style'
 import type { Tools } from './tools'
 
-/** What the panel needs of the widget around it. */
-export interface Around {
+export interface PanelOptions {
   root: HTMLElement
   base: string
   config: Config
   t: Translate
   outbox: Outbox
-  /** What the extras get beside what the panel has itself. */
+  /** The tools of the extras that the panel does not have itself. */
   tools: Pick<Tools, 'call' | 'token' | 'emit' | 'failed'>
-  /** Whether the page has said who is using it. */
+  /** Whether the page has identified the person. */
   known(): boolean
-  /** Makes an entry of what was written. */
+  /** Creates an entry from the text and files. */
   compose(id: string, text: Text, files: Kept[], form: { website: string; seconds: number }): Entry
 }
 
 export interface Panel {
-  /** Opens it, and tells whether it was closed. */
+  /** Opens the panel, and returns whether it was closed. */
   open(prefill: Prefill): boolean
   close(): void
-  /** Whether it can be made anew: nothing of it is in use. */
+  /** Whether the panel is not in use and can be replaced. */
   idle(): boolean
   outcome(id: string, outcome: Outcome): void
   remove(): void
 }
 
-/** A text as it outlives the page until the outbox has it. */
+/** A text that survives the page until the outbox has it. */
 interface Draft extends Text {
   /** How long the form was open for it. */
   seconds: number
-  /** The key under which exactly this was handed to the outbox. */
+  /** The idempotency key, if exactly this text was given to the outbox. */
   id?: string
 }
 
 const icons = { sent: 'M5 12.5l4.5 4.5L19 7.5', waiting: 'M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z' }
 
-export function createPanel(around: Around): Panel {
-  const { root, base, config, t, outbox, tools } = around
+export function createPanel(options: PanelOptions): Panel {
+  const { root, base, config, t, outbox, tools } = options
   const { emit } = tools
   const { app_id, widget, sharing } = config
   const status = h('p', { role: 'status', class: 'unseen' })
@@ -71,13 +70,13 @@ export function createPanel(around: Around): Panel {
   let picker: Picker | undefined
   let seconds = 0
   let since = 0
-  /** Whether the outbox has it for good, or as long as this page. */
+  /** Whether the outbox keeps the idea when the page is closed. */
   let durable = true
-  /** The idea whose way the panel shows. */
+  /** The idea whose progress the panel shows. */
   let sending: string | undefined
-  /** The key of a draft that was handed to the outbox when its page ended: this is its second way. */
+  /** The key of a draft that may already be sent, because its page was closed while it was sending. */
   let resumed: string | undefined
-  /** Files that came back before there was a field for them. */
+  /** Files of a refused idea, until the field for files has loaded. */
   let returned: Kept[] = []
 
   const spent = () => Math.round(seconds + (performance.now() - since) / 1000)
@@ -91,7 +90,7 @@ export function createPanel(around: Around): Panel {
     similar?.search(text.title)
   }
 
-  /** Fills the empty form with what was refused, or a draft, or what the page proposes. */
+  /** Fills the empty form with a refused idea, a draft, or the page's prefill. */
   async function restore(prefill: Prefill): Promise<void> {
     const empty = () => !form.text().title && !form.text().description
     if (!empty()) return
@@ -99,7 +98,7 @@ export function createPanel(around: Around): Panel {
     if (refused) return giveBack(refused)
     let draft = lastDraft()
     if (draft?.id && await outbox.has(draft.id)) draft = undefined
-    if (!empty()) return // somebody was faster
+    if (!empty()) return // the person has typed meanwhile
     form.fill({ ...prefill, ...draft })
     seconds = draft?.seconds ?? 0
     resumed = draft?.id
@@ -111,7 +110,7 @@ export function createPanel(around: Around): Panel {
     form.fill(fields as Partial<Text>)
     returned = files
     picker?.restore(files)
-    // The address that the page has given may be what is wrong.
+    // The address that the page set may be invalid.
     if (code == 'widget.invalid_email') form.askEmail(true)
     changed()
     show(form.element)
@@ -128,9 +127,9 @@ export function createPanel(around: Around): Panel {
     say(t('sending'))
     keepDraft({ ...text, seconds: spent(), id })
     try {
-      // What only the memory holds stays a draft until it is sent.
+      // An idea that is only in memory stays a draft until it is sent.
       durable = await outbox.add(
-        around.compose(id, text, picker?.files() ?? (widget.allow_file_uploads ? returned : []), {
+        options.compose(id, text, picker?.files() ?? (widget.allow_file_uploads ? returned : []), {
           website: form.website(),
           seconds: spent(),
         }),
@@ -159,7 +158,7 @@ export function createPanel(around: Around): Panel {
     clear()
     if (state == 'refused') restore({})
     else if (state == 'sent') result('sent', 'sent')
-    // It goes on by itself, and tells when it has arrived.
+    // The outbox keeps trying, and reports the next outcome.
     else result('waiting', outcome.kind == 'offline' || outcome.kind == 'identity' ? outcome.kind : 'server')
   }
 
@@ -214,12 +213,12 @@ export function createPanel(around: Around): Panel {
     if (event.target == dialog) close()
   }
 
-  /** Loads what the app uses. What cannot be had now is asked for the next time. */
+  /** Loads the extras that the app uses. If that fails, the next opening tries again. */
   async function extend(): Promise<void> {
     const shares = sharing != 'none'
     if (similar || picker || !shares && !widget.allow_file_uploads) return
     const { css, english, createPicker, createSimilar, createVotes } = await loadExtras(base)
-    if (similar || picker) return // opened twice meanwhile
+    if (similar || picker) return // opened twice
     adopt(root.getRootNode() as ShadowRoot, css)
     learn(english)
     const all: Tools = { ...tools, h, icon, voter, t, config, say }
@@ -236,13 +235,13 @@ export function createPanel(around: Around): Panel {
     }
   }
 
-  /** Phones lay their keyboard over the page: the sheet stays above it. */
+  /** Keeps the panel above the keyboard of a phone. */
   function fit(): void {
     const { height, offsetTop } = visualViewport!
     dialog.style.setProperty('--below', `${Math.max(0, innerHeight - height - offsetTop)}px`)
   }
 
-  // The page's own keyboard shortcuts are not meant while somebody writes here.
+  // Typing here must not trigger the page's keyboard shortcuts.
   for (const type of ['keydown', 'keyup', 'keypress']) dialog.addEventListener(type, (event) => event.stopPropagation())
   visualViewport!.addEventListener('resize', fit)
   root.append(dialog)
@@ -252,7 +251,7 @@ export function createPanel(around: Around): Panel {
   return {
     open(prefill) {
       if (dialog.open) return false
-      form.askEmail((widget.show_email_field || widget.require_email) && !around.known())
+      form.askEmail((widget.show_email_field || widget.require_email) && !options.known())
       since = performance.now()
       fit()
       dialog.showModal()

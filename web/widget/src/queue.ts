@@ -8,8 +8,8 @@ interface Listener {
 }
 
 /**
- * Makes window.Gatherkit the widget of this page, once, however many scripts bring it.
- * Then it does what its tag says, and what the page has asked for meanwhile.
+ * Sets window.Gatherkit once, even if several scripts contain the widget. Then it boots the
+ * app of its tag and runs the queued calls.
  */
 export function install(home: string, first?: BootOptions): GatherkitFunction {
   const before = window.Gatherkit as (GatherkitFunction & { live?: true }) | undefined
@@ -19,7 +19,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
   }
   const apps = new Map<string, App>()
   let listeners: Listener[] = []
-  /** What was said to all widgets holds for those that come later too. */
+  /** Settings for all widgets, which also apply to later ones. */
   let common: Settings & { identity?: Identity } = {}
 
   function emit(event: string, detail: { key: string }): void {
@@ -27,7 +27,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
       try {
         listener(detail)
       } catch (error) {
-        reportError(error) // the page's mistake, which must not stop us
+        reportError(error) // a faulty listener must not stop the others
       }
     }
     dispatchEvent(new CustomEvent(`gatherkit:${event}`, { detail }))

@@ -1,34 +1,34 @@
 import type { Failure } from './api'
 import { upload } from './attachments'
 import type { ErrorKind, SubmittedRequest } from './public'
-import type { Entry } from './shelf'
+import type { Entry } from './entries'
 import type { SenderTools } from './tools'
 
-/** Longer ago the service may have forgotten the idempotency key, which it keeps for 30 days. */
+/** The service keeps idempotency keys for 30 days. After that, it could store an idea twice. */
 const oldest = 29 * 24 * 3600_000
 
-/** How long it sleeps at most: clocks are set, and timers have their limits. */
+/** The longest timer, because clocks change and timers have a limit. */
 const longest = 600_000
 
-/** What is refused here, before the service is asked. */
+/** A failure that is detected before the call. */
 const refusal = (kind: ErrorKind, code: string): Partial<Failure> => ({ kind, code })
 
-/** How long to wait after that many failures: from 2 s to 5 min, by chance half of it or half more. */
+/** The delay after a number of failures: from 2 s to 5 min, varied by up to 50 %. */
 export function backoff(tries: number, chance = Math.random()): number {
   return Math.min(2000 * 2 ** (tries - 1), 300_000) * (0.5 + chance)
 }
 
 export interface Sender {
-  /** Sends what is due; eagerly also what only waits because a try has failed. */
+  /** Sends what is due. If eager, also retries ideas that failed. */
   flush(eager: boolean): void
   stop(): void
 }
 
-/** Sends what the outbox holds, an idea at a time and in one tab at a time. */
+/** Sends the ideas of the outbox, one at a time and in one tab at a time. */
 export function createSender(tools: SenderTools): Sender {
   const { app, call, token, tell, emit, failed, list, put, remove, alone } = tools
-  /** Ideas that wait for something that only the page can change. */
-  const held = new Set<string>()
+  /** Ideas that wait for the page, for a new key or token. */
+  const blocked = new Set<string>()
   let timer = 0
   let stopped = false
   let running = false
@@ -56,10 +56,10 @@ export function createSender(tools: SenderTools): Sender {
       const { kind, code } = error as Failure
       if (kind == 'identity' && !fresh) return submit(entry, true)
       if (code == 'widget.invalid_attachments' && old) {
-        // They lay too long, and are removed: the service does not know the idea yet.
+        // The service has removed the old uploads: upload them again.
         for (const kept of files) delete kept.upload
       } else if (code == 'widget.invalid_metadata' && fields.metadata) {
-        // No person can mend what the page has added.
+        // The person cannot fix the page's metadata: send the idea without it.
         failed(error, id)
         delete fields.metadata
       } else {
@@ -70,21 +70,21 @@ export function createSender(tools: SenderTools): Sender {
     }
   }
 
-  /** Sends one idea, and returns when to go on if that was not possible. */
+  /** Sends one idea, and returns the time of the next try, or 0. */
   async function send(entry: Entry): Promise<number> {
     const { id } = entry
     try {
       if (entry.at < Date.now() - oldest) throw refusal('refused', 'too_old')
       const request = await submit(entry)
       await remove(id)
-      emit('submit', { id, request }) // in the tab that has sent it
+      emit('submit', { id, request }) // only in the tab that sent it
       tell(id, { state: 'sent' })
       return 0
     } catch (error) {
-      // Whatever else it is, it is no reason to lose an idea.
+      // Unexpected errors count as server errors, so that no idea is lost.
       const { kind = 'server', code = 'unexpected', message = '', wait = 0 } = error as Partial<Failure>
       if (kind == 'refused') entry.refusal = { code, message }
-      if (kind == 'identity' || kind == 'key') held.add(id)
+      if (kind == 'identity' || kind == 'key') blocked.add(id)
       if (kind == 'server') {
         entry.bound = wait > 0
         entry.next = Date.now() + Math.max(wait * 1000, backoff(++entry.tries))
@@ -96,13 +96,13 @@ export function createSender(tools: SenderTools): Sender {
     }
   }
 
-  /** Sends what is due. One failure ends the round, for the next would fail alike. */
+  /** Sends what is due. A failure ends the round, because the next idea would fail as well. */
   async function round(eager: boolean): Promise<void> {
     let next = Infinity
     for (const entry of await list(app)) {
       if (stopped) return
       if (entry.refusal) tell(entry.id, { state: 'refused' })
-      if (entry.refusal || held.has(entry.id)) continue
+      if (entry.refusal || blocked.has(entry.id)) continue
       const due = eager && !entry.bound ? 0 : entry.next
       const wait = due > Date.now() ? due : await send(entry)
       if (wait) next = Math.min(next, wait)
@@ -113,7 +113,7 @@ export function createSender(tools: SenderTools): Sender {
   }
 
   async function flush(eager = false): Promise<void> {
-    if (eager) held.clear()
+    if (eager) blocked.clear()
     if (running) {
       again ||= eager
       return

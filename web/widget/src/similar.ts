@@ -1,7 +1,7 @@
 import type { Tools } from './tools'
 import type { Votes } from './votes'
 
-/** The list of requests that are like what is being typed. */
+/** The list of requests that are similar to the title. */
 export interface Similar {
   element: HTMLElement
   search(text: string): void
@@ -63,7 +63,7 @@ export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): S
       clearTimeout(timer)
       wanted = text.trim()
       if (wanted.length < shortest) return show([])
-      // Without an answer the idea is simply sent, so that there is nothing to say.
+      // Errors do not matter: the person can still send the idea.
       timer = setTimeout(() => ask(wanted).catch(() => {}), pause)
     },
   }

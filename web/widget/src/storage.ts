@@ -1,4 +1,4 @@
-/** What a browser keeps of a page: localStorage, or memory where it is not to be had. */
+/** Used instead of localStorage if the browser blocks it. */
 const memory = new Map<string, string>()
 
 export function read<T>(name: string): T | undefined {
@@ -7,12 +7,12 @@ export function read<T>(name: string): T | undefined {
   try {
     text = localStorage.getItem(key) ?? text
   } catch {
-    // The memory's word stands.
+    // The value in memory applies.
   }
   try {
     return JSON.parse(text!)
   } catch {
-    return // nothing is there, or what somebody else wrote
+    return // there is no value, or another script wrote it
   }
 }
 
@@ -28,17 +28,17 @@ export function write(name: string, value?: unknown): void {
   }
 }
 
-/** Forgets the draft of an idea that the service has: the page may have ended before it could. */
+/** Removes the draft of a sent idea. Its page may have been closed before it could do that. */
 export function forgetDraft(app: string, id: string): void {
   if (read<{ id?: string }>(`draft:${app}`)?.id == id) write(`draft:${app}`)
 }
 
-/** A random UUID; crypto.randomUUID is missing on pages without TLS. */
+/** A random UUID, because pages without TLS have no crypto.randomUUID. */
 export function uuid(): string {
   return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => (crypto.getRandomValues(new Uint8Array(1))[0]! % 16).toString(16))
 }
 
-/** A random name of the browser, for votes: without a cookie, and of no use anywhere else. */
+/** A random id of the browser, so that its votes count once. */
 export function voter(): string {
   const known = read<string>('voter') ?? uuid()
   write('voter', known)

@@ -2,10 +2,10 @@ import english from './locales/en.json'
 
 export type Name = keyof typeof english
 export type Catalogue = Partial<Record<Name, string>>
-/** The text of a name, with {…} filled in. */
+/** Returns a text with its {…} filled in. */
 export type Translate = (name: Name, values?: Record<string, string | number>) => string
 
-/** The English texts; the extras bring theirs. */
+/** The English texts. The extras add theirs. */
 const texts: Catalogue = { ...english }
 
 export function learn(more: Catalogue): void {
@@ -14,7 +14,7 @@ export function learn(more: Catalogue): void {
 
 const loaded = new Map<string, Catalogue>()
 
-/** The catalogue of a language; English where there is none or it cannot be had. */
+/** The catalogue of a language. It is empty, so that English applies, if there is none. */
 async function catalogue(base: string, language: string): Promise<Catalogue> {
   if (!LOCALES.includes(language)) return {}
   const url = `${base}widget/locales/${language}.json?${VERSION}`
@@ -24,7 +24,7 @@ async function catalogue(base: string, language: string): Promise<Catalogue> {
       if (response.ok) loaded.set(url, await response.json())
     }
   } catch {
-    // Whoever wants to write need not wait for words.
+    // The form opens in English.
   }
   return loaded.get(url) ?? {}
 }

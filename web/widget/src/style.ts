@@ -1,6 +1,6 @@
 const made = new Map<string, CSSStyleSheet>()
 
-/** Dresses what is within a root. Adopted style sheets need no permission of the page's policy. */
+/** Applies CSS to a shadow root. The page's policy does not restrict adopted style sheets. */
 export function adopt(root: ShadowRoot, css: string): void {
   let sheet = made.get(css)
   if (!sheet) {

@@ -1,12 +1,12 @@
 /**
- * What the extras get of the widget: they are loaded when they are needed, and what they
- * share with the rest comes as arguments, so that no code is loaded twice.
+ * What the extras need of the widget. They get it as arguments, so that their script, which
+ * is loaded later, does not contain the same code again.
  */
 import type { Call, failure } from './api'
 import type { Config } from './config'
 import type { h, icon } from './dom'
 import type { Emit } from './events'
-import type { Entry, list, Outcome, put, remove } from './shelf'
+import type { Entry, list, Outcome, put, remove } from './entries'
 import type { voter } from './storage'
 import type { Translate } from './strings'
 
@@ -18,9 +18,9 @@ export interface Tools {
   t: Translate
   call: Call
   config: Config
-  /** Says a sentence to those who listen to the page. */
+  /** Announces a text to screen readers. */
   say(text: string): void
-  /** The token of the person who uses the page, if there is one. */
+  /** The identity token, if there is one. */
   token(fresh: boolean): Promise<string | undefined>
   emit: Emit
   failed(error: unknown): void
@@ -31,9 +31,9 @@ export interface OutboxTools {
   app: string
   base: string
   call: Call
-  /** The token in whose name to send; `fresh` when the one before does not do any more. */
+  /** The token of the idea's author. `fresh` is set if the previous one was refused. */
   token(entry: Entry, fresh: boolean): Promise<string | undefined>
-  /** Tells what became of an idea, whichever tab it was sent by. */
+  /** Reports the outcome of an idea to all tabs. */
   tell(id: string, outcome: Outcome): void
   emit: Emit
   failed(error: unknown, id: string): void
@@ -45,6 +45,6 @@ export interface SenderTools extends OutboxTools {
   list: typeof list
   put: typeof put
   remove: typeof remove
-  /** Does something in one tab at a time. */
+  /** Runs work in one tab at a time. */
   alone<T>(work: () => Promise<T>): Promise<T>
 }

@@ -1,13 +1,13 @@
 import type { Failure } from './api'
 import type { Tools } from './tools'
 
-/** A vote that was counted. */
+/** The result of a vote. */
 export interface Ballot {
   votes: number
   voted: boolean
 }
 
-/** The votes that were given on this page. */
+/** The votes of this page view. */
 export interface Votes {
   has(request: string): boolean
   cast(request: string, remove: boolean): Promise<Ballot>

@@ -1,4 +1,4 @@
-/** The script that pages embed with one tag. */
+/** The widget as a script tag. */
 import type { BootOptions } from './public'
 import { install } from './queue'
 

@@ -14,13 +14,13 @@ export default function AccountPage() {
       <div className="page-head">
         <div>
           <h1>{user.name}</h1>
-          <p>{user.email} · {roleNames[role]} of {account.name}</p>
+          <p>{user.email} · {roleNames[role]} at {account.name}</p>
         </div>
       </div>
       <div className="stack">
-        <section className="card" aria-labelledby="preferences"><h2 id="preferences">This browser</h2><Preferences /></section>
+        <section className="card" aria-labelledby="preferences"><h2 id="preferences">Preferences</h2><Preferences /></section>
         <section className="card" aria-labelledby="password"><h2 id="password">Password</h2><PasswordForm email={user.email} /></section>
-        <section className="card" aria-labelledby="sessions"><h2 id="sessions">Where you are logged in</h2><Sessions /></section>
+        <section className="card" aria-labelledby="sessions"><h2 id="sessions">Sessions</h2><Sessions /></section>
       </div>
     </div>
   );

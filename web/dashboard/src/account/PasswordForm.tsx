@@ -17,13 +17,13 @@ export function PasswordForm({ email }: { email: string }) {
     await call("auth-change-password", { current_password: current, new_password: next }).catch(atField);
     setCurrent("");
     setNext("");
-    notify("The password is changed. Your other sessions have ended.");
+    notify("Password changed. Your other sessions have ended.");
     void client.invalidateQueries(sessionsQuery);
   }, { current_password: current, new_password: next });
   return (
     <form className="stack account-form" onSubmit={form.onSubmit}>
       <FormError error={form.error} />
-      {/* tells password managers whose password it is */}
+      {/* Tells password managers whose password this is. */}
       <input type="text" autoComplete="username" value={email} readOnly hidden />
       <Field
         label="Current password"
@@ -42,17 +42,17 @@ export function PasswordForm({ email }: { email: string }) {
         value={next}
         onChange={setNext}
         error={form.errorOf("new_password")}
-        hint="At least 10 characters; several words are best."
+        hint="At least 10 characters. A phrase of several words is best."
       />
       <div className="row">
         <Button type="submit" kind="primary" isPending={form.sending}>Change password</Button>
-        <p className="quiet small">All your other sessions end at once.</p>
+        <p className="quiet small">This ends all your other sessions.</p>
       </div>
     </form>
   );
 }
 
-// The service speaks of a login and of parameters; here it is about fields.
+// The service's messages are about a login and parameters, not about the fields of this form.
 function atField(error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
   if (error.code === "auth.invalid_credentials") {

@@ -12,7 +12,7 @@ import { type Session, sessionsQuery } from "./queries";
 export function Sessions() {
   const sessions = useQuery(sessionsQuery);
   const revoke = useRevoke();
-  if (sessions.isPending) return <Skeleton lines={3} label="Loading your sessions" />;
+  if (sessions.isPending) return <Skeleton lines={3} label="Loading sessions" />;
   if (!sessions.data) return <Failure error={sessions.error} onRetry={() => void sessions.refetch()} />;
   return (
     <>
@@ -20,8 +20,8 @@ export function Sessions() {
         {sessions.data.map((session) => (
           <li key={session.id} className="session">
             <div>
-              <p>{deviceOf(session.user_agent)}{session.current && <span className="mark">This one</span>}</p>
-              <p className="quiet small">Logged in <Time at={session.created_at} />, last used <Time at={session.used_at} /></p>
+              <p>{deviceOf(session.user_agent)}{session.current && <span className="mark">This session</span>}</p>
+              <p className="quiet small">Logged in <Time at={session.created_at} />, last active <Time at={session.used_at} /></p>
             </div>
             {!session.current && (
               <Button
@@ -37,10 +37,10 @@ export function Sessions() {
         ))}
       </ul>
       <div className="row">
-        <Button onPress={() => void logOut().catch((error: unknown) => notifyError(error))}>Log out here</Button>
+        <Button onPress={() => void logOut().catch((error: unknown) => notifyError(error))}>Log out</Button>
         {sessions.data.length > 1 && (
           <Button kind="danger" isPending={revoke.isPending} onPress={() => revoke.mutate("others")}>
-            Log out everywhere else
+            Log out all other sessions
           </Button>
         )}
       </div>
@@ -52,19 +52,19 @@ function useRevoke() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (which: Session | "others") => {
-      // The list on the page may be older than the session that somebody worries about.
+      // The list on the page may be outdated.
       const ending = which === "others" ? (await call("sessions-list", {})).sessions.filter((session) => !session.current) : [which];
-      for (const { id } of ending) await end(id);
+      for (const { id } of ending) await revoke(id);
       return ending.length;
     },
-    onSuccess: (ended) => notify(ended === 1 ? "The session has ended." : `${ended} sessions have ended.`),
-    onError: (error) => notifyError(error, "Not every session has ended."),
+    onSuccess: (ended) => notify(ended === 1 ? "Session ended." : `${ended} sessions ended.`),
+    onError: (error) => notifyError(error, "Some sessions are still active."),
     onSettled: () => client.invalidateQueries(sessionsQuery),
   });
 }
 
-// One that has ended meanwhile is what was wanted.
-async function end(id: string): Promise<void> {
+// revoke ends a session. It is no error if the session has already ended.
+async function revoke(id: string): Promise<void> {
   try {
     await call("sessions-revoke", { id });
   } catch (error) {

@@ -1,5 +1,5 @@
-// What a person needs to recognise a session of their own: no version, no engine. The
-// order matters, as most browsers also name those they descend from.
+// The names that help people recognise their sessions, without versions and engines. The order
+// matters, because most browsers also name the browsers that they descend from.
 const browsers: [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],
   [/\bOPR\/|\bOpera\b/, "Opera"],
@@ -9,9 +9,9 @@ const browsers: [RegExp, string][] = [
   [/\b(?:Chrome|CriOS|HeadlessChrome|Chromium)\//, "Chrome"],
   [/\bVersion\/[\d.]+.*\bSafari\//, "Safari"],
   [/^curl\//, "curl"],
-  [/^Go-http-client\//, "Go program"],
-  [/^python-|^Python/, "Python program"],
-  [/^node\b|^undici/i, "Node program"],
+  [/^Go-http-client\//, "Go client"],
+  [/^python-|^Python/, "Python client"],
+  [/^node\b|^undici/i, "Node client"],
 ];
 
 const systems: [RegExp, string][] = [

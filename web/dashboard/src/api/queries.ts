@@ -2,17 +2,17 @@ import { notifyManager, QueryClient, queryOptions } from "@tanstack/react-query"
 
 import { ApiError, call } from "./call";
 
-// A change is on the page before the next key is read, and not a turn later.
+// Render changes before the browser handles the next key.
 notifyManager.setScheduler(queueMicrotask);
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // What the service refuses, it refuses again; an outage is waited for.
-      retry: (failures, error) => error instanceof ApiError && error.passing && failures < 4,
+      // A retry helps after an outage, but not after a refusal.
+      retry: (failures, error) => error instanceof ApiError && error.temporary && failures < 4,
       retryDelay: (failures) => Math.min(500 * 2 ** failures, 8_000),
-      networkMode: "always", // "offline" says little about a service on the same machine
+      networkMode: "always", // offline browsers still reach a service on the same machine
     },
     mutations: { networkMode: "always" },
   },
@@ -24,7 +24,7 @@ export const appsQuery = queryOptions({
   queryFn: async ({ signal }) => (await call("apps-list", {}, signal)).apps,
 });
 
-// everyPage reads a list from its beginning, at most so many pages of it.
+// everyPage reads all pages of a list, or only the first ones.
 export async function everyPage<P extends { next_cursor: string }>(
   read: (cursor: { cursor?: string }) => Promise<P>,
   most = Infinity,
@@ -36,7 +36,7 @@ export async function everyPage<P extends { next_cursor: string }>(
   return pages;
 }
 
-// All users, in the order in which they came.
+// All users, in the order in which they joined.
 export const usersQuery = queryOptions({
   queryKey: ["users"],
   queryFn: async ({ signal }) =>
@@ -44,7 +44,7 @@ export const usersQuery = queryOptions({
   staleTime: 60_000,
 });
 
-// The account's tags: at most the first thousand, by their letters.
+// The account's tags in alphabetical order, at most a thousand.
 export const tagsQuery = queryOptions({
   queryKey: ["tags"],
   queryFn: async ({ signal }) =>

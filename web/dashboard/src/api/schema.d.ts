@@ -74,7 +74,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Show the secret with which your backend signs identity tokens, or give the app a new one
+         * Return the secret that signs identity tokens, or replace it
          * @description Needs an access token of a user with the role admin or above.
          */
         post: operations["apps-identity-secret"];
@@ -154,7 +154,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change an app's settings; what is absent keeps its value
+         * Change an app's settings; omitted settings keep their values
          * @description Needs an access token of a user with the role admin or above.
          */
         post: operations["apps-update-settings"];
@@ -174,7 +174,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List what was done to the account, its users and its apps, latest first
+         * List the changes of the account, its users and its apps, latest first
          * @description Needs an access token of a user with the role admin or above.
          */
         post: operations["audit-list"];
@@ -194,7 +194,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Choose a password by a link of users-invite or users-recover, once, and log in
+         * Set a password with a link of users-invite or users-recover, and log in
          * @description Needs no credentials.
          */
         post: operations["auth-accept-invite"];
@@ -234,7 +234,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say whom a link of users-invite or users-recover is for
+         * Return the user that a link of users-invite or users-recover is for
          * @description Needs no credentials.
          */
         post: operations["auth-check-invite"];
@@ -294,7 +294,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Return who is logged in
+         * Return the current user, their account and their role
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["auth-me"];
@@ -354,7 +354,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete a comment of one's own, or as an admin anybody's
+         * Delete one of your comments, or any comment if you are an admin
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["comments-delete"];
@@ -394,7 +394,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change a comment of one's own
+         * Change one of your comments
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["comments-update"];
@@ -414,7 +414,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move a feature request from quarantine to the bin, as it is spam
+         * Move a feature request that is spam from quarantine to the bin
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["requests-block"];
@@ -434,7 +434,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change many feature requests at once, or none
+         * Change many feature requests in one transaction
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["requests-bulk-update"];
@@ -454,7 +454,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Write down a feature request, for oneself or for somebody
+         * Create a feature request, for yourself or on behalf of somebody
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["requests-create"];
@@ -494,7 +494,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a link by which requests can be downloaded once, as CSV or JSON Lines
+         * Create a link that downloads requests once, as CSV or JSON Lines
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["requests-export"];
@@ -514,7 +514,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Count how many requests the list would have with other values of its filter
+         * Count the requests for each possible value of the list's filter
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["requests-facets"];
@@ -554,7 +554,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List what happened to a feature request, latest first
+         * List the history of a feature request, latest first
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["requests-history"];
@@ -594,7 +594,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Merge a feature request into another one that asks for the same
+         * Merge a feature request into another one that asks for the same thing
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["requests-merge"];
@@ -614,7 +614,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a feature request out of quarantine, as it is no spam
+         * Release a feature request that is not spam from quarantine
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["requests-release"];
@@ -634,7 +634,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a feature request out of the bin
+         * Restore a feature request from the bin
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["requests-restore"];
@@ -654,7 +654,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find an app's requests like a text, or like a request
+         * Find an app's requests that are similar to a text or to a request
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["requests-similar"];
@@ -674,7 +674,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Count the live feature requests that were created in a range of times
+         * Count the live feature requests that were created in a period
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["requests-stats"];
@@ -694,7 +694,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a feature request out of the one into which it was merged
+         * Undo the merge of a feature request
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["requests-unmerge"];
@@ -734,7 +734,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List one's own sessions, the one that was used last first
+         * List your sessions, most recently used first
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["sessions-list"];
@@ -754,7 +754,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End one of one's own sessions
+         * End one of your sessions
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["sessions-revoke"];
@@ -774,7 +774,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create the first account and its owner, once, with the set-up token that the service prints at its first start
+         * Create the first account and its owner with the set-up token that the service prints
          * @description Needs no credentials.
          */
         post: operations["setup-create-owner"];
@@ -794,7 +794,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say whether there is a first user yet
+         * Return whether the service has users
          * @description Needs no credentials.
          */
         post: operations["setup-status"];
@@ -814,7 +814,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List the tags of the account's live requests in the order of their letters
+         * List the tags of the account's live requests in alphabetical order
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["tags-list"];
@@ -834,7 +834,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Add a user, and make a link by which they choose their password
+         * Add a user and create a link to invite them
          * @description Needs an access token of a user with the role admin or above.
          */
         post: operations["users-invite"];
@@ -874,7 +874,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a link by which a colleague chooses another password, or accepts an invitation after all
+         * Create a link for a user who forgot their password or needs a new invitation
          * @description Needs an access token of a user with the role admin or above.
          */
         post: operations["users-recover"];
@@ -894,7 +894,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Remove a user; their requests become nobody's, what they wrote stays
+         * Remove a user; their requests become unassigned, and their comments stay
          * @description Needs an access token of a user with the role admin or above.
          */
         post: operations["users-remove"];
@@ -934,7 +934,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Vote on somebody's behalf
+         * Vote for a feature request on behalf of somebody
          * @description Needs an access token of a user with the role member or above.
          */
         post: operations["votes-add"];
@@ -954,7 +954,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List the people who want a feature request
+         * List the people who voted for a feature request, and its submitter
          * @description Needs an access token of a user with the role viewer or above.
          */
         post: operations["votes-list"];
@@ -994,7 +994,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say that a file is going to be sent, to be attached to a feature request
+         * Announce a file that will be attached to a feature request
          * @description Needs an app's API key in the header X-API-Key.
          */
         post: operations["widget-create-upload"];
@@ -1014,7 +1014,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find requests like a text, of those that the app shares
+         * Find the requests that the app shares and that are similar to a text
          * @description Needs an app's API key in the header X-API-Key.
          */
         post: operations["widget-similar-requests"];
@@ -1054,7 +1054,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Vote for a feature request, or take the vote back
+         * Vote for a feature request, or withdraw the vote
          * @description Needs an app's API key in the header X-API-Key.
          */
         post: operations["widget-vote"];
@@ -1126,26 +1126,26 @@ export interface components {
              * @description The app.
              */
             id: string;
-            /** @description Make a new one. The present one stays good for 24 hours; one before it ends at once. */
+            /** @description Create a new secret. The current one stays valid for 24 hours. */
             rotate?: boolean;
         };
         AppsListParams: {
-            /** @description next_cursor of a previous page. */
+            /** @description next_cursor of the previous page. */
             cursor?: string;
             /**
              * Format: int64
-             * @description Apps on a page; without it all of them.
+             * @description Page size, at most 200; unlimited by default.
              */
             limit?: number;
         };
         AppsListResult: {
             apps: components["schemas"]["App"][];
             has_more: boolean;
-            /** @description Send it back as cursor for the next page; empty on the last one. */
+            /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
             /**
              * Format: int64
-             * @description How many there are in all, whatever the page.
+             * @description Number of matching records on all pages.
              */
             total_count: number;
         };
@@ -1189,31 +1189,31 @@ export interface components {
             url: string;
         };
         AuditListParams: {
-            /** @description next_cursor of a previous page. */
+            /** @description next_cursor of the previous page. */
             cursor?: string;
             /**
              * Format: int64
-             * @description Entries on a page: 50 without it, 200 at the most.
+             * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
         };
         AuditListResult: {
             entries: components["schemas"]["Event"][];
             has_more: boolean;
-            /** @description Send it back as cursor for the next page; empty on the last one. */
+            /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
             /**
              * Format: int64
-             * @description How many there are in all, whatever the page.
+             * @description Number of matching records on all pages.
              */
             total_count: number;
         };
         AuthAcceptInviteParams: {
-            /** @description The name that others see; without it, the user keeps the one they have. */
+            /** @description The user's name; keeps the current one by default. */
             name?: string;
             /** @description 10 to 1,024 bytes. */
             password: string;
-            /** @description What stands behind # in the link. */
+            /** @description The part of the link after #. */
             token: string;
         };
         AuthChangePasswordParams: {
@@ -1225,18 +1225,18 @@ export interface components {
             changed: boolean;
         };
         AuthCheckInviteParams: {
-            /** @description What stands behind # in the link. */
+            /** @description The part of the link after #. */
             token: string;
         };
         AuthCheckInviteResult: {
             account_name: string;
             email: string;
-            /** @description False when the user has had a password before. */
+            /** @description True until the user has accepted the invitation. */
             invited: boolean;
             name: string;
         };
         AuthLoginParams: {
-            /** @description Compared without regard to case. */
+            /** @description Case does not matter. */
             email: string;
             password: string;
         };
@@ -1250,7 +1250,7 @@ export interface components {
             user: components["schemas"]["User"];
         };
         AuthRefreshParams: {
-            /** @description May come in the header Authorization: Bearer or in the cookie instead. */
+            /** @description Or send it in Authorization: Bearer or in the cookie. */
             refresh_token?: string;
         };
         Author: {
@@ -1269,10 +1269,10 @@ export interface components {
         };
         BulkSet: {
             add_tags?: string[];
-            /** @description A user, or none for nobody. */
+            /** @description A user, or none to remove the assignee. */
             assignee_id?: string;
             /**
-             * @description bin moves them to the bin, live takes them out of it or out of quarantine.
+             * @description bin deletes; live restores, or releases from quarantine.
              * @enum {string}
              */
             box?: "live" | "bin";
@@ -1321,17 +1321,17 @@ export interface components {
              */
             request_id: string;
             /**
-             * @description Who may read it; internal without it.
+             * @description Who may read the comment; internal by default.
              * @enum {string}
              */
             visibility?: "internal" | "public";
         };
         CommentsListParams: {
-            /** @description next_cursor of a previous page. */
+            /** @description next_cursor of the previous page. */
             cursor?: string;
             /**
              * Format: int64
-             * @description Comments on a page: 50 without it, 200 at the most.
+             * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
             /**
@@ -1343,11 +1343,11 @@ export interface components {
         CommentsListResult: {
             comments: components["schemas"]["Comment"][];
             has_more: boolean;
-            /** @description Send it back as cursor for the next page; empty on the last one. */
+            /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
             /**
              * Format: int64
-             * @description How many there are in all, whatever the page.
+             * @description Number of matching records on all pages.
              */
             total_count: number;
         };
@@ -1365,7 +1365,7 @@ export interface components {
              */
             request_id: string;
             /**
-             * @description Who may read it.
+             * @description Who may read the comment.
              * @enum {string}
              */
             visibility?: "internal" | "public";
@@ -1430,7 +1430,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description A field's fault is <area>.invalid_<field>; the others are api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, sessions.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, sessions.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -1440,10 +1440,10 @@ export interface components {
         FormParams: {
             /**
              * Format: double
-             * @description For how long the form was open.
+             * @description How long the form was open.
              */
             seconds?: number;
-            /** @description What stands in the field that people do not see: only programs fill it in. */
+            /** @description Content of a hidden field, which only programs fill in. */
             website?: string;
         };
         IdentitySecret: {
@@ -1458,17 +1458,17 @@ export interface components {
         JoinLink: {
             /**
              * Format: date-time
-             * @description Until when it works. It also ends with the next link or password of the user, and when who made it may not manage the user any more.
+             * @description When the link expires, if nothing ends it earlier.
              */
             expires_at: string;
-            /** @description The dashboard's page where the user chooses a password, once. Send it to nobody else. Relative to the service's origin unless the operator has set its public URL. */
+            /** @description Works once; send it only to the user. Relative without a public URL. */
             link: string;
         };
         LoginResult: {
             /** @description Bearer token, valid for 15 minutes. */
             access_token: string;
             account: components["schemas"]["Account"];
-            /** @description Valid for 30 days from its issue, 90 from the login; left out when sent as a cookie. */
+            /** @description Valid for 30 days, at most 90 from the login; omitted if sent as a cookie. */
             refresh_token?: string;
             user: components["schemas"]["User"];
         };
@@ -1540,48 +1540,45 @@ export interface components {
         RequestsBulkUpdateParams: {
             /**
              * Format: int64
-             * @description How many the filter matches, required with it: nothing changes when it matches another number.
+             * @description Required with filter, which must match exactly this many.
              */
             expected_count?: number;
-            /** @description The requests, as in requests-list: at most 10,000. */
+            /** @description As in requests-list; matches at most 10,000 requests. */
             filter?: components["schemas"]["RequestsWhere"];
-            /** @description The requests; or else filter. */
+            /** @description The requests. Or send filter. */
             ids?: string[];
-            /** @description What is to become of them. */
+            /** @description The new values. */
             set: components["schemas"]["BulkSet"];
         };
         RequestsBulkUpdateResult: {
             /**
              * Format: int64
-             * @description How many are different now.
+             * @description Number of requests that changed.
              */
             updated: number;
         };
         RequestsCreateParams: {
             /**
              * Format: uuid
-             * @description The app to which it belongs.
+             * @description The app that the request belongs to.
              */
             app_id: string;
             /**
              * Format: uuid
-             * @description The user who takes care of it.
+             * @description The user who is responsible for the request.
              */
             assignee_id?: string;
             description?: string;
             /**
              * Format: date
-             * @description When it is expected, YYYY-MM-DD.
+             * @description Expected date, YYYY-MM-DD.
              */
             eta?: string;
-            /**
-             * @description opened without it.
-             * @enum {string}
-             */
+            /** @enum {string} */
             status?: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined";
-            /** @description Who asked, if somebody did: the first vote. */
+            /** @description The person who asked for it; counts as the first vote. */
             submitter?: components["schemas"]["SubmitterParams"];
-            /** @description Compared without case. */
+            /** @description Tags that differ only in case are the same. */
             tags?: string[];
             title: string;
         };
@@ -1591,49 +1588,49 @@ export interface components {
              * @description Only requests of this app.
              */
             app_id?: string;
-            /** @description Only requests of this user, or of nobody: none. */
+            /** @description Only requests that are assigned to this user; none: unassigned. */
             assignee_id?: string;
-            /** @description Begin a CSV with a byte order mark, by which some spreadsheets know UTF-8. */
+            /** @description Start a CSV with a byte order mark, which some spreadsheets need to detect UTF-8. */
             bom?: boolean;
             /**
-             * @description Where they lie: live without it, bin or quarantine.
+             * @description Only requests in this box; live by default.
              * @enum {string}
              */
             box?: "live" | "bin" | "quarantine";
             /**
              * Format: date-time
-             * @description Only requests that were created at this time or later.
+             * @description Only requests created at this time or later.
              */
             created_after?: string;
             /**
              * Format: date-time
-             * @description Only requests that were created before this time.
+             * @description Only requests created before this time.
              */
             created_before?: string;
             /**
-             * @description csv is a table for spreadsheets; jsonl is JSON Lines, with all that belongs to the requests.
+             * @description csv: a table for spreadsheets. jsonl: JSON Lines with votes, comments and history.
              * @enum {string}
              */
             format: "csv" | "jsonl";
-            /** @description Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing. */
+            /** @description Only live requests with all of these words. */
             query?: string;
             /**
-             * @description Only requests that came this way.
+             * @description Only requests from this source.
              * @enum {string}
              */
             source?: "widget" | "dashboard" | "api" | "import";
-            /** @description Only requests in this status, or in one of these. */
+            /** @description Only requests with this status, or with one of these statuses. */
             status?: ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate") | ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate")[];
-            /** @description Only requests with this tag, whatever its case. */
+            /** @description Only requests with this tag. */
             tag?: string;
         };
         RequestsExportResult: {
             /**
              * Format: date-time
-             * @description Until when the link can be opened; it dies with the session, too.
+             * @description When the link expires, unless the session ends first.
              */
             expires_at: string;
-            /** @description Where a GET without credentials downloads the export, once. Relative to the service's origin unless the operator has set its public URL. */
+            /** @description GET it once, without credentials. Relative without a public URL. */
             url: string;
         };
         RequestsFacetsParams: {
@@ -1642,41 +1639,41 @@ export interface components {
              * @description Only requests of this app.
              */
             app_id?: string;
-            /** @description Only requests of this user, or of nobody: none. */
+            /** @description Only requests that are assigned to this user; none: unassigned. */
             assignee_id?: string;
             /**
-             * @description Where they lie: live without it, bin or quarantine.
+             * @description Only requests in this box; live by default.
              * @enum {string}
              */
             box?: "live" | "bin" | "quarantine";
             /**
              * Format: date-time
-             * @description Only requests that were created at this time or later.
+             * @description Only requests created at this time or later.
              */
             created_after?: string;
             /**
              * Format: date-time
-             * @description Only requests that were created before this time.
+             * @description Only requests created before this time.
              */
             created_before?: string;
-            /** @description Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing. */
+            /** @description Only live requests with all of these words. */
             query?: string;
             /**
-             * @description Only requests that came this way.
+             * @description Only requests from this source.
              * @enum {string}
              */
             source?: "widget" | "dashboard" | "api" | "import";
-            /** @description Only requests in this status, or in one of these. */
+            /** @description Only requests with this status, or with one of these statuses. */
             status?: ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate") | ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate")[];
-            /** @description Only requests with this tag, whatever its case. */
+            /** @description Only requests with this tag. */
             tag?: string;
         };
         RequestsHistoryParams: {
-            /** @description next_cursor of a previous page. */
+            /** @description next_cursor of the previous page. */
             cursor?: string;
             /**
              * Format: int64
-             * @description Entries on a page: 50 without it, 200 at the most.
+             * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
             /**
@@ -1688,11 +1685,11 @@ export interface components {
         RequestsHistoryResult: {
             events: components["schemas"]["Event"][];
             has_more: boolean;
-            /** @description Send it back as cursor for the next page; empty on the last one. */
+            /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
             /**
              * Format: int64
-             * @description How many there are in all, whatever the page.
+             * @description Number of matching records on all pages.
              */
             total_count: number;
         };
@@ -1702,88 +1699,88 @@ export interface components {
              * @description Only requests of this app.
              */
             app_id?: string;
-            /** @description Only requests of this user, or of nobody: none. */
+            /** @description Only requests that are assigned to this user; none: unassigned. */
             assignee_id?: string;
             /**
-             * @description Where they lie: live without it, bin or quarantine.
+             * @description Only requests in this box; live by default.
              * @enum {string}
              */
             box?: "live" | "bin" | "quarantine";
             /**
              * Format: date-time
-             * @description Only requests that were created at this time or later.
+             * @description Only requests created at this time or later.
              */
             created_after?: string;
             /**
              * Format: date-time
-             * @description Only requests that were created before this time.
+             * @description Only requests created before this time.
              */
             created_before?: string;
-            /** @description next_cursor of a previous page, whose filter and sort it carries. */
+            /** @description next_cursor of the previous page; includes its filter and sort. */
             cursor?: string;
             /**
              * Format: int64
-             * @description Requests on a page: 50 without it, 200 at the most.
+             * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
-            /** @description Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing. */
+            /** @description Only live requests with all of these words. */
             query?: string;
             /**
-             * @description The order; newest first without it. While somebody turns the pages, what changes can leave the last two.
+             * @description The order; newest by default.
              * @enum {string}
              */
             sort?: "newest" | "oldest" | "most_voted" | "recently_updated";
             /**
-             * @description Only requests that came this way.
+             * @description Only requests from this source.
              * @enum {string}
              */
             source?: "widget" | "dashboard" | "api" | "import";
-            /** @description Only requests in this status, or in one of these. */
+            /** @description Only requests with this status, or with one of these statuses. */
             status?: ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate") | ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate")[];
-            /** @description Only requests with this tag, whatever its case. */
+            /** @description Only requests with this tag. */
             tag?: string;
         };
         RequestsListResult: {
             has_more: boolean;
-            /** @description Send it back as cursor for the next page; empty on the last one. */
+            /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
             requests: components["schemas"]["Request"][];
             /**
              * Format: int64
-             * @description How many there are in all, whatever the page.
+             * @description Number of matching records on all pages.
              */
             total_count: number;
-            /** @description False when the filter needs more counting than a quarter of a second allows: then total_count is how many were counted. With app_id, status and box alone it is always true. */
+            /** @description False if counting took longer than 250 ms; total_count is then the number counted so far. */
             total_exact: boolean;
         };
         RequestsMergeParams: {
             /**
              * Format: uuid
-             * @description The request that says the same as another one.
+             * @description The request to merge.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The other one, of the same app; when it is merged itself, both count where it was merged into.
+             * @description The request to merge it into, of the same app; may be a merged one.
              */
             into_id: string;
         };
         RequestsSimilarParams: {
             /**
              * Format: uuid
-             * @description With text instead of id: the app in which to look.
+             * @description The app to search.
              */
             app_id?: string;
             /**
              * Format: uuid
-             * @description The request to which similar ones are wanted.
+             * @description Find requests that are similar to this one. Otherwise, send app_id and text.
              */
             id?: string;
-            /** @description With app_id instead of id: what the request would say. */
+            /** @description Find requests that are similar to this text. */
             text?: string;
         };
         RequestsSimilarResult: {
-            /** @description The most alike first, at most 10. */
+            /** @description Most similar first, at most 10. */
             requests: components["schemas"]["SimilarRequest"][];
         };
         RequestsStatsParams: {
@@ -1792,26 +1789,26 @@ export interface components {
              * @description Only requests of this app.
              */
             app_id?: string;
-            /** @description From this day or time on; without it, 30 days before the end. */
+            /** @description First day, or start time; 30 days before the end by default. */
             from?: string;
-            /** @description Up to the end of this day, or up to this time, which is not included; without it, up to the end of today. At most 366 days after from. */
+            /** @description Last day (included) or end time (not included); today by default. */
             to?: string;
         };
         RequestsUpdateParams: {
             /**
              * Format: uuid
-             * @description The user who takes care of it; null for nobody.
+             * @description The responsible user; null for none.
              */
             assignee_id?: string;
             description?: string;
             /**
              * Format: date
-             * @description When it is expected, YYYY-MM-DD; null for nobody knows.
+             * @description Expected date, YYYY-MM-DD; null for none.
              */
             eta?: string;
             /**
              * Format: int64
-             * @description Refuse the change when the request has another version by now.
+             * @description Refuse the change if the version differs.
              */
             expected_version?: number;
             /**
@@ -1819,12 +1816,9 @@ export interface components {
              * @description The request.
              */
             id: string;
-            /**
-             * @description Any status may follow any other; duplicate comes by merging only.
-             * @enum {string}
-             */
+            /** @enum {string} */
             status?: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined";
-            /** @description All of them; compared without case. */
+            /** @description Replaces all tags. Tags that differ only in case are the same. */
             tags?: string[];
             title?: string;
         };
@@ -1834,33 +1828,33 @@ export interface components {
              * @description Only requests of this app.
              */
             app_id?: string;
-            /** @description Only requests of this user, or of nobody: none. */
+            /** @description Only requests that are assigned to this user; none: unassigned. */
             assignee_id?: string;
             /**
-             * @description Where they lie: live without it, bin or quarantine.
+             * @description Only requests in this box; live by default.
              * @enum {string}
              */
             box?: "live" | "bin" | "quarantine";
             /**
              * Format: date-time
-             * @description Only requests that were created at this time or later.
+             * @description Only requests created at this time or later.
              */
             created_after?: string;
             /**
              * Format: date-time
-             * @description Only requests that were created before this time.
+             * @description Only requests created before this time.
              */
             created_before?: string;
-            /** @description Only live requests that have all of these words in the title or among the first 24 of the description; the last word may be the beginning of one. What was written within the last two seconds may be missing. */
+            /** @description Only live requests with all of these words. */
             query?: string;
             /**
-             * @description Only requests that came this way.
+             * @description Only requests from this source.
              * @enum {string}
              */
             source?: "widget" | "dashboard" | "api" | "import";
-            /** @description Only requests in this status, or in one of these. */
+            /** @description Only requests with this status, or with one of these statuses. */
             status?: ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate") | ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate")[];
-            /** @description Only requests with this tag, whatever its case. */
+            /** @description Only requests with this tag. */
             tag?: string;
         };
         SessionResult: {
@@ -1869,7 +1863,7 @@ export interface components {
              * @description When the user logged in.
              */
             created_at: string;
-            /** @description Whether it is the one that makes this call. */
+            /** @description Whether this call uses the session. */
             current: boolean;
             /** Format: uuid */
             id: string;
@@ -1882,7 +1876,7 @@ export interface components {
             user_agent: string;
         };
         SessionsListResult: {
-            /** @description At most the 50 that were used last. */
+            /** @description The 50 most recently used sessions. */
             sessions: components["schemas"]["SessionResult"][];
         };
         SessionsRevokeParams: {
@@ -1923,11 +1917,11 @@ export interface components {
             name: string;
             /** @description 10 to 1,024 bytes. */
             password: string;
-            /** @description The set-up token that the service printed at its first start. */
+            /** @description The set-up token that the service prints at its start while it has no users. */
             token: string;
         };
         SetupStatusResult: {
-            /** @description Whether there has been a first user. */
+            /** @description Whether the service has users. */
             set_up: boolean;
         };
         SharedRequest: {
@@ -1944,7 +1938,7 @@ export interface components {
             id: string;
             /**
              * Format: double
-             * @description How alike it is, from 0 to 1.
+             * @description Similarity, from 0 to 1.
              */
             score: number;
             /** @enum {string} */
@@ -2021,7 +2015,7 @@ export interface components {
         };
         SubmitterParams: {
             email?: string;
-            /** @description The person's id in the customer's product. */
+            /** @description The person's id in your product. */
             external_id?: string;
             name?: string;
         };
@@ -2041,49 +2035,49 @@ export interface components {
             tag: string;
         };
         TagsListParams: {
-            /** @description next_cursor of a previous page. */
+            /** @description next_cursor of the previous page. */
             cursor?: string;
             /**
              * Format: int64
-             * @description Tags on a page: 50 without it, 200 at the most.
+             * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
         };
         TagsListResult: {
             has_more: boolean;
-            /** @description Send it back as cursor for the next page; empty on the last one. */
+            /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
             tags: components["schemas"]["Tag"][];
             /**
              * Format: int64
-             * @description How many there are in all, whatever the page.
+             * @description Number of matching records on all pages.
              */
             total_count: number;
         };
         TokenPair: {
             /** @description Bearer token, valid for 15 minutes. */
             access_token: string;
-            /** @description Valid for 30 days from its issue, 90 from the login; left out when sent as a cookie. */
+            /** @description Valid for 30 days, at most 90 from the login; omitted if sent as a cookie. */
             refresh_token?: string;
         };
         UploadTarget: {
             /**
              * Format: date-time
-             * @description Until when the bytes can be sent.
+             * @description All bytes must arrive before this time.
              */
             expires_at: string;
-            /** @description To be sent along. */
+            /** @description Headers to send with the bytes. */
             headers: {
                 [key: string]: string;
             };
             /**
              * Format: uuid
-             * @description To be sent in attachments of widget-submit-request.
+             * @description Send it in attachments of widget-submit-request.
              */
             id: string;
             /** @enum {string} */
             method: "PUT";
-            /** @description Where the bytes are sent. Relative to the service's origin unless the operator has set its public URL. */
+            /** @description Send the bytes to it. Relative without a public URL. */
             url: string;
         };
         User: {
@@ -2104,11 +2098,11 @@ export interface components {
             user: components["schemas"]["Member"];
         };
         UsersInviteParams: {
-            /** @description To log in with, once the invitation is accepted; it is not sent anything. */
+            /** @description The user logs in with it. The service sends no e-mail. */
             email: string;
             name: string;
             /**
-             * @description Only owners make owners.
+             * @description Only owners can invite owners.
              * @enum {string}
              */
             role: "viewer" | "member" | "admin" | "owner";
@@ -2116,29 +2110,29 @@ export interface components {
         UsersInviteResult: {
             /**
              * Format: date-time
-             * @description Until when it works. It also ends with the next link or password of the user, and when who made it may not manage the user any more.
+             * @description When the link expires, if nothing ends it earlier.
              */
             expires_at: string;
-            /** @description The dashboard's page where the user chooses a password, once. Send it to nobody else. Relative to the service's origin unless the operator has set its public URL. */
+            /** @description Works once; send it only to the user. Relative without a public URL. */
             link: string;
             user: components["schemas"]["Member"];
         };
         UsersListParams: {
-            /** @description next_cursor of a previous page. */
+            /** @description next_cursor of the previous page. */
             cursor?: string;
             /**
              * Format: int64
-             * @description Users on a page: 50 without it, 200 at the most.
+             * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
         };
         UsersListResult: {
             has_more: boolean;
-            /** @description Send it back as cursor for the next page; empty on the last one. */
+            /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
             /**
              * Format: int64
-             * @description How many there are in all, whatever the page.
+             * @description Number of matching records on all pages.
              */
             total_count: number;
             users: components["schemas"]["Member"][];
@@ -2156,7 +2150,7 @@ export interface components {
             id: string;
             name?: string;
             /**
-             * @description Only owners make owners, or make them something else.
+             * @description Only owners can make owners or change their role.
              * @enum {string}
              */
             role?: "viewer" | "member" | "admin" | "owner";
@@ -2180,33 +2174,33 @@ export interface components {
             verified: boolean;
         };
         VoteParams: {
-            /** @description Who it is: whatever the spelling, the same person. One of email, external_id and name is required. */
+            /** @description Identifies the person. Case does not matter. */
             email?: string;
-            /** @description The person's id in the customer's product; says who it is where there is no e-mail. */
+            /** @description Id in your product. Identifies the person if email is omitted. */
             external_id?: string;
-            /** @description Says who it is where nothing else does. */
+            /** @description Identifies the person if email and external_id are omitted. */
             name?: string;
             /**
              * Format: uuid
-             * @description The request; what is merged counts where it was merged into.
+             * @description The request. If it is merged, the vote counts for the target.
              */
             request_id: string;
         };
         VoteResult: {
-            /** @description Whether the person is one of them. */
+            /** @description Whether the person has a vote now. */
             voted: boolean;
             /**
              * Format: int64
-             * @description How many people want the request now.
+             * @description Number of people who want the request, after this call.
              */
             votes: number;
         };
         VotesListParams: {
-            /** @description next_cursor of a previous page. */
+            /** @description next_cursor of the previous page. */
             cursor?: string;
             /**
              * Format: int64
-             * @description Votes on a page: 50 without it, 200 at the most.
+             * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
             /**
@@ -2217,11 +2211,11 @@ export interface components {
         };
         VotesListResult: {
             has_more: boolean;
-            /** @description Send it back as cursor for the next page; empty on the last one. */
+            /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
             /**
              * Format: int64
-             * @description How many there are in all, whatever the page.
+             * @description Number of matching records on all pages.
              */
             total_count: number;
             votes: components["schemas"]["Vote"][];
@@ -2247,16 +2241,13 @@ export interface components {
             show_email_field?: boolean;
         };
         WidgetCreateUploadParams: {
-            /**
-             * @description What the file is; its content decides in the end.
-             * @enum {string}
-             */
+            /** @enum {string} */
             content_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf" | "text/plain";
-            /** @description A path before the name and characters that do not print are left out. The file is shown and downloaded with an extension of the type that its content has: invoice.bat becomes invoice.bat.txt. */
+            /** @description Without a path. See Files for how it may change. */
             filename: string;
             /**
              * Format: int64
-             * @description In bytes, 10 MiB at the most.
+             * @description In bytes, at most 10 MiB.
              */
             size: number;
         };
@@ -2281,29 +2272,29 @@ export interface components {
             show_email_field: boolean;
         };
         WidgetSimilarRequestsParams: {
-            /** @description What somebody is about to submit. */
+            /** @description What the person is about to submit. */
             text: string;
         };
         WidgetSimilarRequestsResult: {
-            /** @description The most alike first, at most 5; none where the app shares none. */
+            /** @description Most similar first, at most 5; only those that the app shares. */
             requests: components["schemas"]["SharedRequest"][];
         };
         WidgetSubmitRequestParams: {
-            /** @description Files that were sent with widget-create-upload, within a day: at most 5. */
+            /** @description File ids. See Files. */
             attachments?: string[];
             /** @description May be empty. */
             description: string;
-            /** @description Needed where the app's settings require it. */
+            /** @description Required if the app's settings require it. */
             email?: string;
-            /** @description The person's id in the customer's product. */
+            /** @description The person's id in your product. */
             external_id?: string;
-            /** @description What the widget says of its form, by which spam is told: website, what stands in a field that people do not see, and seconds, for how long the form was open. See Spam. */
+            /** @description Its fields website and seconds help to detect spam. See Spam. */
             form?: components["schemas"]["FormParams"];
-            /** @description Sent again within 30 days, it gives the first answer and stores nothing. Make it random, such as a UUID of version 4: see Sending again. */
+            /** @description See Idempotency. */
             idempotency_key?: string;
-            /** @description Says who the person is, signed by your backend: see Identity. It takes the place of email, name and external_id. */
+            /** @description Replaces email, name, external_id. See Identity. */
             identity_token?: string;
-            /** @description Page URL, locale and keys of the host page's own: at most 8 KiB and two levels. */
+            /** @description Page URL, locale and your own keys. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -2314,18 +2305,18 @@ export interface components {
             request: components["schemas"]["SubmittedRequest"];
         };
         WidgetVoteParams: {
-            /** @description Says who the person is, signed by your backend: see Identity. */
+            /** @description Identifies the person. See Identity. */
             identity_token?: string;
-            /** @description Take the vote back. */
+            /** @description Withdraw the vote. */
             remove?: boolean;
             /**
              * Format: uuid
-             * @description A request that the app shares; what is merged counts where it was merged into.
+             * @description The request, which the app must share.
              */
             request_id: string;
             /**
              * Format: uuid
-             * @description A random UUID that the browser makes once and keeps. Required without an identity_token, ignored beside one.
+             * @description A random UUID that the browser keeps. Or send identity_token.
              */
             voter?: string;
         };
@@ -2364,7 +2355,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2373,7 +2364,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2410,7 +2401,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2419,7 +2410,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2456,7 +2447,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2465,7 +2456,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2502,7 +2493,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2511,7 +2502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2548,7 +2539,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2557,7 +2548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2594,7 +2585,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2603,7 +2594,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2640,7 +2631,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2649,7 +2640,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2686,7 +2677,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2695,7 +2686,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2732,7 +2723,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2741,7 +2732,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2778,7 +2769,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2787,7 +2778,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2824,7 +2815,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2833,7 +2824,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2870,7 +2861,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2879,7 +2870,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2916,7 +2907,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2925,7 +2916,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2958,7 +2949,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2967,7 +2958,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3000,7 +2991,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3009,7 +3000,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3046,7 +3037,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3055,7 +3046,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3092,7 +3083,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3101,7 +3092,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3138,7 +3129,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3147,7 +3138,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3184,7 +3175,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3193,7 +3184,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3230,7 +3221,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3239,7 +3230,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3276,7 +3267,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3285,7 +3276,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3322,7 +3313,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3331,7 +3322,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3368,7 +3359,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3377,7 +3368,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3414,7 +3405,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3423,7 +3414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3460,7 +3451,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3469,7 +3460,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3506,7 +3497,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3515,7 +3506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3552,7 +3543,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3561,7 +3552,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3598,7 +3589,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3607,7 +3598,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3644,7 +3635,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3653,7 +3644,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3690,7 +3681,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3699,7 +3690,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3736,7 +3727,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3745,7 +3736,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3782,7 +3773,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3791,7 +3782,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3828,7 +3819,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3837,7 +3828,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3874,7 +3865,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3883,7 +3874,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3920,7 +3911,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3929,7 +3920,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3966,7 +3957,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3975,7 +3966,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4008,7 +3999,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4017,7 +4008,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4054,7 +4045,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4063,7 +4054,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4100,7 +4091,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4109,7 +4100,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4142,7 +4133,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4151,7 +4142,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4188,7 +4179,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4197,7 +4188,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4234,7 +4225,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4243,7 +4234,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4280,7 +4271,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4289,7 +4280,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4326,7 +4317,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4335,7 +4326,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4372,7 +4363,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4381,7 +4372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4418,7 +4409,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4427,7 +4418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4464,7 +4455,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4473,7 +4464,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4510,7 +4501,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4519,7 +4510,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4556,7 +4547,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4565,7 +4556,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4602,7 +4593,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4611,7 +4602,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4648,7 +4639,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4657,7 +4648,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4694,7 +4685,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4703,7 +4694,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4740,7 +4731,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The call is refused; error.code says why. */
+            /** @description The call was refused; error.code says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4749,7 +4740,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The service cannot answer now. */
+            /** @description The service cannot process the call right now. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;

@@ -7,27 +7,27 @@ type Body<O extends Operation> = NonNullable<operations[O]["requestBody"]> exten
 export type Params<O extends Operation> = [Body<O>] extends [never] ? Record<string, never> : Body<O>;
 export type Result<O extends Operation> = operations[O]["responses"][200]["content"]["application/json"]["result"];
 
-// An answer that is no result. code is one of docs/api.md's, or "network" when there was no
-// answer at all; retryAfter is in seconds.
+// ApiError is a failed call. code is a code of docs/api.md, or "network" if there was no
+// answer. retryAfter is in seconds.
 export class ApiError extends Error {
   constructor(readonly code: string, message: string, readonly status: number, readonly retryAfter = 0) {
     super(message);
   }
 
-  // The field that is not acceptable, such as "email" of users.invalid_email.
+  // The invalid field, such as "email" for users.invalid_email.
   get field(): string | undefined {
     return /^[a-z]+\.invalid_(.+)$/.exec(this.code)?.[1];
   }
 
   // Whether the same call can succeed later.
-  get passing(): boolean {
+  get temporary(): boolean {
     return this.code === "network" || this.status === 429 || this.status === 503;
   }
 }
 
-export const unreachable = () => new ApiError("network", "Gatherkit cannot be reached at the moment. Try again shortly.", 0);
+export const unreachable = () => new ApiError("network", "Cannot reach Gatherkit. Check your connection and try again.", 0);
 
-// A call without credentials of its own: headers says who asks.
+// send runs an operation. Pass the credentials in headers.
 export async function send<O extends Operation>(
   operation: O,
   params: Params<O>,
@@ -43,7 +43,7 @@ export async function send<O extends Operation>(
       body: JSON.stringify(params),
       signal: signal ?? null,
     });
-    answer = exactly(await response.text());
+    answer = parse(await response.text());
   } catch (error) {
     if (signal?.aborted) throw error;
     throw unreachable();
@@ -52,9 +52,9 @@ export async function send<O extends Operation>(
   throw new ApiError(answer.error.code, answer.error.message, response.status, Number(response.headers.get("Retry-After") ?? 0));
 }
 
-// exactly reads JSON and keeps all digits of long numbers, which stand in other systems' ids
-// that pages send along: as text, where a number of JavaScript would lose some.
-function exactly(text: string) {
+// parse reads JSON and keeps numbers with many digits as text. JavaScript would round them, and
+// pages send ids of other systems along.
+function parse(text: string) {
   const keep = (_: string, value: unknown, context?: { source?: string }) =>
     typeof value === "number" && context?.source && /\d[\d.]{15}/.test(context.source) ? context.source : value;
   return JSON.parse(text, /\d[\d.]{15}/.test(text) ? keep : undefined);

@@ -4,13 +4,12 @@ import { base } from "./base";
 import { ApiError, send, type Params, type Result } from "./send";
 import type { Role } from "./types";
 
-// The access token lives in this module's memory only, the refresh token in a cookie that
+// The access token is only in the memory of this module. The refresh token is in a cookie that
 // scripts cannot read.
 
 export type Me = Pick<Result<"auth-me">, "user" | "account" | "role">;
 
-// expired: somebody was logged in here whose session has ended; what they were doing is
-// still on the page.
+// expired: the session has ended, and the user's page is still open.
 type State = { phase: "starting" } | { phase: "out" } | { phase: "in" | "expired"; me: Me };
 
 const cookie = { "X-Token-Transport": "cookie" };
@@ -29,10 +28,10 @@ function change(next: State): void {
 
 tabs.onmessage = ({ data }: MessageEvent<{ token: string; user: string } | "out">) => {
   if (data === "out") {
-    // Who logs out means all that they have left open, too, on a machine that others use.
+    // A log-out applies to all tabs, because others may use the same machine.
     if (state.phase !== "out") void forget();
   } else if (!("me" in state)) {
-    if (state.phase === "out") location.reload(); // somebody has logged in
+    if (state.phase === "out") location.reload(); // another tab has logged in
   } else if (state.me.user.id === data.user) {
     enter(data.token, state.me);
   } else {
@@ -46,36 +45,35 @@ function enter(fresh: string, me: Me): void {
   for (const resolve of waiting.splice(0)) resolve(fresh);
 }
 
-// forget makes the page anew: what it shows, what can be undone and which calls wait for a
-// login is all of one person, and not for the next one.
+// forget reloads the page, because its content, its undo history and its waiting calls must not
+// pass to the next user.
 function forget(): Promise<never> {
   token = "";
   sessionStorage.clear();
   change({ phase: "starting" });
-  setTimeout(() => location.assign(base.href)); // when nothing is on the page that would ask to stay
+  setTimeout(() => location.assign(base.href)); // once no form is left that would block it
   return new Promise(() => undefined);
 }
 
-const whoHas = (access: string) => send("auth-me", {}, { Authorization: "Bearer " + access });
+const fetchMe = (access: string) => send("auth-me", {}, { Authorization: "Bearer " + access });
 
 const unauthorized = (error: unknown) => error instanceof ApiError && error.status === 401;
 
-// enterBy logs somebody in. No refresh is under way meanwhile, whose cookie could take the
-// place of theirs.
-async function enterBy<O extends "auth-login" | "setup-create-owner" | "auth-accept-invite">(
+// authenticate logs a user in. It excludes refreshes, whose cookie could overwrite the new one.
+async function authenticate<O extends "auth-login" | "setup-create-owner" | "auth-accept-invite">(
   operation: O,
   params: Params<O>,
 ): Promise<void> {
   const { access_token } = await exclusively(() => send(operation, params, cookie));
-  const me = await whoHas(access_token);
+  const me = await fetchMe(access_token);
   tabs.postMessage({ token: access_token, user: me.user.id });
   if ("me" in state && state.me.user.id !== me.user.id) await forget();
   enter(access_token, me);
 }
 
-export const logIn = (email: string, password: string) => enterBy("auth-login", { email, password });
-export const setUp = (params: Params<"setup-create-owner">) => enterBy("setup-create-owner", params);
-export const join = (params: Params<"auth-accept-invite">) => enterBy("auth-accept-invite", params);
+export const logIn = (email: string, password: string) => authenticate("auth-login", { email, password });
+export const setUp = (params: Params<"setup-create-owner">) => authenticate("setup-create-owner", params);
+export const join = (params: Params<"auth-accept-invite">) => authenticate("auth-accept-invite", params);
 
 export async function logOut(): Promise<void> {
   const end = (access: string) => send("auth-logout", {}, { Authorization: "Bearer " + access, ...cookie });
@@ -83,21 +81,21 @@ export async function logOut(): Promise<void> {
     const held = token;
     if (held) await end(held).catch(async (error) => (unauthorized(error) ? end(await refresh(held)) : Promise.reject(error)));
   } catch (error) {
-    if (!unauthorized(error)) throw error; // else it has ended already
+    if (!unauthorized(error)) throw error; // otherwise the session has already ended
   }
   tabs.postMessage("out");
   await forget();
 }
 
-// refresh gets a new access token for the cookie: one tab at a time, and one call at a time
-// in this tab. A tab that waited takes the token that another one got meanwhile.
+// refresh gets a new access token with the cookie, once at a time in all tabs. A tab that waited
+// uses the token that another tab has received.
 function refresh(stale: string): Promise<string> {
   refreshing ??= exclusively(async () => {
     if (token !== stale) return token;
     const fresh = (await send("auth-refresh", {}, cookie)).access_token;
     if ("me" in state) {
-      const me = await whoHas(fresh);
-      if (me.user.id !== state.me.user.id) return forget(); // the cookie is all that tabs have in common
+      const me = await fetchMe(fresh);
+      if (me.user.id !== state.me.user.id) return forget(); // the cookie is now another user's
       enter(fresh, me);
       tabs.postMessage({ token: fresh, user: me.user.id });
     }
@@ -106,28 +104,28 @@ function refresh(stale: string): Promise<string> {
   return refreshing;
 }
 
-// Locks are for secure pages only; elsewhere the service itself lets two tabs refresh at once.
+// Only secure pages have locks. Elsewhere, the service itself lets two tabs refresh at once.
 function exclusively<T>(run: () => Promise<T>): Promise<T> {
   return "locks" in navigator ? (navigator.locks.request("gatherkit-refresh", run) as Promise<T>) : run();
 }
 
-// start finds out who is logged in.
+// start restores the session of the cookie.
 export async function start(): Promise<void> {
   try {
     const fresh = await refresh("");
-    enter(fresh, await whoHas(fresh));
+    enter(fresh, await fetchMe(fresh));
   } catch (error) {
     if (!unauthorized(error)) throw error;
     change({ phase: "out" });
   }
 }
 
-// freshToken waits for the login when nobody is logged in.
+// freshToken returns the access token, and waits for a login if there is none.
 export function freshToken(): Promise<string> {
   return token ? Promise.resolve(token) : new Promise((resolve) => waiting.push(resolve));
 }
 
-// replaceToken returns the next token in the place of one that was refused.
+// replaceToken returns a new token after the service refused one.
 export async function replaceToken(refused: string): Promise<string> {
   if (token && token !== refused) return token;
   try {
@@ -140,11 +138,11 @@ export async function replaceToken(refused: string): Promise<string> {
   }
 }
 
-// reloadMe asks again what the person may do, after a refusal.
+// reloadMe reads the user and the role again.
 export async function reloadMe(): Promise<void> {
   const held = await freshToken();
-  const me = await whoHas(held);
-  if (token === held) enter(held, me); // else they have logged out, or the next token says it
+  const me = await fetchMe(held);
+  if (token === held) enter(held, me); // otherwise the user logged out, or a refresh did this
 }
 
 function subscribe(listener: () => void): () => void {
@@ -158,10 +156,10 @@ export function usePhase(): State {
 
 export const roles: Role[] = ["viewer", "member", "admin", "owner"];
 
-// useSession is for pages behind the login.
+// useSession returns the logged-in user. Use it only on pages that need a login.
 export function useSession(): Me & { can(least: Role): boolean } {
   const now = usePhase();
-  if (!("me" in now)) throw new Error("useSession is for pages behind the login");
+  if (!("me" in now)) throw new Error("useSession needs a logged-in user");
   const { me } = now;
   return { ...me, can: (least) => roles.indexOf(me.role) >= roles.indexOf(least) };
 }

@@ -15,7 +15,7 @@ export type Where = Omit<Params<"requests-list">, "cursor" | "limit" | "sort">;
 export type Sort = NonNullable<Params<"requests-list">["sort"]>;
 export type Box = NonNullable<Where["box"]>;
 
-// The names of the statuses, in the order of a request's life.
+// The names of the statuses, in the order of the workflow.
 export const statusNames: Record<Status, string> = {
   opened: "Open",
   under_review: "Under review",
@@ -26,5 +26,5 @@ export const statusNames: Record<Status, string> = {
   duplicate: "Duplicate",
 };
 
-// What people can choose: a duplicate is made by merging.
+// The statuses that users can set. Merging sets duplicate.
 export const choosableStatuses = ["opened", "under_review", "planned", "in_progress", "completed", "declined"] as const;

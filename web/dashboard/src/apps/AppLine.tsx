@@ -5,7 +5,7 @@ import type { App } from "../api/types";
 import { count, number, Time } from "../ui/marks";
 import { latestQuery } from "./data";
 
-// AppLine is an app in the list: how many requests nobody has looked at, and when the last arrived.
+// AppLine is an app in the list, with its latest request and its number of open requests.
 export function AppLine({ app, open }: { app: App; open: { count: number; exact: boolean } | undefined }) {
   const latest = useQuery(latestQuery(app.id));
   const request = latest.data?.request;
@@ -23,8 +23,8 @@ export function AppLine({ app, open }: { app: App; open: { count: number; exact:
       </h2>
       <p className="app-latest">
         {request && <><span className="app-latest-title">{request.title}</span> <Time at={request.created_at} /></>}
-        {request === null && <Link to="/apps/$id" params={{ id: app.id }}>Install it to get the first request</Link>}
-        {latest.isError && "The latest request could not be loaded."}
+        {request === null && <Link to="/apps/$id" params={{ id: app.id }}>Install the widget</Link>}
+        {latest.isError && "Could not load the latest request."}
       </p>
       <p className="app-counts number">
         {latest.data && (
@@ -35,7 +35,7 @@ export function AppLine({ app, open }: { app: App; open: { count: number; exact:
         {open && open.count > 0 && (
           <Link to="/" search={{ app: app.id, status: ["opened"] }} className="app-open">
             {number(open.count)}
-            {!open.exact && "+"} new
+            {!open.exact && "+"} open
           </Link>
         )}
       </p>

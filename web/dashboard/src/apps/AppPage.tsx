@@ -37,7 +37,7 @@ export default function AppPage() {
     <div className="page">
       <p className="app-back"><Link to="/apps"><BackIcon size={16} />Apps</Link></p>
       {app.data && <AppSections key={id} app={app.data} />}
-      {app.isPending && <Skeleton lines={8} label="Loading the app" />}
+      {app.isPending && <Skeleton lines={8} label="Loading app" />}
       {!app.data &&
         app.isError &&
         (app.error instanceof ApiError && app.error.status < 500 && app.error.status >= 400 ? (
@@ -51,9 +51,9 @@ export default function AppPage() {
 
 function NoApp() {
   return (
-    <EmptyState alone title="This app is not there">
-      <p>It was deleted, or the address is wrong.</p>
-      <Link to="/apps" className="button">See all apps</Link>
+    <EmptyState alone title="App not found">
+      <p>Check the address. The app may have been deleted.</p>
+      <Link to="/apps" className="button">View all apps</Link>
     </EmptyState>
   );
 }
@@ -66,18 +66,18 @@ function AppSections({ app }: { app: App }) {
   const Content = contents[current.id];
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    if (document.activeElement === document.body) heading.current?.focus(); // after a dialog that led here
+    if (document.activeElement === document.body) heading.current?.focus(); // after the dialog that created the app
   }, []);
   const links = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On narrow screens the links scroll. (Chromium's newest gives a promise, which an effect may not return.)
+    // On narrow screens, the links scroll. In new Chromium versions the call returns a promise, which an effect must not return.
     void links.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [current.id]);
   return (
     <>
       <header className="page-head">
         <h1 ref={heading} tabIndex={-1}>{app.name}</h1>
-        <Link to="/" search={{ app: app.id }} className="button"><InboxIcon size={16} />Its requests</Link>
+        <Link to="/" search={{ app: app.id }} className="button"><InboxIcon size={16} />View requests</Link>
       </header>
       <div className="app-body">
         <nav ref={links} className="app-sections" aria-label="Sections">

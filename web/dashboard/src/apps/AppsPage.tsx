@@ -25,11 +25,11 @@ export default function AppsPage() {
       <header className="page-head">
         <div>
           <h1>Apps</h1>
-          <p>Each product or website of yours is an app, with a widget of its own.</p>
+          <p>An app is a product or website that collects requests.</p>
         </div>
         {create && apps.length > 0 && <Button kind="primary" onPress={create}><PlusIcon size={16} />New app</Button>}
       </header>
-      {pages.isPending && <Skeleton lines={6} label="Loading the apps" />}
+      {pages.isPending && <Skeleton lines={6} label="Loading apps" />}
       {pages.isError && apps.length === 0 && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.isSuccess && apps.length === 0 && <NoApps create={create} />}
       {apps.length > 0 && (
@@ -54,14 +54,14 @@ export default function AppsPage() {
 function NoApps({ create }: { create: (() => void) | undefined }) {
   if (!create) {
     return (
-      <EmptyState icon={<AppsIcon size={24} />} title="There is no app yet">
-        <p>An admin of your team creates the first one.</p>
+      <EmptyState icon={<AppsIcon size={24} />} title="No apps yet">
+        <p>Ask an admin to create the first one.</p>
       </EmptyState>
     );
   }
   return (
     <EmptyState icon={<AppsIcon size={24} />} title="Create your first app">
-      <p>Give it the name of your product. On the next page you get one line that puts the widget on your site.</p>
+      <p>Name it after your product. The next page has the line of code that adds the widget to your site.</p>
       <Button kind="primary" onPress={create}><PlusIcon size={16} />Create your first app</Button>
     </EmptyState>
   );

@@ -8,14 +8,13 @@ interface Props {
   isDisabled: boolean;
 }
 
-// A colour by the browser's own chooser, or by its code.
 export function ColorField({ value, onChange, error, isDisabled }: Props) {
   return (
     <div className="color-field">
       <input
         type="color"
         className="color-well"
-        aria-label="Choose the colour"
+        aria-label="Pick a colour"
         value={isColor(value) ? value : "#000000"}
         onChange={(event) => onChange(event.target.value.toUpperCase())}
         disabled={isDisabled}
@@ -26,7 +25,7 @@ export function ColorField({ value, onChange, error, isDisabled }: Props) {
         onChange={onChange}
         onBlur={() => onChange(readColor(value))}
         error={error}
-        hint={isColor(value) ? contrastHint(value) : "Write it as #4F46E5."}
+        hint={isColor(value) ? contrastHint(value) : "Enter a hex code such as #4F46E5."}
         isDisabled={isDisabled}
         spellCheck="false"
         autoComplete="off"

@@ -9,15 +9,15 @@ interface Props {
   title: string;
   isOpen: boolean;
   onClose(): void;
-  // What has to be typed, so that nobody does it by mistake.
+  // The text that the user has to type.
   word: string;
   action: string;
   run(): Promise<unknown>;
-  // What will happen.
+  // The consequences.
   children: ReactNode;
 }
 
-// A question whose answer has to be typed.
+// ConfirmDialog makes the user type a text before an action that cannot be undone.
 export function ConfirmDialog({ title, isOpen, onClose, ...rest }: Props) {
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose}>

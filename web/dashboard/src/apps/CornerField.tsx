@@ -11,11 +11,11 @@ const corners: { id: Corner; name: string }[] = [
   { id: "bottom-right", name: "Bottom right" },
 ];
 
-// The corner of the page in which the button stands, on a small page.
+// CornerField selects a corner on a small picture of a page.
 export function CornerField({ value, onChange, isDisabled }: { value: Corner; onChange(value: Corner): void; isDisabled: boolean }) {
   return (
     <RadioGroup className="field" value={value} onChange={(next) => onChange(next as Corner)} isDisabled={isDisabled}>
-      <Label className="field-label">Place</Label>
+      <Label className="field-label">Position</Label>
       <div className="corners">
         {corners.map(({ id, name }) => (
           <Radio key={id} value={id} className={`corner corner-${id}`}>

@@ -10,7 +10,7 @@ import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import { appPages, appQuery } from "./data";
 
-// CreateApp asks for the name of a new app, and leads to how it is installed.
+// CreateApp asks for a name, creates the app, and opens its page.
 export function CreateApp({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   return (
     <Dialog title="New app" isOpen={isOpen} onClose={onClose}>
@@ -39,7 +39,7 @@ function CreateForm({ onClose }: { onClose(): void }) {
       )}
       <Field
         label="Name"
-        hint="The product or website that it collects ideas for."
+        hint="The product or website that you collect requests for."
         value={name}
         onChange={setName}
         error={form.errorOf("name")}

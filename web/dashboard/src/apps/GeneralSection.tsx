@@ -16,7 +16,7 @@ export function GeneralSection({ app }: { app: App }) {
   return (
     <div className="stack">
       <Rename key={app.name} app={app} />
-      <h3 className="section-gap">Deletion</h3>
+      <h3 className="section-gap">Delete app</h3>
       <Delete app={app} />
     </div>
   );
@@ -27,13 +27,13 @@ function Rename({ app }: { app: App }) {
   const rename = useAppChange("apps-update");
   const form = useForm(["name"], async () => {
     await rename.mutateAsync({ id: app.id, name });
-    notify("The app is renamed.");
+    notify("App renamed.");
   });
   return (
     <form className="stack rename" onSubmit={form.onSubmit}>
       <Field
         label="Name"
-        hint="Your team sees it here and in the inbox. People who use the widget do not."
+        hint="Only your team sees this name."
         value={name}
         onChange={setName}
         error={form.errorOf("name")}
@@ -69,15 +69,15 @@ function Delete({ app }: { app: App }) {
     await navigate({ to: "/apps" });
     client.removeQueries({ queryKey: appQuery(app.id).queryKey });
     void client.invalidateQueries();
-    notify(`${app.name} is deleted.`);
+    notify(`${app.name} deleted.`);
   }
 
   return (
     <>
-      <p className="quiet">Deletes the app with all its requests, votes, comments and files. Nobody can bring them back.</p>
+      <p className="quiet">Deletes the app with all its requests, votes, comments and files. This cannot be undone.</p>
       <div>
         <Button kind="danger" onPress={() => setAsking(true)}>
-          Delete this app…
+          Delete app…
         </Button>
       </div>
       <ConfirmDialog
@@ -85,15 +85,14 @@ function Delete({ app }: { app: App }) {
         isOpen={asking}
         onClose={() => setAsking(false)}
         word={app.name}
-        action={requests ? `Delete the app and ${requests}` : "Delete the app and its requests"}
+        action={requests ? `Delete app and ${requests}` : "Delete app and all requests"}
         run={remove}
       >
         <p>
-          {requests ? <b>{requests}</b> : "All its requests"}
-          {total > live && ` (${count(live, "live one")}, ${quarantine} in quarantine, ${bin} in the bin)`} with their votes, comments and
-          files will be gone for good, at once.
+          This permanently deletes {requests ? <b>{requests}</b> : "all requests"}
+          {total > live && ` (${live} in the inbox, ${quarantine} in quarantine, ${bin} in the bin)`} with their votes, comments and files.
         </p>
-        <p>The widget vanishes from your pages, and the key stops working.</p>
+        <p>The widget disappears from your pages, and the API key stops working.</p>
       </ConfirmDialog>
     </>
   );

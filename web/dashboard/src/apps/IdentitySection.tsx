@@ -12,8 +12,8 @@ import { identifying, signing } from "./snippets";
 
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
-// The secret by which the customer's backend vouches for people. It is asked for when
-// somebody wants to see it, and not kept.
+// IdentitySection shows the secret with which the customer's backend signs identity tokens. It
+// reads the secret only when the user asks for it, and does not cache it.
 export function IdentitySection({ app }: { app: App }) {
   const [asking, setAsking] = useState(false);
   const secret = useMutation({
@@ -24,12 +24,12 @@ export function IdentitySection({ app }: { app: App }) {
   return (
     <div className="stack">
       <p className="quiet">
-        Anybody can type any e-mail address into the widget, so such people are shown as not verified. Your backend can vouch for those who
-        are logged in to your product: it signs a token with this secret.
+        Anyone can enter any e-mail address in the widget, so submitters are unverified by default. To verify people who are logged in to
+        your product, sign a token with this secret in your backend.
       </p>
       <h3>Secret</h3>
       {known ? (
-        <Snippet label="the identity secret" code={known.secret} />
+        <Snippet label="identity secret" code={known.secret} />
       ) : (
         <p className="hidden-secret" aria-hidden="true">
           ••••••••••••••••••••••••••••••••
@@ -37,14 +37,14 @@ export function IdentitySection({ app }: { app: App }) {
       )}
       <div className="row">
         {known ? (
-          <Button onPress={() => secret.reset()}>Hide it</Button>
+          <Button onPress={() => secret.reset()}>Hide secret</Button>
         ) : (
           <Button onPress={() => secret.mutate(false)} isPending={secret.isPending}>
-            Show the secret
+            Show secret
           </Button>
         )}
         <Button kind="danger" onPress={() => setAsking(true)}>
-          Make a new secret…
+          Rotate secret…
         </Button>
       </div>
       {secret.isError && !asking && (
@@ -53,29 +53,28 @@ export function IdentitySection({ app }: { app: App }) {
         </p>
       )}
       {known?.previous_valid_until && (
-        <p role="status">The secret before is good until {moment.format(new Date(known.previous_valid_until))}.</p>
+        <p role="status">The previous secret works until {moment.format(new Date(known.previous_valid_until))}.</p>
       )}
-      <p className="quiet small">Keep it in your backend, never in a page: whoever has it can speak for anybody.</p>
-      <h3>In your backend, with Node</h3>
-      <Snippet label="the code for your backend" code={signing} />
+      <p className="quiet small">Keep the secret in your backend, never in a page. Anyone who has it can impersonate any user.</p>
+      <h3>In your backend (Node.js)</h3>
+      <Snippet label="backend code" code={signing} />
       <h3>In your pages, before the script tag</h3>
-      <Snippet label="the code for your pages" code={identifying} />
+      <Snippet label="page code" code={identifying} />
       <ConfirmDialog
-        title="Make a new secret?"
+        title="Rotate the identity secret?"
         isOpen={asking}
         onClose={() => setAsking(false)}
         word={app.name}
-        action="Make a new secret"
+        action="Rotate secret"
         run={async () => {
           await secret.mutateAsync(true);
-          notify("The app has a new secret. Give it to your backend within 24 hours.");
+          notify("Secret rotated. Update your backend within 24 hours.");
         }}
       >
         <p>
-          The secret of today stays good for 24 hours, so that you can change your backends one after the other. After that, tokens that it
-          signed are refused.
+          The current secret keeps working for 24 hours, so that you can update your backend. After that, tokens signed with it are refused.
         </p>
-        <p>A still older one that has not run out ends at once.</p>
+        <p>Any older secret stops working now.</p>
       </ConfirmDialog>
     </div>
   );

@@ -8,7 +8,6 @@ import { ConfirmDialog } from "./ConfirmDialog";
 import { useAppChange } from "./data";
 import { Snippet } from "./Snippet";
 
-// The key that stands in the customer's pages.
 export function KeySection({ app }: { app: App }) {
   const { can } = useSession();
   const [asking, setAsking] = useState(false);
@@ -16,38 +15,39 @@ export function KeySection({ app }: { app: App }) {
   return (
     <div className="stack">
       <p className="quiet">
-        The key says which app a request is for. It is public: it stands in your pages, and lets people send ideas and vote, nothing else.
+        The API key tells Gatherkit which app a request belongs to. It is public: your pages contain it, and it only lets people send
+        requests and vote.
       </p>
-      <Snippet label="the API key" code={app.api_key} />
+      <Snippet label="current API key" code={app.api_key} />
       {can("admin") && (
         <>
-          <h3>A new key</h3>
+          <h3>Regenerate key</h3>
           <p className="quiet">
-            When the key is misused on pages of others, name your own under Allowed origins first. A new key makes you change your pages.
+            If other sites misuse the key, set your allowed origins first. If you regenerate the key, you must update your pages.
           </p>
           <div>
             <Button kind="danger" onPress={() => setAsking(true)}>
-              Make a new key…
+              Regenerate key…
             </Button>
           </div>
           <ConfirmDialog
-            title="Make a new key?"
+            title="Regenerate the API key?"
             isOpen={asking}
             onClose={() => setAsking(false)}
             word={app.name}
-            action="Make a new key"
+            action="Regenerate key"
             run={async () => {
               await regenerate.mutateAsync({ id: app.id });
-              notify("The app has a new key. Put it into your pages now.");
+              notify("API key regenerated. Update your pages now.");
             }}
           >
-            <p>The key of today stops working at once:</p>
+            <p>The current key stops working at once:</p>
             <ul className="bullets">
-              <li>The widget vanishes from every page that has the old key, until you put the new one there.</li>
-              <li>Calls with the old key from your backend or your mobile apps are refused.</li>
-              <li>Ideas that wait in people’s browsers are sent when their page has the new key.</li>
+              <li>The widget disappears from your pages until they have the new key.</li>
+              <li>Calls with the old key from your backend or mobile apps fail.</li>
+              <li>Unsent requests stay in people’s browsers until your pages have the new key.</li>
             </ul>
-            <p>Requests, votes, settings and the identity secret stay.</p>
+            <p>Your requests, votes, settings and identity secret do not change.</p>
           </ConfirmDialog>
         </>
       )}

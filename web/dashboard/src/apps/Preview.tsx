@@ -15,18 +15,18 @@ function startsDark(): boolean {
   return theme === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark";
 }
 
-// The real widget with settings that need not be saved, on a page of its own that can send
-// nothing. When the form's settings change, the form opens to show it.
+// Preview shows the real widget with unsaved settings, in a frame that cannot send anything.
+// When the settings of the form change, it opens the form.
 export function Preview({ widget, sharing }: { widget: Widget; sharing: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const form = useRef(formOf(widget));
   const [ready, setReady] = useState(false);
   const [dark, setDark] = useState(startsDark);
-  const look = JSON.stringify({ widget, sharing, theme: dark ? "dark" : "light" });
+  const settings = JSON.stringify({ widget, sharing, theme: dark ? "dark" : "light" });
 
   useEffect(() => {
     function listen({ source, origin, data }: MessageEvent) {
-      // The page is sandboxed, and has no origin.
+      // The page is sandboxed, so its origin is opaque.
       if (source === frame.current?.contentWindow && origin === "null" && data === "ready") setReady(true);
     }
     window.addEventListener("message", listen);
@@ -37,9 +37,9 @@ export function Preview({ widget, sharing }: { widget: Widget; sharing: string }
     if (!ready) return;
     const open = form.current !== formOf(widget);
     form.current = formOf(widget);
-    // Without an origin it cannot be addressed by one; what it is told is no secret.
-    frame.current?.contentWindow?.postMessage({ ...JSON.parse(look), open }, "*");
-  }, [ready, look]);
+    // An opaque origin cannot be a target. The message contains no secret.
+    frame.current?.contentWindow?.postMessage({ ...JSON.parse(settings), open }, "*");
+  }, [ready, settings]);
 
   return (
     <div className="preview">
@@ -50,11 +50,11 @@ export function Preview({ widget, sharing }: { widget: Widget; sharing: string }
       <iframe
         ref={frame}
         className="preview-frame"
-        title="Preview of the widget"
+        title="Widget preview"
         src={absolute("preview")}
         sandbox="allow-scripts allow-forms"
       />
-      <p className="quiet small">This is the widget itself. Press its button and try the form: nothing that you send here is stored.</p>
+      <p className="quiet small">This is the real widget. Try the form: nothing that you send here is stored.</p>
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { useAppChange } from "./data";
 import { useDraft, type Draft } from "./draft";
-import { faultsOf } from "./faults";
+import { settingErrors } from "./settingErrors";
 
 type Settings = Params<"apps-update-settings">["settings"];
 
@@ -16,12 +16,12 @@ interface Form<T> extends Draft<T> {
   readOnly: boolean;
   saving: boolean;
   saved: boolean;
-  faults: Record<string, string>;
+  errors: Record<string, string>;
   save(): void;
 }
 
-// useSettingsForm edits a part of an app's settings; settings makes the change that is sent
-// of what differs.
+// useSettingsForm edits a part of an app's settings. settings turns the changes into the
+// parameter that is sent.
 export function useSettingsForm<T extends object>(app: App, saved: T, settings: (changes: Partial<T>) => Settings): Form<T> {
   const { can } = useSession();
   const draft = useDraft(saved);
@@ -31,7 +31,7 @@ export function useSettingsForm<T extends object>(app: App, saved: T, settings: 
     readOnly: !can("admin"),
     saving: mutation.isPending,
     saved: mutation.isSuccess && !draft.dirty,
-    faults: faultsOf(mutation.error),
+    errors: settingErrors(mutation.error),
     change(part) {
       draft.change(part);
       if (mutation.isError) mutation.reset();
@@ -48,37 +48,36 @@ export function useSettingsForm<T extends object>(app: App, saved: T, settings: 
   };
 }
 
-// SettingsForm is the frame of such a form: what is not saved can be saved or discarded, and
-// is not lost by leaving.
+// SettingsForm is the frame of such a form. It saves or discards changes, and asks before the
+// user leaves without saving.
 export function SettingsForm<T>({ form, children }: { form: Form<T>; children: ReactNode }) {
-  const { dirty, readOnly, saving, saved, faults } = form;
+  const { dirty, readOnly, saving, saved, errors } = form;
   return (
     <form className="settings" onSubmit={(event) => { event.preventDefault(); form.save(); }}>
       {readOnly && <p className="quiet small">Only admins can change this.</p>}
       {children}
-      {faults[""] && <p className="field-error" role="alert">{faults[""]}</p>}
-      <p role="status" className="saved">{saved && "Saved. Your pages have it within a minute."}</p>
+      {errors[""] && <p className="field-error" role="alert">{errors[""]}</p>}
+      <p role="status" className="saved">{saved && "Saved. Your pages update within a minute."}</p>
       {dirty && (
         <div className="save-bar" role="region" aria-label="Unsaved changes">
-          <span>Not saved</span>
+          <span>Unsaved</span>
           <Button onPress={form.discard} isDisabled={saving}>Discard</Button>
           <Button type="submit" kind="primary" isPending={saving}>Save</Button>
         </div>
       )}
-      <Leaving dirty={dirty} />
+      <LeaveDialog dirty={dirty} />
     </form>
   );
 }
 
-// Leaving asks before changes are lost.
-function Leaving({ dirty }: { dirty: boolean }) {
+function LeaveDialog({ dirty }: { dirty: boolean }) {
   const blocker = useBlocker({ shouldBlockFn: () => dirty, enableBeforeUnload: dirty, withResolver: true });
   return (
     <Dialog title="Leave without saving?" isOpen={blocker.status === "blocked"} onClose={() => blocker.reset?.()}>
-      <p>Your changes here are not saved yet.</p>
+      <p>Your changes will be lost.</p>
       <div className="dialog-actions">
-        <Button kind="danger" onPress={() => blocker.proceed?.()}>Discard the changes</Button>
-        <Button kind="primary" onPress={() => blocker.reset?.()} autoFocus>Stay here</Button>
+        <Button kind="danger" onPress={() => blocker.proceed?.()}>Discard changes</Button>
+        <Button kind="primary" onPress={() => blocker.reset?.()} autoFocus>Keep editing</Button>
       </div>
     </Dialog>
   );

@@ -5,34 +5,33 @@ import { SettingsForm, useSettingsForm } from "./SettingsForm";
 type Sharing = App["settings"]["sharing"];
 
 const options: { id: Sharing; name: string; hint: string }[] = [
-  { id: "none", name: "Nothing", hint: "People send ideas and see none. The same wish may reach you many times." },
+  { id: "none", name: "None", hint: "People cannot see other requests, so you may get more duplicates." },
   {
     id: "triaged",
-    name: "What you have looked at",
-    hint: "Requests that are under review, planned, in progress or completed. New and declined ones stay with you.",
+    name: "Triaged",
+    hint: "Requests that are under review, planned, in progress or completed. Open and declined requests stay private.",
   },
   {
     id: "all",
-    name: "Everything",
-    hint: "New requests too, before anybody of your team has read them. What looks like spam is never shown.",
+    name: "All",
+    hint: "Includes requests that your team has not triaged yet. Suspected spam is never shown.",
   },
 ];
 
-// What people who use the widget see of others' requests.
 export function SharingSection({ app }: { app: App }) {
   const form = useSettingsForm(app, { sharing: app.settings.sharing }, (changes) => changes);
   return (
     <SettingsForm form={form}>
       <p className="quiet">
-        Whoever types an idea in the widget can be shown requests like it, and vote for one instead of sending it again. They see its title,
-        its status and its votes: never who sent it, its details, files or comments.
+        While people type, the widget can show them similar requests, so that they vote instead of sending a duplicate. They see the title,
+        status and votes, but never the submitter, description, files or comments.
       </p>
       <Radios
-        label="People see"
+        label="Visible requests"
         value={form.value.sharing}
         options={options}
         onChange={(sharing) => form.change({ sharing })}
-        error={form.faults["sharing"]}
+        error={form.errors["sharing"]}
         isDisabled={form.readOnly}
       />
     </SettingsForm>

@@ -1,6 +1,6 @@
 import { CopyButton } from "../ui/CopyButton";
 
-// Code to take away. label says what it is.
+// Snippet is code to copy. label names it.
 export function Snippet({ label, code }: { label: string; code: string }) {
   return (
     <div className="snippet">

@@ -16,17 +16,16 @@ const emails = {
 };
 
 const emailOptions: { id: keyof typeof emails; name: string; hint?: string }[] = [
-  { id: "hidden", name: "Do not ask" },
+  { id: "hidden", name: "Hidden" },
   { id: "optional", name: "Optional" },
-  { id: "required", name: "Required", hint: "Nobody can send an idea without one." },
+  { id: "required", name: "Required", hint: "People cannot send a request without an e-mail." },
 ];
 
-// How the widget looks and what it asks for, with the widget itself beside it.
 export function WidgetSection({ app }: { app: App }) {
   const saved = app.settings.widget;
   const form = useSettingsForm(app, saved, (widget) => ({ widget }));
-  const { value, change, faults, readOnly } = form;
-  const color = useRef(saved.primary_color); // the last that was one: half of a code is none
+  const { value, change, errors, readOnly } = form;
+  const color = useRef(saved.primary_color); // the last valid colour, for the preview
   if (isColor(value.primary_color)) color.current = value.primary_color;
   return (
     <div className="widget-section">
@@ -34,33 +33,33 @@ export function WidgetSection({ app }: { app: App }) {
         <ColorField
           value={value.primary_color}
           onChange={(primary_color) => change({ primary_color })}
-          error={faults["primary_color"]}
+          error={errors["primary_color"]}
           isDisabled={readOnly}
         />
         <Field
-          label="Text on the button"
+          label="Button text"
           value={value.button_text}
           onChange={(button_text) => change({ button_text })}
-          error={faults["button_text"]}
+          error={errors["button_text"]}
           maxLength={40}
           isDisabled={readOnly}
         />
         <CornerField value={value.position} onChange={(position) => change({ position })} isDisabled={readOnly} />
         <Radios
-          label="E-mail address"
+          label="E-mail field"
           value={value.require_email ? "required" : value.show_email_field ? "optional" : "hidden"}
           options={emailOptions}
           onChange={(choice) => change(emails[choice])}
-          error={faults["show_email_field"] ?? faults["require_email"]}
+          error={errors["show_email_field"] ?? errors["require_email"]}
           isDisabled={readOnly}
         />
         <Switch
           isSelected={value.allow_file_uploads}
           onChange={(allow_file_uploads) => change({ allow_file_uploads })}
           isDisabled={readOnly}
-          hint="Pictures, PDF and text, at most five."
+          hint="Up to 5 images, PDFs or text files."
         >
-          Files can be attached
+          Allow file uploads
         </Switch>
       </SettingsForm>
       <Preview widget={{ ...value, primary_color: color.current }} sharing={app.settings.sharing} />

@@ -2,7 +2,7 @@ import { ink, luminance } from "../../../widget/src/color";
 
 export const isColor = (text: string): boolean => /^#[0-9a-f]{6}$/i.test(text);
 
-// readColor completes what people type: "4f46e5" and "#abc" are colours too.
+// readColor also accepts "4f46e5" and "#abc".
 export function readColor(text: string): string {
   const digits = text.trim().replace(/^#/, "");
   if (/^[0-9a-f]{6}$/i.test(digits)) return "#" + digits;
@@ -15,17 +15,16 @@ function contrast(a: string, b: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-const ratio = (n: number): string => `${n.toFixed(1)} : 1`;
+const ratio = (n: number): string => `${n.toFixed(1)}:1`;
 
-// contrastHint says what a colour does to who has to read it. The widget chooses black or
-// white for its text, which is read on any colour; a button of nearly the page's colour is
-// overlooked all the same.
+// contrastHint describes how readable a colour is. The widget uses black or white text, which is
+// readable on any colour, but the button itself can be hard to see on the page.
 export function contrastHint(color: string): string {
   const [name, text] = ink(color) === "#000" ? ["black", "#000000"] : ["white", "#ffffff"];
-  const own = `The button’s text will be ${name}, contrast ${ratio(contrast(color, text))}.`;
+  const own = `Button text: ${name}, contrast ${ratio(contrast(color, text))}.`;
   const onWhite = contrast(color, "#ffffff");
   const onDark = contrast(color, "#15171c");
-  if (onWhite < 2) return `${own} On a white page the button itself stands out little, ${ratio(onWhite)}.`;
-  if (onDark < 2) return `${own} On a dark page the button itself stands out little, ${ratio(onDark)}.`;
+  if (onWhite < 2) return `${own} The button is hard to see on a white page (${ratio(onWhite)}).`;
+  if (onDark < 2) return `${own} The button is hard to see on a dark page (${ratio(onDark)}).`;
   return own;
 }

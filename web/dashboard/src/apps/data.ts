@@ -4,7 +4,7 @@ import { call, type Params, type Result } from "../api/call";
 import { appsQuery, queryClient } from "../api/queries";
 import type { App, Where } from "../api/types";
 
-// The apps page by page, oldest first.
+// The pages of the list of apps, oldest first.
 export const appPages = infiniteQueryOptions({
   queryKey: ["apps", "pages"],
   queryFn: ({ pageParam, signal }) => call("apps-list", { limit: 25, ...(pageParam && { cursor: pageParam }) }, signal),
@@ -17,12 +17,11 @@ export const appQuery = (id: string) => queryOptions({
   queryFn: async ({ signal }) => (await call("apps-get", { id }, signal)).app,
 });
 
-// How many requests match, exactly.
 async function countOf(where: Where, signal: AbortSignal): Promise<number> {
   return (await call("requests-list", { ...where, limit: 1 }, signal)).total_count;
 }
 
-// Of how many requests an app consists, wherever they lie.
+// The number of an app's requests in each box.
 export const boxesQuery = (id: string) =>
   queryOptions({
     queryKey: ["requests", "boxes", id],
@@ -34,7 +33,7 @@ export const boxesQuery = (id: string) =>
     },
   });
 
-// The newest live request of an app, and how many there are.
+// The latest live request of an app, and the number of live requests.
 export const latestQuery = (id: string) => queryOptions({
   queryKey: ["requests", "latest", id],
   queryFn: async ({ signal }) => {
@@ -45,7 +44,7 @@ export const latestQuery = (id: string) => queryOptions({
 
 type Change = "apps-update" | "apps-update-settings" | "apps-regenerate-key";
 
-// useAppChange runs an operation that answers with the app, and shows the answer everywhere.
+// useAppChange runs an operation that returns the app, and updates the app everywhere.
 export function useAppChange<O extends Change>(operation: O) {
   const client = useQueryClient();
   return useMutation<Result<O>, Error, Params<O>>({
@@ -62,7 +61,7 @@ export function reloadApp(id: string): void {
   void queryClient.invalidateQueries({ queryKey: appQuery(id).queryKey });
 }
 
-// forgetApp takes an app out of the lists that are known, so that nobody asks for more of it.
+// forgetApp removes an app from the cached lists, so that no component asks about it.
 export function forgetApp(id: string): void {
   const others = (apps: App[]) => apps.filter((app) => app.id !== id);
   queryClient.setQueryData(appsQuery.queryKey, (apps) => apps && others(apps));

@@ -1,19 +1,19 @@
 import { useState } from "react";
 
-// A draft holds what somebody has changed and not saved yet. It lies over what the service
-// says: so what others change meanwhile is seen, and only one's own changes are sent.
+// A Draft has unsaved changes on top of saved values. So changes of other users show, and only
+// the user's own changes are sent.
 export interface Draft<T> {
   value: T;
-  // What differs from the service's word.
+  // What differs from the saved values.
   changes: Partial<T>;
   dirty: boolean;
   change(part: Partial<T>): void;
   discard(): void;
-  // Drops what was saved; what was typed meanwhile stays.
+  // Drops the changes that were saved, and keeps later ones.
   settle(sent: Partial<T>): void;
 }
 
-// without leaves out the values that are the same elsewhere.
+// without leaves out the values that are the same in both.
 function without<T extends object>(edits: Partial<T>, same: Partial<T>): Partial<T> {
   const differs = ([name, value]: [string, unknown]) => JSON.stringify(value) !== JSON.stringify(same[name as keyof T]);
   return Object.fromEntries(Object.entries(edits).filter(differs)) as Partial<T>;

@@ -1,7 +1,7 @@
 import { absolute, base } from "../api/base";
 
-// What customers put into their pages and programs. The service's address is the one by
-// which this page was loaded.
+// Code for customers' pages and programs. The address of the service is the one that served
+// this page.
 const service = base.href.replace(/\/$/, "");
 
 export const scriptTag = (key: string): string => `<script async src="${absolute("widget.js")}" data-key="${key}"></script>`;
@@ -21,7 +21,7 @@ export const policy = `script-src ${base.origin}; connect-src ${base.origin}`;
 export const signing = `import jwt from 'jsonwebtoken'
 
 app.get('/feedback-token', (request, response) => {
-  const { id, email, name } = request.user // who is logged in
+  const { id, email, name } = request.user // the logged-in user
   response.type('text').send(jwt.sign(
     { sub: String(id), email, name },
     process.env.GATHERKIT_IDENTITY_SECRET,

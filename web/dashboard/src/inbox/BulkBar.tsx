@@ -16,12 +16,11 @@ interface Props {
   box: Box;
   total: number;
   exact: boolean;
-  all: boolean; // that the filter matches
+  all: boolean; // whether all that match the filter are selected
   onAll(): void;
   onClear(): void;
 }
 
-// What can be done with the selected requests.
 export function BulkBar({ target, selected, box, total, exact, all, onAll, onClear }: Props) {
   const { remove, restore, release, block } = useChanges();
   const pick = usePicker();
@@ -33,7 +32,7 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
   );
   return (
     <div className="bulk" role="toolbar" aria-label="Selected requests">
-      <Button small kind="quiet" icon aria-label="Select none" onPress={onClear}><CloseIcon size={16} /></Button>
+      <Button small kind="quiet" icon aria-label="Clear selection" onPress={onClear}><CloseIcon size={16} /></Button>
       <span className="bulk-count" role="status">{all && !exact && "At least "}{number(selected)} selected</span>
       {box === "live" && (
         <>
@@ -52,15 +51,15 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
       {box === "quarantine" && (
         <>
           <Button small kind="quiet" onPress={() => void release(target)}><CheckIcon size={16} />Release</Button>
-          <Button small kind="quiet" onPress={() => void block(target)}><ShieldIcon size={16} />Spam: to the bin</Button>
+          <Button small kind="quiet" onPress={() => void block(target)}><ShieldIcon size={16} />Block</Button>
         </>
       )}
-      {!all && total > selected && <Button small onPress={onAll}>Select all {exact ? number(total) : "that match"}</Button>}
+      {!all && total > selected && <Button small onPress={onAll}>Select all {exact ? number(total) : "matching"}</Button>}
     </div>
   );
 }
 
-// How far a change of many requests is, when it takes longer than a moment.
+// ProgressLine shows the progress of a change that takes several calls.
 export function ProgressLine() {
   const progress = useProgress();
   if (!progress) return null;

@@ -8,7 +8,7 @@ import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/marks";
 import { cleared, filtered, sourceNames, type Change, type Search } from "./search";
 
-// The filter in words, each part to be taken away.
+// Chips shows the parts of the filter, with buttons to remove them.
 export function Chips({ search, onChange }: { search: Search; onChange(change: Change): void }) {
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
@@ -19,23 +19,24 @@ export function Chips({ search, onChange }: { search: Search; onChange(change: C
   for (const one of status ?? []) {
     chips.push([statusNames[one], { status: status!.length > 1 ? status!.filter((other) => other !== one) : undefined }]);
   }
-  if (app) chips.push([apps?.find(({ id }) => id === app)?.name ?? "One app", { app: undefined }]);
+  if (app) chips.push([apps?.find(({ id }) => id === app)?.name ?? "App", { app: undefined }]);
   if (assignee) {
+    const name = users?.find(({ id }) => id === assignee)?.name ?? "someone else";
     chips.push([
-      assignee === me ? "Mine" : assignee === "none" ? "Nobody’s" : (users?.find(({ id }) => id === assignee)?.name ?? "One assignee"),
+      assignee === me ? "Assigned to me" : assignee === "none" ? "Unassigned" : `Assigned to ${name}`,
       { assignee: undefined },
     ]);
   }
   if (tag) chips.push([`Tag: ${tag}`, { tag: undefined }]);
-  if (source) chips.push([`By ${sourceNames[source]}`, { source: undefined }]);
+  if (source) chips.push([`Source: ${sourceNames[source]}`, { source: undefined }]);
   if (from) chips.push([`Since ${day(from.slice(0, 10))}`, { from: undefined }]);
   if (to) chips.push([`Before ${day(to.slice(0, 10))}`, { to: undefined }]);
   if (q) chips.push([`“${q}”`, { q: undefined }]);
   return (
-    <ul className="chips" aria-label="Filters in use">
+    <ul className="chips" aria-label="Active filters">
       {chips.map(([name, change]) => (
         <li key={name}>
-          <Button small aria-label={`Remove the filter ${name}`} onPress={() => onChange(change)}>
+          <Button small aria-label={`Remove filter: ${name}`} onPress={() => onChange(change)}>
             <span>{name}</span>
             <CloseIcon size={14} />
           </Button>

@@ -20,21 +20,21 @@ interface Props {
 type Count = { count: number; exact: boolean };
 type Option = { id: string; name: string; status?: Status } & Partial<Count>;
 
-const few = 8;
+const initialOptions = 8;
 
-// What the list can be narrowed to, and how many requests it would have then.
+// Facets are the filters of the list. Each option shows how many requests the list would have.
 export function Facets({ search, where, onChange }: Props) {
   const { data } = useQuery(facetsQuery(where));
   const { data: apps = [] } = useQuery(appsQuery);
   const { data: users = [] } = useQuery(usersQuery);
   const me = useSession().user.id;
-  const of = <K extends string>(counts: ({ [P in K]: string } & Count)[] | undefined, key: K, id: string): Partial<Count> =>
+  const countOf = <K extends string>(counts: ({ [P in K]: string } & Count)[] | undefined, key: K, id: string): Partial<Count> =>
     counts ? (counts.find((one) => one[key] === id) ?? { count: 0, exact: true }) : {};
 
   const others = users.filter((user) => user.id !== me).map(({ id, name }) => ({ id, name }));
-  const people = [{ id: me, name: "Mine" }, { id: "none", name: "Nobody’s" }, ...others].map((one) => ({
+  const people = [{ id: me, name: "Me" }, { id: "none", name: "Unassigned" }, ...others].map((one) => ({
     ...one,
-    ...of(data?.assignees, "assignee_id", one.id),
+    ...countOf(data?.assignees, "assignee_id", one.id),
   }));
   const statuses = search.status ?? [];
   const toggle = (status: string) => {
@@ -44,8 +44,8 @@ export function Facets({ search, where, onChange }: Props) {
   return (
     <div className="facets">
       <Facet
-        label="Place"
-        options={(["live", "quarantine", "bin"] as const).map((id) => ({ id, name: boxNames[id], ...of(data?.boxes, "box", id) }))}
+        label="Folder"
+        options={(["live", "quarantine", "bin"] as const).map((id) => ({ id, name: boxNames[id], ...countOf(data?.boxes, "box", id) }))}
         chosen={[search.box ?? "live"]}
         onToggle={(id) => onChange({ box: id === "live" ? undefined : (id as Search["box"]) })}
       />
@@ -55,7 +55,7 @@ export function Facets({ search, where, onChange }: Props) {
           id: status,
           name: statusNames[status],
           status,
-          ...of(data?.statuses, "status", status),
+          ...countOf(data?.statuses, "status", status),
         }))}
         chosen={statuses}
         onToggle={toggle}
@@ -69,7 +69,7 @@ export function Facets({ search, where, onChange }: Props) {
       {apps.length > 1 && (
         <Facet
           label="App"
-          options={apps.map(({ id, name }) => ({ id, name, ...of(data?.apps, "app_id", id) }))}
+          options={apps.map(({ id, name }) => ({ id, name, ...countOf(data?.apps, "app_id", id) }))}
           chosen={[search.app]}
           onToggle={(id) => onChange({ app: other(id, search.app) })}
         />
@@ -83,7 +83,7 @@ export function Facets({ search, where, onChange }: Props) {
       <Facet
         label="Source"
         options={(Object.keys(sourceNames) as (keyof typeof sourceNames)[])
-          .map((id) => ({ id, name: sourceNames[id], ...of(data?.sources, "source", id) }))
+          .map((id) => ({ id, name: sourceNames[id], ...countOf(data?.sources, "source", id) }))
           .filter((one) => one.count !== 0 || one.id === search.source)}
         chosen={[search.source]}
         onToggle={(id) => onChange({ source: other(id, search.source) as Search["source"] })}
@@ -114,7 +114,7 @@ function Facet({
 }) {
   const [all, setAll] = useState(false);
   if (options.length === 0) return null;
-  const shown = all ? options : options.filter((option, i) => i < few || chosen.includes(option.id));
+  const shown = all ? options : options.filter((option, i) => i < initialOptions || chosen.includes(option.id));
   return (
     <section className="facet" role="group" aria-label={label}>
       <h3>{label}</h3>
@@ -124,9 +124,9 @@ function Facet({
           {option.count !== undefined && <span className="facet-count">{number(option.count)}{option.exact === false && "+"}</span>}
         </ToggleButton>
       ))}
-      {options.length > few && (
+      {options.length > initialOptions && (
         <Button small kind="quiet" onPress={() => setAll(!all)}>
-          {all ? "Fewer" : `All ${number(options.length)}`}
+          {all ? "Show fewer" : `Show all ${number(options.length)}`}
         </Button>
       )}
     </section>

@@ -25,10 +25,10 @@ import { useArrivals } from "./useArrivals";
 import { useInboxCommands } from "./useInboxCommands";
 import { useListState } from "./useListState";
 import { useRows } from "./useRows";
-import type { Sight } from "./useSight";
+import type { VisibleRange } from "./useVisibleRange";
 import "./inbox.css";
 
-// Nobody waits for it: it is fetched as soon as the list is there.
+// Fetched as soon as the list is there, so that it opens without delay.
 const panel = () => import("../requests/RequestPanel");
 const RequestPanel = lazy(() => panel().then((module) => ({ default: module.RequestPanel })));
 const NewRequest = lazy(() => import("./NewRequest"));
@@ -62,7 +62,7 @@ function Inbox() {
   const [sheet, setSheet] = useState(false);
   const [creating, setCreating] = useState(false);
   const list = useRef<HTMLDivElement>(null);
-  const seen = useRef<Sight>(null);
+  const visibleRows = useRef<VisibleRange>(null);
   const field = useRef<HTMLInputElement>(null);
   const focusList = () => list.current?.focus({ preventScroll: true });
 
@@ -80,13 +80,13 @@ function Inbox() {
     setActive(row.id);
     change({ request: row.id });
   }, [change, setActive]);
-  // With a request open, moving opens the next one. When that one has left the list, the
-  // next one is already where the keyboard is.
+  // While a request is open, moving opens the next one. If the open request has left the list,
+  // the next one already is at the position of the keyboard.
   const move = (by: number) => {
     const left = open !== undefined && state.row?.id !== open && !found.places.has(open);
-    const sight = seen.current;
-    const lost = Math.abs(by) === 1 && sight && (state.at < sight.first || state.at > sight.last); // by scrolling
-    const to = lost ? sight.first + 1 : state.at + (left ? Math.max(0, by - 1) : by);
+    const visible = visibleRows.current;
+    const scrolledAway = Math.abs(by) === 1 && visible && (state.at < visible.first || state.at > visible.last);
+    const to = scrolledAway ? visible.first + 1 : state.at + (left ? Math.max(0, by - 1) : by);
     const next = rows[Math.max(0, Math.min(rows.length - 1, to))];
     if (!next) return;
     setActive(next.id);
@@ -143,7 +143,7 @@ function Inbox() {
         <div className="list-head">
           {member && (
             <Checkbox
-              aria-label="Select all that are loaded"
+              aria-label="Select all loaded requests"
               isSelected={rows.length > 0 && selected >= rows.length}
               isIndeterminate={selected > 0 && selected < rows.length}
               isDisabled={rows.length === 0}
@@ -153,12 +153,12 @@ function Inbox() {
           <h1>{boxNames[box]}</h1>
           <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
           <span className="list-news" role="status">
-            {arrivals.away && <span className="quiet small">Gatherkit cannot be reached. It goes on by itself.</span>}
+            {arrivals.offline && <span className="quiet small">Cannot reach Gatherkit. Retrying…</span>}
             {arrivals.fresh > 0 && <Button small onPress={() => void arrivals.show()}>{count(arrivals.fresh, "new request")}</Button>}
           </span>
         </div>
         {query.isPending ? (
-          <div className="list-loading" role="status" aria-label="Loading the requests">
+          <div className="list-loading" role="status" aria-label="Loading requests">
             {Array.from({ length: 14 }, (_, i) => (
               <span key={i} />
             ))}
@@ -176,7 +176,7 @@ function Inbox() {
             selection={selection}
             selectable={member}
             box={list}
-            seen={seen}
+            visibleRows={visibleRows}
             onOpen={show}
             onSelect={state.select}
           />
@@ -201,11 +201,11 @@ function Inbox() {
         </div>
       </div>
       {open && (
-        <aside className="inbox-panel" aria-label="Open request">
+        <aside className="inbox-panel" aria-label="Request details">
           <Suspense
             fallback={
               <div className="inbox-waiting">
-                <Skeleton lines={8} label="Loading the request" />
+                <Skeleton lines={8} label="Loading request" />
               </div>
             }
           >

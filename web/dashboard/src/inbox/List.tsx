@@ -8,32 +8,31 @@ import { count } from "../ui/marks";
 import { ListRow } from "./ListRow";
 import type { Selection } from "./selection";
 import type { useRows } from "./useRows";
-import { useSight, type Sight } from "./useSight";
+import { useVisibleRange, type VisibleRange } from "./useVisibleRange";
 import "./list.css";
 
 interface Props {
   found: ReturnType<typeof useRows>;
-  at: number; // the row where the keyboard is
+  at: number; // the row at the position of the keyboard
   open: string | undefined;
   selection: Selection;
   selectable: boolean;
-  box: RefObject<HTMLDivElement | null>; // the list, to give it the focus
-  seen: RefObject<Sight | null>; // the rows in sight
+  box: RefObject<HTMLDivElement | null>; // the list, to focus it
+  visibleRows: RefObject<VisibleRange | null>;
   onOpen(row: Row): void;
   onSelect(row: Row, range: boolean): void;
 }
 
-// So many rows before its end, the list is read on.
-const ahead = 120;
-const around = 12;
+const ahead = 120; // the next page is loaded this many rows before the end
+const around = 12; // rows that are rendered above and below the visible ones
 
-// The virtual list: of however many rows only those in sight are in the page. It is not made
-// of react-aria's parts, which build every row first.
-export function List({ found, at, open, selection, selectable, box, seen, onOpen, onSelect }: Props) {
+// List is virtual: it renders only the visible rows. It does not use the list of React Aria,
+// which builds every row first.
+export function List({ found, at, open, selection, selectable, box, visibleRows, onOpen, onSelect }: Props) {
   const { query, rows, total, exact } = found;
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
-  const { height, narrow, sight, look, show } = useSight(scroller);
+  const { height, narrow, visible, update, scrollTo } = useVisibleRange(scroller);
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
   const appNames = new Map(apps && apps.length > 1 ? apps.map((app) => [app.id, app.name]) : []);
@@ -41,29 +40,29 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
 
   const shown = useRef(at);
   useEffect(() => {
-    if (shown.current !== at && at >= 0) show(at);
+    if (shown.current !== at && at >= 0) scrollTo(at);
     shown.current = at;
-  }, [at, show]);
+  }, [at, scrollTo]);
   useEffect(() => {
-    seen.current = sight;
-  }, [seen, sight]);
+    visibleRows.current = visible;
+  }, [visibleRows, visible]);
 
   const { isFetching, isFetchNextPageError, isPlaceholderData, fetchNextPage } = query;
   const hasNextPage = query.hasNextPage && !isPlaceholderData;
   useEffect(() => {
-    if (hasNextPage && !isFetching && !isFetchNextPageError && sight.last > rows.length - ahead) void fetchNextPage();
-  }, [sight.last, rows.length, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
+    if (hasNextPage && !isFetching && !isFetchNextPageError && visible.last > rows.length - ahead) void fetchNextPage();
+  }, [visible.last, rows.length, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
 
   const press = useCallback((row: Row, event: MouseEvent) => {
     if (selectable && (event.shiftKey || event.metaKey || event.ctrlKey)) onSelect(row, event.shiftKey);
     else onOpen(row);
   }, [selectable, onSelect, onOpen]);
 
-  const atEnd = !hasNextPage && sight.last >= rows.length - 1;
+  const atEnd = !hasNextPage && visible.last >= rows.length - 1;
   return (
     <div
       ref={scroller}
-      onScroll={look}
+      onScroll={update}
       className={["list", narrow && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"]
         .filter(Boolean)
         .join(" ")}
@@ -78,7 +77,7 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
         aria-activedescendant={at >= 0 ? `${id}${rows[at]!.id}` : undefined}
         style={{ height: rows.length * height }}
       >
-        {inPage(sight, rows.length, at).map((index) => {
+        {rendered(visible, rows.length, at).map((index) => {
           const row = rows[index]!;
           return (
             <ListRow
@@ -103,7 +102,7 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
       <div className="list-end" role="status">
         {isFetchNextPageError ? (
           <span>
-            More could not be loaded.{" "}
+            Could not load more requests.{" "}
             <Button small onPress={() => void fetchNextPage()}>
               Try again
             </Button>
@@ -111,16 +110,16 @@ export function List({ found, at, open, selection, selectable, box, seen, onOpen
         ) : hasNextPage ? (
           <span aria-hidden="true">Loading more…</span>
         ) : atEnd && rows.length > 20 ? (
-          `That is all: ${count(total, "request")}.`
+          `End of list: ${count(total, "request")}`
         ) : null}
       </div>
     </div>
   );
 }
 
-// inPage are the rows to have in the page: those in sight and some around them, and the one
-// to which the list points by its id.
-function inPage({ first, last }: Sight, total: number, at: number): number[] {
+// rendered returns the rows to render: the visible ones, some around them, and the row to which
+// aria-activedescendant refers.
+function rendered({ first, last }: VisibleRange, total: number, at: number): number[] {
   const from = Math.max(0, first - around);
   const to = Math.min(total - 1, last + around);
   const all = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);

@@ -9,7 +9,7 @@ interface Props {
   row: Row;
   id: string;
   at: number;
-  of: number; // -1 when nobody has counted them all
+  of: number; // the total, or -1 if it is not exact
   top: number;
   app: string | undefined;
   assignee: string | undefined;
@@ -21,8 +21,8 @@ interface Props {
   onSelect(row: Row, range: boolean): void;
 }
 
-// A request in the list. The list has the focus, not its rows, as those that are out of sight
-// are not there; so nothing in a row can have it either.
+// ListRow is a request in the list. Rows and their content cannot have the focus, because rows
+// that scroll out of view are removed. The list has it instead.
 export const ListRow = memo(function ListRow({
   row,
   id,
@@ -45,7 +45,7 @@ export const ListRow = memo(function ListRow({
       aria-selected={selected}
       aria-posinset={at + 1}
       aria-setsize={of}
-      aria-label={spoken(row, app, assignee)}
+      aria-label={labelOf(row, app, assignee)}
       className={["item", active && "item-active", open && "item-open", selected && "item-selected"].filter(Boolean).join(" ")}
       style={{ translate: `0 ${top}px` }}
       onClick={(event) => onPress(row, event)}
@@ -55,14 +55,14 @@ export const ListRow = memo(function ListRow({
           <span className="check-box" data-selected={selected || undefined}><CheckIcon size={14} /></span>
         </span>
       )}
-      <StatusMark status={row.status} bare />
+      <StatusMark status={row.status} dotOnly />
       <span className="item-title">{row.title}</span>
       <span className="item-more">
         {row.tags.slice(0, 2).map((tag) => <TagMark key={tag} tag={tag} />)}
         {row.tags.length > 2 && <span className="tag item-rest">+{row.tags.length - 2}</span>}
         {app && <span className="item-app">{app}</span>}
       </span>
-      <span className="item-number" title={count(row.votes, "person is", "people are") + " behind it"}>
+      <span className="item-number" title={count(row.votes, "vote")}>
         <VoteIcon size={16} />
         {number(row.votes)}
       </span>
@@ -80,7 +80,7 @@ export const ListRow = memo(function ListRow({
   );
 });
 
-function spoken(row: Row, app: string | undefined, assignee: string | undefined): string {
+function labelOf(row: Row, app: string | undefined, assignee: string | undefined): string {
   return [
     row.title,
     statusNames[row.status],

@@ -12,12 +12,12 @@ import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 
 interface Props {
-  app: string | undefined; // where the list is
+  app: string | undefined; // the app of the filter
   onClose(): void;
   onCreated(request: FeatureRequest): void;
 }
 
-// A request that somebody has heard of elsewhere.
+// NewRequest records a request that came another way, such as in a call.
 export default function NewRequest(props: Props) {
   const { data: apps } = useQuery(appsQuery);
   return (
@@ -25,7 +25,7 @@ export default function NewRequest(props: Props) {
       {apps?.[0] ? (
         <Form {...props} apps={apps} first={apps[0].id} />
       ) : (
-        <p className="quiet">Requests belong to an app, and there is none yet. Create one first.</p>
+        <p className="quiet">Every request belongs to an app. Create an app first.</p>
       )}
     </Dialog>
   );
@@ -69,9 +69,9 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
         rows={5}
       />
       <div className="new-person">
-        <Field label="Who asked for it" hint="Their vote is counted." value={name} onChange={setName} maxLength={200} autoComplete="off" />
+        <Field label="Submitter name" hint="Counts as a vote." value={name} onChange={setName} maxLength={200} autoComplete="off" />
         <Field
-          label="Their e-mail"
+          label="Submitter e-mail"
           type="email"
           value={email}
           onChange={setEmail}

@@ -24,15 +24,15 @@ export function Toolbar({ search, where, field, filters, onFilters, onChange, on
   const sort = search.sort ?? "newest";
   const member = useSession().can("member");
   return (
-    <div className="toolbar" role="toolbar" aria-label="List">
-      <Button icon kind="quiet" aria-label={filters ? "Hide the filters" : "Show the filters"} aria-expanded={filters} onPress={onFilters}>
+    <div className="toolbar" role="toolbar" aria-label="List controls">
+      <Button icon kind="quiet" aria-label={filters ? "Hide filters" : "Show filters"} aria-expanded={filters} onPress={onFilters}>
         <FilterIcon />
       </Button>
       <SearchBox value={search.q ?? ""} field={field} onChange={(q) => onChange({ q: q || undefined }, true)} onLeave={onLeave} />
       <Menu
-        label="Order"
+        label="Sort"
         button={
-          <Button kind="quiet" aria-label={`Order: ${sortNames[sort]}`}>
+          <Button kind="quiet" aria-label={`Sort: ${sortNames[sort]}`}>
             <span className="toolbar-words">{sortNames[sort]}</span>
             <DownIcon size={16} />
           </Button>
@@ -47,7 +47,7 @@ export function Toolbar({ search, where, field, filters, onFilters, onChange, on
       <ExportMenu
         where={where}
         button={
-          <Button icon kind="quiet" aria-label="Export these requests">
+          <Button icon kind="quiet" aria-label="Export requests">
             <DownloadIcon />
           </Button>
         }
@@ -76,17 +76,17 @@ function SearchBox({
   onLeave(): void;
 }) {
   const [typed, setTyped] = useState(value);
-  const told = useRef(value);
+  const applied = useRef(value);
   useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
-    setTyped(value); // cleared elsewhere, or by going back
+    if (value === applied.current) return;
+    applied.current = value;
+    setTyped(value); // the filters were cleared, or the user went back
   }, [value]);
   useEffect(() => {
-    if (typed.trim() === told.current) return;
+    if (typed.trim() === applied.current) return;
     const timer = setTimeout(() => {
-      told.current = typed.trim();
-      onChange(told.current);
+      applied.current = typed.trim();
+      onChange(applied.current);
     }, pause);
     return () => clearTimeout(timer);
   }, [typed]);
@@ -104,7 +104,7 @@ function SearchBox({
     >
       <SearchIcon size={16} />
       <Input ref={field} placeholder="Search" />
-      {typed && <AriaButton className="search-clear" aria-label="Clear the search"><CloseIcon size={14} /></AriaButton>}
+      {typed && <AriaButton className="search-clear" aria-label="Clear search"><CloseIcon size={14} /></AriaButton>}
     </SearchField>
   );
 }

@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "../api/call";
 import type { Where } from "../api/types";
 
-// How many requests the list would have for each value of each facet.
+// The number of requests for each option of each filter.
 export const facetsQuery = (where: Where) =>
   queryOptions({
     queryKey: ["requests", "facets", where] as const,

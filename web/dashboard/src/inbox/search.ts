@@ -1,6 +1,6 @@
 import { statusNames, type Box, type Sort, type Status, type Where } from "../api/types";
 
-// Search is what the inbox's address says: a filter, an order and the open request.
+// Search is the state of the inbox in its address: the filter, the order and the open request.
 export interface Search {
   app?: string;
   status?: Status[];
@@ -15,12 +15,12 @@ export interface Search {
   request?: string;
 }
 
-// A change of a search: what it sets to undefined is left out.
+// A Change of a search removes the parts that it sets to undefined.
 export type Change = { [K in keyof Search]?: Search[K] | undefined };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-// readSearch takes what is well-formed in an address and leaves out the rest.
+// readSearch reads the valid parts of an address and drops the rest.
 export function readSearch(raw: Record<string, unknown>): Search {
   const one = <T extends string>(value: unknown, of: readonly T[]) => of.find((known) => known === value);
   const text = (value: unknown, longest: number) =>
@@ -47,11 +47,11 @@ export function readSearch(raw: Record<string, unknown>): Search {
   });
 }
 
-// present leaves out what is not there.
+// present drops empty parts.
 const present = (change: Change): Search =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined && value !== "")) as Search;
 
-// whereOf is the API's form of a search's filter.
+// whereOf returns the filter as parameters of the API.
 export function whereOf({ app, status, tag, assignee, source, from, to, box, q }: Search): Where {
   return {
     ...(app && { app_id: app }),
@@ -77,18 +77,18 @@ export const sortNames: Record<Sort, string> = {
   newest: "Newest",
   oldest: "Oldest",
   most_voted: "Most voted",
-  recently_updated: "Recently changed",
+  recently_updated: "Recently updated",
 };
 
-// changed is a search after a change. Another filter or order closes the open request. Words
-// are found in the inbox only: looking for them leads there, and looking elsewhere ends it.
+// changed applies a change. Another filter or order closes the open request. Only the inbox can
+// be searched for words, so a search leaves the other boxes, and the other boxes end a search.
 export function changed(search: Search, change: Change): Search {
   const next = { ...search, ...("request" in change ? {} : { request: undefined }), ...(change.q && { box: undefined }), ...change };
   if (next.box) next.q = undefined;
   return present(next);
 }
 
-// cleared empties the part of a search that people can clear: not the place and the order.
+// cleared is the change that clears the filters. It keeps the box and the order.
 export const cleared = {
   app: undefined,
   status: undefined,

@@ -6,13 +6,13 @@ import { showChanged } from "../requests/lists";
 import { readRows } from "../requests/rows";
 import type { useRows } from "./useRows";
 
-const often = 5_000;
-const seldom = 60_000;
+const interval = 5_000;
+const longestInterval = 60_000;
 
-// useArrivals asks again and again what is new: how many requests have come, and what others
-// have changed in those that are shown. away says that the service does not answer.
+// useArrivals polls for new requests, and for changes that others make to the shown ones. fresh
+// is the number of new requests; offline means that the service does not answer.
 export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: ReturnType<typeof useRows>) {
-  const [state, setState] = useState({ where, fresh: 0, away: false });
+  const [state, setState] = useState({ where, fresh: 0, offline: false });
   const latest = useRef({ rows, query, refresh });
   useEffect(() => {
     latest.current = { rows, query, refresh };
@@ -23,13 +23,13 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
   useEffect(() => {
     if (!ready) return;
     const stop = new AbortController();
-    let wait = often;
+    let wait = interval;
     let timer = 0;
     let newest: string | undefined;
     let paused = false;
 
-    const ask = async () => {
-      paused = document.visibilityState === "hidden"; // until it is looked at
+    const poll = async () => {
+      paused = document.visibilityState === "hidden";
       if (paused) return;
       try {
         newest ??= await newestOf(where, sort, latest.current.rows[0]?.created_at, stop.signal);
@@ -37,27 +37,27 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
           where.box === "bin"
             ? 0
             : (await readRows({ ...where, ...(newest && { created_after: after(newest) }) }, "newest", "", 1, stop.signal)).total;
-        await takeChanges(where, stop.signal);
+        await showChanges(where, stop.signal);
         const list = latest.current;
-        wait = often;
+        wait = interval;
         if (fresh > 0 && list.rows.length === 0) {
-          await list.refresh(); // nothing is there that could move
+          await list.refresh(); // no row can move
           setSince(new Date().toISOString());
         } else {
-          setState({ where, fresh, away: false });
+          setState({ where, fresh, offline: false });
         }
         if (list.query.isFetchNextPageError) void list.query.fetchNextPage();
       } catch {
         if (stop.signal.aborted) return;
-        wait = Math.min(wait * 2, seldom);
-        setState((now) => ({ ...now, away: true }));
+        wait = Math.min(wait * 2, longestInterval);
+        setState((now) => ({ ...now, offline: true }));
       }
-      timer = window.setTimeout(ask, wait);
+      timer = window.setTimeout(poll, wait);
     };
     const resume = () => {
-      if (paused) void ask();
+      if (paused) void poll();
     };
-    timer = window.setTimeout(ask, sort === "newest" ? often : 0);
+    timer = window.setTimeout(poll, sort === "newest" ? interval : 0);
     document.addEventListener("visibilitychange", resume);
     return () => {
       stop.abort();
@@ -68,13 +68,13 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
 
   const show = async () => {
     await latest.current.refresh();
-    setState({ where, fresh: 0, away: false });
+    setState({ where, fresh: 0, offline: false });
     setSince(new Date().toISOString());
   };
-  return { fresh: state.where === where ? state.fresh : 0, away: state.away, show };
+  return { fresh: state.where === where ? state.fresh : 0, offline: state.offline, show };
 }
 
-// newestOf is when the newest request came that is known already.
+// newestOf returns the time of the newest known request.
 async function newestOf(where: Where, sort: Sort, first: string | undefined, signal: AbortSignal): Promise<string | undefined> {
   if (first === undefined || sort === "newest") return first;
   return (await readRows(where, "newest", "", 1, signal)).rows[0]?.created_at;
@@ -82,8 +82,8 @@ async function newestOf(where: Where, sort: Sort, first: string | undefined, sig
 
 const after = (at: string) => new Date(Date.parse(at) + 1).toISOString();
 
-// takeChanges shows what others have changed, where it stands.
-async function takeChanges(where: Where, signal: AbortSignal): Promise<void> {
+// showChanges shows what others have changed, without moving rows.
+async function showChanges(where: Where, signal: AbortSignal): Promise<void> {
   const { rows } = await readRows(where.box ? { box: where.box } : {}, "recently_updated", "", 50, signal);
   if (!busy()) showChanged(rows);
 }

@@ -9,7 +9,7 @@ import { boxNames, cleared, filtered, sortNames, type Change, type Search } from
 interface Moves {
   search: Search;
   target: Target | undefined;
-  onList(): boolean; // whether the keys of a list are for it
+  onList(): boolean; // whether the list handles the keys
   canClose: boolean;
   move(by: number): void;
   range(by: number): void;
@@ -23,14 +23,14 @@ interface Moves {
 }
 
 const pickers: [PickerKind, string, string][] = [
-  ["status", "Set the status", "s"],
-  ["tags", "Tag", "t"],
+  ["status", "Set status", "s"],
+  ["tags", "Set tags", "t"],
   ["assignee", "Assign", "a"],
-  ["eta", "Set the ETA", "e"],
-  ["merge", "Merge into another one", "m"],
+  ["eta", "Set ETA", "e"],
+  ["merge", "Merge into another request", "m"],
 ];
 
-// useInboxCommands is all that keys and the palette do in the inbox.
+// useInboxCommands registers the commands of the inbox.
 export function useInboxCommands(moves: Moves): void {
   const member = useSession().can("member");
   const changes = useChanges();
@@ -42,20 +42,20 @@ export function useInboxCommands(moves: Moves): void {
   const list: Command[] = [
     { name: "Next request", keys: ["j"], keysWhen: ["ArrowDown"], run: () => moves.move(1) },
     { name: "Previous request", keys: ["k"], keysWhen: ["ArrowUp"], run: () => moves.move(-1) },
-    { name: "Ten further", keysWhen: ["PageDown"], run: () => moves.move(10) },
-    { name: "Ten back", keysWhen: ["PageUp"], run: () => moves.move(-10) },
+    { name: "Down 10 requests", keysWhen: ["PageDown"], run: () => moves.move(10) },
+    { name: "Up 10 requests", keysWhen: ["PageUp"], run: () => moves.move(-10) },
     { name: "First request", keysWhen: ["Home"], run: () => moves.move(-Infinity) },
     { name: "Last request", keysWhen: ["End"], run: () => moves.move(Infinity) },
-    { name: "Open the request", keysWhen: ["Enter"], run: moves.open },
-    { name: "Close it, or select none", keysWhen: ["Escape"], when: () => moves.canClose, run: moves.close },
+    { name: "Open request", keysWhen: ["Enter"], run: moves.open },
+    { name: "Close request or clear selection", keysWhen: ["Escape"], when: () => moves.canClose, run: moves.close },
     { name: "Search", keys: ["/"], run: moves.find },
-  ].map((command) => ({ when: onList, ...command, group: "List", bare: true }));
+  ].map((command) => ({ when: onList, ...command, group: "List", unlisted: true }));
   const choose: Command[] = [
-    { name: "Select the request", keys: ["x"], keysWhen: [" "], run: () => moves.select(false) },
-    { name: "Select up to here", keys: ["shift+x"], run: () => moves.select(true) },
-    { name: "Select the next as well", keysWhen: ["shift+ArrowDown"], run: () => moves.range(1) },
-    { name: "Select the previous as well", keysWhen: ["shift+ArrowUp"], run: () => moves.range(-1) },
-  ].map((command) => ({ when: onList, ...command, group: "List", bare: true }));
+    { name: "Select request", keys: ["x"], keysWhen: [" "], run: () => moves.select(false) },
+    { name: "Extend selection to here", keys: ["shift+x"], run: () => moves.select(true) },
+    { name: "Extend selection down", keysWhen: ["shift+ArrowDown"], run: () => moves.range(1) },
+    { name: "Extend selection up", keysWhen: ["shift+ArrowUp"], run: () => moves.range(-1) },
+  ].map((command) => ({ when: onList, ...command, group: "List", unlisted: true }));
   const group = "Requests";
   const edit: Command[] =
     box === "live" ? pickers.map(([kind, name, key]) => ({ name, group, keys: [key], run: on((target) => pick(kind, target)) })) : [];
@@ -64,13 +64,13 @@ export function useInboxCommands(moves: Moves): void {
     bin: [{ name: "Restore", group, keys: ["r"], run: on(changes.restore) }],
     quarantine: [
       { name: "Release from quarantine", group, keys: ["r"], run: on(changes.release) },
-      { name: "To the bin as spam", group, keys: ["#", "Delete"], run: on(changes.block) },
+      { name: "Block as spam", group, keys: ["#", "Delete"], run: on(changes.block) },
     ],
   };
   const work: Command[] = [
     { name: "Undo", group, keys: ["u"], run: () => void changes.undo() },
     { name: "New request", group, keys: ["c"], run: moves.create },
-    { name: "Select all that match", group, run: moves.selectAll },
+    { name: "Select all matching requests", group, run: moves.selectAll },
   ];
   useCommands([
     ...list,
@@ -79,7 +79,7 @@ export function useInboxCommands(moves: Moves): void {
   ]);
 }
 
-// What the palette can show instead.
+// The commands that filter and sort the list.
 function filters(search: Search, me: string, change: Moves["change"]): Command[] {
   const show = "Show";
   return [
@@ -88,8 +88,8 @@ function filters(search: Search, me: string, change: Moves["change"]): Command[]
       group: show,
       run: () => change({ ...cleared, box: box === "live" ? undefined : box }),
     })),
-    { name: "Mine", group: show, run: () => change({ assignee: me }) },
-    { name: "Nobody’s", group: show, run: () => change({ assignee: "none" }) },
+    { name: "Assigned to me", group: show, run: () => change({ assignee: me }) },
+    { name: "Unassigned", group: show, run: () => change({ assignee: "none" }) },
     ...(Object.keys(statusNames) as Status[]).map((status) => ({
       name: `Status ${statusNames[status]}`,
       group: show,
@@ -97,9 +97,9 @@ function filters(search: Search, me: string, change: Moves["change"]): Command[]
     })),
     ...(Object.keys(sortNames) as Sort[]).map((sort) => ({
       name: sortNames[sort],
-      group: "Order",
+      group: "Sort",
       run: () => change({ sort: sort === "newest" ? undefined : sort }),
     })),
-    ...(filtered(search) ? [{ name: "Clear the filters", group: show, run: () => change(cleared) }] : []),
+    ...(filtered(search) ? [{ name: "Clear filters", group: show, run: () => change(cleared) }] : []),
   ];
 }

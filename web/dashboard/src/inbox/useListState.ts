@@ -4,8 +4,8 @@ import type { Row } from "../requests/rows";
 import { everything, extended, nothing, toggled, type Selection } from "./selection";
 import type { useRows } from "./useRows";
 
-// useListState keeps where the keyboard is in the list, and what is selected. When the row with
-// the keyboard leaves the list, the one that takes its place has it.
+// useListState keeps the position of the keyboard in the list, and the selection. When the row
+// at that position leaves the list, the next row takes its place.
 export function useListState(of: string, { rows, ids, places, total }: ReturnType<typeof useRows>, open: string | undefined) {
   const [active, setActive] = useState<string | undefined>(open);
   const [picked, setPicked] = useState<Selection>(nothing);
@@ -24,7 +24,7 @@ export function useListState(of: string, { rows, ids, places, total }: ReturnTyp
     if (place === undefined && rows[at]) setActive(rows[at].id);
   }, [at, place, rows]);
 
-  // What has left the list is not selected any more.
+  // Rows that have left the list are no longer selected.
   const selection = useMemo<Selection>(
     () => ({ ...picked, ids: new Set([...picked.ids].filter((id) => places.has(id))) }),
     [picked, places],

@@ -8,7 +8,7 @@ import { listQuery, type Row, type Rows } from "../requests/rows";
 
 const none: Pages = [];
 
-// useRows returns the rows of a filter as far as they are loaded, each once.
+// useRows returns the loaded rows of a filter, each once.
 export function useRows(where: Where, sort: Sort) {
   const query = useInfiniteQuery({ ...listQuery(where, sort), placeholderData: keepPreviousData });
   const { data } = query;
@@ -30,8 +30,8 @@ type Flat = { pages: Pages; rows: Row[]; ids: string[]; places: Map<string, numb
 const made = new WeakMap<Pages, Flat>();
 let latest: Flat | undefined;
 
-// flat puts the pages together. It leaves out what a later page repeats, as what is changed
-// meanwhile can come again in some orders.
+// flat joins the pages. It skips repeated rows: in some orders, a row that changes between two
+// pages comes again.
 function flat(pages: Pages): Flat {
   const known = made.get(pages);
   if (known) return known;
@@ -49,10 +49,10 @@ function flat(pages: Pages): Flat {
   return latest;
 }
 
-// before is what was put together last, if the pages only go on from there. Its map is added
-// to, as writing a hundred thousand ids anew for each page would show when scrolling.
+// before returns the last result if the pages only continue it. Its map is extended in place,
+// because copying a hundred thousand ids for each page would make scrolling jerk.
 function before(pages: Pages): Flat | undefined {
-  const goesOn =
+  const continues =
     latest && latest.rows.length > 0 && latest.places.size === latest.rows.length && latest.pages.every((page, i) => page === pages[i]);
-  return goesOn ? latest : undefined;
+  return continues ? latest : undefined;
 }

@@ -4,25 +4,23 @@ import type { Stats } from "./queries";
 
 type Answer = Stats["by_answer"][number]["within"];
 
-// A request is in the first that fits.
 const answerNames: Record<Answer, string> = {
   hour: "Within an hour",
   day: "1 to 24 hours",
   week: "1 to 7 days",
   month: "7 to 30 days",
-  longer: "Later",
-  not_yet: "No answer yet",
+  longer: "After 30 days",
+  not_yet: "No response yet",
 };
 
-// How quickly people get an answer, in a sentence.
-function answerSentence(stats: Stats): string {
+// summary says how quickly requests get a response.
+function summary(stats: Stats): string {
   const within = (...times: Answer[]) =>
     stats.by_answer.filter((part) => times.includes(part.within)).reduce((sum, part) => sum + part.requests, 0);
   const waiting = within("not_yet");
-  if (stats.total > 0 && waiting === stats.total) return "None has had an answer yet.";
-  const soon = within("hour", "day");
-  const left = waiting === 0 ? "none waits for one" : `${requestCount(waiting)} ${waiting === 1 ? "waits" : "wait"} for one`;
-  return `${percent(soon, stats.total)} had their first answer within a day; ${left}.`;
+  if (stats.total > 0 && waiting === stats.total) return "No request has a response yet.";
+  const soon = `${percent(within("hour", "day"), stats.total)} got a response within a day.`;
+  return waiting === 0 ? soon : `${soon} ${requestCount(waiting)} ${waiting === 1 ? "has" : "have"} no response yet.`;
 }
 
 export function ByAnswer({ stats }: { stats: Stats }) {
@@ -32,6 +30,6 @@ export function ByAnswer({ stats }: { stats: Stats }) {
     count: requests,
     detail: percent(requests, stats.total),
   }));
-  const columns = { name: "First answer", count: "Requests", detail: "Share" };
-  return <BarChart title="Time to first answer" note={answerSentence(stats)} columns={columns} rows={rows} total={stats.total} />;
+  const columns = { name: "First response", count: "Requests", detail: "Share" };
+  return <BarChart title="Time to first response" note={summary(stats)} columns={columns} rows={rows} total={stats.total} />;
 }

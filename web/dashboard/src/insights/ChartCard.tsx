@@ -2,8 +2,7 @@ import { type ReactNode, useId, useState } from "react";
 
 import { Button } from "../ui/Button";
 
-// A chart with its numbers: whoever cannot or does not want to read the picture turns it
-// into a table.
+// ChartCard shows a chart, or its numbers as a table.
 export function ChartCard({
   title,
   note,

@@ -15,9 +15,9 @@ import { type Search, whereOf } from "../inbox/search";
 import { usePageTitle } from "../shell/title";
 import { requestCount } from "./numbers";
 import { anyRequestQuery, statsQuery, topVotedQuery } from "./queries";
-import { type Days, daysFrom, inWords, presetDays, timesOf, usualPreset } from "./range";
+import { type Days, daysFrom, inWords, presetDays, timesOf, defaultPreset } from "./range";
 import { RangePicker } from "./RangePicker";
-import { leadOf } from "./lead";
+import { rankingOf } from "./ranking";
 import "./insights.css";
 
 export default function InsightsPage() {
@@ -39,7 +39,7 @@ export default function InsightsPage() {
       <div className="insights-controls">
         <RangePicker days={days} onChange={(next) => go(next, app)} />
         <Select
-          bare
+          hideLabel
           label="App"
           value={app ?? "all"}
           options={[{ id: "all", name: "All apps" }, ...(apps.data ?? []).map(({ id, name }) => ({ id, name }))]}
@@ -51,10 +51,10 @@ export default function InsightsPage() {
   );
 }
 
-// The usual range is not written into the address, so that a bookmark of it moves on.
+// searchOf leaves the default range out of the address, so that a bookmark moves with time.
 function searchOf(days: Days, app: string | undefined) {
-  const usual = presetDays(usualPreset);
-  return { ...(days.from === usual.from && days.to === usual.to ? {} : days), ...(app && { app }) };
+  const range = presetDays(defaultPreset);
+  return { ...(days.from === range.from && days.to === range.to ? {} : days), ...(app && { app }) };
 }
 
 function Numbers({ days, app, search }: { days: Days; app: string | undefined; search: Search }) {
@@ -68,9 +68,9 @@ function Numbers({ days, app, search }: { days: Days; app: string | undefined; s
   if (stats.data.total === 0) return <Nothing days={days} app={app} />;
   return (
     <div className={stale ? "charts charts-stale" : "charts"} aria-busy={stale}>
-      <Headline lead={leadOf(top.data.requests, stats.data.total)} search={search} />
+      <Headline ranking={rankingOf(top.data.requests, stats.data.total)} search={search} />
       <p className="insights-total">
-        <Link to="/" search={search}>{requestCount(stats.data.total)}</Link> came in, {inWords(days)}.
+        <Link to="/" search={search}>{requestCount(stats.data.total)}</Link> received, {inWords(days)}
       </p>
       <OverTime stats={stats.data} search={search} />
       <MostVoted requests={top.data.requests} search={search} />
@@ -92,15 +92,15 @@ function Nothing({ days, app }: { days: Days; app: string | undefined }) {
   if (!any.data) {
     return (
       <EmptyState icon={<InsightsIcon size={24} />} title="No requests yet">
-        <p>Here you will see what people want most. Connect an app, and its requests are counted as they come in.</p>
+        <p>Insights show what people want most. Install the widget of an app to receive requests.</p>
         <Link to="/apps" className="button button-primary">Go to apps</Link>
       </EmptyState>
     );
   }
   return (
     <EmptyState icon={<InsightsIcon size={24} />} title="No requests in this range">
-      <p>Nothing came in, {inWords(days)}. Look at a longer time.</p>
-      <Link to="/insights" search={searchOf(presetDays("365"), app)} className="button">12 months</Link>
+      <p>There are no requests from {inWords(days)}. Try a longer range.</p>
+      <Link to="/insights" search={searchOf(presetDays("365"), app)} className="button">Show 12 months</Link>
     </EmptyState>
   );
 }

@@ -12,9 +12,9 @@ const height = 200;
 const margin = { top: 8, right: 4, bottom: 24, left: 36 };
 const plotHeight = height - margin.top - margin.bottom;
 
-// Bars over time. One link lies over all of them and leads to the bar that is pointed at or
-// chosen by the arrow keys: a bar alone can be thinner than a finger, and ninety of them
-// would be ninety stops of the Tab key.
+// TimeChart shows bars over time. A single link covers all bars and opens the one under the
+// pointer, or the one that the arrow keys chose. A link for each bar would be too thin for a
+// finger, and would make up to ninety tab stops.
 export function TimeChart({ bins, search }: { bins: Bin[]; search: Search }) {
   const [box, width] = useWidth<HTMLDivElement>();
   const [chosen, setChosen] = useState<number | null>(null);
@@ -51,7 +51,7 @@ export function TimeChart({ bins, search }: { bins: Bin[]; search: Search }) {
         to="/"
         search={{ ...search, ...timesOf(current) }}
         className="time-link"
-        aria-label={`${binName(current)}: ${requestCount(current.requests)}, open in the inbox`}
+        aria-label={`${binName(current)}: ${requestCount(current.requests)}, open in inbox`}
         aria-describedby={help}
         onPointerMove={point}
         onPointerDown={point}
@@ -61,7 +61,7 @@ export function TimeChart({ bins, search }: { bins: Bin[]; search: Search }) {
         onKeyDown={move}
       />
       <span id={help} hidden>
-        The arrow keys move from bar to bar.
+        Use the arrow keys to move between bars.
       </span>
     </div>
   );
@@ -111,5 +111,5 @@ function Axes({ bins, step, plotWidth, chosen }: { bins: Bin[]; step: number; pl
 
 function summaryOf(bins: Bin[]): string {
   const most = bins.reduce((a, b) => (b.requests > a.requests ? b : a));
-  return most.requests === 0 ? "No requests" : `Most: ${requestCount(most.requests)}, ${binName(most)}`;
+  return most.requests === 0 ? "No requests" : `Peak: ${requestCount(most.requests)}, ${binName(most)}`;
 }

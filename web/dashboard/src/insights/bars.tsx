@@ -5,7 +5,7 @@ import { number } from "../ui/marks";
 import { ChartCard } from "./ChartCard";
 import type { Search } from "../inbox/search";
 
-// A row of a chart: how many, and where the inbox shows just these.
+// A Row is a bar of a chart. search is the filter with which the inbox shows the same requests.
 export interface Row {
   key: string;
   name: string;
@@ -18,15 +18,14 @@ export interface Row {
 interface Props {
   title: string;
   note?: string | undefined;
-  // The headings of the table; without detail the rows have none.
+  // The headings of the table.
   columns: { name: string; count: string; detail?: string };
   rows: Row[];
-  // The sum, where a request is in one row only.
+  // The sum, if each request is in one row only.
   total?: number;
   wide?: boolean;
 }
 
-// Bars below their names.
 export function BarChart(props: Props) {
   const { title, note, rows, wide } = props;
   const most = Math.max(1, ...rows.map((row) => row.count));

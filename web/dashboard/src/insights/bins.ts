@@ -1,13 +1,13 @@
 import { type Days, fullDay, inWords } from "./range";
 
-// One bar of the chart over time: a day, or up to seven when days would be too thin.
+// A Bin is a bar of the chart over time: a day, or a week if days would be too thin.
 export interface Bin extends Days {
   requests: number;
 }
 
 const mostDailyBars = 92;
 
-// Weeks begin on Monday; the first and the last may be cut off by the range.
+// Weeks start on Monday. The first and the last one can be shorter.
 export function binsOf(byDay: { day: string; requests: number }[]): Bin[] {
   if (byDay.length <= mostDailyBars) {
     return byDay.map(({ day, requests }) => ({ from: day, to: day, requests }));
@@ -32,7 +32,7 @@ export function areWeeks(bins: Bin[]): boolean {
   return bins.some((bin) => bin.to !== bin.from);
 }
 
-// Round values for the axis, from 0 to at least the greatest; never fractions of a request.
+// ticksUpTo returns round integers for the axis, from 0 to at least the greatest value.
 export function ticksUpTo(greatest: number, wanted = 4): number[] {
   const rough = Math.max(1, greatest / wanted);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -42,7 +42,7 @@ export function ticksUpTo(greatest: number, wanted = 4): number[] {
   return ticks;
 }
 
-// Which bars get a label below, so that labels keep a distance.
+// labelled returns the indices of the bars that get a label, so that labels do not overlap.
 export function labelled(bins: Bin[], width: number, labelWidth = 64): Set<number> {
   const most = Math.max(1, Math.floor(width / labelWidth));
   const every = Math.max(1, Math.ceil(bins.length / most));

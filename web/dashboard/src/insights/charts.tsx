@@ -10,7 +10,7 @@ import { TimeChart } from "./TimeChart";
 
 interface Props {
   stats: Stats;
-  // For which the inbox shows exactly the requests that are counted here.
+  // The filter with which the inbox shows the requests that are counted.
   search: Search;
 }
 
@@ -23,7 +23,7 @@ export function OverTime({ stats, search }: Props) {
     <ChartCard
       wide
       title={title}
-      note={weeks ? "By week, from Monday on, in UTC." : "By day, in UTC."}
+      note={weeks ? "By week, starting Monday (UTC)" : "By day (UTC)"}
       chart={<TimeChart bins={bins} search={search} />}
       table={<RowTable title={title} columns={{ name: weeks ? "Week" : "Day", count: "Requests" }} rows={rows} total={stats.total} />}
     />
@@ -45,7 +45,7 @@ export function ByStatus({ stats, search }: Props) {
 export function ByApp({ stats, search, apps }: Props & { apps: App[] }) {
   const rows: Row[] = stats.by_app.map(({ app_id, requests }) => ({
     key: app_id,
-    name: apps.find((app) => app.id === app_id)?.name ?? "New app",
+    name: apps.find((app) => app.id === app_id)?.name ?? "Unknown app",
     count: requests,
     detail: percent(requests, stats.total),
     search: { ...search, app: app_id },
@@ -68,11 +68,11 @@ export function TopTags({ stats, search }: Props) {
     return (
       <section className="card chart-card">
         <h2>{title}</h2>
-        <p className="quiet">None of these requests has a tag yet. Give tags in the inbox, and see here what most of them are about.</p>
+        <p className="quiet">No requests in this range have tags. Tag requests in the inbox to see common topics.</p>
       </section>
     );
   }
-  const note = stats.tags_exact ? undefined : "There are so many requests that only the newest of the range are counted here.";
+  const note = stats.tags_exact ? undefined : "Counts only the newest requests in this range.";
   return (
     <BarChart
       title={title}

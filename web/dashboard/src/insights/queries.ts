@@ -6,7 +6,7 @@ import type { Days } from "./range";
 
 export type Stats = Result<"requests-stats">;
 
-// What was decided a moment ago counts: each visit asks anew, and shows what is known until the answer is there.
+// Each visit reads the numbers again, and shows the previous ones until they arrive.
 const fresh = { staleTime: 0, placeholderData: keepPreviousData };
 
 export function statsQuery(days: Days, app: string | undefined) {
@@ -25,7 +25,7 @@ export function topVotedQuery(where: Where) {
   });
 }
 
-// Whether there is any request at all, whenever it came.
+// Whether there is any request at all.
 export const anyRequestQuery = queryOptions({
   queryKey: ["insights", "any"],
   queryFn: async ({ signal }) => (await call("requests-list", { limit: 1 }, signal)).total_count > 0,

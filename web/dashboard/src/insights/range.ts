@@ -1,10 +1,10 @@
-// A range of whole days of UTC, both included: the days by which the service counts.
+// A range of days in UTC, as the service counts them. It includes both ends.
 export interface Days {
   from: string;
   to: string;
 }
 
-// The service counts at most so many days at once.
+// The longest range that the service counts.
 const mostDays = 366;
 
 const dayLength = 86_400_000;
@@ -30,7 +30,7 @@ function countDays({ from, to }: Days): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / dayLength) + 1;
 }
 
-// The same as times, for the inbox's address and its filter: the end is not included.
+// timesOf returns the range as times, for the filter of the inbox. It excludes the end.
 export function timesOf({ from, to }: Days): { from: string; to: string } {
   return { from: `${from}T00:00:00Z`, to: `${plusDays(to, 1)}T00:00:00Z` };
 }
@@ -44,7 +44,7 @@ export const presets = [
 
 export type PresetID = (typeof presets)[number]["id"];
 
-export const usualPreset: PresetID = "30";
+export const defaultPreset: PresetID = "30";
 
 export function presetDays(id: PresetID, to = today()): Days {
   return { from: plusDays(to, 1 - Number(id)), to };
@@ -54,24 +54,24 @@ export function presetOf(days: Days): PresetID | null {
   return presets.find(({ id }) => presetDays(id).from === days.from && days.to === today())?.id ?? null;
 }
 
-// The days that the address asks for; the usual ones where it asks for what cannot be.
+// daysFrom returns the range in the address, or the default if it is not valid.
 export function daysFrom(search: { from?: string; to?: string }): Days {
   const to = isDay(search.to) ? search.to : today();
-  const from = isDay(search.from) ? search.from : presetDays(usualPreset, to).from;
-  return faultOf({ from, to }) ? presetDays(usualPreset) : { from, to };
+  const from = isDay(search.from) ? search.from : presetDays(defaultPreset, to).from;
+  return rangeError({ from, to }) ? presetDays(defaultPreset) : { from, to };
 }
 
-// What is wrong with days that somebody typed, as a sentence.
-export function faultOf(days: Days): string | null {
+// rangeError says what is wrong with a range.
+export function rangeError(days: Days): string | null {
   if (!isDay(days.from) || !isDay(days.to)) return "Enter both dates.";
   const n = countDays(days);
-  if (n < 1) return "The first day must not come after the last.";
-  if (n > mostDays) return `Choose at most ${mostDays} days.`;
+  if (n < 1) return "The start date must not be after the end date.";
+  if (n > mostDays) return `The range can have at most ${mostDays} days.`;
   return null;
 }
 
-const dayMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-const dayMonthYear = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+const dayMonth = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
+const dayMonthYear = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 export function shortDay(day: string): string {
   return dayMonth.format(Date.parse(day));

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
-// The element's width in pixels, as an SVG that is stretched would stretch its text as well.
+// useWidth returns the element's width in pixels. A stretched SVG would stretch its text as well.
 export function useWidth<E extends HTMLElement>(): [RefObject<E | null>, number] {
   const ref = useRef<E>(null);
   const [width, setWidth] = useState(0);

@@ -13,56 +13,58 @@ import { Narrow } from "./Narrow";
 import { useForm } from "./useForm";
 import { forgetLinkToken, useLinkToken } from "./useLinkToken";
 
-// JoinPage is where the links of invitations and of forgotten passwords lead. The token
-// stands behind #, which browsers send to nobody.
+// JoinPage opens from invitation and password reset links. The token is in the fragment,
+// which browsers do not send.
 export default function JoinPage() {
   usePageTitle("Join");
   const token = useLinkToken("join");
-  const known = useQuery({ queryKey: ["invite", token], queryFn: () => send("auth-check-invite", { token }), staleTime: Infinity });
-  if (known.data) return <JoinForm key={token} token={token} known={known.data} />;
-  if (known.error instanceof ApiError && !known.error.passing) {
+  const invite = useQuery({ queryKey: ["invite", token], queryFn: () => send("auth-check-invite", { token }), staleTime: Infinity });
+  if (invite.data) return <JoinForm key={token} token={token} invite={invite.data} />;
+  if (invite.error instanceof ApiError && !invite.error.temporary) {
     return (
       <Narrow
-        title="This link does not work any more"
-        lead="It was used before, or its time is over. Ask whoever sent it for a new one: an admin makes it on the page “Team”."
+        title="This link no longer works"
+        intro="It was already used or has expired. Ask an admin for a new one."
       >
         <Link to="/">Log in instead</Link>
       </Narrow>
     );
   }
   return (
-    <Narrow title="One moment">{known.error ? <Failure error={known.error} onRetry={() => void known.refetch()} /> : <Skeleton />}</Narrow>
+    <Narrow title="Checking your link">
+      {invite.error ? <Failure error={invite.error} onRetry={() => void invite.refetch()} /> : <Skeleton />}
+    </Narrow>
   );
 }
 
-function JoinForm({ token, known }: { token: string; known: Result<"auth-check-invite"> }) {
+function JoinForm({ token, invite }: { token: string; invite: Result<"auth-check-invite"> }) {
   const navigate = useNavigate();
   const now = usePhase();
-  const other = "me" in now && now.me.user.email !== known.email ? now.me.user : undefined;
+  const other = "me" in now && now.me.user.email !== invite.email ? now.me.user : undefined;
   useEffect(() => {
-    if (now.phase === "starting") start().catch(() => undefined); // who is logged in is good to know, and no more
+    if (now.phase === "starting") start().catch(() => undefined); // only for the warning below
   }, []);
-  const [name, setName] = useState(known.name);
+  const [name, setName] = useState(invite.name);
   const [password, setPassword] = useState("");
   const form = useForm(["name", "password"], async () => {
-    await join({ token, password, ...(known.invited && { name }) });
+    await join({ token, password, ...(invite.invited && { name }) });
     forgetLinkToken("join");
     await navigate({ to: "/", replace: true });
-  }, { password, ...(known.invited && { name }) });
+  }, { password, ...(invite.invited && { name }) });
   return (
     <Narrow
-      title={known.invited ? `Join ${known.account_name}` : "Set a new password"}
-      lead={known.invited ? "Choose a password, and you are in." : "All your sessions end, and you are logged in here."}
+      title={invite.invited ? `Join ${invite.account_name}` : "Set a new password"}
+      intro={invite.invited ? "Choose a password to join the team." : "This ends all your sessions and logs you in here."}
     >
       <form className="form" onSubmit={form.onSubmit}>
         {other && (
           <p className="form-error">
-            You are logged in here as {other.name}. This link is for {known.name}: it works once, and in this browser it logs you out.
+            You are logged in as {other.name}, but this link is for {invite.name}. If you continue, {other.name} will be logged out.
           </p>
         )}
         <FormError error={form.error} />
-        <Field label="E-mail" type="email" name="email" autoComplete="username" value={known.email} isReadOnly />
-        {known.invited && (
+        <Field label="E-mail" type="email" name="email" autoComplete="username" value={invite.email} isReadOnly />
+        {invite.invited && (
           <Field
             label="Your name"
             name="name"
@@ -81,12 +83,12 @@ function JoinForm({ token, known }: { token: string; known: Result<"auth-check-i
           value={password}
           onChange={setPassword}
           error={form.errorOf("password")}
-          hint="At least ten characters."
+          hint="At least 10 characters."
           isRequired
           autoFocus
         />
         <Button type="submit" kind="primary" isPending={form.sending}>
-          {known.invited ? "Join" : "Set the password"}
+          {invite.invited ? "Join" : "Set password"}
         </Button>
       </form>
     </Narrow>

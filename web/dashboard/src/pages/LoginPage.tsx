@@ -19,16 +19,16 @@ export function LoginPage() {
   return (
     <Narrow title="Log in">
       <LoginForm />
-      <p className="quiet small">Forgot the password? An admin of your team can make you a link to set a new one.</p>
+      <p className="quiet small">Forgot your password? Ask an admin for a password reset link.</p>
     </Narrow>
   );
 }
 
-// Over the page of somebody whose session has ended: what they were doing goes on below.
+// LoginDialog covers the page when the session has ended, so that nothing on it is lost.
 export function LoginDialog({ email }: { email: string }) {
   return (
-    <Dialog title="Log in again" isOpen stays onClose={() => undefined}>
-      <p className="quiet">Your session has ended. Nothing on this page is lost: log in, and it goes on.</p>
+    <Dialog title="Log in again" isOpen required onClose={() => undefined}>
+      <p className="quiet">Your session has ended. Log in to continue. Nothing on this page is lost.</p>
       <LoginForm email={email} />
     </Dialog>
   );
@@ -69,7 +69,7 @@ function LoginForm({ email: known = "" }: { email?: string }) {
       </Button>
       {known !== "" && (
         <Button kind="quiet" onPress={() => void logOut()}>
-          Log in as somebody else
+          Log in as someone else
         </Button>
       )}
     </form>

@@ -2,16 +2,16 @@ import type { ReactNode } from "react";
 
 import "./narrow.css";
 
-// The frame of pages before the login.
-export function Narrow({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+// Narrow is the frame of pages that need no login.
+export function Narrow({ title, intro, children }: { title: string; intro?: ReactNode; children: ReactNode }) {
   return (
     <main className="narrow">
       <div className="narrow-page">
         <p className="narrow-brand">Gatherkit</p>
         <h1>{title}</h1>
-        {lead && <p className="quiet">{lead}</p>}
+        {intro && <p className="quiet">{intro}</p>}
         {!window.isSecureContext && (
-          <p className="form-error">This page came by plain http, so your browser will not keep you logged in. Open Gatherkit by https.</p>
+          <p className="form-error">This page uses HTTP, so your browser will not keep you logged in. Open Gatherkit over HTTPS.</p>
         )}
         {children}
       </div>

@@ -7,22 +7,23 @@ import { Failure } from "../ui/states";
 import { Narrow } from "./Narrow";
 
 export function NotFound() {
-  usePageTitle("Not found");
+  usePageTitle("Page not found");
   return (
-    <Narrow title="There is no such page" lead="The address may be mistyped, or the page may have moved.">
-      <Link to="/">Go to the inbox</Link>
+    <Narrow title="Page not found" intro="Check the address. The page may have moved.">
+      <Link to="/">Go to inbox</Link>
     </Narrow>
   );
 }
 
-// Something on the page is broken, or a part of it could not be fetched: that is not asked
-// for again before the page is loaded anew, which waits until Gatherkit can be reached.
+// BrokenPage replaces a page that failed, or whose script could not be loaded. Browsers do not
+// fetch a failed script again, so a retry reloads the whole page once Gatherkit answers.
 export function BrokenPage({ error }: ErrorComponentProps) {
-  const [away, setAway] = useState(!navigator.onLine);
-  const again = () => void fetch(location.href).then((answer) => (answer.ok ? location.reload() : setAway(true)), () => setAway(true));
+  const [offline, setOffline] = useState(!navigator.onLine);
+  const retry = () =>
+    void fetch(location.href).then((answer) => (answer.ok ? location.reload() : setOffline(true)), () => setOffline(true));
   useEffect(() => {
-    addEventListener("online", again);
-    return () => removeEventListener("online", again);
+    addEventListener("online", retry);
+    return () => removeEventListener("online", retry);
   }, []);
-  return <Failure alone error={away ? unreachable() : error instanceof Error ? error : new Error(String(error))} onRetry={again} />;
+  return <Failure alone error={offline ? unreachable() : error instanceof Error ? error : new Error(String(error))} onRetry={retry} />;
 }

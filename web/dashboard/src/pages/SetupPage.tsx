@@ -12,7 +12,7 @@ import { Narrow } from "./Narrow";
 import { useForm } from "./useForm";
 import { forgetLinkToken, useLinkToken } from "./useLinkToken";
 
-// SetupPage makes the first user. The token stands behind #, which browsers send to nobody.
+// SetupPage creates the first user. The token is in the fragment, which browsers do not send.
 export function SetupPage() {
   usePageTitle("Welcome");
   const navigate = useNavigate();
@@ -29,27 +29,27 @@ export function SetupPage() {
   const status = useQuery({ queryKey: ["setup-status"], queryFn: () => send("setup-status", {}) });
   if (status.data?.set_up && !form.sending) {
     return (
-      <Narrow title="All is set up" lead="This link has done its work: the first account and its owner are there.">
-        <Link to="/" className="button button-primary">Go to the inbox</Link>
-        <p className="quiet small">You belong to the team and have no password yet? Ask an admin for an invitation.</p>
+      <Narrow title="Already set up" intro="This link works only once. The account and its owner already exist.">
+        <Link to="/" className="button button-primary">Go to inbox</Link>
+        <p className="quiet small">No password yet? Ask an admin for an invitation.</p>
       </Narrow>
     );
   }
   if (!token) {
     return (
-      <Narrow title="Welcome" lead="Open the link that Gatherkit printed when it started: it holds the key to the first account.">
+      <Narrow title="Welcome" intro="To create your account, open the link that Gatherkit printed when it started.">
         <p className="quiet small">
-          It stands in the terminal, or in the service’s journal. A restart prints a new one, as long as there is no user.
+          The link is in the terminal or in the service’s log. A restart prints a new one.
         </p>
       </Narrow>
     );
   }
   return (
-    <Narrow title="Welcome" lead="You are the first here, so you become the owner. This takes half a minute.">
+    <Narrow title="Welcome" intro="You are the first user, so you become the owner.">
       <form className="form" onSubmit={form.onSubmit}>
         <FormError error={form.error} />
         <Field
-          label="Your company or project"
+          label="Company or project"
           name="organization"
           autoComplete="organization"
           value={account}
@@ -67,7 +67,7 @@ export function SetupPage() {
           value={email}
           onChange={setEmail}
           error={form.errorOf("email")}
-          hint="To log in with. Nothing is sent to it."
+          hint="You log in with it. Gatherkit sends no e-mail."
           isRequired
         />
         <Field
@@ -78,11 +78,11 @@ export function SetupPage() {
           value={password}
           onChange={setPassword}
           error={form.errorOf("password")}
-          hint="At least ten characters."
+          hint="At least 10 characters."
           isRequired
         />
         <Button type="submit" kind="primary" isPending={form.sending}>
-          Create the account
+          Create account
         </Button>
       </form>
     </Narrow>

@@ -3,8 +3,8 @@ import { useState, type FormEvent } from "react";
 import { ApiError } from "../api/call";
 import { message } from "../ui/states";
 
-// useForm sends a form once at a time, and tells a fault of a field from one of the whole.
-// required are the values without which nothing is sent, by their fields' names.
+// useForm sends a form once at a time, and separates the errors of its fields from other
+// errors. required has the values of the required fields by name.
 export function useForm(fields: string[], send: () => Promise<unknown>, required: Record<string, string> = {}) {
   const [sending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -12,9 +12,8 @@ export function useForm(fields: string[], send: () => Promise<unknown>, required
   const field = error instanceof ApiError && error.field !== undefined && fields.includes(error.field) ? error.field : undefined;
   return {
     sending,
-    // What is wrong with the field of this name.
     errorOf(name: string): string | undefined {
-      if (missing.includes(name) && !required[name]?.trim()) return "Please fill this in.";
+      if (missing.includes(name) && !required[name]?.trim()) return "This field is required.";
       return field === name ? message(error) : undefined;
     },
     error: error && !field ? message(error) : undefined,

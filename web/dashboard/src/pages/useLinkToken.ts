@@ -2,26 +2,26 @@ import { useEffect, useState } from "react";
 
 type Page = "join" | "setup";
 
-const kept = (page: Page) => `link-${page}`;
+const storageKey = (page: Page) => `link-${page}`;
 
-// useLinkToken returns the token behind # in the link to a page. The token leaves the address
-// at once: nobody finds it in the address bar, in the history or in a screenshot. It stays in
-// the tab, so that the page can be reloaded, until forgetLinkToken.
+// useLinkToken returns the token in the fragment of a link. It removes the token from the
+// address at once, so that it is not in the history or in a screenshot. The tab keeps it for
+// reloads until forgetLinkToken.
 export function useLinkToken(page: Page): string {
-  const [token, setToken] = useState(() => location.hash.slice(1) || sessionStorage.getItem(kept(page)) || "");
+  const [token, setToken] = useState(() => location.hash.slice(1) || sessionStorage.getItem(storageKey(page)) || "");
   useEffect(() => {
     const read = () => {
       const fresh = location.hash.slice(1);
       if (!fresh) return;
-      sessionStorage.setItem(kept(page), fresh);
+      sessionStorage.setItem(storageKey(page), fresh);
       history.replaceState(history.state, "", location.pathname + location.search);
       setToken(fresh);
     };
     read();
-    addEventListener("hashchange", read); // another link to the same page loads nothing
+    addEventListener("hashchange", read); // opening another such link does not reload the page
     return () => removeEventListener("hashchange", read);
   }, [page]);
   return token;
 }
 
-export const forgetLinkToken = (page: Page) => sessionStorage.removeItem(kept(page));
+export const forgetLinkToken = (page: Page) => sessionStorage.removeItem(storageKey(page));

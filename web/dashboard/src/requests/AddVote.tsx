@@ -8,7 +8,7 @@ import type { Person } from "./details";
 
 export function AddVote({ isOpen, onClose, onAdd }: { isOpen: boolean; onClose(): void; onAdd(person: Person): Promise<void> }) {
   return (
-    <Dialog title="Add a vote" isOpen={isOpen} onClose={onClose}>
+    <Dialog title="Add vote" isOpen={isOpen} onClose={onClose}>
       <VoteForm onClose={onClose} onAdd={onAdd} />
     </Dialog>
   );
@@ -23,14 +23,14 @@ function VoteForm({ onClose, onAdd }: { onClose(): void; onAdd(person: Person): 
   });
   return (
     <form className="stack" onSubmit={form.onSubmit}>
-      <p className="quiet">For somebody who asked for it elsewhere, in a mail or a call. Each person counts once.</p>
+      <p className="quiet">For someone who asked for this elsewhere, such as in an e-mail or a call. Each person counts once.</p>
       <Field label="E-mail" value={email} onChange={setEmail} inputMode="email" maxLength={254} autoFocus error={form.errorOf("email")} />
       <Field
         label="Name"
         value={name}
         onChange={setName}
         maxLength={200}
-        hint="Enough where the e-mail is not known."
+        hint="If you do not know the e-mail, a name is enough."
         error={form.errorOf("name")}
       />
       {form.error && (
@@ -40,7 +40,7 @@ function VoteForm({ onClose, onAdd }: { onClose(): void; onAdd(person: Person): 
       )}
       <div className="dialog-actions">
         <Button onPress={onClose}>Cancel</Button>
-        <Button kind="primary" type="submit" isPending={form.sending}>Add the vote</Button>
+        <Button kind="primary" type="submit" isPending={form.sending}>Add vote</Button>
       </div>
     </form>
   );

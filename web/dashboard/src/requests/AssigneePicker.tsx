@@ -36,11 +36,11 @@ export function AssigneePicker({ target, close }: PickerProps) {
     },
     {
       id: "none",
-      text: "Nobody",
+      text: "Unassigned",
       content: (
         <span className="picker-person quiet">
           <Avatar name="" />
-          Nobody
+          Unassigned
         </span>
       ),
     },
@@ -64,7 +64,7 @@ export function AssigneePicker({ target, close }: PickerProps) {
       choices={choices}
       chosen={now ? [now] : []}
       onChoose={choose}
-      empty={users.error ? users.error.message : "Nobody here is called that."}
+      empty={users.error ? users.error.message : "No matching people"}
     />
   );
 }

@@ -6,10 +6,10 @@ import { webAddress } from "./safe";
 import { Section } from "./Section";
 
 const kinds: Record<Attachment["content_type"], string> = {
-  "image/png": "PNG picture",
-  "image/jpeg": "JPEG picture",
-  "image/gif": "GIF picture",
-  "image/webp": "WebP picture",
+  "image/png": "PNG image",
+  "image/jpeg": "JPEG image",
+  "image/gif": "GIF image",
+  "image/webp": "WebP image",
   "application/pdf": "PDF",
   "text/plain": "Text",
 };

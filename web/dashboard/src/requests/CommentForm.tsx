@@ -11,7 +11,7 @@ type Changed = (more: number) => Promise<void>;
 
 export function CommentForm({ request_id, onChanged }: { request_id: string; onChanged: Changed }) {
   const [body, setBody] = useDraft("comment." + request_id);
-  const [open, setOpen] = useState(false); // whether it is to be public: never so by itself
+  const [open, setOpen] = useState(false); // whether it is public; each comment starts as internal
   return (
     <CommentFields
       body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment"
@@ -32,7 +32,7 @@ interface Fields {
   open: boolean;
   onOpen(open: boolean): void;
   send(): Promise<void>;
-  saved?: string; // what the comment says, when it is there already
+  saved?: string; // the text of an existing comment
   onCancel?(): void;
 }
 
@@ -57,7 +57,7 @@ export function CommentFields({ label, body, onBody, open, onOpen, send, saved, 
   function keys(event: KeyboardEvent) {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void submit(event);
     if (event.key === "Escape" && onCancel) {
-      event.stopPropagation(); // or it would close the request
+      event.stopPropagation(); // otherwise it closes the request
       if (body === saved) onCancel();
     }
   }
@@ -66,14 +66,14 @@ export function CommentFields({ label, body, onBody, open, onOpen, send, saved, 
     <form className="comment-form" data-public={open || undefined} onSubmit={(event) => void submit(event)} onKeyDown={keys}>
       <Field
         label={label}
-        bare
+        hideLabel
         rows={2}
         value={body}
         onChange={onBody}
         isReadOnly={sending}
         maxLength={10_000}
         autoFocus={!!onCancel}
-        placeholder={open ? "Write a public comment…" : "Write a comment for your team…"}
+        placeholder={open ? "Write a public comment…" : "Write an internal comment…"}
         error={error === undefined ? undefined : message(error)}
       />
       <div className="row">

@@ -17,7 +17,7 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
   const [draft, setDraft] = useState<{ body: string; open: boolean }>();
   const [asking, setAsking] = useState(false);
   const own = comment.author.id === user.id;
-  const name = comment.author.name ?? "A former user";
+  const name = comment.author.name ?? "Former member";
 
   return (
     <li className="comment" tabIndex={-1} data-public={comment.visibility === "public" || undefined}>
@@ -48,7 +48,7 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
               small
               kind="quiet"
               icon
-              aria-label={own ? "Delete your comment" : `Delete the comment of ${name}`}
+              aria-label={own ? "Delete your comment" : `Delete comment by ${name}`}
               onPress={() => setAsking(true)}
             >
               <TrashIcon size={16} />
@@ -96,8 +96,8 @@ function DeleteDialog({ comment, isOpen, onClose, onChanged }: Omit<Props, "edit
     }
   }
   return (
-    <Dialog title="Delete the comment?" isOpen={isOpen} onClose={onClose}>
-      <p className="quiet">It cannot be brought back, though the history keeps what it said.</p>
+    <Dialog title="Delete comment?" isOpen={isOpen} onClose={onClose}>
+      <p className="quiet">This cannot be undone. The history keeps the text of the comment.</p>
       {error !== undefined && <p className="field-error" role="alert">{message(error)}</p>}
       <div className="dialog-actions">
         <Button onPress={onClose} autoFocus>Cancel</Button>

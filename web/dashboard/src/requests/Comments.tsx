@@ -16,7 +16,7 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
   const all = comments.data?.pages.flatMap((page) => page.comments) ?? [];
   const total = comments.data?.pages.at(-1)?.total_count;
 
-  // changed reads the comments again, of which there are so many more now.
+  // changed reads the comments again after some were added or deleted.
   async function changed(more: number) {
     const now = client.getQueryData(requestQuery(request.id).queryKey);
     if (now && more) {
@@ -26,7 +26,7 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
     }
     void client.invalidateQueries({ queryKey: ["requests", "history", request.id] });
     await client.invalidateQueries({ queryKey: ["requests", "comments", request.id] });
-    if (more < 0) list.current?.focus(); // the button that had it is gone
+    if (more < 0) list.current?.focus(); // the focused button is gone
     if (more > 0 && comments.hasNextPage) await comments.fetchNextPage();
   }
 
@@ -36,8 +36,8 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
       <ul className="comments" ref={list} tabIndex={-1} aria-label="Comments">
         {all.map((comment) => <CommentItem key={comment.id} comment={comment} editable={editable} onChanged={changed} />)}
       </ul>
-      <More query={comments}>Show later comments</More>
-      {comments.data && all.length === 0 && !editable && <p className="quiet small">Nobody has commented.</p>}
+      <More query={comments}>Show newer comments</More>
+      {comments.data && all.length === 0 && !editable && <p className="quiet small">No comments yet</p>}
       {editable && <CommentForm request_id={request.id} onChanged={changed} />}
     </Section>
   );

@@ -6,9 +6,9 @@ import { useChanges } from "./changes";
 import type { PickerProps } from "./picker";
 import { shared } from "./target";
 
-// The browser's own date field: it speaks the person's language and has a calendar.
+// EtaPicker uses the date field of the browser, which has a calendar in the user's language.
 export function EtaPicker({ target, close }: PickerProps) {
-  const now = shared(target, (request) => request.eta); // null: none has one, undefined: they differ
+  const now = shared(target, (request) => request.eta); // null: they have none; undefined: they differ
   const [date, setDate] = useState(now ?? "");
   const { update } = useChanges();
 
@@ -25,7 +25,7 @@ export function EtaPicker({ target, close }: PickerProps) {
   return (
     <form className="picker-form" onSubmit={submit}>
       <TextField type="date" value={date} onChange={setDate} autoFocus className="picker-field">
-        <Label>Expected on</Label>
+        <Label>ETA</Label>
         <Input className="picker-input" min="2000-01-01" max="9999-12-31" />
       </TextField>
       <div className="picker-foot">

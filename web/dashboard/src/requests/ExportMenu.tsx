@@ -6,13 +6,13 @@ import type { Where } from "../api/types";
 import { Menu, MenuItem } from "../ui/Menu";
 import { notifyError } from "../ui/notices";
 
-// Downloads the requests that a filter matches.
+// ExportMenu downloads the requests that match a filter.
 export function ExportMenu({ where, button }: { where: Where; button: ReactElement }) {
   return (
     <Menu label="Export" button={button}>
       <MenuItem onAction={() => void download(where, "csv")} textValue="Export CSV">
         <span className="menu-text">
-          Export CSV<small>A table for spreadsheets</small>
+          Export CSV<small>For spreadsheets</small>
         </span>
       </MenuItem>
       <MenuItem onAction={() => void download(where, "jsonl")} textValue="Export JSON Lines">
@@ -26,9 +26,9 @@ export function ExportMenu({ where, button }: { where: Where; button: ReactEleme
 
 async function download(where: Where, format: Params<"requests-export">["format"]): Promise<void> {
   try {
-    // Some spreadsheets take a CSV for UTF-8 only when it begins with a byte order mark.
+    // Some spreadsheets recognise UTF-8 only by a byte order mark.
     const { url } = await call("requests-export", { ...where, format, ...(format === "csv" && { bom: true }) });
-    location.assign(absolute(url)); // a file, so that the page stays
+    location.assign(absolute(url)); // a download, so the page stays open
   } catch (error) {
     notifyError(error);
   }

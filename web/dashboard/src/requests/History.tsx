@@ -28,10 +28,10 @@ export function History({ id }: { id: string }) {
       </ol>
       {hides ? (
         <Button small kind="quiet" onPress={() => setAll(true)}>
-          Show earlier changes
+          Show older changes
         </Button>
       ) : (
-        <More query={history}>Show earlier changes</More>
+        <More query={history}>Show older changes</More>
       )}
     </Section>
   );

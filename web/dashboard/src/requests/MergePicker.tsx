@@ -6,7 +6,7 @@ import { Button } from "../ui/Button";
 import { VoteIcon } from "../ui/icons";
 import { count, number, StatusMark } from "../ui/marks";
 import { notifyError } from "../ui/notices";
-import { useSettled } from "../ui/useSettled";
+import { useDebounced } from "../ui/useDebounced";
 import { useChanges } from "./changes";
 import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
@@ -30,28 +30,28 @@ export function MergePicker({ target, close }: PickerProps) {
 
 function whyNot(requests: Row[]): string | undefined {
   const [first] = requests;
-  if (!first) return "All that match a filter cannot be merged at once. Select those that say the same.";
+  if (!first) return "You cannot merge all requests that match a filter. Select the duplicates instead.";
   if (requests.some((request) => request.app_id !== first.app_id)) {
-    return "These requests are of different apps. Only requests of the same app can be merged.";
+    return "These requests belong to different apps. You can only merge requests of the same app.";
   }
   if (requests.every((request) => request.merged_into_id)) {
     return requests.length === 1
-      ? "This request is merged into another one already. Take it out of that one first."
-      : "These requests are merged already. Take them out first.";
+      ? "This request is already merged. Unmerge it first."
+      : "These requests are already merged. Unmerge them first.";
   }
   return undefined;
 }
 
-// One request goes into a similar one, or into one that is searched for. Of several, one
-// stays and the others go into it, unless another one is searched for.
+// Chooser merges a single request into a similar one or into a search result. It merges several
+// requests into one of them or into a search result.
 function Chooser({ requests, first, close }: { requests: Row[]; first: Row; close(): void }) {
   const [words, setWords] = useState("");
-  const settled = useSettled(words.trim());
+  const debounced = useDebounced(words.trim());
   const { merge } = useChanges();
   const client = useQueryClient();
   const several = requests.length > 1;
   const similar = useQuery({ ...similarQuery(first.id), enabled: !several });
-  const searched = useQuery({ ...searchQuery(first.app_id, settled), enabled: settled !== "", placeholderData: keepPreviousData });
+  const searched = useQuery({ ...searchQuery(first.app_id, debounced), enabled: debounced !== "", placeholderData: keepPreviousData });
 
   const selected = [...requests].sort((a, b) => b.votes - a.votes);
   const proposed: Found[] = several ? selected : (similar.data ?? []);
@@ -65,17 +65,17 @@ function Chooser({ requests, first, close }: { requests: Row[]; first: Row; clos
       const into = requests.find((request) => request.id === id) ?? (await client.fetchQuery(requestQuery(id)));
       await merge(requests.map((request) => request.id).filter((one) => one !== id), into);
     } catch (error) {
-      notifyError(error, "The requests were not merged.");
+      notifyError(error, "Could not merge the requests.");
     }
   }
 
-  const label = several ? "Which one stays? The others are merged into it" : "Merge into";
+  const label = several ? "Choose the request to keep" : "Merge into";
   const choices: Choice[] = found.map((hit) => ({
     id: hit.id,
     text: `${hit.title}, ${statusNames[hit.status]}, ${count(hit.votes, "vote")}`,
     content: (
       <span className="picker-request">
-        <StatusMark status={hit.status} bare />
+        <StatusMark status={hit.status} dotOnly />
         <span className="picker-title">{hit.title}</span>
         <span className="picker-votes quiet number">
           <VoteIcon size={14} />
@@ -87,11 +87,11 @@ function Chooser({ requests, first, close }: { requests: Row[]; first: Row; clos
   return (
     <>
       <p className="picker-caption" aria-hidden="true">
-        {several ? "Which one stays? The others are merged into it." : words.trim() ? "Merge into…" : "Similar requests"}
+        {several ? "Choose the request to keep. The others merge into it." : words.trim() ? "Merge into…" : "Similar requests"}
       </p>
       <PickList
         label={label}
-        placeholder="Search by words…"
+        placeholder="Search requests…"
         words={words}
         onWords={setWords}
         maxLength={200}
@@ -102,12 +102,12 @@ function Chooser({ requests, first, close }: { requests: Row[]; first: Row; clos
         onChoose={(id) => void choose(id)}
         empty={
           asked.isLoading
-            ? "Looking…"
+            ? "Searching…"
             : asked.error
               ? asked.error.message
               : words.trim()
-                ? "Nothing has all of these words."
-                : "Nothing similar was found. Type to search."
+                ? "No matching requests"
+                : "No similar requests. Type to search."
         }
       />
     </>

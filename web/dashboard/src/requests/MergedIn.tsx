@@ -7,20 +7,19 @@ import { mergedQuery } from "./details";
 import { RequestLine } from "./RequestLine";
 import { Section } from "./Section";
 
-// What is merged into this request.
 export function MergedIn({ id }: { id: string }) {
   const member = useSession().can("member");
   const { unmerge } = useChanges();
   const { data: merged = [] } = useQuery(mergedQuery(id));
   if (merged.length === 0) return null;
   return (
-    <Section title="Merged into this one" count={merged.length}>
+    <Section title="Merged requests" count={merged.length}>
       <ul className="lines">
         {merged.map((request) => (
           <RequestLine key={request.id} request={request}>
             {member && (
-              <Button small kind="quiet" aria-label={`Take out ${request.title}`} onPress={() => void unmerge(request)}>
-                Take out
+              <Button small kind="quiet" aria-label={`Unmerge ${request.title}`} onPress={() => void unmerge(request)}>
+                Unmerge
               </Button>
             )}
           </RequestLine>

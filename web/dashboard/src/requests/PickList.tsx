@@ -5,9 +5,9 @@ import { CheckIcon } from "../ui/icons";
 
 export type Choice = {
   id: string;
-  text: string; // what a screen reader says of it
+  text: string; // for screen readers
   content: ReactNode;
-  part?: boolean; // true of some of the requests only
+  part?: boolean; // whether it applies to some of the requests only
 };
 
 type Props = {
@@ -19,13 +19,13 @@ type Props = {
   choices: Choice[];
   chosen: string[];
   multiple?: boolean;
-  numbers?: boolean; // the keys 1 to 9 choose, as long as nothing is typed
+  numbers?: boolean; // whether the keys 1 to 9 choose while nothing is typed
   loading?: boolean;
   onChoose(id: string): void;
   empty: ReactNode;
 };
 
-// PickList is a field above a list: typing narrows the list, arrows move in it, Enter chooses.
+// PickList is a list with a field that filters it. Arrow keys move, and Enter chooses.
 export function PickList(props: Props) {
   const { choices, chosen, onChoose } = props;
 
@@ -39,7 +39,7 @@ export function PickList(props: Props) {
     if (!props.numbers || props.words || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
     const choice = choices[Number(event.key) - 1];
     if (!choice && !props.loading) return;
-    event.preventDefault(); // also while the choices are still to come: it is no word to look for
+    event.preventDefault(); // also while the choices load, so that the field does not get the digit
     event.stopPropagation();
     if (choice) onChoose(choice.id);
   }
@@ -70,7 +70,7 @@ export function PickList(props: Props) {
                     </span>
                   )}
                   <span className="picker-content">{choice.content}</span>
-                  {choice.part && <span className="visually-hidden">, on some of the requests</span>}
+                  {choice.part && <span className="visually-hidden">, on some requests</span>}
                   {!props.multiple && isSelected && <CheckIcon size={16} />}
                   {props.numbers && !props.words && choices.indexOf(choice) < 9 && (
                     <kbd className="picker-number" aria-hidden="true">

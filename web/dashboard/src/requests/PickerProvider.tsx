@@ -31,7 +31,7 @@ export function PickerProvider({ children }: { children: ReactNode }) {
   const show = useCallback<ShowPicker>(
     (kind, target) => {
       if (!member) return;
-      // One picker can lead to the next; the focus goes back to where the first was opened.
+      // A picker can open another one. The focus returns to the element that opened the first.
       const focused = document.activeElement as HTMLElement | null;
       if (!focused?.closest(".picker")) returnTo.current = focused;
       setOpened({ kind, target, anchor: returnTo.current?.closest("[data-picker]") ?? null });
@@ -79,7 +79,7 @@ function PickerOverlay({ opened, close, atClose }: Omit<PickerProps, "target"> &
     );
   }
   return (
-    <ModalOverlay isOpen isDismissable onOpenChange={onOpenChange} className="picker-veil">
+    <ModalOverlay isOpen isDismissable onOpenChange={onOpenChange} className="picker-overlay">
       <Modal className="picker">{dialog}</Modal>
     </ModalOverlay>
   );

@@ -8,10 +8,10 @@ import { Avatar, day, number, StatusMark, TagMark, Time } from "../ui/marks";
 import { usePicker, type PickerKind } from "./picker";
 
 const sources: Record<FeatureRequest["source"], string> = {
-  widget: "by the widget",
-  dashboard: "in the dashboard",
-  api: "by the API",
-  import: "by an import",
+  widget: "via widget",
+  dashboard: "via dashboard",
+  api: "via API",
+  import: "via import",
 };
 
 export function Properties({ request, editable }: { request: FeatureRequest; editable: boolean }) {
@@ -43,10 +43,10 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
         request.assignee_id ? (
           <>
             <Avatar name={assignee?.name ?? ""} />
-            {assignee?.name ?? (users.isPending ? "…" : "A former user")}
+            {assignee?.name ?? (users.isPending ? "…" : "Former member")}
           </>
         ) : (
-          <span className="quiet">Nobody</span>
+          <span className="quiet">Unassigned</span>
         ),
       )}
       {property("eta", "ETA", request.eta ? <span className="number">{day(request.eta)}</span> : <span className="quiet">None</span>)}

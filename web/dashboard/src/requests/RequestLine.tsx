@@ -5,11 +5,11 @@ import { StatusMark, count, number } from "../ui/marks";
 import { VoteIcon } from "../ui/icons";
 import type { Row } from "./rows";
 
-// Another request, in one line that opens it.
+// RequestLine links to another request.
 export function RequestLine({ request, children }: { request: Pick<Row, "id" | "title" | "status" | "votes">; children?: ReactNode }) {
   return (
     <li className="line">
-      <StatusMark status={request.status} bare />
+      <StatusMark status={request.status} dotOnly />
       <Link to="/" search={(search) => ({ ...search, request: request.id })} className="line-title">
         {request.title}
       </Link>

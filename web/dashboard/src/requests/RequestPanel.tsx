@@ -18,7 +18,7 @@ import { boxQuery } from "./details";
 import { History } from "./History";
 import { useKeptFocus } from "./keptFocus";
 import { MergedIn } from "./MergedIn";
-import { Origin } from "./Origin";
+import { Submitter } from "./Submitter";
 import { Properties } from "./Properties";
 import { RequestText } from "./RequestText";
 import { requestQuery } from "./rows";
@@ -26,7 +26,7 @@ import { Similar } from "./Similar";
 import { Voters } from "./Voters";
 import "./panel.css";
 
-// How often an open request is read again, to show what colleagues do to it.
+// How often an open request is read again, to show changes of others.
 const every = 15_000;
 
 export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
@@ -42,7 +42,7 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
   const request = gone ? binned.data : live.data;
   const box = gone ? "bin" : inQuarantineList && held.data !== null ? "quarantine" : "live";
 
-  // Who opens a request by a key reads on from its heading.
+  // A request that was opened by a key gets the focus at its heading.
   useEffect(() => {
     if (!request || !byKeyboard.current) return;
     byKeyboard.current = false;
@@ -64,20 +64,20 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
         {request ? (
           <Page request={request} box={box} heading={heading} />
         ) : mistyped || (gone && binned.isSuccess) ? (
-          <EmptyState title="This request is not here">
+          <EmptyState title="Request not found">
             <p className="quiet">
               {mistyped
-                ? "The link is not complete."
-                : "It may have been in the bin for more than 30 days, or belong to an app that was deleted."}
+                ? "The link is incomplete."
+                : "It may have been deleted more than 30 days ago, or its app was deleted."}
             </p>
-            <Button onPress={onClose}>Back to the list</Button>
+            <Button onPress={onClose}>Back to list</Button>
           </EmptyState>
         ) : live.error && !gone ? (
           <Failure error={live.error} onRetry={() => void live.refetch()} />
         ) : binned.error ? (
           <Failure error={binned.error} onRetry={() => void binned.refetch()} />
         ) : (
-          <div className="request-page"><Skeleton lines={8} label="Loading the request" /></div>
+          <div className="request-page"><Skeleton lines={8} label="Loading request" /></div>
         )}
       </div>
     </section>
@@ -104,7 +104,7 @@ function Page({ request, box, heading }: { request: FeatureRequest; box: Box; he
           <MergedIn id={request.id} />
         </>
       )}
-      <Origin request={request} />
+      <Submitter request={request} />
       {box !== "bin" && <History id={request.id} />}
     </article>
   );
@@ -118,13 +118,13 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
     <div className="request-bar">
       <span className="request-back"><Button kind="quiet" small onPress={onClose}><BackIcon />Back</Button></span>
       <span className="request-bar-gap" />
-      <CopyButton text={absolute(href)} label="Copy a link to this request">Copy link</CopyButton>
+      <CopyButton text={absolute(href)} label="Copy link to this request">Copy link</CopyButton>
       {member && request && box === "live" && (
         <Button
           kind="quiet"
           small
           icon
-          aria-label="Move to the bin"
+          aria-label="Delete request"
           onPress={() => {
             onClose();
             void remove({ requests: [request] });
@@ -134,7 +134,7 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
         </Button>
       )}
       <span className="request-close">
-        <Button kind="quiet" small icon aria-label="Close the request" onPress={onClose}>
+        <Button kind="quiet" small icon aria-label="Close request" onPress={onClose}>
           <CloseIcon />
         </Button>
       </span>
@@ -142,7 +142,7 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
   );
 }
 
-// What others did to the request is read when it is seen that they did something.
+// useFreshDetails reads the parts of the request again when the request has changed.
 function useFreshDetails(request: FeatureRequest | undefined): void {
   const client = useQueryClient();
   const seen = useRef("");

@@ -8,7 +8,6 @@ import { TextEditor, type Edited } from "./TextEditor";
 
 type Props = { request: FeatureRequest; editable: boolean; heading: RefObject<HTMLHeadingElement | null> };
 
-// The title and the description, plain text both.
 export function RequestText({ request, editable, heading }: Props) {
   const [draft, setDraft] = useDraft("text." + request.id);
   const [begun, setBegun] = useState(() => parse(draft));
@@ -30,14 +29,14 @@ export function RequestText({ request, editable, heading }: Props) {
             kind="quiet"
             small
             icon
-            aria-label="Edit the title and the description"
+            aria-label="Edit title and description"
             onPress={() => edit({ title: request.title, description: request.description, base: request })}
           >
             <EditIcon />
           </Button>
         )}
       </div>
-      {request.description ? <p className="prose">{request.description}</p> : <p className="quiet">No description.</p>}
+      {request.description ? <p className="prose">{request.description}</p> : <p className="quiet">No description</p>}
     </div>
   );
 }

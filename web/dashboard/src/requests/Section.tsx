@@ -4,7 +4,6 @@ import { Button } from "../ui/Button";
 import { number } from "../ui/marks";
 import { message, Skeleton } from "../ui/states";
 
-// A part of the request's page.
 export function Section({
   title,
   count,
@@ -29,7 +28,7 @@ export function Section({
 
 type Asked = { isPending: boolean; error: Error | null; data: unknown; refetch(): unknown };
 
-// What a section shows until it has something: its own skeleton, or its own failure.
+// Waiting shows that a section loads, or that loading it failed.
 export function Waiting({ query, lines = 2 }: { query: Asked; lines?: number }) {
   if (query.isPending) return <Skeleton lines={lines} />;
   if (!query.error || query.data) return null;

@@ -25,13 +25,13 @@ export function Similar({ request }: { request: FeatureRequest }) {
     try {
       await merge([request.id], await queryClient.fetchQuery(requestQuery(id)));
     } catch (error) {
-      notifyError(error, "The requests were not merged.");
+      notifyError(error, "Could not merge the requests.");
     }
   }
 
   return (
     <Section
-      title="Similar"
+      title="Similar requests"
       action={
         member && (
           <Button small kind="quiet" data-picker onPress={() => pick("merge", { requests: [request] })}>
@@ -42,7 +42,7 @@ export function Similar({ request }: { request: FeatureRequest }) {
       }
     >
       <Waiting query={similar} />
-      {similar.data?.length === 0 && <p className="quiet small">Nothing similar was found.</p>}
+      {similar.data?.length === 0 && <p className="quiet small">No similar requests</p>}
       {similar.data && (
         <ul className="lines">
           {similar.data.slice(0, shown).map((other) => (

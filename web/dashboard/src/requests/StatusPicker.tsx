@@ -13,7 +13,7 @@ export function StatusPicker({ target, close }: PickerProps) {
   const { update } = useChanges();
   const pick = usePicker();
   const now = shared(target, (request) => request.status);
-  // A duplicate is one of something: the next picker asks of what.
+  // For a duplicate, the next picker asks for the original.
   const statuses: Status[] = "requests" in target ? [...choosableStatuses, "duplicate"] : [...choosableStatuses];
 
   function choose(id: string) {
@@ -45,14 +45,14 @@ export function StatusPicker({ target, close }: PickerProps) {
   return (
     <PickList
       label="Status"
-      placeholder="Change the status to…"
+      placeholder="Set status to…"
       words={words}
       onWords={setWords}
       choices={choices}
       chosen={now ? [now] : []}
       numbers
       onChoose={choose}
-      empty="No status is called that."
+      empty="No matching status"
     />
   );
 }

@@ -9,14 +9,14 @@ import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./picker";
 import type { Target } from "./target";
 
-// Of a tag: whether all, some or none of the requests have it. Of requests that are not
-// loaded nothing is known, which is shown as "some": it stays as it is unless it is chosen.
+// How many of the requests have a tag. For requests that are not loaded, this is unknown and
+// shown as "some". The picker does not change such tags unless the user chooses them.
 type State = "all" | "some" | "none";
 type Tags = Map<string, { tag: string; state: State }>; // by the folded tag
 
 const shownAtOnce = 60;
 
-// What is ticked is saved as one change when the picker closes, so that one undo takes it back.
+// TagsPicker saves all choices as one change when it closes, so that one undo reverts them.
 export function TagsPicker({ target, close, atClose }: PickerProps) {
   const [words, setWords] = useState("");
   const [set, setSet] = useState<Tags>(new Map());
@@ -45,7 +45,7 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
     .map(([key, { tag }]) => ({ id: key, text: tag, part: now(key) === "some", content: tag }));
   if (typed && !spelling.has(typed)) choices.push({ id: typed, text: `Create ${words.trim()}`, content: <>Create “{words.trim()}”</> });
 
-  // Of some, it goes to all, to none and back to as it was.
+  // From "some", it goes to "all", "none", and back to the initial state.
   function choose(key: string) {
     const next: Record<State, State> = { none: was(key) === "some" ? "some" : "all", some: "all", all: "none" };
     const tag = spelling.get(key)?.tag ?? words.trim();
@@ -58,11 +58,11 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
       <PickList
         label="Tags" placeholder="Find or create a tag…" words={words} onWords={setWords} maxLength={40} multiple
         choices={choices} chosen={[...spelling.keys()].filter((key) => now(key) === "all")} onChoose={choose}
-        empty={known.isPending ? "Loading the tags…" : known.error ? known.error.message : "No tags yet. Type to create the first one."}
+        empty={known.isPending ? "Loading tags…" : known.error ? known.error.message : "No tags yet. Type to create the first one."}
       />
       <div className="picker-foot">
         <span className="quiet small">
-          {found.length > shownAtOnce ? "Type to find more." : unknown === "some" && "A dash stays as it is."}
+          {found.length > shownAtOnce ? "Type to find more." : unknown === "some" && "A dash means no change."}
         </span>
         <Button onPress={close}>Done</Button>
       </div>

@@ -11,7 +11,7 @@ import { requestQuery, rowOf } from "./rows";
 
 type Text = Pick<FeatureRequest, "title" | "description">;
 
-// base is the request as it was when the editing began.
+// base is the request at the start of the edit.
 export type Edited = Text & { base: Text & Pick<FeatureRequest, "version"> };
 
 type Props = { request: FeatureRequest; edited: Edited; onChange(next: Edited | undefined): void };
@@ -35,14 +35,14 @@ export function TextEditor({ request, edited, onChange }: Props) {
       onChange(undefined);
     } catch (caught) {
       if (!(caught instanceof ApiError && caught.code === "requests.version_conflict")) return setError(caught);
-      await again(base);
+      await saveAgain(base);
     } finally {
       setSaving(false);
     }
   }
 
-  // Somebody else was faster. What they did besides the text is in nobody's way.
-  async function again(base: Edited["base"]) {
+  // saveAgain handles a conflict. It saves the text if the other change was not about the text.
+  async function saveAgain(base: Edited["base"]) {
     try {
       const { request: now } = await call("requests-get", { id: request.id });
       queryClient.setQueryData(requestQuery(request.id).queryKey, now);
@@ -68,7 +68,7 @@ export function TextEditor({ request, edited, onChange }: Props) {
   function keys(event: KeyboardEvent) {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
     if (event.key === "Escape") {
-      event.stopPropagation(); // or it would close the request
+      event.stopPropagation(); // otherwise it closes the request
       if (edited.title === edited.base.title && edited.description === edited.base.description) onChange(undefined);
     }
   }
@@ -101,11 +101,11 @@ export function TextEditor({ request, edited, onChange }: Props) {
       )}
       {theirs && (
         <div className="request-theirs" role="alert">
-          <p><strong>Somebody else changed the text meanwhile.</strong> This is what it says now:</p>
+          <p><strong>Someone else changed this text.</strong> Their version:</p>
           <h3>{theirs.title}</h3>
-          <p className="prose">{theirs.description || "No description."}</p>
+          <p className="prose">{theirs.description || "No description"}</p>
           <div className="row">
-            <Button small onPress={keep}>Save mine over it</Button>
+            <Button small onPress={keep}>Keep mine</Button>
             <Button small kind="quiet" onPress={() => onChange(undefined)}>Keep theirs</Button>
           </div>
         </div>

@@ -10,7 +10,7 @@ import { notify, notifyError } from "../ui/notices";
 import { AddVote } from "./AddVote";
 import { votesQuery, type Person } from "./details";
 import { place } from "./lists";
-import { Verified } from "./Origin";
+import { Verified } from "./Submitter";
 import { requestQuery, rowOf } from "./rows";
 import { More, Section, Waiting } from "./Section";
 
@@ -20,7 +20,7 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
   const client = useQueryClient();
   const voters = votes.data?.pages.flatMap((page) => page.votes) ?? [];
 
-  // counted puts the number that the service answers where it is shown.
+  // counted shows the number of votes that the service returned.
   function counted(number: number) {
     const now = client.getQueryData(requestQuery(request.id).queryKey) ?? request;
     client.setQueryData(requestQuery(request.id).queryKey, { ...now, votes: number });
@@ -35,9 +35,9 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
   async function remove(person: Person, name: string) {
     try {
       counted((await call("votes-remove", { request_id: request.id, ...person })).votes);
-      notify(`The vote of ${name} was removed.`, { undo: () => void add(person).catch((error) => notifyError(error)) });
+      notify(`Removed the vote of ${name}.`, { undo: () => void add(person).catch((error) => notifyError(error)) });
     } catch (error) {
-      notifyError(error, "The vote was not removed.");
+      notifyError(error, "Could not remove the vote.");
     }
   }
 
@@ -49,13 +49,13 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
         editable && (
           <Button small kind="quiet" onPress={() => setAdding(true)}>
             <PlusIcon size={16} />
-            Add a vote
+            Add vote
           </Button>
         )
       }
     >
       <Waiting query={votes} />
-      {votes.data && voters.length === 0 && <p className="quiet small">Nobody wants it yet.</p>}
+      {votes.data && voters.length === 0 && <p className="quiet small">No votes yet</p>}
       <ul className="lines">
         {voters.map((vote, i) => {
           const { person, name } = whoIs(vote);
@@ -71,7 +71,7 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
                     <Verified />
                   </>
                 )}
-                {vote.request_id !== request.id && <span className="quiet small"> through a merged request</span>}
+                {vote.request_id !== request.id && <span className="quiet small"> via a merged request</span>}
               </span>
               <span className="quiet small">
                 <Time at={vote.created_at} />
@@ -85,16 +85,16 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
           );
         })}
       </ul>
-      <More query={votes}>Show more people</More>
+      <More query={votes}>Show more votes</More>
       <AddVote isOpen={adding} onClose={() => setAdding(false)} onAdd={add} />
     </Section>
   );
 }
 
-// person is how the service knows somebody whose vote may be removed here: not those for
-// whom the customer's product vouches, nor those of whom nothing is known.
+// whoIs returns a voter's name, and the person with whom the vote can be removed. Votes of
+// verified and of anonymous people cannot be removed here.
 function whoIs({ email, name, external_id, verified }: Vote): { person: Person | undefined; name: string } {
   const person: Person = { ...(email && { email }), ...(name && { name }), ...(external_id && { external_id }) };
   const known = !verified && Object.keys(person).length > 0;
-  return { person: known ? person : undefined, name: name ?? email ?? external_id ?? "Somebody unknown" };
+  return { person: known ? person : undefined, name: name ?? email ?? external_id ?? "Anonymous" };
 }

@@ -20,7 +20,7 @@ function Banner({ icon, children, actions }: { icon: ReactNode; children: ReactN
   );
 }
 
-// A move to another box, after which it is asked again where the request lies.
+// useMove returns a function that waits for a move and then reads the request again.
 function useMove(id: string) {
   const client = useQueryClient();
   return async (move: Promise<void>) => {
@@ -40,7 +40,7 @@ export function BinBanner({ request }: { request: FeatureRequest }) {
   const move = useMove(request.id);
   return (
     <Banner icon={<TrashIcon />} actions={<Button small onPress={() => void move(restore({ requests: [request] }))}>Restore</Button>}>
-      <p>This request is in the bin. It is kept there for 30 days.</p>
+      <p>This request is in the bin. The bin deletes requests after 30 days.</p>
     </Banner>
   );
 }
@@ -59,8 +59,8 @@ export function QuarantineBanner({ request }: { request: FeatureRequest }) {
       }
     >
       <p>
-        <strong>This looks like spam.</strong> Its form was sent within two seconds, or had a field filled in that people do not see, or
-        nearly the same had just come from the same address. Nobody outside sees it, and it counts nowhere.
+        <strong>This looks like spam.</strong> The form was sent within two seconds, a hidden field was filled in, or the same address sent
+        similar requests several times. Only your team sees this request, and it is not counted.
       </p>
     </Banner>
   );
@@ -74,7 +74,7 @@ export function MergedBanner({ request, into }: { request: FeatureRequest; into:
       icon={<MergeIcon />}
       actions={
         <Button small onPress={() => void unmerge(request)}>
-          Take it out
+          Unmerge
         </Button>
       }
     >

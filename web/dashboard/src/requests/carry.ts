@@ -8,10 +8,11 @@ import { place, restart, stopReading, type GoneFrom } from "./lists";
 import { report } from "./progress";
 import { requestQuery, rowOf, type Row } from "./rows";
 
-// One call of a change, for some of its rows. It may return the row as it became.
+// A Step is one call of a change, for some of its rows. It may return the changed row.
 export type Step = { pairs: Pair[]; run(): Promise<FeatureRequest | void> };
 
-// A change that is shown at once and then made. Boxes are given when it moves requests.
+// A Job is a change that is shown at once and then sent. from and to are set if it moves
+// requests to another box.
 type Job = {
   steps: Step[];
   from?: Box;
@@ -19,20 +20,19 @@ type Job = {
   doing: string;
   done: string;
   inverse?: (pairs: Pair[]) => Step[];
-  also?: Row[]; // others whose numbers change with it
-  whole?: boolean; // of all that match, most of which no list has loaded
+  also?: Row[]; // other requests whose numbers change
+  whole?: boolean; // for all that match a filter, most of which are not loaded
   goneFrom?: GoneFrom;
 };
 
 // The changes that can be undone, the latest last.
 const undoable: (() => void)[] = [];
 
-// Changes are made one after another, so that each one knows the version that the one
-// before it made.
+// Changes are sent one after another, so that each knows the version that the previous one
+// made.
 let tail: Promise<unknown> = Promise.resolve();
 
-// How many changes each request is waiting for: what it becomes by all of them is shown
-// already.
+// The number of pending changes of each request. The page already shows their result.
 const waiting = new Map<string, number>();
 
 export const busy = () => waiting.size > 0;
@@ -47,7 +47,7 @@ function wait(rows: Row[], by: 1 | -1): void {
 
 const settled = (rows: Row[]) => rows.filter((row) => !waiting.has(row.id));
 
-// carryOut shows what a job changes, makes the change, and takes back what fails.
+// carryOut shows the result of a job, sends the job, and reverts what fails.
 export async function carryOut(job: Job): Promise<void> {
   const goneFrom = job.goneFrom ?? new Map();
   stopReading();
@@ -83,14 +83,14 @@ async function make(job: Job, goneFrom: GoneFrom, over: () => void): Promise<voi
   place(settled(made.map((pair) => pair.after)), job.to, goneFrom);
   if (job.whole) await restart().catch(notifyError);
   await reload(job.also ?? []);
-  outdate([...made.map((pair) => pair.after), ...(job.also ?? [])]);
-  const undo = made.length && job.inverse ? once(() => takeBack(job, made, goneFrom)) : undefined;
-  if (failed || rest.length) await tellRest(failed, made.length, total, rest, undo);
+  invalidate([...made.map((pair) => pair.after), ...(job.also ?? [])]);
+  const undo = made.length && job.inverse ? once(() => revert(job, made, goneFrom)) : undefined;
+  if (failed || rest.length) await reportRest(failed, made.length, total, rest, undo);
   else notify(job.done, undo && { undo });
 }
 
-// outdate lets be read again what is shown about requests that have changed.
-function outdate(rows: Row[]): void {
+// invalidate makes the page read the details of changed requests again.
+function invalidate(rows: Row[]): void {
   const ids = new Set<unknown>(rows.map((row) => row.id));
   void queryClient.invalidateQueries({
     queryKey: ["requests"],
@@ -99,17 +99,15 @@ function outdate(rows: Row[]): void {
   void queryClient.invalidateQueries({ queryKey: ["tags"] });
 }
 
-// tellRest says why a change was not made, or not wholly, and shows what is true by now.
-async function tellRest(failed: unknown, made: number, total: number, rest: Step[], undo: (() => void) | undefined): Promise<void> {
-  if (made) notify(`${number(made)} of ${number(total)} requests were changed.`, undo && { undo });
+// reportRest says why a change was not made, or only in part, and shows the current state.
+async function reportRest(failed: unknown, made: number, total: number, rest: Step[], undo: (() => void) | undefined): Promise<void> {
+  if (made) notify(`Updated ${number(made)} of ${number(total)} requests.`, undo && { undo });
   if (!failed) return;
   const changed = failed instanceof ApiError && (failed.status === 404 || failed.status === 409);
   if (failed instanceof ApiError && failed.code === "requests.version_conflict") {
-    refuse(
-      `“${rest[0]?.pairs[0]?.before.title}” was changed by somebody else meanwhile. You see it as it is now; your change was not made.`,
-    );
+    refuse(`Someone else changed “${rest[0]?.pairs[0]?.before.title}”. You now see their change; yours was not saved.`);
   } else if (failed instanceof ApiError && failed.code === "requests.not_found") {
-    refuse(`“${rest[0]?.pairs[0]?.before.title}” is not here any more: somebody else deleted it. Your change was not made.`);
+    refuse(`Someone else deleted “${rest[0]?.pairs[0]?.before.title}”. Your change was not saved.`);
   } else {
     notifyError(failed);
   }
@@ -117,12 +115,12 @@ async function tellRest(failed: unknown, made: number, total: number, rest: Step
   else if (changed) await reload((rest[0]?.pairs ?? []).slice(0, 50).map((pair) => pair.before));
 }
 
-// refuse says why nothing is done.
+// refuse says why a change is not made.
 export function refuse(reason: string): void {
   notifyError(new ApiError("requests.refused", reason, 0));
 }
 
-// reload reads requests again that somebody else has changed.
+// reload reads requests again that someone else has changed.
 export async function reload(rows: Row[]): Promise<void> {
   for (const some of chunks(rows, 6)) {
     await Promise.all(some.map(async (row) => {
@@ -139,8 +137,8 @@ export async function reload(rows: Row[]): Promise<void> {
   }
 }
 
-// takeBack is the change that undoes another one.
-async function takeBack(job: Job, made: Pair[], goneFrom: GoneFrom): Promise<void> {
+// revert undoes a job.
+async function revert(job: Job, made: Pair[], goneFrom: GoneFrom): Promise<void> {
   const pairs = made.map(({ before, after }) => ({ before: after, after: { ...before, version: after.version + 1 } }));
   await carryOut({
     steps: job.inverse!(pairs),
@@ -166,8 +164,8 @@ function once(run: () => Promise<void>): () => void {
   return undo;
 }
 
-// undoLatest undoes what was done last, whether its notice is still there or not. What is
-// still under way is waited for, as that is what is meant.
+// undoLatest undoes the latest change, even if its notice has gone. It waits for changes that
+// are under way, because the user means them.
 export async function undoLatest(): Promise<void> {
   await tail.catch(() => undefined);
   if (!undoLast()) undoable.at(-1)?.();

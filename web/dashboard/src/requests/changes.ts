@@ -10,7 +10,7 @@ import { report } from "./progress";
 import { readRows, rowOf, type Row, type Rows } from "./rows";
 import type { Matching, Target } from "./target";
 
-// What the service changes in one call.
+// The limits of a call, and of the changes that need a call for each request.
 const mostIDs = 1_000;
 const mostMatching = 10_000;
 const mostETAs = 1_000;
@@ -20,7 +20,7 @@ async function update(target: Target, edit: Edit): Promise<void> {
   const rows = await rowsOf(target);
   if (!rows) return;
   if (edit.eta !== undefined && rows.length > mostETAs) {
-    refuse(`An ETA can be set for ${number(mostETAs)} requests at once, and these are ${number(rows.length)}.`);
+    refuse(`You can set the ETA of at most ${number(mostETAs)} requests at once. You selected ${number(rows.length)}.`);
     return;
   }
   const pairs = rows.map((row) => pairOf(row, edited(row, edit)));
@@ -28,8 +28,8 @@ async function update(target: Target, edit: Edit): Promise<void> {
   if (changing.length === 0) {
     notify(
       rows.some((row) => row.merged_into_id)
-        ? "What is merged keeps its status; take it out first."
-        : `${subject(rows)} ${rows.length === 1 ? "is" : "are"} like that already.`,
+        ? "Merged requests keep their status. Unmerge them first."
+        : "Nothing to change.",
     );
     return;
   }
@@ -37,14 +37,14 @@ async function update(target: Target, edit: Edit): Promise<void> {
   await carryOut({
     steps: edits(changing, () => edit, whole),
     whole: "matching" in target,
-    doing: "Changing requests",
+    doing: "Updating requests",
     done: sentence(changing.map((pair) => pair.before), edit) + merged(rows, edit),
     inverse: (again) => edits(again, editOf),
   });
 }
 
-// edits are the calls that edit rows: one by itself, with its version, or else as many as
-// can be in one call.
+// edits returns the calls that edit rows. A single row is sent with its version; several rows
+// share as few calls as possible.
 function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Step[] {
   if (pairs.length === 1) return [single(pairs[0]!, edit(pairs[0]!))];
   const steps: Step[] = [];
@@ -62,11 +62,11 @@ function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Ste
   return steps;
 }
 
-// single edits one request. Votes and comments make a new version as well: as long as nobody
-// has changed what the edit is about, it is made on the version that is there.
+// single edits one request. Votes and comments also change the version. So after a conflict, it
+// tries again on the new version unless someone else changed the same fields.
 function single(pair: Pair, edit: Edit): Step {
   const { add_tags, remove_tags, status, ...rest } = edit;
-  const about = Object.keys(edit).map((name) => (name.endsWith("_tags") ? "tags" : name) as keyof Row);
+  const fields = Object.keys(edit).map((name) => (name.endsWith("_tags") ? "tags" : name) as keyof Row);
   const make = async (version: number): Promise<FeatureRequest> => {
     try {
       const { request } = await call("requests-update", {
@@ -80,7 +80,7 @@ function single(pair: Pair, edit: Edit): Step {
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "requests.version_conflict")) throw error;
       const { request: now } = await call("requests-get", { id: pair.before.id });
-      if (about.some((part) => String(now[part]) !== String(pair.before[part]))) throw error;
+      if (fields.some((field) => String(now[field]) !== String(pair.before[field]))) throw error;
       return make(now.version);
     }
   };
@@ -111,7 +111,7 @@ type Move = {
 const binned = async (id: string) => void (await call("requests-delete", { id }));
 const restored = async (id: string) => (await call("requests-restore", { id })).request;
 
-// Nothing can be put into quarantine again, so that what leaves it has no undo.
+// The service puts nothing back into quarantine, so leaving it cannot be undone.
 const moves = {
   remove: { from: "live", to: "bin", doing: "Deleting", done: "moved to the bin", undo: true, one: binned },
   restore: { from: "bin", to: "live", doing: "Restoring", done: "restored", undo: true, one: restored },
@@ -150,7 +150,7 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
     to,
     whole: "matching" in target,
     doing: `${doing} requests`,
-    done: `${subject(rows)} ${rows.length === 1 ? "was" : "were"} ${done}.`,
+    done: `${subject(rows)} ${done}.`,
     ...(undo && { inverse: (pairs: Pair[]) => (from === "live" ? steps(pairs, "live", restored) : steps(pairs, "bin", binned)) }),
   });
 }
@@ -158,7 +158,7 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
 async function merge(ids: string[], into: FeatureRequest | Row): Promise<void> {
   const wanted = ids.filter((id) => id !== into.id);
   if (wanted.length > mostMerged) {
-    refuse(`At most ${mostMerged} requests can be merged at once, and these are ${number(wanted.length)}.`);
+    refuse(`You can merge at most ${mostMerged} requests at once. You selected ${number(wanted.length)}.`);
     return;
   }
   const found = await Promise.all(wanted.map(rowByID));
@@ -176,7 +176,7 @@ async function merge(ids: string[], into: FeatureRequest | Row): Promise<void> {
       async (id) => (await call("requests-merge", { id, into_id: into.id })).request,
     ),
     doing: "Merging requests",
-    done: `${subject(rows)} ${rows.length === 1 ? "was" : "were"} merged into “${into.title}”.`,
+    done: `${subject(rows)} merged into “${into.title}”.`,
     inverse: (pairs) => calls(pairs.toReversed(), async (id) => (await call("requests-unmerge", { id })).request),
   });
 }
@@ -192,20 +192,20 @@ async function unmerge(request: FeatureRequest | Row): Promise<void> {
         run: async () => (await call("requests-unmerge", { id: row.id })).request,
       },
     ],
-    doing: "Taking apart",
-    done: `“${row.title}” stands by itself again.`,
+    doing: "Unmerging requests",
+    done: `“${row.title}” unmerged.`,
   });
 }
 
-// rowsOf returns the rows that are meant, or undefined when they are not those that the
-// person saw any more. All that match are read first, so that a change can be undone.
+// rowsOf returns the rows of a target. It reads all rows that match a filter, so that the change
+// can be undone. It returns undefined if they are no longer the ones that the user saw.
 async function rowsOf(target: Target): Promise<Row[] | undefined> {
   if ("requests" in target) return target.requests.map(rowOf);
   const rows: Row[] = [];
   const stop = new AbortController();
   try {
     for (let cursor = "", first = true; cursor || first; first = false) {
-      report({ text: "Reading requests", done: rows.length, total: target.count, stop });
+      report({ text: "Loading requests", done: rows.length, total: target.count, stop });
       const page = await readRows(target.matching, "newest", cursor, 200, stop.signal);
       rows.push(...page.rows);
       cursor = page.next;
@@ -217,7 +217,7 @@ async function rowsOf(target: Target): Promise<Row[] | undefined> {
     report(undefined);
   }
   if (rows.length === target.count || target.atLeast) return rows;
-  refuse(`The filter matches ${number(rows.length)} requests by now and not ${number(target.count)}. Nothing was changed; look again.`);
+  refuse(`The filter now matches ${number(rows.length)} requests instead of ${number(target.count)}. Check the list and try again.`);
   await restart().catch(notifyError);
   return undefined;
 }
@@ -245,26 +245,26 @@ function subject(rows: Row[]): string {
   return rows.length === 1 ? `“${rows[0]!.title}”` : count(rows.length, "request");
 }
 
-// sentence says what an edit has done.
+// sentence describes the result of an edit.
 function sentence(rows: Row[], edit: Edit): string {
   const are = rows.length === 1 ? "is" : "are";
   const [name, ...others] = Object.keys(edit);
-  if (others.length) return `${subject(rows)} ${rows.length === 1 ? "was" : "were"} changed.`;
+  if (others.length) return `${subject(rows)} updated.`;
   if (name === "status") return `${subject(rows)} ${are} now ${statusNames[edit.status!]}.`;
   if (name === "assignee_id") {
     const user = queryClient.getQueryData(usersQuery.queryKey)?.find((one) => one.id === edit.assignee_id);
-    return `${subject(rows)} ${are} assigned to ${edit.assignee_id ? (user?.name ?? "somebody else") : "nobody"}.`;
+    return `${subject(rows)} ${are} now ${edit.assignee_id ? `assigned to ${user?.name ?? "someone else"}` : "unassigned"}.`;
   }
-  if (name === "eta") return `${subject(rows)} ${are} ${edit.eta ? `expected on ${day(edit.eta)}` : "without an ETA"}.`;
+  if (name === "eta") return edit.eta ? `ETA of ${subject(rows)} set to ${day(edit.eta)}.` : `ETA of ${subject(rows)} removed.`;
   const tags = (edit.add_tags ?? edit.remove_tags ?? []).map((tag) => `“${tag}”`).join(", ");
-  return `${subject(rows)} ${are} ${name === "add_tags" ? "tagged" : "no longer tagged"} ${tags}.`;
+  return `${subject(rows)} ${are} ${name === "add_tags" ? "now" : "no longer"} tagged ${tags}.`;
 }
 
-// merged says which of the rows an edit has left as they were.
+// merged says how many of the rows keep their status.
 function merged(rows: Row[], edit: Edit): string {
   const kept = edit.status ? rows.filter((row) => row.merged_into_id).length : 0;
   if (kept === 0) return "";
-  return ` ${count(kept, "merged one keeps its", "merged ones keep their")} status.`;
+  return ` ${count(kept, "merged request keeps its", "merged requests keep their")} status.`;
 }
 
 const changes = {
@@ -278,8 +278,8 @@ const changes = {
   undo: undoLatest,
 };
 
-// useChanges returns what a person can do with requests. Each change shows at once, is
-// taken back with a notice when it fails, and can be undone where the service can.
+// useChanges returns all changes of requests. Each shows at once, is reverted with a notice if
+// it fails, and can be undone if the service supports it.
 export function useChanges(): typeof changes {
   return changes;
 }

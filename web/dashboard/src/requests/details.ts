@@ -4,8 +4,8 @@ import { call, type Params } from "../api/call";
 import { everyPage } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
 
-// What a request's page shows. All keys begin with "requests", so that a change can say
-// that everything about requests is to be read again.
+// The queries of a request's page. All keys begin with "requests", so that one call can
+// invalidate everything about requests.
 
 export const similarQuery = (id: string) =>
   queryOptions({
@@ -14,14 +14,14 @@ export const similarQuery = (id: string) =>
     staleTime: 60_000,
   });
 
-// The live requests of an app that have all these words.
+// The live requests of an app that contain all words.
 export const searchQuery = (app_id: string, query: string) =>
   queryOptions({
     queryKey: ["requests", "search", app_id, query],
     queryFn: async ({ signal }) => (await call("requests-list", { app_id, query, limit: 20 }, signal)).requests,
   });
 
-// How the service tells apart the people who vote.
+// Person identifies a voter.
 export type Person = Omit<Params<"votes-add">, "request_id">;
 
 export const votesQuery = (request_id: string) =>
@@ -48,13 +48,12 @@ export const historyQuery = (request_id: string) =>
     getNextPageParam: (last) => last.next_cursor || undefined,
   });
 
-// How much of a history is read for what was merged, in pages of 200, and how many requests
-// are shown as merged into one.
+// The limits of mergedQuery: pages of a history, with 200 events each, and merged requests.
 const mostPages = 10;
 const mostMerged = 100;
 
-// What is merged into a request, also by way of another one. The histories tell: each knows
-// what was merged into its own request.
+// The requests that are merged into a request, directly or through another one. They come from
+// the histories: each has the merges into its own request.
 export const mergedQuery = (id: string) =>
   queryOptions({
     queryKey: ["requests", "merged", id],
@@ -72,7 +71,7 @@ export const mergedQuery = (id: string) =>
     },
   });
 
-// mergedBy returns what was merged into a request and not taken out again, oldest first.
+// mergedBy returns the requests that were merged directly and not unmerged, oldest first.
 async function mergedBy(request_id: string, signal: AbortSignal): Promise<Set<string>> {
   const pages = await everyPage((cursor) => call("requests-history", { request_id, limit: 200, ...cursor }, signal), mostPages);
   const ids = new Set<string>();
@@ -83,8 +82,8 @@ async function mergedBy(request_id: string, signal: AbortSignal): Promise<Set<st
   return ids;
 }
 
-// The request if it lies in that box, or null. requests-get says neither where a request lies
-// nor what is in the bin; but a list shows it, as ids carry the time of their making.
+// The request if it is in that box, or null. requests-get does not return the box, and finds
+// nothing in the bin. A list of the right time does, because ids contain the creation time.
 export const boxQuery = (id: string, box: "bin" | "quarantine") =>
   queryOptions({
     queryKey: ["requests", "box", id, box],

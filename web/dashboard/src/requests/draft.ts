@@ -2,8 +2,8 @@ import { useCallback, useState } from "react";
 
 import { useSession } from "../api/session";
 
-// What somebody has begun to write stays in the tab, over a reload and an ended session,
-// until it is saved or thrown away, for them alone.
+// useDraft keeps unsaved text in the tab, through reloads and ended sessions, until it is saved
+// or discarded. Each user has their own drafts.
 export function useDraft(key: string): [string, (text: string) => void] {
   const name = `gatherkit.draft.${useSession().user.id}.${key}`;
   const [text, setText] = useState(() => sessionStorage.getItem(name) ?? "");

@@ -21,7 +21,7 @@ function without(tags: string[], others: string[] = []): string[] {
   return tags.filter((tag) => !folded.has(fold(tag)));
 }
 
-// edited is a row after an edit. What is merged keeps its status until it is taken out.
+// edited returns a row after an edit. A merged row keeps its status until it is unmerged.
 export function edited(row: Row, edit: Edit): Row {
   const next = { ...row };
   if (edit.status && !row.merged_into_id) next.status = edit.status;
@@ -34,12 +34,12 @@ export function edited(row: Row, edit: Edit): Row {
   return next;
 }
 
-// differs says whether a change alters a row, and with it its version.
+// differs reports whether a change alters a row, and so its version.
 export function differs(a: Row, b: Row): boolean {
   return a.status !== b.status || a.assignee_id !== b.assignee_id || a.eta !== b.eta || a.tags.join() !== b.tags.join();
 }
 
-// editOf is the edit that makes what a row was into what it becomes.
+// editOf returns the edit from the row before to the row after.
 export function editOf({ before, after }: Pair): Edit {
   const added = without(after.tags, before.tags);
   const removed = without(before.tags, after.tags);
@@ -52,7 +52,7 @@ export function editOf({ before, after }: Pair): Edit {
   };
 }
 
-// bulkSet is the part of an edit that many requests can get at once: all but the ETA.
+// bulkSet returns the part of an edit that one call can make to many requests: all but the ETA.
 export function bulkSet(edit: Edit): BulkSet | undefined {
   const { eta: _, assignee_id, status, ...tags } = edit;
   const set: BulkSet = { ...tags, ...(assignee_id !== undefined && { assignee_id: assignee_id ?? "none" }) };
@@ -60,7 +60,7 @@ export function bulkSet(edit: Edit): BulkSet | undefined {
   return Object.keys(set).length ? set : undefined;
 }
 
-// grouped puts those together that get the same edit.
+// grouped groups the pairs that get the same edit.
 export function grouped(pairs: Pair[], edit: (pair: Pair) => Edit): { edit: Edit; pairs: Pair[] }[] {
   const groups = new Map<string, { edit: Edit; pairs: Pair[] }>();
   for (const pair of pairs) {

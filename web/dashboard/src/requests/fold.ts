@@ -1,4 +1,4 @@
-// Names are found, and tags compared, without case.
+// fold returns text for a comparison that ignores case.
 export function fold(text: string): string {
   return text.trim().toLowerCase();
 }

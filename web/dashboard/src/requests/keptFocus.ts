@@ -1,8 +1,8 @@
 import { useEffect, type RefObject } from "react";
 
-// useKeptFocus keeps the focus in the part of a page where it was, when what had it goes
-// away: fields that were saved, the button of a removed line. It goes to the nearest thing
-// around that can take it (tabIndex -1), or else to the heading.
+// useKeptFocus keeps the focus nearby when the focused element disappears, such as a saved field
+// or the button of a removed line. The focus goes to the nearest ancestor with tabIndex -1, or
+// else to the heading.
 export function useKeptFocus(part: RefObject<HTMLElement | null>, heading: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = part.current;

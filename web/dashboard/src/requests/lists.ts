@@ -3,14 +3,14 @@ import type { Box, FeatureRequest, Sort, Where } from "../api/types";
 import { fold } from "./fold";
 import { readRows, requestQuery, type Row, type Rows } from "./rows";
 
-// Which rows have left which list, so that taking back a change puts them there again: a
-// filter with words cannot be judged here.
+// The rows that have left each list. Reverting a change puts them back, because this code cannot
+// tell which rows match a filter with words.
 export type GoneFrom = Map<string, Set<string>>;
 
 const lists = ["requests", "list"] as const;
 
-// matches says whether a row is one of those that a filter matches, as far as a change
-// can alter it. Without a box, it stays where it is.
+// matches reports whether a row still matches a filter after a change. If box is undefined, the
+// row has not moved.
 function matches(row: Row, box: Box | undefined, where: Where): boolean {
   const statuses = where.status === undefined ? undefined : [where.status].flat();
   const tag = where.tag && fold(where.tag);
@@ -22,17 +22,15 @@ function matches(row: Row, box: Box | undefined, where: Where): boolean {
   );
 }
 
-// stopReading stops what is being read, as it may be older than a change, and forgets lists that
-// nobody looks at. It takes effect at once: waiting for the end of what was stopped would
-// let the next key still find the row as it was.
+// stopReading cancels reads of lists, which may be older than a change, and drops lists that are
+// not shown. It does not wait for the cancelled reads: the next key must find the changed row.
 export function stopReading(): void {
   queryClient.removeQueries({ queryKey: lists, type: "inactive" });
-  // What is read for the first time must come, or nothing would ever be shown.
+  // A first read must finish, or the list would never show anything.
   void queryClient.cancelQueries({ queryKey: lists, predicate: (query) => query.state.data !== undefined });
 }
 
-// restart begins the lists that somebody looks at again with their first page, without taking
-// away what is shown meanwhile.
+// restart reads the first page of the shown lists again. The old rows stay until it arrives.
 export async function restart(): Promise<void> {
   for (const { queryKey } of queryClient.getQueryCache().findAll({ queryKey: lists, type: "active" })) {
     const [, , where, sort] = queryKey as [string, string, Where, Sort];
@@ -42,8 +40,8 @@ export async function restart(): Promise<void> {
   }
 }
 
-// place puts rows as they are now into all lists that have them, and takes them out of
-// those to which they belong no more. It puts them back into those that they had left.
+// place updates rows in all lists. It removes them from lists that they no longer match, and
+// puts them back into lists that they have left and match again.
 export function place(rows: Row[], box: Box | undefined, goneFrom: GoneFrom = new Map()): void {
   const byID = new Map(rows.map((row) => [row.id, row]));
   for (const query of queryClient.getQueryCache().findAll({ queryKey: lists })) {
@@ -59,8 +57,8 @@ export function place(rows: Row[], box: Box | undefined, goneFrom: GoneFrom = ne
   }
 }
 
-// showChanged shows what others have changed where it stands, even where it belongs no more:
-// what somebody reads does not move.
+// showChanged updates rows that others have changed. The rows stay in place, even if they no
+// longer match, so that nothing moves while the user reads.
 export function showChanged(rows: Row[]): void {
   const byID = new Map(rows.map((row) => [row.id, row]));
   const fresher = (old: Row) => (byID.get(old.id)?.version ?? 0) > old.version;
@@ -77,8 +75,8 @@ export function showChanged(rows: Row[]): void {
   }
 }
 
-// placed is what becomes of a list. Of gone come back those that belong to it; those that
-// belong no more are added to it.
+// placed returns a list with updated rows. Rows of gone that belong to the list come back; rows
+// that no longer belong to it are added to gone.
 function placed(data: Rows, byID: Map<string, Row>, belongs: (row: Row) => boolean, gone: Set<string>, sort: Sort): Rows {
   let change = 0;
   const back: Row[] = [];
@@ -110,8 +108,8 @@ function placed(data: Rows, byID: Map<string, Row>, belongs: (row: Row) => boole
   return { ...data, pages: change ? pages.map((page) => ({ ...page, total: page.total + change })) : pages };
 }
 
-// inserted puts rows where the order says, as far as it has been read. A bigger list is read
-// on from its last page, so what lies behind that page comes by itself.
+// inserted inserts rows in order into the pages that are loaded. Rows after the last page come
+// with the next page.
 function inserted(pages: Rows["pages"], rows: Row[], sort: Sort): Rows["pages"] {
   const order = orders[sort];
   let waiting = rows.toSorted(order);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-// How far a long change is: one at a time.
+// The progress of a long change. There is one at a time.
 type Progress = { text: string; done: number; total: number; stop: AbortController };
 
 let now: Progress | undefined;

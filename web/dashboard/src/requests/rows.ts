@@ -3,8 +3,8 @@ import { infiniteQueryOptions, queryOptions, type InfiniteData } from "@tanstack
 import { call } from "../api/call";
 import type { FeatureRequest, Sort, Where } from "../api/types";
 
-// A request as lists hold it: without its long parts, so that a hundred thousand of them
-// fit into a tab.
+// A Row is a request in a list. It has no long fields, so that a hundred thousand rows fit into
+// a tab.
 export type Row = Omit<FeatureRequest, "description" | "metadata" | "attachments" | "submitter">;
 
 type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean };
@@ -16,14 +16,14 @@ export function rowOf(request: FeatureRequest | Row): Row {
   return row;
 }
 
-// readRows reads one page; after the first one, the cursor carries filter and order.
+// readRows reads one page. After the first page, the cursor contains the filter and the order.
 export async function readRows(where: Where, sort: Sort, cursor: string, limit: number, signal?: AbortSignal): Promise<RowsPage> {
   const page = await call("requests-list", cursor ? { cursor, limit } : { ...where, sort, limit }, signal);
   return { rows: page.requests.map(rowOf), next: page.next_cursor, total: page.total_count, exact: page.total_exact };
 }
 
-// The rows that a filter matches. They are never read again by themselves, as that would
-// move what somebody reads: changes are put into them, and new requests announce themselves.
+// The rows that match a filter. They are not refetched automatically, because rows would move
+// while the user reads. useArrivals updates them and announces new requests.
 export const listQuery = (where: Where, sort: Sort) =>
   infiniteQueryOptions({
     queryKey: ["requests", "list", where, sort] as const,
@@ -34,7 +34,7 @@ export const listQuery = (where: Where, sort: Sort) =>
     gcTime: 120_000,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
-    // Comparing every row with every page that comes would take longer with each page.
+    // It would compare all rows with each new page.
     structuralSharing: false,
   });
 

@@ -5,8 +5,8 @@ import { LoginDialog, LoginPage } from "../pages/LoginPage";
 import { Failure } from "../ui/states";
 import { Shell } from "./Shell";
 
-// Gate shows the pages to who is logged in, and else the login, in their place: so an
-// address that somebody was sent opens once they are in.
+// Gate shows the login instead of a page until the user is logged in. The address stays the
+// same, so a shared link opens after the login.
 export function Gate() {
   const now = usePhase();
   const [error, setError] = useState<Error>();
@@ -21,7 +21,7 @@ export function Gate() {
       <Failure alone error={error} onRetry={() => setAttempt(attempt + 1)} />
     ) : (
       <p className="starting" role="status">
-        Gatherkit is loading…
+        Loading Gatherkit…
       </p>
     );
   }

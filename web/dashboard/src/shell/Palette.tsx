@@ -6,27 +6,29 @@ import { Dialog, Modal, ModalOverlay } from "react-aria-components";
 import { call } from "../api/call";
 import { NextIcon, SearchIcon } from "../ui/icons";
 import { StatusMark } from "../ui/marks";
-import { useSettled } from "../ui/useSettled";
+import { useDebounced } from "../ui/useDebounced";
 import { currentCommands, type Command } from "./commands";
 import { Keys } from "./ShortcutsHelp";
 import "../ui/dialog.css";
 import "../ui/menu.css";
 import "./palette.css";
 
-// Everything that can be done here, and every request, by its words.
+// Palette searches commands and requests.
 export default function Palette({ onClose }: { onClose(): void }) {
   return (
-    <ModalOverlay className="veil palette" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
-      <Modal className="modal modal-wide"><Dialog className="dialog" aria-label="Commands"><Chooser onClose={onClose} /></Dialog></Modal>
+    <ModalOverlay className="overlay palette" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
+      <Modal className="modal modal-wide">
+        <Dialog className="dialog" aria-label="Command palette"><Chooser onClose={onClose} /></Dialog>
+      </Modal>
     </ModalOverlay>
   );
 }
 
 function Chooser({ onClose }: { onClose(): void }) {
-  const [commands] = useState(() => currentCommands().filter((command) => !command.bare));
+  const [commands] = useState(() => currentCommands().filter((command) => !command.unlisted));
   const [words, setWords] = useState("");
   const [at, setAt] = useState(0);
-  const found = useFound(words.trim());
+  const requests = useRequests(words.trim());
   const navigate = useNavigate();
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -35,10 +37,10 @@ function Chooser({ onClose }: { onClose(): void }) {
     ...commands
       .filter((command) => matches(command, words))
       .map((command) => ({ key: command.group + command.name, run: command.run, content: <CommandLine command={command} /> })),
-    ...found.map((request) => ({
+    ...requests.map((request) => ({
       key: request.id,
       run: () => void navigate({ to: "/", search: (old: object) => ({ ...old, request: request.id }) }),
-      content: <><StatusMark status={request.status} bare /><span>{request.title}</span></>,
+      content: <><StatusMark status={request.status} dotOnly /><span>{request.title}</span></>,
     })),
   ];
   const chosen = Math.min(at, choices.length - 1);
@@ -46,7 +48,7 @@ function Chooser({ onClose }: { onClose(): void }) {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
 
-  // It has closed, and the focus is back, when the command runs: it may open something itself.
+  // Close first, so that the focus is back before the command opens something itself.
   const run = (choice: (typeof choices)[number]) => {
     onClose();
     setTimeout(choice.run, 0);
@@ -68,8 +70,8 @@ function Chooser({ onClose }: { onClose(): void }) {
           aria-expanded="true"
           aria-controls={id}
           aria-activedescendant={choices[chosen] && `${id}-${chosen}`}
-          aria-label="Find a command or a request"
-          placeholder="Find a command or a request…"
+          aria-label="Search commands and requests"
+          placeholder="Search commands and requests…"
           value={words}
           maxLength={200}
           onChange={(event) => {
@@ -79,7 +81,7 @@ function Chooser({ onClose }: { onClose(): void }) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <div ref={list} id={id} className="palette-list" role="listbox" aria-label="Found">
+      <div ref={list} id={id} className="palette-list" role="listbox" aria-label="Results">
         {choices.map((choice, i) => (
           <div
             key={choice.key}
@@ -94,7 +96,7 @@ function Chooser({ onClose }: { onClose(): void }) {
           </div>
         ))}
       </div>
-      {choices.length === 0 && <p className="palette-none" role="status">Nothing is called that.</p>}
+      {choices.length === 0 && <p className="palette-none" role="status">No results</p>}
     </>
   );
 }
@@ -111,18 +113,18 @@ function CommandLine({ command }: { command: Command }) {
   );
 }
 
-// matches says whether all words begin one of the command's.
+// matches reports whether every search word starts a word of the command's name or group.
 function matches({ name, group }: Command, words: string): boolean {
   const own = `${group} ${name}`.toLowerCase().split(/\s+/);
   return words.toLowerCase().split(/\s+/).every((word) => own.some((has) => has.startsWith(word)));
 }
 
-function useFound(words: string) {
-  const settled = useSettled(words);
+function useRequests(words: string) {
+  const debounced = useDebounced(words);
   const { data } = useQuery({
-    queryKey: ["palette", settled],
-    queryFn: async ({ signal }) => (await call("requests-list", { query: settled, limit: 8 }, signal)).requests,
-    enabled: settled.length > 1,
+    queryKey: ["palette", debounced],
+    queryFn: async ({ signal }) => (await call("requests-list", { query: debounced, limit: 8 }, signal)).requests,
+    enabled: debounced.length > 1,
     placeholderData: keepPreviousData,
   });
   return words.length > 1 ? (data ?? []) : [];

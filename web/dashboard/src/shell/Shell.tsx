@@ -11,18 +11,18 @@ import { notifyError } from "../ui/notices";
 import { Shortcuts } from "./Shortcuts";
 import "./shell.css";
 
-// The frame of every page behind the login: where to go at the side, or at the foot of
-// narrow screens.
+// Shell is the frame of every page after the login. The navigation is on the side, or at the
+// bottom of narrow screens.
 export function Shell() {
   return (
     <div className="shell">
-      <a className="skip" href="#main">Skip to the content</a>
+      <a className="skip" href="#main">Skip to content</a>
       <nav className="side" aria-label="Pages">
         <Link to="/" className="brand" aria-label="Gatherkit"><Mark /><span>Gatherkit</span></Link>
-        <Place to="/" icon={InboxIcon}>Inbox</Place>
-        <Place to="/apps" icon={AppsIcon}>Apps</Place>
-        <Place to="/insights" icon={InsightsIcon}>Insights</Place>
-        <Place to="/team" icon={TeamIcon}>Team</Place>
+        <NavItem to="/" icon={InboxIcon}>Inbox</NavItem>
+        <NavItem to="/apps" icon={AppsIcon}>Apps</NavItem>
+        <NavItem to="/insights" icon={InsightsIcon}>Insights</NavItem>
+        <NavItem to="/team" icon={TeamIcon}>Team</NavItem>
         <span className="side-gap" />
         <AccountMenu />
       </nav>
@@ -41,8 +41,8 @@ function Mark() {
   );
 }
 
-function Place({ to, icon: Icon, children }: { to: "/" | "/apps" | "/insights" | "/team"; icon: ComponentType; children: ReactNode }) {
-  return <Link to={to} className="place" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon />{children}</Link>;
+function NavItem({ to, icon: Icon, children }: { to: "/" | "/apps" | "/insights" | "/team"; icon: ComponentType; children: ReactNode }) {
+  return <Link to={to} className="nav-item" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon />{children}</Link>;
 }
 
 function AccountMenu() {
@@ -52,14 +52,14 @@ function AccountMenu() {
     <Menu
       label="Account"
       button={
-        <AriaButton className="place account-button" aria-label={`Account: ${user.name}`}>
+        <AriaButton className="nav-item account-button" aria-label={`Account: ${user.name}`}>
           <Avatar name={user.name} />
           <span className="account-names"><span>{user.name}</span><small>{account.name}</small></span>
         </AriaButton>
       }
     >
       <MenuItem onAction={() => void navigate({ to: "/account" })}><PersonIcon />Your account</MenuItem>
-      <MenuItem href={absolute("docs")} target="_blank"><BookIcon />API documentation</MenuItem>
+      <MenuItem href={absolute("docs")} target="_blank"><BookIcon />API reference</MenuItem>
       <MenuItem onAction={() => void logOut().catch((error) => notifyError(error))}><LeaveIcon />Log out</MenuItem>
     </Menu>
   );

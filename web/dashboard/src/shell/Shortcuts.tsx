@@ -1,17 +1,17 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 
-import { currentCommands, isCharacter, keyOf, occupied, useCommands, type Command } from "./commands";
+import { currentCommands, handlesKeys, isCharacter, keyOf, useCommands, type Command } from "./commands";
 import { currentSettings } from "./settings";
 
 const Palette = lazy(() => import("./Palette"));
 const ShortcutsHelp = lazy(() => import("./ShortcutsHelp"));
 
-// How long the second key of a pair such as "g i" is waited for.
-const pairMillis = 1_200;
+// How long to wait for the second key of a sequence such as "g i".
+const sequenceMillis = 1_200;
 
-// Shortcuts runs the commands of the page by their keys, and opens the palette and the list
-// of all keys.
+// Shortcuts runs commands when their keys are pressed. It also shows the palette and the list
+// of shortcuts.
 export function Shortcuts() {
   const [open, setOpen] = useState<"palette" | "help">();
   const navigate = useNavigate();
@@ -23,7 +23,7 @@ export function Shortcuts() {
     { name: "Team", group: pages, keys: ["g t"], run: () => void navigate({ to: "/team" }) },
     { name: "Your account", group: pages, run: () => void navigate({ to: "/account" }) },
     { name: "Keyboard shortcuts", group: "Help", keys: ["?"], run: () => setOpen("help") },
-    { name: "Commands", group: "Help", keys: ["Ctrl+K"], bare: true, run: () => setOpen("palette") },
+    { name: "Command palette", group: "Help", keys: ["Ctrl+K"], unlisted: true, run: () => setOpen("palette") },
   ]);
   useEffect(() => listen(() => setOpen("palette")), []);
   const close = () => setOpen(undefined);
@@ -35,7 +35,7 @@ export function Shortcuts() {
   );
 }
 
-const means = ({ keys, keysWhen, when }: Command, key: string) => keys?.includes(key) || (keysWhen?.includes(key) && when!());
+const hasKey = ({ keys, keysWhen, when }: Command, key: string) => keys?.includes(key) || (keysWhen?.includes(key) && when!());
 
 function listen(openPalette: () => void): () => void {
   let first = "";
@@ -47,13 +47,13 @@ function listen(openPalette: () => void): () => void {
       openPalette();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || occupied(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || handlesKeys(event.target)) return;
     const key = keyOf(event);
-    const pair = event.timeStamp - since < pairMillis ? `${first} ${key}` : "";
+    const sequence = event.timeStamp - since < sequenceMillis ? `${first} ${key}` : "";
     const commands = currentCommands();
-    const command = commands.findLast((one) => means(one, pair)) ?? commands.findLast((one) => means(one, key));
-    const used = command && means(command, pair) ? pair : key;
-    [first, since] = [key, used === pair ? 0 : event.timeStamp];
+    const command = commands.findLast((one) => hasKey(one, sequence)) ?? commands.findLast((one) => hasKey(one, key));
+    const used = command && hasKey(command, sequence) ? sequence : key;
+    [first, since] = [key, used === sequence ? 0 : event.timeStamp];
     if (!command || (isCharacter(used) && !currentSettings().shortcuts)) return;
     event.preventDefault();
     command.run();

@@ -21,7 +21,7 @@ export function Keys({ keys }: { keys: string }) {
   return <span className="keys">{parts.map((part, i) => <kbd key={i}>{names[part] ?? (part === "shift" ? "Shift" : part)}</kbd>)}</span>;
 }
 
-// All keys of the page.
+// ShortcutsHelp lists the keys of the page.
 export default function ShortcutsHelp({ onClose }: { onClose(): void }) {
   const { shortcuts } = useSettings();
   const navigate = useNavigate();
@@ -29,7 +29,7 @@ export default function ShortcutsHelp({ onClose }: { onClose(): void }) {
   const groups = [...new Set(commands.map((command) => command.group))];
   return (
     <Dialog title="Keyboard shortcuts" isOpen onClose={onClose} wide>
-      {!shortcuts && <p className="quiet small">Shortcuts of single keys are switched off.</p>}
+      {!shortcuts && <p className="quiet small">Single-key shortcuts are off.</p>}
       <div className="help">
         {groups.map((group) => (
           <section key={group}>
@@ -52,7 +52,7 @@ export default function ShortcutsHelp({ onClose }: { onClose(): void }) {
             void navigate({ to: "/account" });
           }}
         >
-          Switch shortcuts {shortcuts ? "off" : "on"} in your account
+          Shortcut settings
         </Button>
       </div>
     </Dialog>

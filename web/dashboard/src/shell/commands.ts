@@ -1,26 +1,26 @@
 import { useEffect, useLayoutEffect, useRef } from "react";
 
-// Something that a person can do here: by a key, or from the palette.
+// A Command is an action that runs by a key or from the palette.
 export interface Command {
   name: string;
   group: string;
-  // "j", "#", "Enter", "shift+x"; "g i" is one key after another.
+  // Such as "j", "#", "Enter" or "shift+x". "g i" is a sequence of two keys.
   keys?: string[];
-  // Moves about only, so that the palette leaves it out.
-  bare?: boolean;
-  // Keys that mean it only when this is true.
+  // Leaves it out of the palette.
+  unlisted?: boolean;
+  // Keys that run it only while when() is true.
   keysWhen?: string[];
   when?(): boolean;
   run(): void;
 }
 
-// Those of what is on the page, outermost first.
+// The commands of the mounted components, in the order of mounting.
 const registered: { current: Command[] }[] = [];
 
-// useCommands offers commands as long as the component is there.
+// useCommands registers commands while the component is mounted.
 export function useCommands(commands: Command[]): void {
   const held = useRef(commands);
-  // At once: the next key may come before the browser has painted.
+  // A layout effect, because the next key may come before the browser paints.
   useLayoutEffect(() => {
     held.current = commands;
   });
@@ -34,20 +34,20 @@ export function currentCommands(): Command[] {
   return registered.flatMap((held) => held.current);
 }
 
-// keyOf names the key of an event, as commands do.
+// keyOf returns the key of an event in the notation of Command.keys.
 export function keyOf(event: KeyboardEvent): string {
   const { key } = event;
   if (/^[a-z]$/i.test(key)) return (event.shiftKey ? "shift+" : "") + key.toLowerCase();
   return event.shiftKey && key.startsWith("Arrow") ? "shift+" + key : key;
 }
 
-// A key that is a character does nothing when shortcuts are switched off, as speech input
-// and stray fingers would trigger it (WCAG 2.1.4).
+// isCharacter reports whether a key is a character. Users can switch these shortcuts off,
+// because speech input and stray fingers trigger them (WCAG 2.1.4).
 export const isCharacter = (key: string) => /^(shift\+)?.( .)?$/u.test(key);
 
-// occupied says whether keys belong to what has the focus: a field, or something that is
-// open over the page.
-export function occupied(target: EventTarget | null): boolean {
+// handlesKeys reports whether the focused element needs the keys itself: a text field, a
+// dialog or a menu.
+export function handlesKeys(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
   if (target instanceof HTMLInputElement && !["checkbox", "radio", "button"].includes(target.type)) return true;

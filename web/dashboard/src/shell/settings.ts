@@ -1,22 +1,22 @@
 import { useSyncExternalStore } from "react";
 
-// What this browser remembers of how its user likes the dashboard.
+// Settings are the preferences that the browser stores.
 interface Settings {
-  shortcuts: boolean; // whether single keys do something (WCAG 2.1.4)
+  shortcuts: boolean; // whether single keys run commands
   theme: "system" | "light" | "dark";
   facets: boolean; // whether the inbox shows its filters
 }
 
-const usual: Settings = { shortcuts: true, theme: "system", facets: true };
+const defaults: Settings = { shortcuts: true, theme: "system", facets: true };
 const key = "gatherkit.settings";
 const listeners = new Set<() => void>();
 let settings = read();
 
 function read(): Settings {
   try {
-    return { ...usual, ...JSON.parse(localStorage.getItem(key) ?? "{}") };
+    return { ...defaults, ...JSON.parse(localStorage.getItem(key) ?? "{}") };
   } catch {
-    return usual; // storage that is forbidden, or that holds something else
+    return defaults; // the browser blocks storage, or the value is not JSON
   }
 }
 
@@ -32,7 +32,7 @@ export function changeSettings(change: Partial<Settings>): void {
   try {
     localStorage.setItem(key, JSON.stringify(settings));
   } catch {
-    // forbidden: it holds until the page is closed
+    // The browser blocks storage: the settings last until the page is closed.
   }
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-// usePageTitle names the page in the browser's tab, which screen readers say first.
+// usePageTitle sets the title of the document, which screen readers announce first.
 export function usePageTitle(title: string): void {
   useEffect(() => {
     document.title = title ? `${title} · Gatherkit` : "Gatherkit";

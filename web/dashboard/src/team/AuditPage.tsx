@@ -28,14 +28,14 @@ export default function AuditPage() {
         <div>
           <Link to="/team" className="back"><BackIcon size={16} />Team</Link>
           <h1>Audit log</h1>
-          <p>What was changed about the account, its users and its apps, latest first.</p>
+          <p>Changes to the account, the team and the apps, newest first.</p>
         </div>
       </div>
       {can("admin") ? (
         <Entries />
       ) : (
-        <EmptyState icon={<ShieldIcon size={24} />} title="For admins">
-          <p>Ask an admin of your team when you need to know who changed something.</p>
+        <EmptyState icon={<ShieldIcon size={24} />} title="Admins only">
+          <p>Only admins can see the audit log.</p>
         </EmptyState>
       )}
     </div>
@@ -44,13 +44,13 @@ export default function AuditPage() {
 
 function Entries() {
   const audit = useInfiniteQuery(auditQuery);
-  if (audit.isPending) return <Skeleton lines={8} label="Loading the audit log" />;
+  if (audit.isPending) return <Skeleton lines={8} label="Loading audit log" />;
   if (!audit.data) return <Failure error={audit.error} onRetry={() => void audit.refetch()} />;
   const entries = audit.data.pages.flatMap((page) => page.entries);
   if (entries.length === 0) {
     return (
-      <EmptyState icon={<ShieldIcon size={24} />} title="Nothing yet">
-        <p>Invitations, changed roles, new keys and changed settings will be listed here.</p>
+      <EmptyState icon={<ShieldIcon size={24} />} title="No entries yet">
+        <p>Invitations, new roles, new keys and changed settings appear here.</p>
       </EmptyState>
     );
   }
@@ -64,7 +64,7 @@ function Entries() {
         </p>
         {audit.hasNextPage && (
           <Button isPending={audit.isFetchingNextPage} onPress={() => void audit.fetchNextPage()}>
-            Load more
+            Show more
           </Button>
         )}
         {audit.isFetchNextPageError && (

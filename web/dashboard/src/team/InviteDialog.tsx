@@ -22,7 +22,7 @@ interface Props {
 
 export function InviteDialog({ isOpen, onClose, onLink }: Props) {
   return (
-    <Dialog title="Invite somebody" isOpen={isOpen} onClose={onClose}>
+    <Dialog title="Invite someone" isOpen={isOpen} onClose={onClose}>
       <InviteForm
         onCancel={onClose}
         onLink={(link) => {
@@ -57,12 +57,12 @@ function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: Perso
         isRequired
         autoComplete="off"
         error={form.errorOf("email")}
-        hint="They log in with it."
+        hint="They use it to log in."
       />
       <Radios<Role> label="Role" value={role} options={rolesToGive(mine)} onChange={setRole} error={form.errorOf("role")} />
       <div className="dialog-actions">
         <Button onPress={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" isPending={form.sending}>Make the link</Button>
+        <Button type="submit" kind="primary" isPending={form.sending}>Create link</Button>
       </div>
     </form>
   );

@@ -4,7 +4,7 @@ import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 
-// A link that lets one person in.
+// A PersonalLink lets one person set a password.
 export interface PersonalLink {
   purpose: "invitation" | "recovery";
   name: string;
@@ -20,22 +20,22 @@ export function LinkDialog({ link, onClose }: { link: PersonalLink | null; onClo
       {link && (
         <>
           <p>
-            Gatherkit sends no mail: send {link.name} this link yourself. With it they choose{" "}
-            {link.purpose === "recovery" ? "a new password, which ends all their sessions" : "a password and are in"}.
+            Gatherkit sends no e-mail. Send this link to {link.name} yourself, so that they can{" "}
+            {link.purpose === "recovery" ? "set a new password. This ends all their sessions." : "choose a password and join."}
           </p>
           <div className="personal-link">
             <Field
-              bare
+              hideLabel
               label="Link"
               value={absolute(link.link)}
               isReadOnly
               onFocus={(event) => (event.target as HTMLInputElement).select()}
             />
-            <CopyButton text={absolute(link.link)} label="Copy the link" />
+            <CopyButton text={absolute(link.link)} label="Copy link" />
           </div>
           <p className="quiet small">
-            It works once, until {end.format(new Date(link.expiresAt))}. It is shown only now; when it gets lost, make a new one from the
-            list.
+            The link works once and expires on {end.format(new Date(link.expiresAt))}. It is not shown again: if it gets lost, create a new
+            one in the team list.
           </p>
           <div className="dialog-actions">
             <Button kind="primary" onPress={onClose}>Done</Button>
@@ -47,5 +47,5 @@ export function LinkDialog({ link, onClose }: { link: PersonalLink | null; onClo
 }
 
 function titleOf(link: PersonalLink): string {
-  return link.purpose === "recovery" ? `A way back in for ${link.name}` : `Invitation for ${link.name}`;
+  return link.purpose === "recovery" ? `Password reset for ${link.name}` : `Invitation for ${link.name}`;
 }

@@ -34,7 +34,7 @@ export function MemberRow({ member, onLink, onRemove }: Props) {
       {managed ? (
         <div className="member-role">
           <Select<Role>
-            bare
+            hideLabel
             label={`Role of ${member.name}`}
             value={member.role}
             options={rolesToGive(me.role)}
@@ -46,16 +46,16 @@ export function MemberRow({ member, onLink, onRemove }: Props) {
       )}
       {managed ? (
         <Menu
-          label={`More about ${member.name}`}
+          label={`Actions for ${member.name}`}
           button={
-            <Button kind="quiet" icon aria-label={`More about ${member.name}`}>
+            <Button kind="quiet" icon aria-label={`Actions for ${member.name}`}>
               <MoreIcon />
             </Button>
           }
         >
           <MenuItem onAction={() => recover.mutate(member)}>
             <KeyIcon size={16} />
-            {member.invited ? "New invitation link" : "Recovery link"}
+            {member.invited ? "New invitation link" : "Password reset link"}
           </MenuItem>
           <MenuItem danger onAction={onRemove}>
             <TrashIcon size={16} />

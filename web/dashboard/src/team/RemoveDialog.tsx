@@ -16,9 +16,9 @@ export function RemoveDialog({ member, onClose }: { member: Member | null; onClo
         <>
           <p>
             {member.invited
-              ? "Their invitation stops working at once."
-              : "Their sessions end at once and they can no longer log in. " +
-                "Requests assigned to them become nobody's. What they wrote stays."}
+              ? "Their invitation link stops working at once."
+              : "Their sessions end at once, and they can no longer log in. " +
+                "Requests assigned to them become unassigned. Their comments stay."}
           </p>
           {remove.error && <p className="field-error" role="alert">{message(remove.error)}</p>}
           <div className="dialog-actions">

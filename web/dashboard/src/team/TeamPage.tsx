@@ -28,7 +28,7 @@ export default function TeamPage() {
       <div className="page-head">
         <div>
           <h1>Team</h1>
-          <p>{users.data ? count(users.data.length, "person", "people") : "Who works with these requests"}</p>
+          <p>{users.data ? count(users.data.length, "person", "people") : "Everyone with access to this account"}</p>
         </div>
         {can("admin") && (
           <div className="row">
@@ -37,7 +37,7 @@ export default function TeamPage() {
           </div>
         )}
       </div>
-      {users.isPending && <Skeleton lines={4} label="Loading the team" />}
+      {users.isPending && <Skeleton lines={4} label="Loading team" />}
       {users.isError && !users.data && <Failure error={users.error} onRetry={() => void users.refetch()} />}
       {users.data && (
         <ul className="members" aria-label="Team">
@@ -45,7 +45,7 @@ export default function TeamPage() {
         </ul>
       )}
       {users.data?.length === 1 && can("admin") && (
-        <p className="quiet team-alone">You are alone here so far. Invite those who decide with you: a link is all they need.</p>
+        <p className="quiet team-alone">You are the only one here. Invite your team: all they need is a link.</p>
       )}
       <InviteDialog isOpen={inviting} onClose={() => setInviting(false)} onLink={setLink} />
       <LinkDialog link={link} onClose={() => setLink(null)} />

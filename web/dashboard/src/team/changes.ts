@@ -7,7 +7,7 @@ import { notify, notifyError } from "../ui/notices";
 import type { PersonalLink } from "./LinkDialog";
 import { roleNames } from "./roles";
 
-// The role changes on the page at once, and back when the service refuses.
+// useChangeRole shows the new role at once, and reverts it if the service refuses it.
 export function useChangeRole(): (member: Member, role: Role) => void {
   const client = useQueryClient();
   const show = (id: string, role: Role) =>
@@ -49,8 +49,8 @@ export function useRemove(onDone: () => void) {
     mutationFn: (member: Member) => call("users-remove", { id: member.id }),
     onSuccess: async (_, member) => {
       onDone();
-      notify(`${member.name} is no longer in the team.`);
-      // What was theirs is nobody's now.
+      notify(`${member.name} removed from the team.`);
+      // Their requests are now unassigned.
       await Promise.all([client.invalidateQueries(usersQuery), client.invalidateQueries({ queryKey: ["requests"] })]);
     },
   });

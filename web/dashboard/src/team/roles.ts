@@ -4,18 +4,19 @@ import type { Member, Role } from "../api/types";
 export const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", admin: "Admin", owner: "Owner" };
 
 const hints: Record<Role, string> = {
-  viewer: "Reads everything, changes nothing.",
-  member: "Also decides about requests: status, tags, comments, merging.",
-  admin: "Also manages apps and the team.",
-  owner: "May do everything, also manage owners.",
+  viewer: "Can view everything, but change nothing.",
+  member: "Can also edit, merge and comment on requests.",
+  admin: "Can also manage apps and the team.",
+  owner: "Can also manage owners.",
 };
 
-// The roles that somebody may give: an admin makes no owners.
+// rolesToGive returns the roles that a role can give. Only owners can make someone an owner.
 export function rolesToGive(mine: Role) {
   return roles.filter((role) => role !== "owner" || mine === "owner").map((id) => ({ id, name: roleNames[id], hint: hints[id] }));
 }
 
-// Nobody manages themselves: so the last owner stays one, and nobody locks themselves out.
+// mayManage reports whether the user can change a member. Users cannot change themselves, so
+// that the last owner stays one.
 export function mayManage(me: { user: { id: string }; role: Role }, other: Member): boolean {
   if (me.user.id === other.id) return false;
   return me.role === "owner" || (me.role === "admin" && other.role !== "owner");

@@ -3,9 +3,9 @@ import { Button as AriaButton, type ButtonProps } from "react-aria-components";
 import "./button.css";
 
 interface Props extends Omit<ButtonProps, "className" | "style"> {
-  // primary: the one thing to do here. danger: cannot be undone.
+  // primary: the main action. danger: an action that cannot be undone.
   kind?: "primary" | "danger" | "quiet";
-  // A square button that shows an icon only; give it an aria-label.
+  // A square button with only an icon. It needs an aria-label.
   icon?: boolean;
   small?: boolean;
 }

@@ -4,7 +4,7 @@ import { Checkbox as AriaCheckbox, type CheckboxProps } from "react-aria-compone
 import { CheckIcon } from "./icons";
 import "./field.css";
 
-// With children its label; without, give it an aria-label.
+// The children are the label. Without them, it needs an aria-label.
 export function Checkbox({ children, ...props }: Omit<CheckboxProps, "className" | "children"> & { children?: ReactNode }) {
   return (
     <AriaCheckbox {...props} className="choice">

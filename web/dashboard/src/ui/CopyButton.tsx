@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { Button } from "./Button";
 import { CheckIcon, CopyIcon } from "./icons";
 
-// Puts the text into the clipboard, and says so. label says what is copied, "Copy the key".
+// CopyButton copies the text and confirms it. label is its accessible name, such as "Copy API key".
 export function CopyButton({ text, label, children }: { text: string; label: string; children?: string }) {
   const [outcome, setOutcome] = useState<"" | "copied" | "failed">("");
   useEffect(() => {
@@ -11,24 +11,23 @@ export function CopyButton({ text, label, children }: { text: string; label: str
     const timer = setTimeout(() => setOutcome(""), 2_000);
     return () => clearTimeout(timer);
   }, [outcome]);
-  const copy = () => put(text).then(() => setOutcome("copied"), () => setOutcome("failed"));
-  const says = { "": children ?? "Copy", copied: "Copied", failed: "Select it and copy it" }[outcome];
+  const copy = () => copyText(text).then(() => setOutcome("copied"), () => setOutcome("failed"));
+  const content = { "": children ?? "Copy", copied: "Copied", failed: "Could not copy" }[outcome];
   return (
     <>
-      <Button small aria-label={outcome ? says : label} onPress={copy}>
+      <Button small aria-label={outcome ? content : label} onPress={copy}>
         {outcome === "copied" ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
-        {says}
+        {content}
       </Button>
       <span className="visually-hidden" role="status">
-        {outcome && says}
+        {outcome && content}
       </span>
     </>
   );
 }
 
-// Pages that are reached by plain http from elsewhere have no clipboard, but can still answer
-// what a selection would be copied as.
-async function put(text: string): Promise<void> {
+// Pages over HTTP have no clipboard API, but they can handle the copy event.
+async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const answer = (event: ClipboardEvent) => {
     event.preventDefault();

@@ -10,26 +10,26 @@ interface Props {
   isOpen: boolean;
   onClose(): void;
   children: ReactNode;
-  // Cannot be closed: there is nothing to do but what it asks for.
-  stays?: boolean;
+  // The user cannot close it without completing it.
+  required?: boolean;
   wide?: boolean;
 }
 
-// A question over the page. Put the buttons into <div className="dialog-actions">.
-export function Dialog({ title, isOpen, onClose, children, stays, wide }: Props) {
+// Dialog is modal. Put its buttons into <div className="dialog-actions">.
+export function Dialog({ title, isOpen, onClose, children, required, wide }: Props) {
   return (
     <ModalOverlay
-      className="veil"
+      className="overlay"
       isOpen={isOpen}
       onOpenChange={(open) => open || onClose()}
-      isDismissable={!stays}
-      isKeyboardDismissDisabled={!!stays}
+      isDismissable={!required}
+      isKeyboardDismissDisabled={!!required}
     >
       <Modal className={wide ? "modal modal-wide" : "modal"}>
-        <AriaDialog className="dialog" {...(stays && { role: "alertdialog" as const })}>
+        <AriaDialog className="dialog" {...(required && { role: "alertdialog" as const })}>
           <div className="dialog-head">
             <Heading slot="title" level={2}>{title}</Heading>
-            {!stays && <Button kind="quiet" icon small aria-label="Close" onPress={onClose}><CloseIcon /></Button>}
+            {!required && <Button kind="quiet" icon small aria-label="Close" onPress={onClose}><CloseIcon /></Button>}
           </div>
           {children}
         </AriaDialog>

@@ -5,19 +5,19 @@ import "./field.css";
 interface Props extends Omit<TextFieldProps, "className" | "style" | "children"> {
   label: string;
   hint?: string | undefined;
-  // What is wrong with the value; shown at the field.
+  // What is wrong with the value.
   error?: string | undefined;
   placeholder?: string;
-  // Several lines, so many at first.
+  // Makes it a text area with this many rows.
   rows?: number;
   // Shows the label to screen readers only.
-  bare?: boolean;
+  hideLabel?: boolean;
 }
 
-export function Field({ label, hint, error, placeholder, rows, bare, ...props }: Props) {
+export function Field({ label, hint, error, placeholder, rows, hideLabel, ...props }: Props) {
   return (
     <TextField {...props} className="field" isInvalid={!!error} validationBehavior="aria">
-      <Label className={bare ? "visually-hidden" : "field-label"}>{label}</Label>
+      <Label className={hideLabel ? "visually-hidden" : "field-label"}>{label}</Label>
       {rows ? <TextArea className="input" rows={rows} placeholder={placeholder} /> : <Input className="input" placeholder={placeholder} />}
       {hint && !error && <Text slot="description" className="field-hint">{hint}</Text>}
       <FieldError className="field-error">{error}</FieldError>

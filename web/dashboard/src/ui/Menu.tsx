@@ -3,7 +3,7 @@ import { Menu as AriaMenu, MenuItem as AriaMenuItem, MenuTrigger, Popover, type 
 
 import "./menu.css";
 
-// A button, and the menu that it opens.
+// Menu is a button that opens a menu.
 export function Menu({ button, label, children }: { button: ReactElement; label: string; children: ReactNode }) {
   return (
     <MenuTrigger>

@@ -20,17 +20,16 @@ import "./menu.css";
 
 interface SelectProps<T extends string> {
   label: string;
-  bare?: boolean;
+  hideLabel?: boolean;
   value: T;
   options: { id: T; name: string; hint?: string }[];
   onChange(value: T): void;
 }
 
-// One of a few values.
-export function Select<T extends string>({ label, bare, value, options, onChange }: SelectProps<T>) {
+export function Select<T extends string>({ label, hideLabel, value, options, onChange }: SelectProps<T>) {
   return (
     <AriaSelect className="field" value={value} onChange={(key) => onChange(key as T)}>
-      <Label className={bare ? "visually-hidden" : "field-label"}>{label}</Label>
+      <Label className={hideLabel ? "visually-hidden" : "field-label"}>{label}</Label>
       <Button className="input select-button">
         <SelectValue>{options.find((option) => option.id === value)?.name ?? value}</SelectValue>
         <DownIcon size={16} />

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
-// Lines of 1.75 on a grid of 24, drawn for 18 pixels. An icon says nothing by itself: a
-// label stands beside it or in aria-label.
+// Icons have lines of 1.75 units on a grid of 24 and show at 18 pixels by default. Screen
+// readers skip them, so each needs visible text or an aria-label.
 function icon(content: ReactNode) {
   return function Icon({ size = 18 }: { size?: number }) {
     return (

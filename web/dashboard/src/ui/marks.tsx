@@ -1,12 +1,12 @@
 import { statusNames, type Status } from "../api/types";
 import "./marks.css";
 
-// A status: its colour as a dot, and its name.
-export function StatusMark({ status, bare }: { status: Status; bare?: boolean }) {
+// StatusMark shows a status as a dot and its name. With dotOnly, only screen readers get the name.
+export function StatusMark({ status, dotOnly }: { status: Status; dotOnly?: boolean }) {
   return (
     <span className={`status status-${status}`}>
       <span className="status-dot" />
-      <span className={bare ? "visually-hidden" : undefined}>{statusNames[status]}</span>
+      <span className={dotOnly ? "visually-hidden" : undefined}>{statusNames[status]}</span>
     </span>
   );
 }
@@ -15,7 +15,7 @@ export function TagMark({ tag }: { tag: string }) {
   return <span className="tag">{tag}</span>;
 }
 
-// The initials of somebody, whose name stands beside it or in title.
+// Avatar shows a person's initials. Use titled where the page does not show the name.
 export function Avatar({ name, titled }: { name: string; titled?: boolean }) {
   const words = name.trim().split(/\s+/u);
   const initials = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => Array.from(word ?? "")[0] ?? "").join("");
@@ -38,7 +38,7 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const dateOnly = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
 
-// ago is "3 days ago", and brief "3d".
+// ago returns a relative time such as "3 days ago", or "3d" if brief.
 export function ago(at: string, now = Date.now(), brief = false): string {
   const seconds = Math.round((now - Date.parse(at)) / 1000);
   for (const [unit, length] of units) {
@@ -48,19 +48,19 @@ export function ago(at: string, now = Date.now(), brief = false): string {
   return brief ? "now" : "just now";
 }
 
-// A time, how long ago it was; the exact one as a title.
+// Time shows a relative time, with the exact time as its title.
 export function Time({ at, brief = false }: { at: string; brief?: boolean }) {
   return <time className="number" dateTime={at} title={full.format(new Date(at))}>{ago(at, Date.now(), brief)}</time>;
 }
 
-// A day of the calendar such as 2026-12-31, in words.
+// day formats a date such as 2026-12-31.
 export function day(date: string): string {
   return dateOnly.format(new Date(date + "T00:00:00Z"));
 }
 
 const numbers = new Intl.NumberFormat("en");
 
-// count is "1 request", "1,204 requests".
+// count returns a number with its noun, such as "1 request" or "1,204 requests".
 export function count(n: number, one: string, many = one + "s"): string {
   return `${numbers.format(n)} ${n === 1 ? one : many}`;
 }

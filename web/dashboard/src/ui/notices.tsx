@@ -5,13 +5,13 @@ import { CloseIcon, UndoIcon, WarningIcon } from "./icons";
 import { message } from "./states";
 import "./notices.css";
 
-// Short messages at the foot of the page: the latest of what was done, for ten seconds when
-// it can be undone, and errors until they are closed.
+// Notices appear at the bottom of the page: the latest confirmation for a few seconds, longer
+// if the action can be undone, and errors until they are closed.
 
 interface Notice {
   id: number;
   text: string;
-  trouble: boolean;
+  isError: boolean;
   undo: (() => void) | undefined;
 }
 
@@ -25,20 +25,20 @@ function change(to: Notice[]): void {
 }
 
 function add(notice: Omit<Notice, "id">): void {
-  change([...notices.filter((other) => other.trouble).slice(-2), { ...notice, id: next++ }]);
+  change([...notices.filter((other) => other.isError).slice(-2), { ...notice, id: next++ }]);
 }
 
-// notify says that something was done; undo takes it back.
+// notify confirms an action. undo reverts it.
 export function notify(text: string, options: { undo?: () => void } = {}): void {
-  add({ text, trouble: false, undo: options.undo });
+  add({ text, isError: false, undo: options.undo });
 }
 
-// notifyError says that something was not done, and why.
-export function notifyError(error: unknown, doing?: string): void {
-  add({ text: doing ? `${doing} ${message(error)}` : message(error), trouble: true, undo: undefined });
+// notifyError reports an error. what says what failed, such as "Could not remove the vote."
+export function notifyError(error: unknown, what?: string): void {
+  add({ text: what ? `${what} ${message(error)}` : message(error), isError: true, undo: undefined });
 }
 
-// undoLast undoes what the latest notice is about, if it can be undone.
+// undoLast runs the undo of the latest notice that has one, and reports whether there is one.
 export function undoLast(): boolean {
   const last = notices.findLast((notice) => notice.undo);
   if (!last) return false;
@@ -54,7 +54,7 @@ function close(id: number): void {
 export function Notices() {
   const now = useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), () => notices);
   return (
-    <div className="notices" role="region" aria-label="Notices">
+    <div className="notices" role="region" aria-label="Notifications">
       <div role="status" aria-live="polite" aria-relevant="additions">
         {now.map((notice) => <NoticeLine key={notice.id} notice={notice} />)}
       </div>
@@ -63,24 +63,24 @@ export function Notices() {
 }
 
 function NoticeLine({ notice }: { notice: Notice }) {
-  const [held, setHeld] = useState(false); // while the pointer or the focus is there
+  const [paused, setPaused] = useState(false); // while it has the pointer or the focus
   useEffect(() => {
-    if (held || notice.trouble) return;
+    if (paused || notice.isError) return;
     const timer = setTimeout(() => close(notice.id), notice.undo ? 10_000 : 5_000);
     return () => clearTimeout(timer);
-  }, [held, notice]);
+  }, [paused, notice]);
   return (
     <div
-      className={notice.trouble ? "notice notice-trouble" : "notice"}
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      className={notice.isError ? "notice notice-error" : "notice"}
+      onPointerEnter={() => setPaused(true)}
+      onPointerLeave={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onBlur={() => setPaused(false)}
     >
-      {notice.trouble && <WarningIcon size={16} />}
+      {notice.isError && <WarningIcon size={16} />}
       <span>{notice.text}</span>
       {notice.undo && <Button small kind="quiet" onPress={() => { close(notice.id); notice.undo?.(); }}><UndoIcon size={16} />Undo</Button>}
-      <Button small kind="quiet" icon aria-label="Close" onPress={() => close(notice.id)}><CloseIcon size={16} /></Button>
+      <Button small kind="quiet" icon aria-label="Dismiss" onPress={() => close(notice.id)}><CloseIcon size={16} /></Button>
     </div>
   );
 }

@@ -5,8 +5,8 @@ import { Button } from "./Button";
 import { WarningIcon } from "./icons";
 import "./states.css";
 
-// Nothing is here: say what it would be, and lead on by a button. alone: it is all there is
-// on the page, so that its heading is the page's.
+// EmptyState says what would be here and offers the next step. With alone, its heading is the
+// page's h1.
 export function EmptyState({ icon, title, children, alone }: { icon?: ReactNode; title: string; children?: ReactNode; alone?: boolean }) {
   const Heading = alone ? "h1" : "h2";
   return (
@@ -18,28 +18,27 @@ export function EmptyState({ icon, title, children, alone }: { icon?: ReactNode;
   );
 }
 
-// Something could not be loaded.
 export function Failure({ error, onRetry, alone }: { error: Error; onRetry(): void; alone?: boolean }) {
   const Heading = alone ? "h1" : "h2";
   return (
     <div className="state" role="alert">
-      <div className="state-icon state-trouble"><WarningIcon size={24} /></div>
-      <Heading>This could not be loaded</Heading>
+      <div className="state-icon state-error"><WarningIcon size={24} /></div>
+      <Heading>Loading failed</Heading>
       <p>{message(error)}</p>
       <Button onPress={onRetry}>Try again</Button>
     </div>
   );
 }
 
-// What to tell people about an error. The service's messages may begin with a field's name,
-// such as submitter.email, which people know under another one.
+// message returns the text to show for an error. It replaces the name of a parameter at the
+// start, such as submitter.email, because the form has its own name for it.
 export function message(error: unknown): string {
-  if (!(error instanceof ApiError)) return "Something went wrong on this page. Reload it, and try again.";
+  if (!(error instanceof ApiError)) return "Something went wrong. Reload the page and try again.";
   const text = error.message.replace(/^[a-z]+[._][a-z._]+ (?=must|is)/, "this ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-// The shape of what is being loaded, so that nothing jumps when it comes.
+// Skeleton reserves space for content that is loading, so that nothing jumps.
 export function Skeleton({ lines = 3, label = "Loading" }: { lines?: number; label?: string }) {
   return (
     <div className="skeleton" role="status" aria-label={label}>

@@ -1,0 +1,98 @@
+// The pages that need no login: the login itself, invitations, and pages that do not exist.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Caller, email, logIn, look, openBrowser, password, service } from './harness.mjs'
+
+const owner = await Caller.logIn()
+const narrow = { viewport: { width: 320, height: 640 } }
+const token = (link) => link.split('#')[1]
+
+test('the login: faults, and the address that was asked for', async (t) => {
+  const { context, complaints } = await openBrowser(t)
+  const page = await context.newPage()
+  await page.goto('/insights?from=2026-01-01&to=2026-02-01')
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill('wrong')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('The e-mail or the password is wrong.').waitFor()
+  await look(page, 'login')
+  assert.equal(await page.getByLabel('E-mail').inputValue(), email)
+  await page.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Insights', level: 1 }).waitFor()
+  assert.match(page.url(), /\/insights\?from=2026-01-01&to=2026-02-01$/)
+  assert.deepEqual(complaints, [])
+})
+
+test('the login on a phone, and a page that is not there', async (t) => {
+  const { context, complaints } = await openBrowser(t, narrow)
+  const page = await context.newPage()
+  await page.goto('/')
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+  await look(page, 'login-320')
+  await logIn(context)
+  await page.goto('/apps/')
+  await page.getByRole('heading', { name: 'Apps', level: 1 }).waitFor()
+  for (const address of ['/nothing', '/apps/of/nobody', '/team/audit/']) {
+    await page.goto(address)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+  }
+  await page.goto('/nothing/of/the/kind')
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+  await look(page, 'not-found-320')
+  await page.getByRole('link', { name: 'Go to inbox' }).click()
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('an invitation is a page away, also for somebody who is logged in as another', async (t) => {
+  const { link } = await owner.call('users-invite', { email: 'grace@example.com', name: 'Grace', role: 'member' })
+  const { context, complaints } = await openBrowser(t, narrow)
+  const page = await logIn(context)
+  // The token leaves the address, also that of a second link; the page can be reloaded.
+  await page.goto('/join#' + token(link) + 'x')
+  await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+  await page.goto('/join#' + token(link))
+  for (const again of [false, true]) {
+    if (again) await page.reload()
+    await page.getByRole('heading', { name: 'Join Acme' }).waitFor()
+    assert.equal(page.url(), `${service}/join`)
+  }
+  await page.goBack()
+  assert.equal(page.url().includes('#'), false)
+  await page.goForward()
+  await page.getByRole('heading', { name: 'Join Acme' }).waitFor()
+  assert.equal(await page.getByLabel('E-mail').inputValue(), 'grace@example.com')
+  await page.getByLabel('Password').fill('short')
+  await page.getByRole('button', { name: 'Join' }).click()
+  await page.getByText('Password must be 10 to 1,024 bytes long.').waitFor()
+  await look(page, 'join-320')
+  await page.getByLabel('Your name').fill('Grace Hopper')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Join' }).click()
+  await page.getByRole('button', { name: 'Account: Grace Hopper' }).waitFor()
+  assert.equal(await page.evaluate(() => JSON.stringify({ ...sessionStorage }).includes('gjt_')), false)
+
+  // Once.
+  const other = await openBrowser(t)
+  const late = await other.context.newPage()
+  await late.goto('/join#' + token(link))
+  await late.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+  await look(late, 'join-over')
+  assert.deepEqual(complaints, [])
+})
+
+test('a link for who forgot the password', async (t) => {
+  const user = await owner.addUser('member', 'Linus')
+  const { link } = await owner.call('users-recover', { id: user.id })
+  const { context } = await openBrowser(t)
+  const page = await context.newPage()
+  await page.goto('/join#' + token(link))
+  await page.getByRole('heading', { name: 'Set a new password' }).waitFor()
+  await look(page, 'recover')
+  await page.getByLabel('Password').fill('another long password')
+  await page.getByRole('button', { name: 'Set password' }).click()
+  await page.getByRole('button', { name: 'Account: Linus' }).waitFor()
+  await Caller.logIn('linus@example.com', 'another long password')
+})

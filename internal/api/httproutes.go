@@ -1,0 +1,134 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"gatherkit/internal/feedback"
+)
+
+// The paths besides the operations and exportPath. Browsers open links to files and exports
+// themselves and send no tokens, so the links contain what authorizes them.
+const (
+	uploadPath     = "/uploads/"
+	attachmentPath = "/attachments/"
+	configPath     = "/widget/config/"
+)
+
+// route is a path prefix that is not an operation: its content is not JSON, or it is called
+// with GET.
+type route struct {
+	path  string
+	op    *op // its name in the log and the metrics
+	serve func(c *call, rest string)
+}
+
+func (a *API) allRoutes() []route {
+	return []route{
+		{exportPath, &op{name: "export-download"}, a.download},
+		{uploadPath, &op{name: "upload"}, a.upload},
+		{attachmentPath, &op{name: "attachment-download"}, a.attachment},
+		{configPath, &op{name: "widget-config"}, a.widgetConfig},
+	}
+}
+
+// widgetConfigResult is what the widget needs to know about its app. Browsers load it without
+// a preflight and cache it for a minute.
+type widgetConfigResult struct {
+	AppID   feedback.ID             `json:"app_id"`
+	Widget  feedback.WidgetSettings `json:"widget"`
+	Sharing string                  `json:"sharing"`
+	Uploads uploadRules             `json:"uploads"`
+}
+
+// uploadRules are the limits on attachments.
+type uploadRules struct {
+	MaxSize      int64    `json:"max_size"`
+	MaxCount     int      `json:"max_count"`
+	ContentTypes []string `json:"content_types"`
+}
+
+// widgetConfig answers GET /widget/config/{api_key}.json.
+func (a *API) widgetConfig(c *call, name string) {
+	a.cors.HandlerFunc(c.w, c.r)
+	if isPreflight(c.r) {
+		return
+	}
+	text, err := a.loadConfig(c, name)
+	if err != nil {
+		a.answer(c, nil, err)
+		return
+	}
+	sum := sha256.Sum256(text)
+	h := c.w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Cache-Control", "public, max-age=60")
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	a.serveContent(c, bytes.NewReader(text))
+}
+
+// serveContent sends the whole content, unless the client has it already according to its
+// ETag. It ignores headers that could make http.ServeContent answer with an error, because
+// that would not be an envelope.
+func (a *API) serveContent(c *call, content io.ReadSeeker) {
+	for _, header := range []string{"Range", "If-Match", "If-Unmodified-Since"} {
+		c.r.Header.Del(header)
+	}
+	http.ServeContent(withoutRanges{c.w}, c.r, "", time.Time{}, content)
+	a.record(c, c.op.name, http.StatusOK, "ok")
+}
+
+// withoutRanges replaces the header with which http.ServeContent offers ranges.
+type withoutRanges struct{ http.ResponseWriter }
+
+func (w withoutRanges) WriteHeader(status int) {
+	w.Header().Set("Accept-Ranges", "none")
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (a *API) loadConfig(c *call, name string) (_ []byte, err error) {
+	defer panicToError(&err)
+	if err := a.requireGET(c); err != nil {
+		return nil, err
+	}
+	if err := a.rates.keyed.allow(a.clientOf(c.r).from, 1, a.Now()); err != nil {
+		return nil, err
+	}
+	key, ok := strings.CutSuffix(name, ".json")
+	if !ok {
+		return nil, feedback.ErrAppNotFound
+	}
+	app, err := withTimeout(c.r.Context(), func(ctx context.Context) (feedback.App, error) { return a.Store.AppByKey(ctx, key) })
+	switch {
+	case errors.Is(err, feedback.ErrInvalidAPIKey):
+		return nil, feedback.ErrAppNotFound.With("No app has this API key; copy the current one from the app's settings.")
+	case err != nil:
+		return nil, err
+	case !app.Settings.AllowsOrigin(c.r.Header.Get("Origin")):
+		return nil, feedback.ErrOriginNotAllowed
+	}
+	config := widgetConfigResult{
+		AppID: app.ID, Widget: app.Settings.Widget, Sharing: app.Settings.Sharing,
+		Uploads: uploadRules{feedback.MaxUpload, feedback.MaxAttachments, feedback.UploadTypes()},
+	}
+	config.Widget.AllowFileUploads = config.Widget.AllowFileUploads && a.Files != nil
+	var text bytes.Buffer
+	err = writeJSON(&text, config)
+	return text.Bytes(), err
+}
+
+// requireGET returns an error unless the method is GET or HEAD.
+func (a *API) requireGET(c *call) error {
+	if c.r.Method != http.MethodGet && c.r.Method != http.MethodHead {
+		c.w.Header().Set("Allow", "GET, HEAD")
+		return feedback.ErrMethodNotAllowed.With("Use GET for this URL.")
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+import type { FeatureRequest } from "../api/types";
+import { count, number } from "../ui/marks";
+
+// A Ranking names the requests with the most votes, with text before and after them.
+export interface Ranking {
+  before: string;
+  requests: FeatureRequest[];
+  after: string;
+}
+
+export function rankingOf(byVotes: FeatureRequest[], total: number): Ranking {
+  const [first, second, third] = byVotes;
+  if (!first || first.votes < 2) {
+    const after =
+      total === 1
+        ? "There is only one request so far."
+        : `No request stands out yet: none of the ${number(total)} has more than one vote.`;
+    return { before: "", requests: [], after };
+  }
+  const votes = count(first.votes, "vote");
+  if (!second || first.votes > second.votes) {
+    return {
+      before: "",
+      requests: [first],
+      after: ` has ${votes}${second ? `, ${number(first.votes - second.votes)} more than the next request` : ""}.`,
+    };
+  }
+  if (third?.votes === first.votes) {
+    return { before: `Several requests lead with ${votes} each: `, requests: [first, second], after: " and others." };
+  }
+  return { before: "", requests: [first, second], after: ` lead with ${votes} each.` };
+}
