@@ -141,3 +141,30 @@ var requestModel = porcupine.Model{
 		return output == want, next
 	},
 }
+
+// The model of a request's votes: who has given one.
+type (
+	voteState [3]bool
+	castVote  struct { // answered with how many votes there are then
+		voter  int
+		remove bool
+	}
+	readVotes struct{} // answered with a number
+)
+
+var votesModel = porcupine.Model{
+	Init: func() any { return voteState{} },
+	Step: func(state, input, output any) (bool, any) {
+		all := state.(voteState)
+		if call, ok := input.(castVote); ok {
+			all[call.voter] = !call.remove
+		}
+		n := 1 // the submitter
+		for _, voted := range all {
+			if voted {
+				n++
+			}
+		}
+		return output == n, all
+	},
+}

@@ -276,3 +276,49 @@ func TestBinIsLinearizable(t *testing.T) {
 		}
 	})
 }
+
+// TestVotesAreLinearizable: each vote is answered with how many there are by then, and
+// counts from its answer on for everybody.
+func TestVotesAreLinearizable(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s, apis := replicas(t, at)
+		for seed := range *histories {
+			app := s.must("apps-create", "owner", `{"name": "A"}`)["app"].(map[string]any)
+			s.names["key"] = app["api_key"].(string)
+			id := s.submit("T")
+			h := &history{}
+			votes := func(name string, a answer) any {
+				code, result := resultOf(t, a)
+				if request, ok := result["request"].(map[string]any); ok {
+					result = request
+				}
+				if code != "ok" {
+					return name + ": " + code
+				}
+				return int(result["votes"].(float64))
+			}
+			client := func(client int) {
+				r := rand.New(rand.NewPCG(seed, uint64(client)))
+				for range 6 {
+					api, cast := apis[r.IntN(len(apis))], castVote{r.IntN(3), r.IntN(3) == 0}
+					body := fmt.Sprintf(`{"request_id":"%s","external_id":"%d"}`, id, cast.voter)
+					operation := "votes-add"
+					if cast.remove {
+						operation = "votes-remove"
+					}
+					if r.IntN(4) == 0 {
+						h.do(client, readVotes{}, func() any {
+							return votes("requests-get", s.at(api, "requests-get", s.names["viewer"], `{"id":"`+id+`"}`))
+						})
+						continue
+					}
+					h.do(client, cast, func() any { return votes(operation, s.at(api, operation, s.names["member"], body)) })
+				}
+			}
+			together(client, client, client, client, client, client)
+			if !h.explained(votesModel) {
+				t.Fatalf("history %d cannot be explained:\n%s", seed, h)
+			}
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -84,4 +85,14 @@ func Powers[T any](list []T) [][]T {
 		list = list[n:]
 	}
 	return pieces
+}
+
+// Padded repeats the last value of a list until its length is a power of two, for
+// statements in which it may be repeated: with Powers, most lists make several.
+func Padded[T any](list []T) []T {
+	if len(list) == 0 {
+		return list
+	}
+	n := 1 << bits.Len(uint(len(list)-1))
+	return append(slices.Clip(list), slices.Repeat(list[len(list)-1:], n-len(list))...)
 }

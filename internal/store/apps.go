@@ -170,7 +170,8 @@ func readApp(ctx context.Context, q database.Queryer, accountID, id feedback.ID)
 	return app, orNotFound(err, feedback.ErrAppNotFound)
 }
 
-// saveApp saves an app that the caller has read, with the given version, behind its gate.
+// saveApp saves an app. The caller has read it with the given version after it locked the
+// gate.
 func saveApp(ctx context.Context, tx *sql.Tx, app feedback.App, version int64) error {
 	settings, err := json.Marshal(app.Settings)
 	if err != nil {

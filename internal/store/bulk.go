@@ -61,16 +61,8 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 		}
 	} else {
 		// requestsByID below detects requests that do not exist or whose app is deleted.
-		for ids := range slices.Chunk(b.IDs, bulkChunk) {
-			p := database.Parameters{accountID}
-			apps, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT app_id FROM requests"+
-				" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...)
-			if err != nil {
-				return nil, err
-			}
-			for _, id := range apps {
-				gates[gateOf(id)] = 0
-			}
+		if err := addGates(ctx, tx, accountID, gates, b.IDs); err != nil {
+			return nil, err
 		}
 	}
 	if len(gates) > 0 {
@@ -86,6 +78,24 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 		return nil, err
 	}
 	return requests, checkExpected(b, requests)
+}
+
+// addGates adds the gates of the requests' apps.
+func addGates(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, gates map[countKey]int64, ids []feedback.ID,
+) error {
+	for piece := range slices.Chunk(ids, bulkChunk) {
+		p := database.Parameters{accountID}
+		apps, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT app_id FROM requests"+
+			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+		if err != nil {
+			return err
+		}
+		for _, id := range apps {
+			gates[gateOf(id)] = 0
+		}
+	}
+	return nil
 }
 
 // checkExpected returns ErrCountMismatch if the filter found too many requests, or not as
@@ -107,10 +117,7 @@ func requestsByID(
 ) ([]feedback.Request, error) {
 	var requests []feedback.Request
 	for piece := range slices.Chunk(ids, bulkChunk) {
-		p := database.Parameters{accountID}
-		found, err := database.All(ctx, tx, row.Scan, "SELECT "+row.Columns+" FROM requests r"+
-			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, piece)+`)
-			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
+		found, err := readRequests(ctx, tx, accountID, piece)
 		if err != nil {
 			return nil, err
 		}
@@ -120,6 +127,16 @@ func requestsByID(
 		requests = append(requests, found...)
 	}
 	return requests, nil
+}
+
+// readRequests returns the requests that exist and whose app is not deleted.
+func readRequests(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID,
+) ([]feedback.Request, error) {
+	p := database.Parameters{accountID}
+	return database.All(ctx, tx, row.Scan, "SELECT "+row.Columns+" FROM requests r"+
+		" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(ids))+`)
+		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
 }
 
 // changeAll changes the requests and returns how many differ. The caller holds the gates.

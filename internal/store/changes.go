@@ -10,9 +10,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// record adds entries to an account's log of changes, in the transaction that
-// makes the changes. Their numbers leave no gaps: the counter's row is locked
-// until the commit, so the order of numbers is the order of commits.
+// record adds entries to an account's log of changes, in the transaction of the changes. The
+// row of the account's sequence stays locked until the commit. So the numbers have no gaps,
+// and their order is the order of the commits.
 func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, at feedback.Time, changes ...feedback.Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -35,7 +35,8 @@ func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 			seq++
 			args = append(args, accountID, seq, at, string(c.Kind), c.Actor.Kind, c.Actor.ID, c.AppID, c.RequestID, before, after)
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO changes (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
+		_, err = tx.ExecContext(ctx, "INSERT INTO changes"+
+			" (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
 			s.db.Placeholders(len(piece), columns), args...)
 		if err != nil {
 			return err
@@ -44,7 +45,7 @@ func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 	return nil
 }
 
-// diffText is how the log keeps what changed: JSON, or NULL where nothing did.
+// diffText returns the changed fields as JSON, or nil if there are none.
 func diffText(c feedback.Change) (before, after *string, err error) {
 	for _, side := range []struct {
 		fields map[string]any
@@ -62,10 +63,12 @@ func diffText(c feedback.Change) (before, after *string, err error) {
 	return before, after, nil
 }
 
-// History lists what happened to a request that is not in the bin, latest first,
-// before a given number (zero is the beginning), at most limit, and how many entries
-// there are in all. It refuses with ErrRequestNotFound.
-func (s *Store) History(ctx context.Context, accountID, requestID feedback.ID, before int64, limit int) ([]feedback.Event, int64, error) {
+// History returns a page of up to limit log entries about a request, newest first, with
+// numbers below before; zero means no bound. It also returns the total number of entries. It
+// returns ErrRequestNotFound if the request does not exist or is in the bin.
+func (s *Store) History(
+	ctx context.Context, accountID, requestID feedback.ID, before int64, limit int,
+) ([]feedback.Event, int64, error) {
 	if _, err := s.Request(ctx, accountID, requestID); err != nil {
 		return nil, 0, err
 	}
@@ -80,7 +83,8 @@ func (s *Store) History(ctx context.Context, accountID, requestID feedback.ID, b
 	events, err := database.All(ctx, s.db.Reader(), scanEvent,
 		`SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after FROM changes c
 		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
-		WHERE c.account_id = $1 AND c.request_id = $2 AND c.seq < $3 ORDER BY c.seq DESC LIMIT CAST($4 AS BIGINT)`, accountID, requestID, before, limit)
+		WHERE c.account_id = $1 AND c.request_id = $2 AND c.seq < $3 ORDER BY c.seq DESC LIMIT CAST($4 AS BIGINT)`,
+		accountID, requestID, before, limit)
 	return events, total, err
 }
 

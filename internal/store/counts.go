@@ -10,14 +10,14 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// request_counts says how many requests an app has in each box and status, and
-// is changed in the transaction that changes the requests: counting rows would
-// take half a second at ten millions.
+// The table request_counts has the number of requests of each app, box and status. It changes
+// in the same transaction as the requests, as counting ten million rows would take half a
+// second.
 //
-// The row (app, live, opened) is also the app's gate: it is there from the app's
-// creation to its deletion, and every transaction that changes the app's requests,
-// its key or its existence locks it before it decides anything. So a submission either
-// commits before a regenerated key or a deletion, or sees it.
+// The row (app, live, opened) is also the app's lock, which the code calls its gate. It exists
+// from the app's creation to its deletion. Every transaction that changes the app's requests,
+// its key or its existence locks it before it reads the data that it decides on. So a
+// submission either commits before a regenerated key or a deletion, or sees it.
 
 type countKey struct {
 	appID  feedback.ID
@@ -27,14 +27,14 @@ type countKey struct {
 
 func gateOf(appID feedback.ID) countKey { return countKey{appID, feedback.Live, feedback.Opened} }
 
-// liveApp is an app that has not been deleted, and its present key.
+// liveApp is an app that is not deleted, and its current API key.
 type liveApp struct {
 	id  feedback.ID
 	key string
 }
 
-// count adds to the counters, each app's gate first and in the order of ids, so
-// that transactions cannot wait for each other in a circle.
+// count adds deltas to the counters and locks the apps' gates. It writes the rows in the order
+// of the apps, the gate of each app first, so that transactions cannot deadlock.
 func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, deltas map[countKey]int64) error {
 	keys := make([]countKey, 0, 2*len(deltas))
 	for key := range deltas {
@@ -68,14 +68,14 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, de
 	return err
 }
 
-// lock takes an app's gate. For an app that does not exist it makes one: the
-// caller then finds no app, and its refusal undoes that.
+// lock locks an app's gate. If the app does not exist, it inserts a gate. The caller then
+// finds no app and returns an error, which rolls back the insert.
 func (s *Store) lock(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) error {
 	return s.count(ctx, tx, accountID, map[countKey]int64{gateOf(appID): 0})
 }
 
-// alive returns those of the apps that are not deleted. Called after count, what
-// it says holds until the transaction ends.
+// alive returns the apps that are not deleted. After count, the result stays valid until the
+// transaction ends.
 func alive(ctx context.Context, tx *sql.Tx, accountID feedback.ID, appIDs []feedback.ID) ([]liveApp, error) {
 	p := database.Parameters{accountID}
 	return database.All(ctx, tx, func(r database.Row) (app liveApp, err error) {

@@ -76,10 +76,8 @@ func (s *Store) merge(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r, into, root feedback.Request,
 ) error {
 	now := feedback.At(s.now())
-	for _, one := range []feedback.Request{r, root} {
-		if err := keepSubmitter(ctx, tx, accountID, one); err != nil {
-			return err
-		}
+	if err := s.keepSubmitters(ctx, tx, accountID, r, root); err != nil {
+		return err
 	}
 	descendants, err := readMerged(ctx, tx, accountID, r.ID)
 	if err != nil {

@@ -57,6 +57,7 @@ type Store struct {
 	log  *slog.Logger
 
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
+	casts   *batch.Batcher[feedback.ID, cast, cast]
 	keys    *batch.Batcher[string, struct{}, feedback.App] // lookups by API key
 
 	arrived atomic.Int64 // number of calls of Submit in this process
@@ -66,10 +67,10 @@ type Store struct {
 }
 
 const (
-	// groupTimeout is the timeout of a group of submissions or key lookups.
+	// groupTimeout is the timeout of a group of submissions, votes or key lookups.
 	groupTimeout = 20 * time.Second
-	// maxQueue is the maximum number of waiting submissions, and of waiting key lookups.
-	// Calls beyond it fail with batch.ErrFull.
+	// maxQueue is the maximum number of waiting submissions, of waiting votes and of waiting
+	// key lookups. Calls beyond it fail with batch.ErrFull.
 	maxQueue = 1024
 	// maxKeyLookups is the maximum number of concurrent key lookups. It leaves connections
 	// for other calls.
@@ -99,10 +100,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.FilesSentPast {
 		s.unsentLife = feedback.UploadLife
 	}
-	s.submits = batch.New(s.submitGroup, batch.Options{
-		MaxGroup: maxSubmitGroup, MaxQueue: maxQueue, Parallel: db.WriteLanes(), Timeout: groupTimeout,
-		Alone: database.DataFault, Observe: o.ObserveGroup,
-	})
+	limits := batch.Options{
+		MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: db.WriteLanes(), Timeout: groupTimeout, Alone: database.DataFault,
+	}
+	s.casts = batch.New(s.castGroup, limits)
+	limits.Observe = o.ObserveGroup
+	s.submits = batch.New(s.submitGroup, limits)
 	s.keys = batch.New(s.appByKey, batch.Options{MaxGroup: maxQueue, MaxQueue: maxQueue, Parallel: maxKeyLookups, Timeout: groupTimeout})
 	return s, nil
 }
@@ -111,16 +114,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.keys.Close()
 	s.submits.Close()
+	s.casts.Close()
 	return s.db.Close()
 }
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
-// Stats returns the current metrics of the database. Queued includes waiting submissions.
+// Stats returns the current metrics of the database. Queued includes the
+// submissions and votes that wait.
 func (s *Store) Stats() database.Stats {
 	stats := s.db.Stats()
-	stats.Queued += s.submits.Queued()
+	stats.Queued += s.submits.Queued() + s.casts.Queued()
 	return stats
 }
 
@@ -132,8 +137,8 @@ func (s *Store) Unavailable(err error) bool { return s.db.Unavailable(err) }
 // the service. On PostgreSQL it returns database.ErrNoBackup.
 func (s *Store) Backup(ctx context.Context, file string) error { return s.db.Backup(ctx, file) }
 
-// Wrap replaces each pool of connections by what wrap makes of it: see database.DB. It is
-// for tests that watch the statements; call it before the store is used.
+// Wrap replaces each connection pool with the result of wrap. See database.DB.Wrap. Tests use
+// it to watch statements. It must be called before the store is used.
 func (s *Store) Wrap(wrap func(*sql.DB) *sql.DB) { s.db.Wrap(wrap) }
 
 // orNotFound returns notFound if err is sql.ErrNoRows, and err otherwise.

@@ -12,36 +12,30 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// maxSubmitGroup is how many submissions of one account share a transaction. 25
-// columns a row keep the statement below SQLite's 32,766 parameters.
-const maxSubmitGroup = 256
-
-// Submission is a request that comes in with an app's API key. The store gives it
-// its id and its time.
+// Submission is a request that is submitted with an app's API key. The store sets its id and
+// its times.
 type Submission struct {
-	App     feedback.App // as the key found it; the key is checked again where it counts
+	App     feedback.App // from the key lookup; Submit checks the key again
 	Request feedback.Request
-	// Identity is the verified person whose request it is. It stands in the place of what
-	// the request says of its submitter, which is as it was sent: of that the fingerprint
-	// is taken.
+	// Identity is the verified submitter, or nil. It replaces the submitter of Request when the
+	// request is stored. The fingerprint is of the submitter as it was sent.
 	Identity *feedback.Person
-	// Attachments are the ids of files that were sent before.
+	// Attachments are the ids of files that were uploaded before.
 	Attachments []feedback.ID
-	// IdempotencyKey makes a repeated submission find the first one; "" for none.
+	// IdempotencyKey is empty if the client sent none.
 	IdempotencyKey string
 }
 
-// submitted is what became of one submission of a group.
+// submitted is the result of one submission of a group.
 type submitted struct {
 	request feedback.Request
 	refusal error
 }
 
-// Submit stores a submission and returns once it is durable. A repeated
-// idempotency key with the same content returns the id and the time of the first;
-// with other content it is ErrIdempotencyMismatch. ErrInvalidAPIKey says that the
-// key or the app has gone meanwhile. A file that is not there to be attached is
-// widget.invalid_attachments.
+// Submit stores a submission and returns once it is durable. If the idempotency key was used
+// before, it returns the id and the time of the first submission, or ErrIdempotencyMismatch if
+// the content differs. It returns ErrInvalidAPIKey if the key or the app no longer exists, and
+// a field error if a file cannot be attached.
 func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, error) {
 	s.arrived.Add(1)
 	result, err := s.submits.Do(ctx, sub.App.AccountID, sub)
@@ -51,61 +45,37 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, e
 	return result.request, result.refusal
 }
 
-// Submitted looks for the submission that an idempotency key has stored before.
-// It returns false when there is none, and ErrIdempotencyMismatch when its content
-// was another.
+// Submitted returns the submission that was stored with the same idempotency key, and whether
+// there is one. It returns ErrIdempotencyMismatch if the content differs.
 func (s *Store) Submitted(ctx context.Context, sub Submission) (feedback.Request, bool, error) {
 	return replay(ctx, s.db.Reader(), sub)
 }
 
-// errRefused undoes a transaction in which some submissions were refused.
-var errRefused = errors.New("a submission of the group was refused")
-
-// submitGroup stores submissions of one account in one transaction: the counter
-// row of a busy app would let them in one by one otherwise. When the gate refuses
-// some, which is rare, the transaction is undone and the others are tried again:
-// what had been inserted for the refused must not stay.
+// submitGroup stores submissions of one account in one transaction. Otherwise, submissions to
+// the same app would wait for the lock of its counter row one after the other.
 func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []Submission) ([]submitted, error) {
 	results := make([]submitted, len(subs))
-	waiting := make([]int, len(subs))
-	for i := range subs {
-		waiting[i] = i
+	refused, err := s.writeGroup(ctx, len(subs), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
+		return s.submitRows(ctx, tx, accountID, subs, members, results)
+	})
+	for i, refusal := range refused {
+		results[i] = submitted{refusal: refusal}
 	}
-	for len(waiting) > 0 {
-		var refused map[int]error
-		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			refused, err = s.submitRows(ctx, tx, accountID, subs, waiting, results)
-			if err == nil && len(refused) > 0 {
-				err = errRefused
-			}
-			return err
-		})
-		if !errors.Is(err, errRefused) {
-			return results, err
-		}
-		left := waiting[:0]
-		for _, i := range waiting {
-			if refusal := refused[i]; refusal != nil {
-				results[i] = submitted{refusal: refusal}
-			} else {
-				left = append(left, i)
-			}
-		}
-		waiting = left
-	}
-	return results, nil
+	return results, err
 }
 
-// submitRows stores those of the submissions that are waiting. It returns why some are
-// refused, as their key does not open their app's gate any more, or their files are not
-// there: then the rest must not be committed either.
-func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, results []submitted) (map[int]error, error) {
+// submitRows stores the submissions with the indexes waiting. It returns the errors of those
+// whose key is no longer valid or whose files cannot be attached, by index. If there are any,
+// the caller must roll back the transaction.
+func (s *Store) submitRows(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, results []submitted,
+) (map[int]error, error) {
 	rows := make([]newRow, 0, len(waiting))
 	for _, i := range waiting {
 		results[i] = submitted{request: s.arrive(subs[i])}
 		rows = append(rows, newSubmissionRow(results[i].request, subs[i]))
 	}
-	// In one order for all, or two replicas with the same keys could deadlock.
+	// All replicas insert in the same order, so that equal idempotency keys cannot deadlock.
 	slices.SortStableFunc(rows, func(a, b newRow) int { return strings.Compare(a.order(), b.order()) })
 	added, err := s.insertRequests(ctx, tx, accountID, rows)
 	if err != nil {
@@ -146,7 +116,7 @@ func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.I
 		case err != nil:
 			return nil, err
 		case !found:
-			return nil, database.ErrStale // the first one was removed just now
+			return nil, database.ErrStale // the first request was deleted since the insert
 		default:
 			results[i].request = first
 		}
@@ -154,9 +124,11 @@ func (s *Store) submitRows(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	return nil, nil
 }
 
-// passGates counts the new rows and returns the submissions whose app is gone or
-// has another key by now.
-func (s *Store) passGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, deltas map[countKey]int64) (map[int]error, error) {
+// passGates updates the counters, which locks the gates, and then checks the API keys. It
+// returns ErrInvalidAPIKey for each submission whose app was deleted or has another key.
+func (s *Store) passGates(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int, deltas map[countKey]int64,
+) (map[int]error, error) {
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return nil, err
 	}
@@ -181,9 +153,8 @@ func (s *Store) passGates(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 	return refused, nil
 }
 
-// arrive gives a submission its id and its time, which is the id's: so a range of
-// times is a range of ids, and requests that were never changed are in one order by
-// both.
+// arrive returns the request of a submission with its id, times and verified submitter. The
+// times are the time of the id, so a range of times is a range of ids.
 func (s *Store) arrive(sub Submission) feedback.Request {
 	r := sub.Request
 	r.ID, r.AppID = s.ids.New(), sub.App.ID
@@ -202,8 +173,8 @@ func newSubmissionRow(r feedback.Request, sub Submission) newRow {
 	return newRow{request: r, key: &sub.IdempotencyKey, fingerprint: fingerprint[:]}
 }
 
-// replay answers a repeated submission with the first one's id and time and with
-// what the caller sent: the row may have been edited since.
+// replay returns the response to a repeated submission: the id and the time of the first one,
+// with the content that the client sent, as the stored request may have been edited since.
 func replay(ctx context.Context, q database.Queryer, sub Submission) (feedback.Request, bool, error) {
 	r := sub.Request
 	var stored []byte

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 
@@ -11,135 +10,53 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// votes has a row for each person who wants a request, and requests.votes is how many
-// people count there: those of the request and of all that are merged into it and not
-// in the bin, each once. While nobody but the submitter wants a request it has no row,
-// so that a submission need not write one; keepSubmitter makes it before another comes.
-// What is merged always has its rows: they stay where the votes were given, so that
-// they leave with it again.
+// The table votes has a row for each person and request. requests.votes is the number of
+// different people who voted for the request, or for a request that is merged into it and
+// not in the bin. A submission writes no vote: the submitter's vote has no row until
+// keepSubmitters adds it, before another vote or a merge. Votes for a merged request keep
+// their rows, so that unmerging it takes them along.
 
-// peopleHere is the number of people who count at the request r.
+// peopleHere is the number of people whose votes count for the request r.
 const peopleHere = `(SELECT COUNT(DISTINCT person) FROM (
 	SELECT v.person FROM votes v WHERE v.account_id = $1 AND v.request_id = r.id
 	UNION ALL
 	SELECT v.person FROM requests m JOIN votes v ON v.account_id = m.account_id AND v.request_id = m.id
 		WHERE m.account_id = $1 AND m.merged_into_id = r.id AND m.box <> 'bin') AS people)`
 
-// countingHere are the requests whose votes count at the request $2.
+// countingHere selects the requests whose votes count for the request $2.
 const countingHere = `(SELECT id FROM requests WHERE account_id = $1 AND id = $2
 	UNION ALL SELECT id FROM requests WHERE account_id = $1 AND merged_into_id = $2 AND box <> 'bin')`
 
 const voteColumns = "person, email, name, external_id, verified, source, created_at"
 
-// Ballot says that somebody wants a request, or does not want it any more.
+// Ballot adds or removes the vote of a person for a request.
 type Ballot struct {
 	RequestID feedback.ID
-	Person    feedback.Person // of whom something is known
+	Person    feedback.Person // not anonymous
 	Source    string
 	Remove    bool
 }
 
-// Vote counts a ballot that a user hands in for somebody and returns how many people
-// want the request by then. A ballot for a merged request counts where that counts. It
-// refuses with ErrRequestNotFound.
-func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Actor, b Ballot) (votes int64, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		r, err := s.lockRequest(ctx, tx, accountID, b.RequestID)
-		if err != nil {
-			return err
-		}
-		if r, err = rootOf(ctx, tx, accountID, r); err != nil {
-			return err
-		}
-		votes, err = s.cast(ctx, tx, accountID, by, r, b)
-		return err
-	})
-	return votes, err
+// Vote counts a ballot that a user casts on behalf of a person, and returns the number of
+// votes. A ballot for a merged request counts for its root. Vote returns ErrRequestNotFound if
+// the request does not exist, or if it or its root is in the bin.
+func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Actor, b Ballot) (int64, error) {
+	return s.cast(ctx, accountID, cast{Ballot: b, by: by})
 }
 
-// WidgetVote counts a ballot that came with an app's API key. The key, and what the app
-// shares, are looked at behind the app's gate: it refuses with ErrInvalidAPIKey when the
-// key or the app has gone meanwhile, and with ErrRequestNotFound also when the app does
-// not share the request.
-func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (votes int64, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.lock(ctx, tx, app.AccountID, app.ID); err != nil {
-			return err
-		}
-		now, err := readApp(ctx, tx, app.AccountID, app.ID)
-		if errors.Is(err, feedback.ErrAppNotFound) || err == nil && now.APIKey != app.APIKey {
-			return feedback.ErrInvalidAPIKey
-		}
-		if err != nil {
-			return err
-		}
-		r, err := readRequest(ctx, tx, app.AccountID, b.RequestID)
-		if err != nil {
-			return err
-		}
-		if r.AppID != app.ID || !now.Settings.Shares(r) {
-			return feedback.ErrRequestNotFound
-		}
-		if r, err = rootOf(ctx, tx, app.AccountID, r); err != nil {
-			return err
-		}
-		if !now.Settings.Shares(r) {
-			return feedback.ErrRequestNotFound
-		}
-		votes, err = s.cast(ctx, tx, app.AccountID, feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, r, b)
-		return err
-	})
-	return votes, err
+// WidgetVote is Vote for a ballot with an app's API key. It checks the key and the app's
+// sharing settings again after it has locked the gate. It returns ErrInvalidAPIKey if the key
+// or the app no longer exists, and ErrRequestNotFound also if the app does not share the
+// request.
+func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (int64, error) {
+	return s.cast(ctx, app.AccountID, cast{Ballot: b, by: feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, app: &app})
 }
 
-// rootOf is where the votes of a request count. It refuses with ErrRequestNotFound when
-// one of the two is in the bin.
-func rootOf(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request) (feedback.Request, error) {
-	for r.Box != feedback.Bin && r.MergedIntoID != nil {
-		var err error
-		if r, err = readRequest(ctx, tx, accountID, *r.MergedIntoID); err != nil {
-			return r, err
-		}
-	}
-	if r.Box == feedback.Bin {
-		return r, feedback.ErrRequestNotFound
-	}
-	return r, nil
-}
-
-// cast counts a ballot for a request that is not merged. The app's gate is locked.
-func (s *Store) cast(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, b Ballot) (int64, error) {
-	if err := keepSubmitter(ctx, tx, accountID, r); err != nil {
-		return 0, err
-	}
-	if b.Remove {
-		return s.removeVote(ctx, tx, accountID, by, r, b.Person)
-	}
-	return s.addVote(ctx, tx, accountID, by, r, feedback.Vote{RequestID: r.ID, Person: b.Person, Source: b.Source, CreatedAt: feedback.At(s.now())})
-}
-
-// addVote adds a person's vote for a request that is not merged, and counts it when no
-// vote of theirs counts there already.
-func (s *Store) addVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, v feedback.Vote) (int64, error) {
-	key := v.Key()
-	given, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT request_id FROM votes"+
-		" WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere, accountID, r.ID, key)
-	if err != nil || slices.Contains(given, r.ID) {
-		return r.Votes, err
-	}
-	if err := insertVote(ctx, tx, accountID, key, v); err != nil {
-		return 0, err
-	}
-	more := int64(0)
-	if len(given) == 0 {
-		more = 1
-	}
-	return r.Votes + more, s.countVotes(ctx, tx, accountID, feedback.Change{Kind: feedback.VoteAdded, Actor: by, AppID: &r.AppID}, more, r.ID)
-}
-
-// removeVote removes a person's votes from wherever they count for a request that is
-// not merged.
-func (s *Store) removeVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, p feedback.Person) (int64, error) {
+// removeVote removes all votes of a person that count for a request, which is not merged. It
+// returns the number of votes left.
+func (s *Store) removeVote(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, p feedback.Person,
+) (int64, error) {
 	ids, err := database.All(ctx, tx, database.One[feedback.ID], "DELETE FROM votes"+
 		" WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere+" RETURNING request_id", accountID, r.ID, p.Key())
 	if err != nil || len(ids) == 0 {
@@ -148,11 +65,14 @@ func (s *Store) removeVote(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	if !slices.Contains(ids, r.ID) {
 		ids = append(ids, r.ID)
 	}
-	return r.Votes - 1, s.countVotes(ctx, tx, accountID, feedback.Change{Kind: feedback.VoteRemoved, Actor: by, AppID: &r.AppID}, -1, ids...)
+	change := feedback.Change{Kind: feedback.VoteRemoved, Actor: by, AppID: &r.AppID}
+	return r.Votes - 1, s.countVotes(ctx, tx, accountID, change, -1, ids...)
 }
 
-// countVotes adds to the counters of requests and logs a change of each.
-func (s *Store) countVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Change, more int64, ids ...feedback.ID) error {
+// countVotes adds more to the votes of each request and logs a change for each.
+func (s *Store) countVotes(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Change, more int64, ids ...feedback.ID,
+) error {
 	now := feedback.At(s.now())
 	changes := make([]feedback.Change, 0, len(ids))
 	p := database.Parameters{accountID, now, more}
@@ -162,7 +82,7 @@ func (s *Store) countVotes(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	if err != nil {
 		return err
 	}
-	// The databases return them in any order.
+	// RETURNING has no order.
 	slices.SortFunc(counted, func(a, b voteCount) int { return a.id.Compare(b.id) })
 	for i := range counted {
 		c.RequestID = &counted[i].id
@@ -172,7 +92,7 @@ func (s *Store) countVotes(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	return s.record(ctx, tx, accountID, now, changes...)
 }
 
-// voteCount is a request and how many people want it.
+// voteCount is the number of votes of a request.
 type voteCount struct {
 	id feedback.ID
 	n  int64
@@ -183,7 +103,7 @@ func scanVoteCount(r database.Row) (t voteCount, err error) {
 	return t, err
 }
 
-// votesBefore is how the log keeps a change of the votes.
+// votesBefore returns the change of the number of votes for the log.
 func votesBefore(n, now int64) (before, after map[string]any) {
 	if n == now {
 		return map[string]any{}, map[string]any{}
@@ -191,44 +111,22 @@ func votesBefore(n, now int64) (before, after map[string]any) {
 	return map[string]any{"votes": n}, map[string]any{"votes": now}
 }
 
-// keepSubmitter makes the row of a submitter who counts without one. That is so while a
-// request that is not merged has one vote, no row and nothing merged into it.
-func keepSubmitter(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request) error {
-	if r.Votes != 1 || r.MergedIntoID != nil {
-		return nil
-	}
-	var rows bool
-	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM votes WHERE account_id = $1 AND request_id = $2)
-		OR EXISTS (SELECT 1 FROM requests WHERE account_id = $1 AND merged_into_id = $2)`, accountID, r.ID).Scan(&rows)
-	if err != nil || rows {
-		return err
-	}
-	v, key := submitterVote(r)
-	return insertVote(ctx, tx, accountID, key, v)
-}
-
-// submitterVote is the vote that comes with a request.
+// submitterVote returns the submitter's vote for their request, and their key.
 func submitterVote(r feedback.Request) (feedback.Vote, string) {
 	p, key := r.Person()
 	return feedback.Vote{RequestID: r.ID, Person: p, Source: r.Source, CreatedAt: r.CreatedAt}, key
 }
 
-func insertVote(ctx context.Context, tx *sql.Tx, accountID feedback.ID, key string, v feedback.Vote) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO votes (account_id, request_id, "+voteColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-		accountID, v.RequestID, key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt)
-	return err
-}
-
-// Voter is a vote with the key of its person.
+// Voter is a vote and the key of its person.
 type Voter struct {
 	feedback.Vote
 	Key string
 }
 
-// Votes lists the people who count at a request that is not in the bin, in the order of
-// their keys, after a given one, at most limit, and how many there are in all; somebody
-// who voted at several requests that count there stands with the oldest of these. It
-// refuses with ErrRequestNotFound.
+// Votes returns a page of up to limit votes that count for a request, by the keys of the
+// people, that follow the key after. It also returns the total number. Of several votes of a
+// person, it returns the one for the oldest request. It returns ErrRequestNotFound if the
+// request does not exist or is in the bin.
 func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, after string, limit int) ([]Voter, int64, error) {
 	for {
 		r, err := s.Request(ctx, accountID, requestID)
@@ -238,12 +136,14 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 		voters, err := database.All(ctx, s.db.Reader(), scanVoter,
 			"SELECT v.request_id, v."+strings.ReplaceAll(voteColumns, ", ", ", v.")+` FROM votes v
 			WHERE v.account_id = $1 AND v.request_id IN `+countingHere+` AND v.person > $3 AND NOT EXISTS
-			(SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id AND o.request_id IN `+countingHere+`)
+			(SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id
+				AND o.request_id IN `+countingHere+`)
 			ORDER BY v.person LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
 		if err != nil || len(voters) > 0 || after != "" || r.Votes != 1 {
 			return voters, r.Votes, err
 		}
-		// It is the submitter, who has no row, unless somebody else came and went just now.
+		// The vote is the submitter's, which has no row, unless votes have changed between the
+		// two queries.
 		again, err := s.Request(ctx, accountID, requestID)
 		if err != nil {
 			return nil, 0, err

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -35,14 +36,17 @@ func TestVotePlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := storetest.NewBig(t, at)
-		hot, alone, other := popular(b), b.Fill(b.AcmeApps[0], 1).ID, b.Fill(b.AcmeApps[0], 1).ID
+		hot, other := popular(b), b.Fill(b.AcmeApps[0], 1).ID
+		alone, lone := b.Fill(b.AcmeApps[0], 1).ID, b.Fill(b.AcmeApps[0], 1).ID
 		old := b.Fill(b.AcmeApps[0], 1).ID // the one in the bin whose time is over
 		if _, err := b.Raw.ExecContext(ctx, "UPDATE requests SET box = 'bin', updated_at = 0 WHERE id = $1", old); err != nil {
 			t.Fatal(err)
 		}
-		email := "ada@example.com"
+		voters := 0
 		vote := func(id feedback.ID, remove bool) func(s *store.Store) error {
 			return func(s *store.Store) error {
+				voters++ // nobody has voted before
+				email := fmt.Sprintf("%d@example.com", voters)
 				_, err := s.Vote(ctx, b.Acme.ID, feedback.Command(), store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard", Remove: remove})
 				return err
 			}
@@ -70,9 +74,11 @@ func TestVotePlans(t *testing.T) {
 			indexes           []string
 			call              func(s *store.Store) error
 		}{
-			{"the submitter's row", "SELECT EXISTS", "votes", []string{votes}, vote(alone, false)},
-			{"somebody's votes", "SELECT request_id FROM votes", "votes", []string{votes}, vote(hot, false)},
-			{"the requests that count", "SELECT request_id FROM votes", "requests", []string{requests, "requests_merged"}, vote(hot, false)},
+			{"the app", "SELECT DISTINCT app_id", "requests", []string{requests}, vote(hot, false)},
+			{"the submitter's row", "SELECT request_id FROM votes", "votes", []string{votes}, vote(alone, false)},
+			{"what is merged into it", "SELECT request_id FROM votes", "requests", []string{"requests_merged"}, vote(lone, false)},
+			{"votes at what is merged", "SELECT m.merged_into_id", "votes", []string{votes}, vote(hot, false)},
+			{"the merged", "SELECT m.merged_into_id", "requests", []string{"requests_merged"}, vote(hot, false)},
 			{"their removal", "DELETE FROM votes", "votes", []string{votes}, vote(hot, true)},
 			{"the counter", "UPDATE requests SET votes", "requests", []string{requests}, vote(hot, false)},
 			{"the list", "NOT EXISTS", "votes", []string{votes}, list("")},

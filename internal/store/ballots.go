@@ -1,0 +1,337 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+)
+
+// Concurrent votes of one account share a transaction. Otherwise, votes for the requests of
+// one app would wait for the lock of its gate one after the other.
+
+// cast is a ballot, its actor and its result.
+type cast struct {
+	Ballot
+	by  feedback.Actor
+	app *feedback.App // the app of the API key, from the key lookup; nil for a user's ballot
+
+	root    *feedback.Request // the request that it counts for, shared by its ballots
+	votes   int64
+	refusal error
+}
+
+// standing is a person and the request that they vote for.
+type standing struct {
+	requestID feedback.ID
+	person    string
+}
+
+func (c *cast) standing() standing { return standing{c.root.ID, c.Person.Key()} }
+
+func (s *Store) cast(ctx context.Context, accountID feedback.ID, c cast) (int64, error) {
+	c, err := s.casts.Do(ctx, accountID, c)
+	if err == nil {
+		err = c.refusal
+	}
+	return c.votes, err
+}
+
+// castGroup counts ballots of one account in one transaction.
+func (s *Store) castGroup(ctx context.Context, accountID feedback.ID, casts []cast) ([]cast, error) {
+	_, err := s.writeGroup(ctx, len(casts), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
+		some := make([]*cast, 0, len(members))
+		for _, i := range members {
+			some = append(some, &casts[i])
+		}
+		if err := s.findRoots(ctx, tx, accountID, some); err != nil {
+			return nil, err
+		}
+		refused := map[int]error{}
+		for _, i := range members {
+			if casts[i].refusal != nil {
+				refused[i] = casts[i].refusal
+			}
+		}
+		if len(refused) > 0 {
+			return refused, nil
+		}
+		return nil, s.castRows(ctx, tx, accountID, some)
+	})
+	return casts, err
+}
+
+// findRoots locks the gates of the apps, and sets the root or the refusal of each ballot.
+func (s *Store) findRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
+	gates, err := s.lockBallots(ctx, tx, accountID, casts)
+	if err != nil {
+		return err
+	}
+	apps, err := presentApps(ctx, tx, accountID, casts)
+	if err != nil {
+		return err
+	}
+	requests, err := withRoots(ctx, tx, accountID, casts)
+	if err != nil {
+		return err
+	}
+	for _, c := range casts {
+		takes := func(r *feedback.Request) bool {
+			if r == nil || r.Box == feedback.Bin {
+				return false
+			}
+			_, locked := gates[gateOf(r.AppID)]
+			return locked && (c.app == nil || r.AppID == c.app.ID && apps[r.AppID].Settings.Shares(*r))
+		}
+		r := requests[c.RequestID]
+		if takes(r) && r.MergedIntoID != nil {
+			r = requests[*r.MergedIntoID]
+		}
+		c.root, c.refusal = r, nil
+		if c.app != nil && apps[c.app.ID].APIKey != c.app.APIKey {
+			c.refusal = feedback.ErrInvalidAPIKey
+		} else if !takes(r) {
+			c.refusal = feedback.ErrRequestNotFound
+		}
+	}
+	return nil
+}
+
+// lockBallots locks and returns the gates of the ballots' apps. It includes deleted apps, which
+// presentApps and withRoots leave out.
+func (s *Store) lockBallots(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+) (map[countKey]int64, error) {
+	gates, requests := map[countKey]int64{}, map[feedback.ID]bool{}
+	for _, c := range casts {
+		if c.app != nil {
+			gates[gateOf(c.app.ID)] = 0
+		} else {
+			requests[c.RequestID] = true
+		}
+	}
+	if err := addGates(ctx, tx, accountID, gates, slices.Collect(maps.Keys(requests))); err != nil || len(gates) == 0 {
+		return nil, err
+	}
+	return gates, s.count(ctx, tx, accountID, gates)
+}
+
+// presentApps reads the apps of the ballots' API keys. A deleted app has no key.
+func presentApps(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+) (map[feedback.ID]feedback.App, error) {
+	apps := map[feedback.ID]feedback.App{}
+	for _, c := range casts {
+		if c.app == nil {
+			continue
+		}
+		if _, known := apps[c.app.ID]; known {
+			continue
+		}
+		app, err := readApp(ctx, tx, accountID, c.app.ID)
+		if err != nil && !errors.Is(err, feedback.ErrAppNotFound) {
+			return nil, err
+		}
+		apps[c.app.ID] = app
+	}
+	return apps, nil
+}
+
+// withRoots reads the requests of the ballots and their roots.
+func withRoots(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+) (map[feedback.ID]*feedback.Request, error) {
+	missing, requests := map[feedback.ID]bool{}, map[feedback.ID]*feedback.Request{}
+	for _, c := range casts {
+		missing[c.RequestID] = true
+	}
+	for len(missing) > 0 {
+		found, err := readRequests(ctx, tx, accountID, slices.Collect(maps.Keys(missing)))
+		if err != nil {
+			return nil, err
+		}
+		clear(missing)
+		for _, r := range found {
+			requests[r.ID] = &r
+			if r.MergedIntoID != nil {
+				missing[*r.MergedIntoID] = true
+			}
+		}
+		maps.DeleteFunc(missing, func(id feedback.ID, _ bool) bool { return requests[id] != nil })
+	}
+	return requests, nil
+}
+
+// castRows counts ballots, whose gates are locked. They are concurrent, so any order is
+// correct: it adds votes first, and then removes votes.
+func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
+	var adds, removals []*cast
+	roots := make([]feedback.Request, 0, len(casts))
+	for _, c := range casts {
+		roots = append(roots, *c.root)
+		if c.Remove {
+			removals = append(removals, c)
+		} else {
+			adds = append(adds, c)
+		}
+	}
+	if err := s.keepSubmitters(ctx, tx, accountID, roots...); err != nil {
+		return err
+	}
+	if err := s.addVotes(ctx, tx, accountID, adds); err != nil {
+		return err
+	}
+	for _, c := range removals {
+		var err error
+		if c.votes, err = s.removeVote(ctx, tx, accountID, c.by, *c.root, c.Person); err != nil {
+			return err
+		}
+		c.root.Votes = c.votes
+	}
+	return nil
+}
+
+// addVotes adds votes, and counts those of people who have no other vote that counts for the
+// request.
+func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
+	now := feedback.At(s.now())
+	rows := make([]Voter, len(casts))
+	for i, c := range casts {
+		rows[i] = Voter{feedback.Vote{RequestID: c.root.ID, Person: c.Person, Source: c.Source, CreatedAt: now}, c.Person.Key()}
+	}
+	added, err := s.insertVotes(ctx, tx, accountID, rows)
+	if err != nil || len(added) == 0 {
+		for _, c := range casts {
+			c.votes = c.root.Votes
+		}
+		return err
+	}
+	elsewhere, err := votedElsewhere(ctx, tx, accountID, added)
+	if err != nil {
+		return err
+	}
+	type sum struct{ votes, changes int64 }
+	sums := map[feedback.ID]sum{}
+	changes := make([]feedback.Change, 0, len(added))
+	for _, c := range casts {
+		if at := c.standing(); added[at] {
+			delete(added, at) // further ballots of the person change nothing
+			more := int64(1)
+			if elsewhere[at] {
+				more = 0
+			}
+			change := feedback.Change{Kind: feedback.VoteAdded, Actor: c.by, AppID: &c.root.AppID, RequestID: &c.root.ID}
+			change.Before, change.After = votesBefore(c.root.Votes, c.root.Votes+more)
+			changes = append(changes, change)
+			c.root.Votes += more
+			sums[c.root.ID] = sum{sums[c.root.ID].votes + more, sums[c.root.ID].changes + 1}
+		}
+		c.votes = c.root.Votes
+	}
+	alike := map[sum][]feedback.ID{}
+	for id, n := range sums {
+		alike[n] = append(alike[n], id)
+	}
+	for n, ids := range alike {
+		p := database.Parameters{accountID, now, n.votes, n.changes}
+		if _, err := tx.ExecContext(ctx, "UPDATE requests SET votes = votes + $3, version = version + $4, updated_at = $2"+
+			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(ids))+")", p...); err != nil {
+			return err
+		}
+	}
+	return s.record(ctx, tx, accountID, now, changes...)
+}
+
+// insertVotes inserts votes, except those of people who have voted for the same request
+// before. It returns which were inserted.
+func (s *Store) insertVotes(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, votes []Voter,
+) (map[standing]bool, error) {
+	added := map[standing]bool{}
+	if len(votes) == 0 {
+		return added, nil
+	}
+	const columns = 9
+	votes = database.Padded(votes)
+	args := make([]any, 0, columns*len(votes))
+	for _, v := range votes {
+		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt)
+	}
+	rows, err := database.All(ctx, tx, scanStanding, "INSERT INTO votes (account_id, request_id, "+voteColumns+") VALUES "+
+		s.db.Placeholders(len(votes), columns)+" ON CONFLICT DO NOTHING RETURNING request_id, person", args...)
+	for _, at := range rows {
+		added[at] = true
+	}
+	return added, err
+}
+
+// votedElsewhere returns which of the people have voted for a request that is merged into the
+// given one.
+func votedElsewhere(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, people map[standing]bool,
+) (map[standing]bool, error) {
+	elsewhere := map[standing]bool{}
+	if len(people) == 0 {
+		return elsewhere, nil
+	}
+	ids, keys := map[feedback.ID]bool{}, map[string]bool{}
+	for at := range people {
+		ids[at.requestID], keys[at.person] = true, true
+	}
+	p := database.Parameters{accountID}
+	roots, persons := listed(&p, ids), listed(&p, keys)
+	rows, err := database.All(ctx, tx, scanStanding,
+		"SELECT m.merged_into_id, v.person FROM requests m JOIN votes v ON v.account_id = m.account_id AND v.request_id = m.id"+
+			" WHERE m.account_id = $1 AND m.merged_into_id IN ("+roots+") AND m.box <> 'bin'"+
+			" AND v.person IN ("+persons+")", p...)
+	for _, at := range rows {
+		elsewhere[at] = true
+	}
+	return elsewhere, err
+}
+
+// listed returns the keys of a map for IN, padded with repetitions.
+func listed[T comparable, V any](p *database.Parameters, set map[T]V) string {
+	return database.List(p, database.Padded(slices.Collect(maps.Keys(set))))
+}
+
+func scanStanding(r database.Row) (at standing, err error) {
+	err = r.Scan(&at.requestID, &at.person)
+	return at, err
+}
+
+// keepSubmitters adds the rows of submitters' votes that have none: those of requests that are
+// not merged, and have one vote, no rows and nothing merged into them.
+func (s *Store) keepSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests ...feedback.Request) error {
+	alone := map[feedback.ID]feedback.Request{}
+	for _, r := range requests {
+		if r.Votes == 1 && r.MergedIntoID == nil {
+			alone[r.ID] = r
+		}
+	}
+	if len(alone) == 0 {
+		return nil
+	}
+	p := database.Parameters{accountID}
+	ids := listed(&p, alone)
+	kept, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT request_id FROM votes"+
+		" WHERE account_id = $1 AND request_id IN ("+ids+
+		") UNION SELECT merged_into_id FROM requests WHERE account_id = $1 AND merged_into_id IN ("+ids+")", p...)
+	if err != nil {
+		return err
+	}
+	for _, id := range kept {
+		delete(alone, id)
+	}
+	votes := make([]Voter, 0, len(alone))
+	for _, r := range alone {
+		v, key := submitterVote(r)
+		votes = append(votes, Voter{v, key})
+	}
+	_, err = s.insertVotes(ctx, tx, accountID, votes)
+	return err
+}

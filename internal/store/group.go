@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+)
+
+// maxGroup is the maximum number of submissions, or votes, of one account in a transaction.
+// With up to 25 columns per row, the statements stay below SQLite's 32,766 parameters.
+const maxGroup = 256
+
+// errRefused rolls back a transaction in which members of a group were refused.
+var errRefused = errors.New("a member of the group was refused")
+
+// writeGroup runs write in one transaction for the members of a group, numbered from zero. If
+// write refuses some, which is rare, writeGroup rolls back the transaction, as it may have
+// written data of these, and runs write again for the others. It returns the errors of the
+// refused members.
+func (s *Store) writeGroup(
+	ctx context.Context, size int, write func(ctx context.Context, tx *sql.Tx, members []int) (refused map[int]error, err error),
+) (map[int]error, error) {
+	members := make([]int, size)
+	for i := range members {
+		members[i] = i
+	}
+	all := map[int]error{}
+	for len(members) > 0 {
+		var refused map[int]error
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			refused, err = write(ctx, tx, members)
+			if err == nil && len(refused) > 0 {
+				err = errRefused
+			}
+			return err
+		})
+		if !errors.Is(err, errRefused) {
+			return all, err
+		}
+		maps.Copy(all, refused)
+		members = slices.DeleteFunc(members, func(i int) bool { return refused[i] != nil })
+	}
+	return all, nil
+}
