@@ -23,9 +23,10 @@ import (
 // read it earlier.
 
 const (
-	// Chunk is how many log entries Follow handles in one transaction. MaxChunk is for times
-	// without submissions, which would wait for it: then the index follows twice as fast.
-	Chunk    = 64
+	// Chunk is how many log entries Follow handles in one transaction.
+	Chunk = 64
+	// MaxChunk is Chunk for times without submissions, which would wait for it: then the
+	// index follows twice as fast.
 	MaxChunk = 512
 	// usualWords is how many words a request usually has. Entries of requests with more
 	// words are followed in smaller chunks, so that no transaction keeps others waiting.

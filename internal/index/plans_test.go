@@ -111,9 +111,9 @@ func strs[T ~string](list []T) (out []string) {
 
 // checkPage holds the plan of a page against what is asked of it: each part of it is
 // a range of the index that is read in its order, and never more than a page of it.
-func checkPage(b *storetest.Big, name string, s storetest.Statement, index string, branches, limit int) {
+func checkPage(b *storetest.Big, name string, s storetest.Statement, by string, branches, limit int) {
 	b.T.Helper()
-	b.CheckPlan(name, s, "requests", index)
+	b.CheckPlan(name, s, "requests", by)
 	if b.At.Name == "sqlite" {
 		searches := 0
 		for _, n := range b.Plan(s) {
