@@ -301,7 +301,7 @@ func TestVotesAreLinearizable(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, uint64(client)))
 				for range 6 {
 					api, cast := apis[r.IntN(len(apis))], castVote{r.IntN(3), r.IntN(3) == 0}
-					body := fmt.Sprintf(`{"request_id":"%s","external_id":"%d"}`, id, cast.voter)
+					body := fmt.Sprintf(`{"request_id":%q,"external_id":"%d"}`, id, cast.voter)
 					operation := "votes-add"
 					if cast.remove {
 						operation = "votes-remove"

@@ -152,8 +152,9 @@ func TestVotesShareATransaction(t *testing.T) {
 		}
 		p.begin(ctx)
 		removed := p.vote(ctx, merged.ID, "old", true)
-		a, again, b, c := p.vote(ctx, one.ID, "a", false), p.vote(ctx, one.ID, "a", false), p.vote(ctx, merged.ID, "b", false), p.widgetVote(p.app, one.ID, "c")
-		elsewhere, nobody := p.vote(ctx, other.ID, "a", false), p.vote(ctx, other.ID, "nobody", true)
+		a, again := p.vote(ctx, one.ID, "a", false), p.vote(ctx, one.ID, "a", false)
+		b, c := p.vote(ctx, merged.ID, "b", false), p.widgetVote(p.app, one.ID, "c")
+		elsewhere, nobody := p.vote(ctx, other.ID, "a", false), p.vote(ctx, one.ID, "nobody", true)
 		p.end()
 		if n := p.runs.Load(); n != 2 {
 			t.Errorf("%d transactions, want 2", n)
@@ -164,7 +165,7 @@ func TestVotesShareATransaction(t *testing.T) {
 		p.wantAnswer("c with the key", c, 6, nil)
 		p.wantAnswer("the removal", removed, 5, nil)
 		p.wantAnswer("a at another app's", elsewhere, 2, nil)
-		p.wantAnswer("the removal of nothing", nobody, 2, nil)
+		p.wantAnswer("the removal of nothing", nobody, 5, nil)
 		p.wantVotes(one.ID, "a", "b", "c")
 		p.wantVotes(other.ID, "a")
 		p.wantNoMiscounts()

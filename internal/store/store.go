@@ -100,11 +100,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.FilesSentPast {
 		s.unsentLife = feedback.UploadLife
 	}
-	limits := batch.Options{
-		MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: db.WriteLanes(), Timeout: groupTimeout, Alone: database.DataFault,
-	}
+	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
+	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write
 	s.casts = batch.New(s.castGroup, limits)
-	limits.Observe = o.ObserveGroup
+	limits.Parallel, limits.Observe = db.WriteLanes(), o.ObserveGroup
 	s.submits = batch.New(s.submitGroup, limits)
 	s.keys = batch.New(s.appByKey, batch.Options{MaxGroup: maxQueue, MaxQueue: maxQueue, Parallel: maxKeyLookups, Timeout: groupTimeout})
 	return s, nil
