@@ -69,7 +69,7 @@ func (m *model) deleteApp(w who, in, _ object) (string, object) {
 	return "ok", object{"deleted": true, "id": a.id}
 }
 
-// changeApp notes a change unless everything is as it was.
+// changeApp changes an app. It records the change if the app is different afterwards.
 func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string, object) {
 	a := m.app(w.account, id)
 	if a == nil {
@@ -84,7 +84,7 @@ func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string
 	return "ok", object{"app": a.shown()}
 }
 
-// settings of a new app.
+// defaultSettings are the settings of a new app.
 func defaultSettings() object {
 	return object{
 		"widget": object{
@@ -95,7 +95,7 @@ func defaultSettings() object {
 	}
 }
 
-// merged are the settings after a change, which holds what is to be different.
+// merged returns the settings after a partial change.
 func merged(settings, change object) object {
 	result := maps.Clone(settings)
 	for name, v := range change {

@@ -54,7 +54,7 @@ func (m *model) bulkUpdate(w who, in, _ object) (string, object) {
 	return m.changeMeant(w, meant, set)
 }
 
-// changeMeant makes a bulk change, or none of it.
+// changeMeant changes all of the requests or none.
 func (m *model) changeMeant(w who, meant []*request, set object) (string, object) {
 	assignee, _ := set["assignee_id"].(string)
 	for _, r := range meant {

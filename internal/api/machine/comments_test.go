@@ -12,7 +12,7 @@ type comment struct {
 	deleted          bool
 }
 
-// spoken are the comments that were not deleted.
+// spoken returns the comments that are not deleted.
 func (r *request) spoken() []*comment {
 	var spoken []*comment
 	for _, c := range r.comments {
@@ -67,13 +67,13 @@ func (m *model) createComment(w who, in, got object) (string, object) {
 	return "ok", object{"comment": c.shown(r)}
 }
 
-// noteComment notes what was done to a comment, which is a change of the request.
+// noteComment records a change of a comment, which is a change of the request as well.
 func (m *model) noteComment(w who, r *request, kind string) {
 	m.touch(r)
 	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
 }
 
-// comment is the one that is meant.
+// comment returns the comment that a call names.
 func (m *model) comment(w who, in object) (r *request, c *comment, refusal string) {
 	if r = m.request(w.account, in["request_id"]); r == nil || r.binned {
 		return nil, nil, "requests.not_found"
@@ -84,7 +84,7 @@ func (m *model) comment(w who, in object) (r *request, c *comment, refusal strin
 	return r, c, ""
 }
 
-// updateComment is for the author alone.
+// updateComment refuses everyone but the author.
 func (m *model) updateComment(w who, in, _ object) (string, object) {
 	r, c, refusal := m.comment(w, in)
 	switch {
@@ -109,7 +109,7 @@ func (m *model) updateComment(w who, in, _ object) (string, object) {
 	return "ok", object{"comment": c.shown(r)}
 }
 
-// deleteComment is for the author, and for those who moderate.
+// deleteComment refuses everyone but the author, admins and owners.
 func (m *model) deleteComment(w who, in, _ object) (string, object) {
 	r, c, refusal := m.comment(w, in)
 	switch {

@@ -19,7 +19,7 @@ const (
 
 var passwords = []string{testPassword, "another good password"}
 
-// drawn has the operations that are drawn. The first ones of a list come a little more often.
+// drawn lists the operations to draw from. rapid prefers the first entries a little.
 var drawn = []string{
 	"widget-submit-request", "widget-create-upload", "widget-create-upload", "requests-list", "requests-list", "requests-update",
 	"requests-merge", "requests-merge", "requests-unmerge",
@@ -34,14 +34,14 @@ var drawn = []string{
 	"sessions-list", "audit-list",
 }
 
-// usual are optional parameters without which calls mostly fail.
+// usual has optional parameters that calls mostly fail without.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
 	"requests-similar": {"app_id", "text"}, "widget-submit-request": {"form"},
 }
 
-// after are operations that mostly fail until others have been called, whose effect shows
-// in a request.
+// after has operations that mostly fail before another one was called, and how a request
+// shows that it was.
 var after = map[string]struct {
 	other string
 	shows func(*request) bool
@@ -54,8 +54,7 @@ var after = map[string]struct {
 	"requests-block":   {"widget-submit-request", func(r *request) bool { return r.quarantined }},
 }
 
-// aCall is a call as it is made. in holds the parameters; nil when the body is no
-// object at all.
+// aCall is one call. in has the parameters; it is nil if the body is not an object.
 type aCall struct {
 	operation, who, origin, body string
 	in                           object
@@ -72,14 +71,15 @@ func (c aCall) String() string {
 
 func draw[T any](m *machine, label string, of ...T) T { return rapid.SampledFrom(of).Draw(m.t, label) }
 
-// often is true in about nine of ten cases.
+// often returns true in about nine of ten cases.
 func (m *machine) often(label string) bool { return rapid.IntRange(0, 9).Draw(m.t, label) < 9 }
 
-// rarely is true in about one of fifty cases.
+// rarely returns true in about one of fifty cases.
 func (m *machine) rarely(label string) bool { return rapid.IntRange(0, 31).Draw(m.t, label) == 17 }
 
-// begin makes two accounts with apps and requests, the first of them with a
-// user of each role. Now and then the first owner comes by the set-up.
+// begin creates two accounts with apps and requests; the first account has a user of each
+// role. Sometimes the set-up creates the first owner. The hour lets the services forget the
+// texts of the case before, which they remember to detect spam.
 func (m *machine) begin() {
 	m.clock.Move(time.Hour)
 	if !m.often("by command") {
@@ -100,8 +100,8 @@ func (m *machine) begin() {
 	m.bringFiles()
 }
 
-// opensApp makes an app with some requests, of which users of the widget mostly see
-// something.
+// opensApp creates an app with some requests. Most apps share them with users of the
+// widget.
 func (m *machine) opensApp(who string) {
 	m.do(aCall{operation: "apps-create", who: who, in: object{"name": "Website"}})
 	a := m.apps[len(m.apps)-1]
@@ -120,7 +120,7 @@ func (m *machine) userNamed(name string) *user {
 	return find(m.users, func(u *user) bool { return u.email == name+"@example.com" })
 }
 
-// step is one thing that happens.
+// step lets one thing happen.
 func (m *machine) step() {
 	if !m.often("no time passes") {
 		m.clock.Move(draw(m, "passes", time.Millisecond, 999*time.Millisecond, 11*time.Second, 21*time.Second, 15*time.Minute,
@@ -162,7 +162,7 @@ func (m *machine) step() {
 	}
 }
 
-// family are requests of the first account that are merged, or into which others are.
+// family returns the requests of the first account that take part in a merge.
 func (m *machine) family() []*request {
 	var family []*request
 	for _, r := range m.requests {
@@ -173,7 +173,7 @@ func (m *machine) family() []*request {
 	return family
 }
 
-// leave lets some of a family go to the bin, and now and then for good.
+// leave moves some of a family to the bin, and sometimes removes them for good.
 func (m *machine) leave(family []*request) {
 	who := m.signIn(m.userNamed("owner"))
 	for range draw(m, "of them leave", 1, 2, 3) {
@@ -185,7 +185,7 @@ func (m *machine) leave(family []*request) {
 	}
 }
 
-// signIn is an access token of the user, who refreshes or logs in when need be.
+// signIn returns an access token of the user, who refreshes or logs in if necessary.
 func (m *machine) signIn(u *user) string {
 	if t := m.newest(u, func(t *token) bool { return !t.refreshes() && t.valid(m.now()) }); t != nil {
 		return t.text
@@ -201,7 +201,7 @@ func (m *machine) signIn(u *user) string {
 	return ""
 }
 
-// newest is the user's newest token that fits.
+// newest returns the user's newest token that fits.
 func (m *machine) newest(u *user, fits func(*token) bool) *token {
 	return last(m.tokens, func(t *token) bool { return t.user == u && fits(t) })
 }
@@ -212,7 +212,8 @@ func last[T any](list []T, fits func(T) bool) T {
 	return find(reversed, fits)
 }
 
-// one is the text of one of those that fit, most likely a new one; "" when none does.
+// one draws the text of an element that fits, most likely a new one. It returns "" if none
+// fits.
 func one[T any](m *machine, label string, list []T, text func(T) string, fits func(T) bool) string {
 	var texts []string
 	for _, v := range slices.Backward(list) {
@@ -226,15 +227,15 @@ func one[T any](m *machine, label string, list []T, text func(T) string, fits fu
 	return draw(m, label, texts...)
 }
 
-// any is any text that was given out, right or wrong.
+// any draws any name, whether it fits or not.
 func (m *machine) any() string { return m.anyOf("{") }
 
-// anyOf is one that begins like this: the kinds are {id, {key, {access …
+// anyOf draws a name that begins like this: the kinds are {id, {key, {access …
 func (m *machine) anyOf(kind string) string {
 	return one(m, "any "+kind, m.services[0].seen, func(text string) string { return text }, func(text string) bool { return strings.HasPrefix(text, kind) })
 }
 
-// caller is the access token of somebody who may do what needs a role.
+// caller draws an access token, mostly of a user who may call an operation of this role.
 func (m *machine) caller(operation string, least feedback.Role) string {
 	u := m.userNamed(draw(m, "user", "owner", "admin", "member", "stranger", "viewer", "owner"))
 	said := last(m.requests, func(r *request) bool { return r.live() && r.commented() })
@@ -250,7 +251,7 @@ func (m *machine) caller(operation string, least feedback.Role) string {
 	return m.signIn(u)
 }
 
-// call draws a call, which mostly succeeds.
+// call draws a call that mostly succeeds.
 func (m *machine) call(operation string) aCall {
 	c := aCall{operation: operation, in: object{}}
 	o := operations[operation]

@@ -13,7 +13,7 @@ import (
 
 // What the model answers to requests-export, and what a download must contain.
 
-// export is what a link leads to, once and for ten minutes.
+// export is an export link, which works once and for ten minutes.
 type export struct {
 	place
 	text    string
@@ -41,7 +41,7 @@ func (m *model) exportRequests(w who, in, got object) (string, object) {
 	return "ok", object{"url": serviceURL + exportPath + x.text, "expires_at": x.expires.Format(timeForm)}
 }
 
-// open downloads what a link leads to.
+// open downloads an export.
 func (m *machine) open(x *export) {
 	m.index()
 	said := m.both("the download of "+x.text, func(s *service) string {
@@ -75,7 +75,7 @@ func (m *machine) open(x *export) {
 	}
 }
 
-// checkTable holds a CSV against what the model knows of the requests.
+// checkTable compares a CSV with the requests of the model.
 func (m *machine) checkTable(x *export, body string, requests []*request) {
 	text, marked := strings.CutPrefix(body, "\ufeff")
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -104,8 +104,8 @@ func (m *machine) checkTable(x *export, body string, requests []*request) {
 	}
 }
 
-// checkLines holds JSON Lines against what the model knows. The history is the log's,
-// which is compared at the end, but that it leads to the votes there are.
+// checkLines compares JSON Lines with the requests of the model. Of the history, it checks
+// the length and the votes; finish compares the log itself.
 func (m *machine) checkLines(body string, requests []*request) {
 	lines := strings.SplitAfter(body, "\n")
 	if len(lines) != len(requests)+1 {
@@ -134,7 +134,7 @@ func (m *machine) checkLines(body string, requests []*request) {
 	}
 }
 
-// exported is a request with what belongs to it.
+// exported returns a request with its votes and comments.
 func (r *request) exported() object {
 	votes, comments := []object{}, []object{}
 	slices.SortFunc(r.given, func(a, b *vote) int { return strings.Compare(a.key, b.key) })
@@ -151,8 +151,8 @@ func (r *request) exported() object {
 	return x
 }
 
-// leadTo reports whether what the events say of the votes goes on from one to the next,
-// and ends with those that there are.
+// leadTo reports whether the numbers of votes in the events follow from each other and end
+// with the present number.
 func (r *request) leadTo(events []any) bool {
 	votes := any(nil)
 	for _, e := range events {

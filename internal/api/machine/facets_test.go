@@ -52,14 +52,14 @@ func (m *model) requestFacets(w who, in, _ object) (string, object) {
 	return "ok", result
 }
 
-// facetValue is a value and how many have it.
+// facetValue is a value and the number of requests that have it.
 type facetValue struct {
 	value string
 	n     int
 }
 
-// order is that of facets: the most first, then that of the values, where ids follow the
-// order of creation.
+// order sorts the values of a facet: by number, then by value; ids are in the order of
+// creation. always has values that appear even if no request has them.
 func (m *model) order(n map[any]int, always ...any) []facetValue {
 	for _, value := range always {
 		if value != nil {
@@ -90,7 +90,7 @@ func tallies(name string, values []facetValue) []object {
 	return list
 }
 
-// tagFacets are the tags of what the filter holds whatever its tags.
+// tagFacets returns the tags of the requests that the filter would match without its tag.
 func (m *model) tagFacets(w who, at place) []object {
 	chosen, _ := at.filter["tag"].(string)
 	wide := at.without("tag")
@@ -114,7 +114,7 @@ func (m *model) tagFacets(w who, at place) []object {
 	return list
 }
 
-// orNone is who has a request, or "none".
+// orNone returns the assignee, or "none".
 func orNone(assignee any) any {
 	if assignee == nil {
 		return "none"

@@ -12,7 +12,8 @@ import (
 
 // What the model knows of files: they are announced, sent, attached, opened and removed.
 
-// upload is a file that was announced. What it is, its announcement says until it comes.
+// upload is a file that was announced. Type and size are those of the announcement until
+// the file arrives.
 type upload struct {
 	*app
 	model           *model
@@ -27,7 +28,7 @@ type upload struct {
 	links           map[time.Time]string // by which it can be opened until then
 }
 
-// content is what a file can be, and what the service keeps of it.
+// content is the content of a file as it is sent and as the service stores it.
 type content struct{ sent, kept, contentType string }
 
 var contents = []content{
@@ -35,7 +36,7 @@ var contents = []content{
 	{onePixel("tEXtComment\x00taken at home"), onePixel(""), "image/png"},
 }
 
-// onePixel is a PNG with a chunk between the others, if there is one.
+// onePixel returns a PNG, with an additional chunk if it is not empty.
 func onePixel(chunk string) string {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
@@ -50,8 +51,8 @@ func onePixel(chunk string) string {
 	return head + chunk + tail
 }
 
-// filenames are those that are drawn: what they are until the file comes, and then as a text
-// or as a picture.
+// filenames has the names to draw from, each with what the service makes of it: before the
+// file arrives, for a text, and for a picture.
 var filenames = map[string]map[string]string{
 	"what I see.txt":      {"": "what I see.txt", "text/plain": "what I see.txt", "image/png": "what I see.txt.png"},
 	`C:\temp\picture.png`: {"": "picture.png", "text/plain": "picture.png.txt", "image/png": "picture.png"},
@@ -96,10 +97,10 @@ func (m *model) createUpload(w who, in, got object) (string, object) {
 
 func (a *app) takesFiles() bool { return a.settings["widget"].(object)["allow_file_uploads"] == true }
 
-// within reports whether the file is no older than that.
+// within reports whether the file was announced at most so long ago.
 func (u *upload) within(d time.Duration) bool { return !u.announced.Before(u.model.now().Add(-d)) }
 
-// name is the file's name as it is stored.
+// name returns the name under which the file is stored.
 func (u *upload) name() string {
 	if !u.ready {
 		return u.names[""]
@@ -107,14 +108,14 @@ func (u *upload) name() string {
 	return u.names[u.contentType]
 }
 
-// freshLink is the random text with which a link ends that the service has made just now.
+// freshLink returns the random end of a link that the service has just created.
 func (m *model) freshLink(url any, kind, path string) string {
 	text, _ := url.(string)
 	token, _ := strings.CutPrefix(text, serviceURL+path)
 	return m.fresh(object{"token": token}, kind, "token")
 }
 
-// attachable are the files of an app that are asked for; false when one cannot be had.
+// attachable returns the files with these ids, and false if one of them cannot be attached.
 func (m *model) attachable(a *app, ids []any) (files []*upload, all bool) {
 	for _, id := range ids {
 		u := find(m.uploads, func(u *upload) bool { return u.id == id })
@@ -139,7 +140,8 @@ func (r *request) attach(files []*upload) {
 	}
 }
 
-// received is the answer to what was sent to a link; broken is what ends before its end.
+// received returns the answer to a file that is sent to a link. broken says that the
+// connection breaks half-way.
 func (m *model) received(link, body string, broken bool) string {
 	u := find(m.uploads, func(u *upload) bool { return u.target == link && !u.gone })
 	switch {
@@ -159,7 +161,7 @@ func (m *model) received(link, body string, broken bool) string {
 	return "ok"
 }
 
-// linked is the file to which a link leads; nil when it leads nowhere any more.
+// linked returns the file that a link opens, or nil.
 func (m *model) linked(link string) *upload {
 	return find(m.uploads, func(u *upload) bool {
 		for until, text := range u.links {
@@ -171,11 +173,10 @@ func (m *model) linked(link string) *upload {
 	})
 }
 
-// linksEnd is until when the links work that are shown now.
+// linksEnd returns until when links work that are shown now.
 func (m *model) linksEnd() time.Time { return m.now().Truncate(time.Hour).Add(2 * time.Hour) }
 
-// learn notes by which links the files in an answer are opened. They are other ones each
-// hour, and the same within it.
+// learn stores the links to files in an answer. They change every hour.
 func (m *model) learn(got any) {
 	switch got := got.(type) {
 	case []any:
@@ -197,7 +198,7 @@ func (u *upload) shown() object {
 	return object{"id": u.id, "filename": u.name(), "content_type": u.contentType, "size": u.size, "url": serviceURL + attachmentPath + u.links[u.model.linksEnd()]}
 }
 
-// release lets go of the files of requests that are gone, and returns them.
+// release detaches the files of requests that are gone, and returns them.
 func (m *model) release(gone func(*request) bool) (released []*upload) {
 	for _, u := range m.uploads {
 		if u.request != nil && gone(u.request) {
@@ -208,8 +209,8 @@ func (m *model) release(gone func(*request) bool) (released []*upload) {
 	return released
 }
 
-// forgetFiles is the worker having removed those that nobody holds any more, and those
-// that have not come.
+// forgetFiles removes the files that the worker removes: those without a request, and those
+// that never arrived.
 func (m *model) forgetFiles() {
 	for _, u := range m.uploads {
 		u.gone = u.gone || u.request == nil && (!u.within(25*time.Hour) || !u.ready && !u.within(75*time.Minute))

@@ -45,7 +45,9 @@ func folded(tag any) string { return strings.ToLower(tag.(string)) }
 // narrow adds a filter and reports whether it contradicts none that a cursor carries.
 func (p *place) narrow(in object) (agrees bool) {
 	agrees = true
-	p.filter = maps.Clone(p.filter)
+	filter := object{} // a cursor shares its own
+	maps.Copy(filter, p.filter)
+	p.filter = filter
 	for name, v := range in {
 		if filters[name] == nil || v == "" {
 			continue

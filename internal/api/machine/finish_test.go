@@ -13,9 +13,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// finish checks what must hold after every sequence: which tokens are good, all that
-// is shown of the accounts, exact counters, an index that has all words, and a log of
-// changes that has every change and no gap.
+// finish checks what must hold after every sequence: which tokens work, what the lists
+// show, that counters are exact, that the index has all words, and that the log has every
+// change and no gap.
 func (m *machine) finish() {
 	for _, t := range slices.Clone(m.tokens) {
 		if !t.refreshes() {
@@ -65,8 +65,8 @@ func (m *machine) finish() {
 	}
 }
 
-// lookAround looks at what belongs to the newest requests about which there is more to
-// say than that somebody wants them.
+// lookAround lists the votes and comments of the newest requests that have more than one
+// vote.
 func (m *machine) lookAround(u *user, who string) {
 	left := 5
 	for _, r := range slices.Backward(m.requests) {
@@ -78,7 +78,7 @@ func (m *machine) lookAround(u *user, who string) {
 	}
 }
 
-// checkIndex holds the index of words against the requests.
+// checkIndex compares the index of words with the requests.
 func (m *machine) checkIndex() {
 	m.index()
 	counts := map[string]int{}
@@ -106,7 +106,7 @@ func (m *machine) checkIndex() {
 	}
 }
 
-// lines are the rows of a question for an id and a text.
+// lines returns the rows of a query for an id and a text.
 func (s *service) lines(t *rapid.T, question string) []string {
 	rows, err := s.db.Query(question)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *service) lines(t *rapid.T, question string) []string {
 	return lines
 }
 
-// log is an account's log of changes and the number up to which it goes.
+// log returns an account's log of changes and its last number.
 func (s *service) log(t *rapid.T, accountID string) string {
 	var id feedback.ID
 	if err := id.UnmarshalText([]byte(s.fill(accountID))); err != nil {

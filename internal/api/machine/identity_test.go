@@ -9,7 +9,7 @@ import (
 
 // What the model knows of people who are verified by an identity token.
 
-// identity is an identity token: claims that are signed with a secret.
+// identity is an identity token: claims, and the secret that signs them.
 type identity struct {
 	secret string
 	claims object
@@ -38,7 +38,7 @@ func (m *model) identitySecret(w who, in, got object) (string, object) {
 	return "ok", result
 }
 
-// vouched is the person of the identity token that was sent, nil when none was.
+// vouched returns the person of the identity token, or nil if none was sent.
 func (m *model) vouched(w who, in object) (person object, refusal string) {
 	const invalid = "widget.invalid_identity_token"
 	switch in["identity_token"] {
@@ -68,16 +68,16 @@ func (m *model) vouched(w who, in object) (person object, refusal string) {
 	return person, ""
 }
 
-// origins are those that are drawn, with their normal form.
+// origins has the origins to draw from, each with its normal form.
 var origins = map[string]string{"https://A.example:443": "https://a.example", "https://a.example": "https://a.example", "http://b.example:8080": "http://b.example:8080"}
 
-// allows reports whether a page of that origin may call the app's operations.
+// allows reports whether a page of this origin may call the app's operations.
 func (a *app) allows(origin string) bool {
 	allowed := a.settings["allowed_origins"].([]any)
 	return origin == "" || len(allowed) == 0 || slices.Contains(allowed, any(origins[origin]))
 }
 
-// identity draws an identity token, which mostly is good.
+// identity draws an identity token that is mostly valid.
 func (m *machine) identity(c aCall) *identity {
 	a := find(m.apps, func(a *app) bool { return a.key == c.who })
 	if a == nil {

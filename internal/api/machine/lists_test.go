@@ -42,7 +42,7 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 	return code, result
 }
 
-// colleague is a user of the caller's account.
+// colleague returns the user with an id in the caller's account.
 func (m *model) colleague(w who, id any) *user {
 	return find(m.users, func(u *user) bool { return u.id == id && u.account == w.account && !u.gone })
 }
@@ -56,7 +56,7 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 	return m.events(at, w, r.id, got, "events")
 }
 
-// events is a page of what the log says of a request, or of none.
+// events returns a page of the log: the changes of one request, or those of none.
 func (m *model) events(at place, w who, request string, got object, name string) (string, object) {
 	var list []item
 	for _, c := range w.log {

@@ -26,7 +26,7 @@ func (m *model) setUp(_ who, in, got object) (string, object) {
 	return m.opened(u, got)
 }
 
-// opened is the answer to who has logged in.
+// opened opens a session and returns the answer to a login.
 func (m *model) opened(u *user, got object) (string, object) {
 	s := &session{user: u, opened: m.now()}
 	access, refresh := m.fresh(got, "access", "access_token"), m.fresh(got, "refresh", "refresh_token")
@@ -113,12 +113,12 @@ func (m *model) blocked(email string) bool {
 	return full("", 100) || full(email, 10)
 }
 
-// userOf is the user who logs in with an e-mail.
+// userOf returns the user who logs in with an e-mail.
 func (m *model) userOf(email string) *user {
 	return find(m.users, func(u *user) bool { return strings.EqualFold(u.email, email) && !u.gone && u.password != "" })
 }
 
-// checkPassword is the outcome of a try with a password.
+// checkPassword returns the user, or the refusal.
 func (m *model) checkPassword(email, password string) (*user, string) {
 	email = strings.ToLower(email)
 	if m.blocked(email) {
@@ -132,7 +132,7 @@ func (m *model) checkPassword(email, password string) (*user, string) {
 	return u, ""
 }
 
-// issue gives a session tokens that the service has just made.
+// issue adds tokens that the service has just created to a session.
 func (m *model) issue(s *session, texts ...string) {
 	s.used = m.now()
 	for _, text := range texts {

@@ -43,9 +43,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// machine makes the same calls to a service on SQLite, to one on PostgreSQL and to a
-// model of both. Every call must be answered by all three alike: by the two services
-// byte for byte, and as the model says.
+// machine makes the same calls to the services and to the model, and compares the answers.
 type machine struct {
 	*model
 	t        *rapid.T
@@ -136,7 +134,7 @@ func text(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// addUser is the operator's command.
+// addUser runs the operator's command.
 func (m *machine) addUser(accountName, name string, role feedback.Role) {
 	email := name + "@example.com"
 	ids := m.both("user add", func(s *service) string {
@@ -198,9 +196,8 @@ func (c tally) String() string {
 	return fmt.Sprintf("%d calls, %d %% ok\n%s", all, 100*ok/max(1, all), &b)
 }
 
-// TestStateMachine: whatever is called in whatever order, good or bad, while time
-// passes and the worker works, both databases and the model give the same answers.
-// -rapid.checks=5000 makes it thorough, -v shows what was called.
+// TestStateMachine makes random calls and compares the answers of both databases and the
+// model.
 func TestStateMachine(t *testing.T) {
 	clock := storetest.NewClock()
 	services := []*service{

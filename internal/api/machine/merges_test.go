@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What the model answers to merges. Merged requests are a tree: parent is what each was
-// merged into, and root where its votes count.
+// What the model answers to merges. Merged requests are a tree: parent is the request that
+// one was merged into, and root the one where its votes count.
 
 func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 	r, into := m.request(w.account, in["id"]), m.request(w.account, in["into_id"])
@@ -57,7 +57,7 @@ func (m *model) unmergeRequest(w who, in, _ object) (string, object) {
 	return "ok", object{"request": r.shown()}
 }
 
-// members are the requests that are merged into a root, the oldest first.
+// members returns the requests that are merged into a root, the oldest first.
 func (m *model) members(root *request) []*request {
 	var members []*request
 	for _, r := range m.requests {
@@ -68,8 +68,8 @@ func (m *model) members(root *request) []*request {
 	return members
 }
 
-// takeOut makes a merged request a root again: of what had been merged into it, and into
-// that, which it returns.
+// takeOut makes a merged request a root again. It returns the requests below it, which stay
+// merged into it.
 func (m *model) takeOut(r *request) (followers []*request) {
 	r.status, r.former, r.parent, r.root = r.former, "", nil, nil
 	for from := []*request{r}; len(from) > 0; from = from[1:] {
@@ -96,9 +96,8 @@ func (m *model) older(a, b *request) int {
 	return cmp.Compare(slices.Index(m.requests, a), slices.Index(m.requests, b))
 }
 
-// emptyBin removes for good what has been in an account's bin since before a time. What
-// was merged into a request that goes is taken out of it, or, when that was merged
-// itself, is then merged into what that was merged into.
+// emptyBin removes the requests for good that have been in an account's bin since before a
+// time. Requests that were merged into one of them move up to its parent, or become roots.
 func (m *model) emptyBin(a *account, until time.Time) {
 	var gone []*request
 	ids := map[string]bool{}

@@ -13,8 +13,8 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 type object = map[string]any
 
-// model is what the service should remember. Nothing is removed from its lists, so
-// that their order is the order of creation; ids and secrets are names.
+// model is what the service should remember. Nothing is removed from its lists, so their
+// order is the order of creation. Ids and secrets are names.
 type model struct {
 	now      func() time.Time
 	accounts []*account
@@ -119,14 +119,14 @@ func (a *app) live() bool { return !a.deleted }
 
 func (r *request) live() bool { return !r.deleted && !r.gone && r.box() == "live" }
 
-// valid reports whether the token opens something.
+// valid reports whether the token works.
 func (t *token) valid(now time.Time) bool { return t.known() && now.Before(t.expires) }
 
 func (t *token) known() bool { return !t.ended && !t.swept }
 
 func (t *token) refreshes() bool { return strings.HasPrefix(t.text, "{refresh") }
 
-// find returns the first that fits, or the zero value.
+// find returns the first element that fits, or the zero value.
 func find[T any](list []T, fits func(T) bool) (found T) {
 	if i := slices.IndexFunc(list, fits); i >= 0 {
 		return list[i]
@@ -155,7 +155,7 @@ func (m *model) record(a *account, kind, actor, by, app, request string) {
 	})
 }
 
-// logged is the account's log, and the number up to which it goes.
+// logged returns the account's log and its last number.
 func (a *account) logged() string {
 	var b strings.Builder
 	for _, c := range a.log {
@@ -165,12 +165,12 @@ func (a *account) logged() string {
 	return b.String()
 }
 
-// forget removes what the log has on requests that are gone for good.
+// forget removes the changes of requests that are gone for good.
 func (a *account) forget(gone map[string]bool) {
 	a.log = slices.DeleteFunc(a.log, func(c change) bool { return gone[c.request] })
 }
 
-// userAdded is a user that a command or the set-up has added.
+// userAdded adds a user that a command or the set-up has created.
 func (m *model) userAdded(accountID, accountName string, u user) *user {
 	u.account = find(m.accounts, func(a *account) bool { return a.id == accountID })
 	if u.account == nil {
@@ -183,7 +183,7 @@ func (m *model) userAdded(accountID, accountName string, u user) *user {
 	return &u
 }
 
-// purged is the worker having removed all that deleted apps had.
+// purged removes what the worker removes with deleted apps.
 func (m *model) purged() {
 	gone := map[string]bool{}
 	for _, r := range m.requests {
@@ -196,7 +196,7 @@ func (m *model) purged() {
 	}
 }
 
-// swept is the worker having removed what is too old.
+// swept removes what the worker removes because of its age.
 func (m *model) swept() {
 	for _, t := range m.tokens {
 		t.swept = t.swept || t.expires.Before(m.now().Add(-7*24*time.Hour))

@@ -9,7 +9,8 @@ import (
 
 // How the model names what is random in an answer, and turns pages.
 
-// fresh is a random text that the service has made just now, where the result has it.
+// fresh returns the new name at a path of the result. If there is no new name of the kind,
+// it returns a text that no answer has.
 func (m *model) fresh(got object, kind string, path ...string) string {
 	v := any(got)
 	for _, name := range path {
@@ -37,7 +38,7 @@ func (i item) compare(n int, by int64, key string) int {
 	return cmp.Or(cmp.Compare(i.by, by), cmp.Compare(i.key, key), cmp.Compare(i.n, n))
 }
 
-// page is a part of a list, which is in the order of creation.
+// page returns a page of a list, which is in the order of creation.
 func (m *model) page(at place, list []item, got object, name string) (string, object) {
 	total := len(list)
 	slices.SortFunc(list, func(a, b item) int { return a.compare(b.n, b.by, b.key) })
@@ -62,7 +63,7 @@ func (m *model) page(at place, list []item, got object, name string) (string, ob
 	return "ok", object{name: shown, "next_cursor": next, "has_more": more, "total_count": total}
 }
 
-// cursorTo is the text for a place: the same one each time.
+// cursorTo returns the cursor for a place: the same one each time.
 func (m *model) cursorTo(at place, got object) string {
 	known := find(m.cursors, func(p *place) bool { return reflect.DeepEqual(p.at(), at.at()) })
 	if known == nil {
@@ -78,7 +79,7 @@ func (p place) at() place {
 	return p
 }
 
-// resume is where a page begins. Without a cursor that is first.
+// resume returns where a page begins: at the cursor, or at first without one.
 func (m *model) resume(w who, in object, first place) (place, bool) {
 	text, _ := in["cursor"].(string)
 	first.account = w.account

@@ -8,7 +8,7 @@ import (
 
 // How the model tells spam, and what it answers to the operations on quarantine.
 
-// wrote is a text that came from a form or a page.
+// wrote is a text that was submitted by a form or a page.
 type wrote struct {
 	app    *app
 	key    string // of idempotency
@@ -16,8 +16,8 @@ type wrote struct {
 	thirds map[string]bool
 }
 
-// spam reports whether a new request looks like spam. All calls come from one address. One
-// that was refused, and is sent again with its key, is no other one.
+// spam reports whether a new request looks like spam. All calls come from one address. A
+// submission that was refused and is sent again with its key counts once.
 func (m *model) spam(r *request, form any) bool {
 	sent, judged := form.(object)
 	if !judged && !r.ofPage {
@@ -42,7 +42,8 @@ func (m *model) spam(r *request, form any) bool {
 	return website != "" || timed && seconds < 2 || alike >= 5
 }
 
-// thirdsOf are the thirds of the words of a text, or, when it has none, of all of it.
+// thirdsOf returns the trigrams of the words of a text, or of the text itself if it has no
+// words.
 func thirdsOf(text string) map[string]bool {
 	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "é", "e"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) > 0 {
@@ -56,7 +57,7 @@ func thirdsOf(text string) map[string]bool {
 	return thirds
 }
 
-// agree is how much two sets have in common (Dice).
+// agree returns the Dice coefficient of two sets.
 func agree(a, b map[string]bool) float64 {
 	common := 0
 	for third := range a {
@@ -77,7 +78,7 @@ func (r *request) box() string {
 	return "live"
 }
 
-// moved is what a change is called that may take a request from one box to another.
+// moved returns the kind of a change that moves a request from one box to another.
 func moved(from, to string) string {
 	if from == to {
 		return "request.updated"

@@ -163,7 +163,8 @@ func (m *model) restoreRequest(w who, in, _ object) (string, object) {
 	return "ok", object{"request": r.shown()}
 }
 
-// changeRequest does the same for a request.
+// changeRequest changes a request. It records the change if the request is different
+// afterwards.
 func (m *model) changeRequest(w who, r *request, kind string, change func(*request)) {
 	binned := r.binned
 	if !m.alter(r, change) {
@@ -225,7 +226,7 @@ func (r *request) shown() object {
 	return shown
 }
 
-// idOf is the id of a request, if it is one.
+// idOf returns the id of a request, or nil.
 func idOf(r *request) any {
 	if r == nil {
 		return nil

@@ -72,7 +72,7 @@ type who struct {
 	identity       *identity
 }
 
-// predict is what the service must answer. It changes the model as the call changes
+// predict returns what the service must answer, and changes the model as the call changes
 // the service.
 func (m *model) predict(c aCall, got object) (string, object) {
 	o, known := operations[c.operation]

@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// What the model answers to searches by words. How alike titles are is not said here
-// again: the databases must agree on that, and the model knows what may be shown.
+// What the model answers to searches by words. It does not repeat the scores: the two
+// databases must agree on them, and the model knows which requests may be shown.
 
-// index brings the index of words up to date, without which no answer is certain.
+// index brings the index of words up to date, because answers depend on how far it is.
 func (m *machine) index() {
 	m.each(func(_ int, s *service) { s.index(m.t) })
 }
@@ -22,7 +22,7 @@ func (m *machine) searches(c aCall) bool {
 	return strings.Contains(c.operation, "similar") || c.in["query"] != nil || filter["query"] != nil || from != nil && from.filter["query"] != nil
 }
 
-// wordsIn are the words of a text, of those that are drawn.
+// wordsIn returns the words of a text. It suffices for the texts that are drawn.
 func wordsIn(text string) []string {
 	text = strings.ReplaceAll(strings.ToLower(text), "é", "e")
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -32,14 +32,14 @@ func wordsIn(text string) []string {
 	return words
 }
 
-// words are those under which a request is found.
+// words returns the words under which a request is found.
 func (r *request) words() []string {
 	described := wordsIn(r.description)
 	return append(wordsIn(r.title), described[:min(len(described), 24)]...)
 }
 
-// found reports whether a request has all words of a query, the last of which may be the
-// beginning of one.
+// found reports whether a request has all words of a query. The last one may be the
+// beginning of a word.
 func (r *request) found(query string) bool {
 	words, wanted := r.words(), wordsIn(query)
 	for i, word := range wanted {
@@ -89,8 +89,8 @@ func (m *model) widgetSimilar(w who, in, got object) (string, object) {
 	return "ok", result
 }
 
-// alike is a result that has those of the requests which may be in it, once and as they
-// are. A request that says just what is asked for leads to the first of them.
+// alike returns a result with the requests of the answer that may be in it, each once and
+// with its present values. If a request has exactly this title, the first score must be 1.
 func (m *model) alike(got object, a *app, text string, most int, may func(*request) bool) object {
 	here := func(r *request) bool { return r.app == a && r.live() }
 	shown, least := []object{}, 1.0
@@ -114,7 +114,7 @@ func (m *model) alike(got object, a *app, text string, most int, may func(*reque
 	return object{"requests": shown}
 }
 
-// likeness is how alike a request is said to be; users of the widget are not told.
+// likeness returns the score of a result. Users of the widget get none, which counts as 1.
 func likeness(shown object) float64 {
 	score, ok := shown["score"].(json.Number)
 	if !ok {

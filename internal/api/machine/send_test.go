@@ -17,11 +17,11 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// What is done to files, and what must be left of them.
+// What the machine does with files, and what must be left of them.
 
 var largest = number("10485760")
 
-// fileValue draws what is said of a file, and the files of a request.
+// fileValue draws the properties of a file and the attachments of a request.
 func (m *machine) fileValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "filename":
@@ -45,7 +45,7 @@ func (m *machine) fileValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// waiting are the files that can be attached with an app's key, the newest first.
+// waiting returns the files that can be attached with an app's key, the newest first.
 func (m *machine) waiting(key string) []*upload {
 	var waiting []*upload
 	for _, u := range slices.Backward(m.uploads) {
@@ -56,7 +56,7 @@ func (m *machine) waiting(key string) []*upload {
 	return waiting
 }
 
-// chosen are at most so many files of those that wait, in any order.
+// chosen draws at most so many of the waiting files, in any order.
 func (m *machine) chosen(key string, most int) []any {
 	ids := []any{}
 	for _, u := range m.waiting(key) {
@@ -65,14 +65,13 @@ func (m *machine) chosen(key string, most int) []any {
 	return rapid.Permutation(ids).Draw(m.t, "files")[:min(most, len(ids))]
 }
 
-// anUpload is the id of any file that was ever announced, or of one that waits for
-// another app.
+// anUpload draws the id of any file, or of a waiting file of another app.
 func (m *machine) anUpload(key string) string {
 	others := rapid.Bool().Draw(m.t, "of another app")
 	return one(m, "any file", m.uploads, func(u *upload) string { return u.id }, func(u *upload) bool { return !others || u.key != key && u.waits() })
 }
 
-// anySix are too many.
+// anySix returns six ids, which is one too many.
 func (m *machine) anySix() []any {
 	ids := []any{}
 	for _, text := range m.services[0].seen {
@@ -107,8 +106,7 @@ func (m *machine) bringFiles() {
 	}
 }
 
-// moveFiles lets files come, those that were announced mostly at once, opens some, and
-// sends a submission again, now and then with other files.
+// moveFiles sends and opens files, and repeats a submission, sometimes with other files.
 func (m *machine) moveFiles(c aCall) {
 	if c.in["idempotency_key"] != nil {
 		m.keyed = c
@@ -130,7 +128,7 @@ func (m *machine) moveFiles(c aCall) {
 	}
 }
 
-// send sends a file's content, which is mostly good, to its link or to another one.
+// send sends a file, mostly with its own content and to its own link.
 func (m *machine) send(u *upload) {
 	link := u.target
 	if !m.often("to its own link") {
@@ -153,7 +151,7 @@ func (m *machine) send(u *upload) {
 	}
 }
 
-// openFile downloads what a link leads to.
+// openFile downloads a file.
 func (m *machine) openFile(link string) {
 	said := m.both("the download by "+link, func(s *service) string {
 		got := s.get(attachmentPath + s.fill(link))
@@ -174,8 +172,8 @@ func (m *machine) openFile(link string) {
 	}
 }
 
-// releaseOfApps lets go of the files of deleted apps, as far as the worker has come, and
-// tries their links.
+// releaseOfApps detaches the files of the apps that the worker has purged, and tries their
+// links.
 func (m *machine) releaseOfApps() {
 	left := m.both("apps that have requests", func(s *service) string {
 		lines := s.lines(m.t, "SELECT app_id, '' FROM requests GROUP BY app_id")
@@ -189,7 +187,7 @@ func (m *machine) releaseOfApps() {
 	}
 }
 
-// checkFiles holds the records of files, and the files themselves, against the model.
+// checkFiles compares the records of files and the files themselves with the model.
 func (m *machine) checkFiles() {
 	var want []string
 	for _, u := range m.uploads {
@@ -216,7 +214,7 @@ func (m *machine) checkFiles() {
 	}
 }
 
-// records are those of files.
+// records returns the rows of uploads.
 func (s *service) records(m *machine) (lines []string) {
 	rows, err := s.db.Query("SELECT id, app_id, request_id, filename, content_type, size, ready FROM uploads")
 	if err != nil {
@@ -240,7 +238,7 @@ func (s *service) records(m *machine) (lines []string) {
 	return lines
 }
 
-// stored are the files that lie in the folder.
+// stored returns the names of the stored files.
 func (s *service) stored(m *machine) (lines []string) {
 	files, err := filepath.Glob(filepath.Join(s.files, "*", "*"))
 	if err != nil {

@@ -12,8 +12,8 @@ func (m *model) setUpYet(who, object, object) (string, object) {
 	return "ok", object{"set_up": len(m.users) > 0}
 }
 
-// ownSessions are those of a user that the service remembers, the one that was used last
-// first, and which of them can still be used.
+// ownSessions returns the sessions of a user that the service remembers, the last used
+// first, and which of them still work.
 func (m *model) ownSessions(u *user) (known []*session, usable map[*session]bool) {
 	usable = map[*session]bool{}
 	for _, t := range slices.Backward(m.tokens) {
@@ -31,7 +31,7 @@ func (m *model) ownSessions(u *user) (known []*session, usable map[*session]bool
 	return known, usable
 }
 
-// endSurplus ends those sessions of a user that make no room for one more.
+// endSurplus ends the user's oldest sessions to make room for one more.
 func (m *model) endSurplus(u *user) {
 	known, _ := m.ownSessions(u)
 	for _, s := range known[min(len(known), 49):] {
@@ -39,7 +39,7 @@ func (m *model) endSurplus(u *user) {
 	}
 }
 
-// place is where a session is in the order in which they were opened.
+// place returns the position of a session in the order in which they were opened.
 func (m *model) place(s *session) int {
 	return slices.IndexFunc(m.tokens, func(t *token) bool { return t.session == s })
 }
@@ -76,7 +76,8 @@ func (m *model) revokeSession(w who, in, _ object) (string, object) {
 	return "sessions.not_found", nil
 }
 
-// sessionID is most likely one of the caller's, which are listed for that.
+// sessionID draws the id of a session, most likely one of the caller's. It lists them to
+// learn their ids.
 func (m *machine) sessionID(c aCall) string {
 	if t := m.token(c.who); t != nil {
 		if t.listedAs == "" {

@@ -10,7 +10,7 @@ import (
 
 // What the model answers to requests-stats.
 
-// bounds is the beginning and the end of a day, both of which are the time if it is one.
+// bounds returns the beginning and the end of a day, or a time twice.
 func bounds(text string) (begin, end time.Time) {
 	if begin, err := time.Parse(time.DateOnly, text); err == nil {
 		return begin, begin.AddDate(0, 0, 1)
@@ -106,8 +106,8 @@ func byAnswer(requests []*request) []object {
 	return list
 }
 
-// tagsOf are the tags that requests have, by their folded form. Of several spellings the
-// least is shown.
+// tagsOf returns the tags of requests by their folded form. Of several spellings, the first
+// in order of bytes is shown.
 func tagsOf(requests []*request) map[string]object {
 	tags := map[string]object{}
 	for _, r := range requests {

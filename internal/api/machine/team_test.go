@@ -24,7 +24,7 @@ func (m *model) listUsers(w who, in, got object) (string, object) {
 	return m.page(at, list, got, "users")
 }
 
-// joinLink is by which a user gets a password.
+// joinLink is a link with which a user chooses a password.
 type joinLink struct {
 	text        string
 	user, maker *user
@@ -38,7 +38,7 @@ func (l *joinLink) works(now time.Time) bool {
 
 var roles = []feedback.Role{feedback.RoleViewer, feedback.RoleMember, feedback.RoleAdmin, feedback.RoleOwner}
 
-// manages reports whether somebody may touch users with a role, and give it.
+// manages reports whether a role may change users of another role, and give them that role.
 func manages(r, other feedback.Role) bool {
 	return slices.Index(roles, r) >= 2 && slices.Index(roles, r) >= slices.Index(roles, other)
 }
@@ -49,7 +49,7 @@ func (u *user) member() object {
 	return shown
 }
 
-// makeLink makes the user's link, which ends the one before.
+// makeLink creates a link for the user and ends the one before.
 func (m *model) makeLink(w who, u *user, got object) object {
 	m.endLinks(u)
 	life := 24 * time.Hour
@@ -86,7 +86,7 @@ func (m *model) inviteUser(w who, in, got object) (string, object) {
 	return "ok", result
 }
 
-// managed is the user whom a call is about, whom the caller may touch.
+// managed returns the user that a call names, if the caller may change them.
 func (m *model) managed(w who, in object) (*user, string) {
 	u := m.colleague(w, in["id"])
 	switch {
@@ -98,7 +98,7 @@ func (m *model) managed(w who, in object) (*user, string) {
 	return u, ""
 }
 
-// lastOwner reports whether nobody else could log in as an owner.
+// lastOwner reports whether the user is the only owner who can log in.
 func (m *model) lastOwner(u *user) bool {
 	others := find(m.users, func(o *user) bool {
 		return o != u && o.account == u.account && !o.gone && o.password != "" && o.role == feedback.RoleOwner
@@ -172,7 +172,7 @@ func (m *model) removeUser(w who, in, _ object) (string, object) {
 	return "ok", object{"removed": true, "id": u.id}
 }
 
-// usable is the link of a token.
+// usable returns the link of a token if it works.
 func (m *model) usable(in object) *joinLink {
 	return find(m.links, func(l *joinLink) bool { return l.text == in["token"] && l.works(m.now()) })
 }
@@ -220,7 +220,8 @@ func (m *model) listAudit(w who, in, got object) (string, object) {
 	return m.events(at, w, "", got, "entries")
 }
 
-// userID is most likely one who was invited: without the first ones, most calls would fail.
+// userID draws the id of a user, most likely an invited one: most calls would fail without
+// the first users.
 func (m *machine) userID(c aCall) string {
 	t := m.token(c.who)
 	first := m.rarely("one of the first")
@@ -233,7 +234,7 @@ func (m *machine) userID(c aCall) string {
 	return id
 }
 
-// teamValue draws what is said of users.
+// teamValue draws properties of users.
 func (m *machine) teamValue(c aCall, name string) (any, bool) {
 	switch {
 	case c.operation == "users-invite" && name == "email":

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// either draws one of the good values, now and then one of the odd ones.
+// either draws one of the good values, or rarely one of the odd ones.
 func (m *machine) either(label string, good, odd []any) any {
 	if m.rarely(label + " is odd") {
 		good = odd
@@ -21,7 +21,8 @@ func (m *machine) either(label string, good, odd []any) any {
 	return draw(m, label, good...)
 }
 
-// value draws a parameter, which is good in most cases.
+// value draws a parameter, mostly a good one. What the functions below do not know comes
+// from the schema.
 func (m *machine) value(c aCall, name string) any {
 	if c.operation == "requests-similar" && c.in["id"] != nil && m.often("by the id alone") {
 		return nil
@@ -34,7 +35,7 @@ func (m *machine) value(c aCall, name string) any {
 	return m.sample(name, operations[c.operation].parameters.Properties[name])
 }
 
-// sample draws what a schema accepts, now and then something else.
+// sample draws a value that a schema accepts, or rarely another one.
 func (m *machine) sample(name string, s *schema) any {
 	whole := func(n float64) any { return number(strconv.Itoa(int(n))) }
 	good, odd := []any{"A", "B"}, oddTexts
@@ -69,7 +70,7 @@ var oddTexts = []any{" É\t", "a\tb", "a \u202e b", "x\u200dy", "😀", "", " ",
 
 func number(text string) any { return json.Number(text) }
 
-// requestValue draws what a request or a comment is to be.
+// requestValue draws a field of a request or of a comment.
 func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	raw := func(text string) any { return json.RawMessage(text) }
 	switch name {
@@ -100,7 +101,7 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// colleagueOf is a user of the caller's account.
+// colleagueOf draws a user of the caller's account.
 func (m *machine) colleagueOf(c aCall) string {
 	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return !u.gone && (t == nil || u.account == t.account) })
 }
@@ -108,7 +109,7 @@ func (m *machine) colleagueOf(c aCall) string {
 // filters reports whether the call takes the filters of requests-list.
 func (c aCall) filters() bool { return operations[c.operation].parameters.Properties["box"] != nil }
 
-// filterValue draws what says which records are wanted.
+// filterValue draws a filter, an order or a place in a list.
 func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	if (name == "status" || name == "assignee_id") && !c.filters() {
 		return nil, false // it says what a request is to be
@@ -145,7 +146,7 @@ func (m *machine) aFilter(c aCall) object {
 	return object{name: m.value(aCall{operation: "requests-facets", who: c.who, in: object{}}, name)}
 }
 
-// setValue draws what a bulk change takes.
+// setValue draws a parameter of a bulk change.
 func (m *machine) setValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "ids":
@@ -162,7 +163,7 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 	case "expected_count":
 		right := 0
 		if t, filter := m.token(c.who), c.in["filter"]; t != nil && filter != nil {
-			if clean, ok := operations[c.operation].parameters.Properties["filter"].read(filter, nil); ok {
+			if clean, ok := operations[c.operation].parameters.Properties["filter"].read(filter, textRule(c.operation, "filter")); ok {
 				_, result := m.listRequests(who{session: t.session}, clean.(object), nil)
 				right, _ = result["total_count"].(int)
 			}
@@ -176,7 +177,7 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// personValue draws who somebody is who submits a request or votes.
+// personValue draws properties of people who submit or vote.
 func (m *machine) personValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "email":
@@ -200,7 +201,7 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// appValue draws what an app is to be.
+// appValue draws settings of an app.
 func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	widget := func(settings object) any { return object{"widget": settings} }
 	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
@@ -212,7 +213,7 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// loginValue draws what those need who log in.
+// loginValue draws what a login needs.
 func (m *machine) loginValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "refresh_token":
@@ -254,7 +255,7 @@ func (m *machine) idValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// id is most likely one that the caller can see, of a request or of an app.
+// id draws an id, most likely of something that the caller can see.
 func (m *machine) id(c aCall, name string) any {
 	t := m.token(c.who)
 	shop := find(m.apps, func(a *app) bool { return a.key == c.who })
@@ -284,7 +285,7 @@ func (m *machine) id(c aCall, name string) any {
 	return pick(func(*request) bool { return true })
 }
 
-// likely says with which requests a call will most likely succeed.
+// likely says which requests a call most likely succeeds with.
 func (m *machine) likely(c aCall, name string) func(*request) bool {
 	many := m.often("with more of them")
 	return func(r *request) bool {
@@ -317,7 +318,8 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 	}
 }
 
-// commentID is most likely one that the caller may change, of the request that was drawn.
+// commentID draws a comment of the request that was drawn, most likely one that the caller
+// may change.
 func (m *machine) commentID(c aCall) string {
 	r := find(m.requests, func(r *request) bool { return r.id == c.in["request_id"] })
 	if r == nil {
@@ -332,7 +334,8 @@ func (m *machine) commentID(c aCall) string {
 	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
 }
 
-// changeable says which comments the caller may change, or somebody may delete.
+// changeable says which comments the caller may change. Any comment may be deleted by
+// somebody.
 func (m *machine) changeable(c aCall) func(*comment) bool {
 	t := m.token(c.who)
 	return func(one *comment) bool {

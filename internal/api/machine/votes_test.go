@@ -9,20 +9,17 @@ import (
 	"time"
 )
 
-// What the model answers to votes. A person counts once at a request and all that is merged
-// into it, wherever the votes were given; that of the submitter is there from the
-// beginning.
+// What the model answers to votes. A person counts once for a request and all that are
+// merged into it, wherever they voted. The submitter votes by submitting.
 
-// vote is that somebody wants a request. by is what is known of the person, and key is
-// by what that is told from others.
+// vote is one person's vote. by is what is known of the person, and key identifies them.
 type vote struct {
 	by          object
 	key, source string
 	created     time.Time
 }
 
-// somebody is a person of whom that is known which was sent; what is empty is as if it
-// were absent.
+// somebody returns the person that a call describes. Empty values count as omitted.
 func somebody(sent object) object {
 	person := object{"verified": false, "email": nil, "name": nil, "external_id": nil}
 	for name := range person {
@@ -36,7 +33,7 @@ func somebody(sent object) object {
 // voters are the ids that browsers keep.
 var voters = []any{"0b5d1a52-5f0e-4c8b-9d38-1f6f6a1c2b3d", "9a1c2b3d-5f0e-4c8b-9d38-0b5d1a520b5d"}
 
-// keyOf is by what a person is told from others, "" when nothing is known.
+// keyOf returns what identifies a person, or "" if nothing is known.
 func keyOf(person object) string {
 	if person["verified"] == true {
 		return fmt.Sprint("v:", person["external_id"])
@@ -53,8 +50,8 @@ func keyOf(person object) string {
 	return ""
 }
 
-// came adds a new request. Nobody but the request itself tells who an anonymous submitter
-// is; ids are in the order of creation.
+// came adds a new request. An anonymous submitter is identified by the request, and the
+// number keeps the order of creation.
 func (m *model) came(r *request, actor, by string) {
 	r.set(nil)
 	if r.votes == 1 {
@@ -65,7 +62,7 @@ func (m *model) came(r *request, actor, by string) {
 	m.record(r.account, "request.created", actor, by, r.app.id, r.id)
 }
 
-// counting are the requests whose votes count at r, the oldest first.
+// counting returns the requests whose votes count for r, the oldest first.
 func (m *model) counting(r *request) []*request {
 	var counting []*request
 	for _, other := range m.requests {
@@ -76,8 +73,8 @@ func (m *model) counting(r *request) []*request {
 	return counting
 }
 
-// people are those who want a request, each with the vote that was given at the oldest
-// one.
+// people returns who voted for a request, each with the vote on the oldest of its merged
+// requests.
 func (m *model) people(r *request) map[string]object {
 	people := map[string]object{}
 	for _, at := range m.counting(r) {
@@ -96,8 +93,8 @@ func (v *vote) shown(at *request) object {
 	return shown
 }
 
-// touch notes that something about a request is different. Of one in the bin updated_at
-// stays: it says since when it is there.
+// touch counts the votes of requests again and gives each a new version. In the bin,
+// updated_at stays, because it says since when the request is there.
 func (m *model) touch(requests ...*request) {
 	for _, r := range requests {
 		r.votes = len(m.people(r))
@@ -108,7 +105,8 @@ func (m *model) touch(requests ...*request) {
 	}
 }
 
-// settled counts again at a root, whose members have come out of the bin or gone there.
+// settled counts the votes of a root again after one of its members has entered or left the
+// bin.
 func (m *model) settled(w who, root *request) {
 	if root != nil && len(m.people(root)) != root.votes {
 		m.touch(root)
@@ -116,7 +114,7 @@ func (m *model) settled(w who, root *request) {
 	}
 }
 
-// cast counts a vote at a root, or takes back what counts there of the person.
+// cast adds a vote to a root, or removes all votes of the person that count there.
 func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (string, object) {
 	of := func(other *vote) bool { return other.key == v.key }
 	var changed []*request
@@ -141,7 +139,7 @@ func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (str
 	return "ok", object{"votes": root.votes, "voted": !remove}
 }
 
-// whereItCounts is the root of a request, nil when one of the two is in the bin.
+// whereItCounts returns the root of a request, or nil if one of the two is in the bin.
 func (r *request) whereItCounts() *request {
 	root := r
 	if r != nil && r.root != nil {
@@ -156,7 +154,7 @@ func (r *request) whereItCounts() *request {
 func (m *model) addVote(w who, in, _ object) (string, object)    { return m.vote(w, in, false) }
 func (m *model) removeVote(w who, in, _ object) (string, object) { return m.vote(w, in, true) }
 
-// vote is what staff does on somebody's behalf.
+// vote votes on somebody's behalf.
 func (m *model) vote(w who, in object, remove bool) (string, object) {
 	v := &vote{by: somebody(in), source: "dashboard", created: m.now()}
 	email, _ := in["email"].(string)
@@ -170,7 +168,7 @@ func (m *model) vote(w who, in object, remove bool) (string, object) {
 	return m.cast(root, v, remove, "user", w.id)
 }
 
-// widgetVote is by a person for whom the customer vouches, or by a browser.
+// widgetVote votes for a verified person or for a browser.
 func (m *model) widgetVote(w who, in, _ object) (string, object) {
 	v := &vote{by: somebody(nil), source: "widget", created: m.now()}
 	voter, _ := in["voter"].(string)
@@ -220,7 +218,7 @@ func (m *model) listVotes(w who, in, got object) (string, object) {
 	return m.page(at, list, got, "votes")
 }
 
-// resumeAt is where a page begins of a list that belongs to a request.
+// resumeAt returns where a page of a request's list begins.
 func (m *model) resumeAt(w who, in object, operation string) (at place, r *request, refusal string) {
 	area, _, _ := strings.Cut(operation, "-")
 	at, ok := m.resume(w, in, place{operation: operation, limit: 50, request: in["request_id"].(string)})
