@@ -26,6 +26,7 @@ type poll struct {
 	account feedback.Account
 	app     feedback.App // shares all of its requests
 	runs    atomic.Int64 // transactions with votes of users
+	holding bool         // whether the first vote is in its transaction, so that others wait
 	queued  int
 	began   chan struct{}
 	goOn    chan struct{}
@@ -66,6 +67,7 @@ func newPoll(t *testing.T, at storetest.Place) *poll {
 func (p *poll) begin(ctx context.Context) *answer {
 	a := p.vote(ctx, p.Fill(p.app, 1).ID, "first", false)
 	<-p.began
+	p.holding = true
 	return a
 }
 
@@ -87,7 +89,7 @@ func (p *poll) widgetVote(app feedback.App, id feedback.ID, name string) *answer
 func (p *poll) call(vote func() (int64, error)) *answer {
 	a := &answer{}
 	p.wg.Go(func() { a.votes, a.err = vote() })
-	if p.runs.Load() > 0 {
+	if p.holding {
 		for p.queued++; p.s.Stats().Queued < p.queued; {
 			runtime.Gosched()
 		}
