@@ -78,7 +78,7 @@ type requestsListParams struct {
 type requestsListResult struct {
 	Requests []feedback.Request `json:"requests"`
 	PageResult
-	TotalExact bool `json:"total_exact" doc:"False while the index is more than 2,048 changes behind, and in the order relevance if there were more candidates than are compared."`
+	TotalExact bool   `json:"total_exact" doc:"False while the index is more than 2,048 changes behind, and in the order relevance if there were more candidates than are compared."`
 	DidYouMean string `json:"did_you_mean,omitempty" doc:"If no request matches query: the query with words that requests have."`
 }
 

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store/storetest"
 )
 
 // pair is a question and the title that it means; both are of testdata/similar.tsv.
@@ -82,13 +81,4 @@ func corpus(t testing.TB, n int) []feedback.Request {
 	}
 	rand.New(rand.NewPCG(3, 4)).Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
 	return requests
-}
-
-// copyWords gives an app the words of another one.
-func copyWords(r *storetest.Rig, from, to feedback.App) {
-	r.T.Helper()
-	for table, columns := range map[string]string{"request_words": "word, id", "word_counts": "word, n"} {
-		r.Exec("INSERT INTO "+table+" (account_id, app_id, "+columns+") SELECT account_id, $1, "+columns+
-			" FROM "+table+" WHERE account_id = $2 AND app_id = $3", to.ID, from.AccountID, from.ID)
-	}
 }

@@ -211,7 +211,9 @@ func (s Scope) rows(ctx context.Context, q database.Queryer, ids []feedback.ID, 
 // compare compares two requests in the order of the page.
 func (p Page) compare(a, b feedback.Request) int { return p.Sort.compare(placeOf(a), placeOf(b)) }
 
-func placeOf(r feedback.Request) Place { return Place{ID: r.ID, Votes: r.Votes, UpdatedAt: r.UpdatedAt} }
+func placeOf(r feedback.Request) Place {
+	return Place{ID: r.ID, Votes: r.Votes, UpdatedAt: r.UpdatedAt}
+}
 
 func (s Sort) compare(a, b Place) int {
 	switch s {

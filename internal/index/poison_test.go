@@ -2,10 +2,8 @@ package index_test
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,37 +86,11 @@ func (p poison) requests() (requests []feedback.Request) {
 	return requests
 }
 
-// insertWithWords inserts requests and their words: to follow so many words would take
-// minutes.
+// insertWithWords inserts requests, and the index follows.
 func insertWithWords(r *storetest.Rig, app feedback.App, requests []feedback.Request) {
 	r.T.Helper()
 	r.InsertRequests(app, requests)
-	ids := r.IDs(app)
-	slices.SortFunc(ids, func(a, b feedback.ID) int { return strings.Compare(a.String(), b.String()) })
-	counts, postings := map[string]int{"": len(requests)}, map[string][]feedback.ID{}
-	var rows [][]any
-	for i, request := range requests {
-		words := search.Words(request.Title, request.Description)
-		for _, word := range words {
-			counts[word]++
-			postings[word] = append(postings[word], ids[i])
-		}
-		rows = append(rows, []any{app.AccountID, app.ID, ids[i], strings.Join(words, " ")})
-	}
-	r.InsertRows("indexed_requests", "account_id, app_id, request_id, words", rows)
-	rows = nil
-	for _, word := range slices.Sorted(maps.Keys(counts)) {
-		rows = append(rows, []any{app.AccountID, app.ID, word, counts[word]})
-	}
-	r.InsertRows("word_counts", "account_id, app_id, word, n", rows)
-	rows = nil
-	for _, word := range slices.Sorted(maps.Keys(postings)) {
-		for _, id := range postings[word] {
-			rows = append(rows, []any{app.AccountID, app.ID, word, id})
-		}
-	}
-	r.InsertRows("request_words", "account_id, app_id, word, id", rows)
-	r.Clock.Move(time.Minute)
+	r.IndexAll()
 }
 
 // cpuTimes returns the processor times of two calls, each the least of a few rounds, as the

@@ -19,15 +19,12 @@ func BenchmarkSimilar(b *testing.B) {
 			app := r.NewApp(account)
 			pairs := readPairs(b)
 			r.InsertRequests(app, corpus(b, size-len(pairs)))
-			r.IndexAll()
 			for range others {
 				other := r.NewApp(account)
 				r.InsertRequests(other, distractors(b, size))
-				copyWords(r, app, other)
 			}
-			if _, err := r.Raw.ExecContext(ctx, "ANALYZE"); err != nil {
-				b.Fatal(err)
-			}
+			r.IndexAll()
+			r.Analyze()
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {
 				began := time.Now()
