@@ -10,8 +10,8 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// partSize is how many ids a row of index_ids has. Blocks begin with a new row.
-const partSize = 64
+// partSize is how many ids a row of index_ids has: with its key, they stay on a page of SQLite. Blocks begin with a new row.
+const partSize = 56
 
 // block is a range of blockSize ordinals of an app.
 type block struct {

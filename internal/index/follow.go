@@ -203,15 +203,24 @@ func (x *Index) reindex(
 	return d.save(ctx, tx, x.db, accountID)
 }
 
-// existing returns those of the requests whose app is not deleted.
+// existing returns those of the requests that are there and whose app is not deleted. It
+// reads a column that is in no index: otherwise SQLite would scan a covering index.
 func existing(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]bool, error) {
-	p := database.Parameters{accountID}
-	found, err := database.All(ctx, tx, database.One[feedback.ID],
-		"SELECT id FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(ids))+`)
-			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
-	exist := make(map[feedback.ID]bool, len(found))
-	for _, id := range found {
-		exist[id] = true
+	apps, err := database.All(ctx, tx, database.One[feedback.ID],
+		"SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL", accountID)
+	exist := make(map[feedback.ID]bool, len(ids))
+	for piece := range slices.Chunk(ids, maxTerms) {
+		if err != nil {
+			break
+		}
+		p := database.Parameters{accountID}
+		_, err = database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+			var id, appID feedback.ID
+			var created int64
+			err = r.Scan(&id, &appID, &created)
+			exist[id] = slices.Contains(apps, appID)
+			return none, err
+		}, "SELECT id, app_id, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 	}
 	return exist, err
 }

@@ -13,8 +13,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// ofIndex finds the tables of the index in a statement, and the tables that are read beside.
-var ofIndex = regexp.MustCompile(`\b(index_[a-z]+|changes|requests)\b`)
+// tablesOf finds the tables of a statement that are checked.
+var tablesOf = regexp.MustCompile(`\b(index_[a-z]+|changes|requests)\b`)
 
 // checkKeys checks that every statement on the index and on the log reads them by their
 // primary keys, and at most so many rows.
@@ -22,8 +22,9 @@ func checkKeys(p *storetest.Plans, name string, most float64, call func(*store.S
 	p.T.Helper()
 	checked := 0
 	for _, s := range p.During(call) {
-		tables := ofIndex.FindAllString(s.Query, -1)
-		if len(tables) == 0 || !strings.Contains(s.Query, "index_") || !strings.HasPrefix(s.Query, "SELECT") && !strings.HasPrefix(s.Query, "DELETE") {
+		tables := tablesOf.FindAllString(s.Query, -1)
+		ofIndex := strings.Contains(s.Query, "index_") || strings.Contains(s.Query, "FROM requests WHERE account_id = $1 AND id IN")
+		if len(tables) == 0 || !ofIndex || !strings.HasPrefix(s.Query, "SELECT") && !strings.HasPrefix(s.Query, "DELETE") {
 			continue
 		}
 		for _, table := range slices.Compact(slices.Sorted(slices.Values(tables))) {

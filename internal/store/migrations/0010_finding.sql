@@ -33,7 +33,7 @@ CREATE TABLE index_blocks (
   PRIMARY KEY (account_id, app_id, block)
 ){counters};
 
--- The ids of 64 ordinals, and the first of them.
+-- The ids of 56 ordinals, and the first of them.
 CREATE TABLE index_ids (
   account_id {id} NOT NULL,
   app_id     {id} NOT NULL,
