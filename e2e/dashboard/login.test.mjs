@@ -32,6 +32,8 @@ test('the login on a phone, and a page that is not there', async (t) => {
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
   await look(page, 'login-320')
   await logIn(context)
+  // A tab that waits at the login goes on when another one has logged in.
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   await page.goto('/apps/')
   await page.getByRole('heading', { name: 'Apps', level: 1 }).waitFor()
   for (const address of ['/nothing', '/apps/of/nobody', '/team/audit/']) {
