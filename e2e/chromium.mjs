@@ -21,7 +21,7 @@ export async function launch() {
   return browser
 }
 
-// soon waits until holds returns true. It checks every so many milliseconds.
+// soon waits until holds returns true. `every` is the pause between checks, in milliseconds.
 export async function soon(what, holds, every = 50) {
   const end = Date.now() + patience
   while (!(await holds())) {

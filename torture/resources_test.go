@@ -102,8 +102,8 @@ func TestDescriptors(t *testing.T) {
 		l.AwaitMore(t, program.Times(500, 20_000))
 		others := l.between(began, time.Now())
 		l.stop()
-		// They reuse the submitters' connections. They run at once, so that the store opens as
-		// many connections or files as it may.
+		// They reuse the submitters' connections. They run at once, so that the store opens all of
+		// its connections or files.
 		var readers sync.WaitGroup
 		for range 16 {
 			readers.Go(func() {

@@ -43,10 +43,10 @@ func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTripper.RoundTrip(r)
 }
 
-// TestSlowFiles sends files at the lowest speed that the service accepts. When one address
-// sends as many as it may, another address can still send a file. When the account has as many
-// as it may, submissions work as before and another file gets 503. After the slow uploads end, a
-// file is accepted again. The service closes a connection that sends nothing more.
+// TestSlowFiles sends files at the lowest speed that the service accepts. When one address has
+// reached its limit, another address can still send a file. When the account has reached its
+// limit, submissions work as before, and another file gets 503. After the slow uploads end, a file
+// is accepted again. In the long form, it also tests that an upload that stops is closed.
 func TestSlowFiles(t *testing.T) {
 	t.Parallel() // even the long form mostly waits
 	place := storetest.SQLite(t)

@@ -63,7 +63,7 @@ func (m *model) identified(w who, in object) (person object, refusal string) {
 	if !m.now().Before(time.Unix(expires, 0).Add(30 * time.Second)) {
 		return nil, "widget.identity_expired"
 	}
-	person = somebody(claims)
+	person = personOf(claims)
 	person["verified"], person["external_id"] = true, sub
 	return person, ""
 }

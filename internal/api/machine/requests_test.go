@@ -23,7 +23,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	}
 	r := &request{
 		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata,
-		version: 1, tags: []any{}, source: "widget", votes: 1, submitter: somebody(in), created: m.now(), updated: m.now(),
+		version: 1, tags: []any{}, source: "widget", votes: 1, submitter: personOf(in), created: m.now(), updated: m.now(),
 	}
 	ids, _ := in["attachments"].([]any)
 	r.sent = text([]any{r.title, r.description, r.submitter, metadata, append([]any{}, ids...)})
@@ -73,7 +73,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 
 func (m *model) createRequest(w who, in, got object) (string, object) {
 	sent, _ := in["submitter"].(object)
-	submitter, votes := somebody(sent), 0
+	submitter, votes := personOf(sent), 0
 	if keyOf(submitter) != "" {
 		votes = 1
 	}

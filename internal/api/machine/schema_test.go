@@ -99,8 +99,8 @@ func (s *schema) is(name string) bool {
 	return s.Type == name || slices.Contains(list, any(name))
 }
 
-// read returns what the service makes of a value, and false if it refuses it. cleaned says
-// what it makes of text.
+// read returns a value as the service reads it, and false if the service refuses it. cleaned is
+// the rule for text.
 func (s *schema) read(v any, cleaned func(string) (string, bool)) (any, bool) {
 	s = s.resolved()
 	for _, one := range s.OneOf {

@@ -19,8 +19,8 @@ type vote struct {
 	created     time.Time
 }
 
-// somebody returns the person that a call describes. Empty values count as omitted.
-func somebody(sent object) object {
+// personOf returns the person that a call describes. Empty values count as omitted.
+func personOf(sent object) object {
 	person := object{"verified": false, "email": nil, "name": nil, "external_id": nil}
 	for name := range person {
 		if text, _ := sent[name].(string); text != "" {
@@ -156,7 +156,7 @@ func (m *model) removeVote(w who, in, _ object) (string, object) { return m.vote
 
 // vote adds or removes a vote on behalf of a person.
 func (m *model) vote(w who, in object, remove bool) (string, object) {
-	v := &vote{by: somebody(in), source: "dashboard", created: m.now()}
+	v := &vote{by: personOf(in), source: "dashboard", created: m.now()}
 	email, _ := in["email"].(string)
 	if v.key = keyOf(v.by); v.key == "" || email != "" && !strings.Contains(email, "@") {
 		return "votes.invalid_email", nil
@@ -170,7 +170,7 @@ func (m *model) vote(w who, in object, remove bool) (string, object) {
 
 // widgetVote adds or removes the vote of a verified person or of a browser.
 func (m *model) widgetVote(w who, in, _ object) (string, object) {
-	v := &vote{by: somebody(nil), source: "widget", created: m.now()}
+	v := &vote{by: personOf(nil), source: "widget", created: m.now()}
 	voter, _ := in["voter"].(string)
 	v.key = "b:" + voter
 	person, refusal := m.identified(w, in)
