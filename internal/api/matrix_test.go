@@ -309,8 +309,13 @@ func columnNames() []string {
 		"fingerprint", "seq", "expires_at", "ready", "is_admin", "__proto__",
 	}
 	for _, record := range []any{
-		feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{},
-		feedback.Submitter{}, feedback.Comment{}, feedback.Attachment{},
+		feedback.App{},
+		feedback.Request{},
+		feedback.Member{},
+		feedback.Account{},
+		feedback.Submitter{},
+		feedback.Comment{},
+		feedback.Attachment{},
 	} {
 		typ := reflect.TypeOf(record)
 		for i := range typ.NumField() {

@@ -56,8 +56,10 @@ func TestLastOwner(t *testing.T) {
 				return func() error { return r.RemoveUser(ctx, account.ID, by, id) }
 			}
 			both := [][2]func() error{
-				{demote(one, two), demote(two, one)}, {demote(one, one), demote(two, two)},
-				{remove(one, two), remove(two, one)}, {remove(one, one), demote(two, two)},
+				{demote(one, two), demote(two, one)},
+				{demote(one, one), demote(two, two)},
+				{remove(one, two), remove(two, one)},
+				{remove(one, one), demote(two, two)},
 			}[i%4]
 			succeeded := 0
 			for _, err := range atOnce(both[0], both[1]) {
