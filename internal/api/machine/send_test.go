@@ -44,7 +44,9 @@ func (m *machine) fileValue(c aCall, name string) (any, bool) {
 			m.chosen(c.who, 1), m.chosen(c.who, 2), m.chosen(c.who, 5), m.chosen(c.who, 5),
 			append(m.chosen(c.who, 1), m.anUpload(c.who)),
 		}, []any{
-			[]any{m.anyOf("{id")}, []any{nobodysID}, []any{"junk"},
+			[]any{m.anyOf("{id")},
+			[]any{nobodysID},
+			[]any{"junk"},
 			append(m.chosen(c.who, 1), m.chosen(c.who, 1)...), m.anySix(), "junk",
 		}), true
 	}

@@ -103,8 +103,12 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{"Why not?", "It is <b>done</b>"}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
 	case "form":
 		return m.either(name, []any{
-			nil, nil, object{"seconds": number("30"), "website": ""}, object{"seconds": number("2")}, object{"seconds": number("1.99")},
-			object{"website": "x"}, object{},
+			nil, nil,
+			object{"seconds": number("30"), "website": ""},
+			object{"seconds": number("2")},
+			object{"seconds": number("1.99")},
+			object{"website": "x"},
+			object{},
 		}, []any{object{"seconds": number("-1")}, object{"x": 1}, object{"website": 7}, "x", 7}), true
 	case "idempotency_key":
 		return m.either(name, []any{"k", "l", " k"}, []any{"", strings.Repeat("x", 65)}), true
@@ -179,8 +183,11 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 			return nil, true
 		}
 		return m.either(name, []any{
-			object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"box": "bin"},
-			object{"box": "quarantine"}, m.aFilter(c), m.aFilter(c), m.aFilter(c),
+			object{"status": "opened"},
+			object{"status": []any{"opened", "planned"}, "box": "live"},
+			object{"box": "bin"},
+			object{"box": "quarantine"},
+			m.aFilter(c), m.aFilter(c), m.aFilter(c),
 		}, []any{object{"x": 1}, "all", object{"status": "x"}, object{"query": "dark", "box": "bin"}}), true
 	case "expected_count":
 		right := 0
@@ -193,12 +200,20 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{number(strconv.Itoa(right))}, []any{number("7"), number("-1"), "1"}), true
 	case "set":
 		return m.either(name, []any{
-			object{"status": "planned"}, object{"status": "opened", "add_tags": []any{"Pro"}},
+			object{"status": "planned"},
+			object{"status": "opened", "add_tags": []any{"Pro"}},
 			object{"remove_tags": []any{"PRO", "design", "a\nb"}, "assignee_id": m.colleagueOf(c)},
-			object{"assignee_id": "none"}, object{"box": "bin"}, object{"box": "live", "status": "declined"},
+			object{"assignee_id": "none"},
+			object{"box": "bin"},
+			object{"box": "live", "status": "declined"},
 		}, []any{
-			object{"status": "duplicate"}, object{"x": 1}, object{}, object{"add_tags": []any{"a\nb"}},
-			object{"assignee_id": "junk"}, object{"assignee_id": nobodysID}, 7,
+			object{"status": "duplicate"},
+			object{"x": 1},
+			object{},
+			object{"add_tags": []any{"a\nb"}},
+			object{"assignee_id": "junk"},
+			object{"assignee_id": nobodysID},
+			7,
 		}), true
 	}
 	return nil, false
@@ -237,7 +252,10 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 			widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}),
 			widget(object{"allow_file_uploads": true}), widget(object{"allow_file_uploads": false}),
 			origins("https://A.example:443"), origins(),
-			object{"sharing": "all"}, object{"sharing": "triaged"}, object{"sharing": "none"}, object{},
+			object{"sharing": "all"},
+			object{"sharing": "triaged"},
+			object{"sharing": "none"},
+			object{},
 		}, []any{widget(object{"x": true}), object{"sharing": "some"}, origins("https://a.example/path"), []any{}}), true
 	}
 	return nil, false
