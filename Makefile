@@ -8,23 +8,24 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 FUZZTIME      ?= 20s
 # Each mutant costs a build and the tests of its package, so these are packages with fast tests.
 MUTANTS       ?= batch config fair feedback password search
-# What the tests may not leave out; power cuts need root and loop devices as well.
+# Without these, tests fail instead of being skipped. Power cuts also need root and loop devices.
 REQUIRE       ?= postgres,browser,nginx,systemd,s3,toxiproxy
 
-# Packages whose tests need the whole machine: each runs by itself, with a time of its own.
+# Packages with heavy tests: each runs alone, with its own time limit.
 HEAVY := internal/store internal/index internal/api internal/api/machine bench e2e torture
-# Tests that measure, which the race detector would falsify, and one that is small with it.
+# Tests that run again without the race detector, because it distorts what they measure or makes
+# them use less data.
 MEASURING := ^Test(Cost|Poison|Recall|BulkBesideSubmissions)$$
 
-# SQLite is translated C, whose accesses to memory tell the race detector nothing; without
-# its instrumentation the tests take half the time.
+# The race detector finds nothing in SQLite, which is C translated to Go. Without instrumentation
+# of SQLite, the tests take half the time.
 RACE := -race -gcflags=modernc.org/sqlite/...=-race=false -gcflags=modernc.org/libc/...=-race=false
 
-# Where Debian keeps nginx, and where only root looks by itself.
+# Debian installs nginx in a folder that is only in root's PATH.
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .PHONY: help
-help: ## Show what there is to make.
+help: ## List all commands.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 .PHONY: test
@@ -39,7 +40,7 @@ test: ## Install what is missing and run all tests.
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 
 .PHONY: test-go
-test-go: ## Run the tests for which everything is here, quickly.
+test-go: ## Run the tests that this machine can run, without the race detector.
 	go test ./...
 
 .PHONY: lint
@@ -47,7 +48,7 @@ lint: ## Check the style of the code.
 	go run $(GOLANGCI_LINT) run ./...
 
 .PHONY: generate
-generate: web/widget/node_modules web/dashboard/node_modules ## Generate what is generated.
+generate: web/widget/node_modules web/dashboard/node_modules ## Update the generated files.
 	go generate ./...
 	npm run --silent --prefix web/widget check
 	npm run --silent --prefix web/widget build
@@ -59,12 +60,12 @@ web/%/node_modules: web/%/package-lock.json
 	npm ci --prefix web/$* --no-audit --no-fund
 	@touch $@
 
-# Compares before and after, so that it also works on changes that are not committed.
+# Compares the state before and after, so that it also works with uncommitted changes.
 .PHONY: generated
 generated: ## Check that generating changes nothing.
 	@state() { git diff; git ls-files -z --others --exclude-standard | xargs -0r sha256sum; }; \
 	before=$$(state); $(MAKE) --no-print-directory generate; \
-	diff <(echo "$$before") <(echo "$$(state)") || { echo 'Generated files were stale; commit what "make generate" has changed.' >&2; exit 1; }
+	diff <(echo "$$before") <(echo "$$(state)") || { echo 'Generated files were out of date. Commit the changes that "make generate" made.' >&2; exit 1; }
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (20s).
@@ -75,22 +76,22 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s).
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
 	done <<<"$$targets"
 
-# The tool takes its time limit from one run of the tests, which must not come from the
-# cache, and counts a mutant that does not compile as killed.
+# The tool derives its time limit from a run of the tests, which must not be cached. It counts
+# mutants that do not compile as killed.
 .PHONY: mutants
-mutants: ## List changes of the code that no test notices; MUTANTS='fair search' and so on.
+mutants: ## List code changes that no test detects, for example with MUTANTS='fair search'.
 	@for package in $(MUTANTS); do \
 		GOFLAGS=-count=1 nice go run $(GREMLINS) unleash --workers 1 --timeout-coefficient 20 -S ltv \
 			--invert-logical --invert-loopctrl --invert-assignments --remove-self-assignments --invert-bitwise --invert-bwassign ./internal/$$package; \
 	done
 
 .PHONY: bench
-bench: ## Measure the service beside floors of the same run; BENCH='-sizes 1000' and so on.
+bench: ## Measure the service and the machine, for example with BENCH='-sizes 1000'.
 	go run ./bench $(BENCH)
 
-# Everything in its long form, for some two hours; the tables are in docs/reliability.md.
+# Takes about two hours. docs/reliability.md has the results.
 .PHONY: torture
-torture: ## Do to the program all that it must bear; needs root. TORTURE='-run PowerCut' and so on.
+torture: ## Run the long form of all failure tests as root, for example with TORTURE='-run PowerCut'.
 	@.ci/install
 	REQUIRE=$(REQUIRE),root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
 	go test -count 1 -timeout 1h -v ./internal/api/machine -rapid.checks=5000
@@ -105,16 +106,15 @@ build: ## Build bin/gatherkit.
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/gatherkit ./cmd/gatherkit
 
 .PHONY: demo
-demo: ## Serve an example on a temporary folder.
+demo: ## Run the demo on a temporary folder.
 	go run ./cmd/gatherkit demo
 
-# govulncheck ends with 3 when it has found something; what else goes wrong is that
-# its database does not answer, which says nothing about the code.
+# govulncheck also fails if its database cannot be reached, which says nothing about the code.
 .PHONY: vuln
-vuln: ## Look for known vulnerabilities, if their database can be reached.
+vuln: ## Check for known vulnerabilities if their database can be reached.
 	@GOBIN=$(CURDIR)/bin go install $(GOVULNCHECK); \
 	status=0; output=$$(timeout 300 bin/govulncheck ./... 2>&1) || status=$$?; \
 	echo "$$output"; \
 	if [ $$status -ne 0 ] && grep -q 'fetching vulnerabilities' <<<"$$output"; then \
-		echo 'NOT CHECKED: the database of vulnerabilities cannot be reached from here.'; \
+		echo 'NOT CHECKED: the vulnerability database cannot be reached from here.'; \
 	else exit $$status; fi

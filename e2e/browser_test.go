@@ -9,20 +9,21 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// browserTest is what runs files of tests in a browser.
+// browserTest runs test files in a browser.
 type browserTest struct{ node, chromium string }
 
-// newBrowserTest ends the test when something is missing, before anything is started for it.
+// newBrowserTest skips or fails the test if Node.js or Chromium is missing.
 func newBrowserTest(t *testing.T) browserTest {
 	t.Helper()
 	return browserTest{node(t), browser(t)}
 }
 
-// run gives arguments to "node --test", and env to the files. What they print is logged.
+// run runs "node --test" with the arguments and additional environment variables, and logs its
+// output.
 func (b browserTest) run(t *testing.T, env []string, arguments ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), b.node, append([]string{"--test"}, arguments...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the browser ends with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the browser exits with it
 	cmd.Env = append(append(os.Environ(), "CHROMIUM="+b.chromium), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -31,7 +32,7 @@ func (b browserTest) run(t *testing.T, env []string, arguments ...string) {
 	t.Logf("%s", out)
 }
 
-// browser returns where Chromium is.
+// browser returns the path of Chromium.
 func browser(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("chromium")

@@ -1,5 +1,5 @@
-// Package e2e_test uses the program as people do: over HTTP, on the command line and
-// in a browser, by its documents.
+// Package e2e_test uses the program as its users do: over HTTP, on the command line and in a
+// browser, as described in its documentation.
 package e2e_test
 
 import (
@@ -18,8 +18,8 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// TestMain lets more tests run beside each other than there are processors, as most of them
-// wait for a browser, which waits for a service.
+// TestMain runs more tests in parallel than there are processors, because most of them wait for a
+// browser, which waits for a service.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	parallel := flag.Lookup("test.parallel")
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(program.Main(m))
 }
 
-// answer is what a call got: the envelope and what is around it.
+// answer is the answer to a call.
 type answer struct {
 	status int
 	proto  string
@@ -41,7 +41,7 @@ type answer struct {
 	Error  struct{ Code, Message string }
 }
 
-// call posts a body to an operation's URL, with pairs of header names and values.
+// call sends a body to an operation's URL. headers has pairs of names and values.
 func call(t *testing.T, client *http.Client, url, body string, headers ...string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
@@ -56,15 +56,15 @@ func call(t *testing.T, client *http.Client, url, body string, headers ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	a := answer{status: response.StatusCode, proto: response.Proto, header: response.Header}
 	if err := json.NewDecoder(response.Body).Decode(&a); err != nil {
-		t.Fatalf("%s: no envelope with status %d: %v", url, a.status, err)
+		t.Fatalf("%s: status %d without an envelope: %v", url, a.status, err)
 	}
 	return a
 }
 
-// get returns the field of the result that a dotted path names.
+// get returns a text of the result by its dotted path.
 func (a answer) get(t *testing.T, path string) string {
 	t.Helper()
 	var value any
@@ -84,8 +84,8 @@ func (a answer) get(t *testing.T, path string) string {
 
 var setupToken = regexp.MustCompile(`gst_\w+`)
 
-// setUp creates the first owner with the token that the service has printed, and an
-// app. It returns an access token and the app's API key.
+// setUp creates the first owner with the set-up token that the service has printed, and an app.
+// It returns an access token and the app's API key.
 func setUp(t *testing.T, p *program.Process) (token, apiKey string) {
 	t.Helper()
 	var printed string

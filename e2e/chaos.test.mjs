@@ -1,5 +1,5 @@
-// Ideas are sent through the widget while the network, the tabs and the service fail.
-// At the end each must be stored, once. CONTROL kills the service and starts it again.
+// Sends ideas with the widget while the network, the tabs and the service fail. In the end, each
+// must be stored exactly once. A call to CONTROL kills and restarts the service.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -10,7 +10,7 @@ const count = Number(process.env.IDEAS)
 const tabs = 2
 const kills = 4
 
-// The same numbers in each run: what happens follows from them as far as time lets it.
+// The random numbers are the same in each run, so that runs differ only in timing.
 let state = 20261121
 function chance() {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -20,7 +20,8 @@ function chance() {
 let browser, site
 before(async () => {
   browser = await launch()
-  const page = `<!doctype html><html lang="en"><title>Shop</title><script async src="${service}/widget.js" data-key="${key}"></script>`
+  const script = `<script async src="${service}/widget.js" data-key="${key}"></script>`
+  const page = `<!doctype html><html lang="en"><title>Shop</title>${script}`
   site = createServer((_, answer) => answer.setHeader('Content-Type', 'text/html').end(page))
   await new Promise((listening) => site.listen(0, '127.0.0.1', listening))
 })
@@ -29,13 +30,15 @@ after(async () => {
   site?.close()
 })
 
-/** All titles that the service has, whatever it takes for spam. */
+// stored returns the titles of all requests, including those in quarantine.
 async function stored() {
   const titles = []
   for (const box of ['live', 'quarantine']) {
     for (let cursor = '', more = true; more;) {
       const answer = await fetch(`${service}/api/requests-list`, {
-        method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` }, body: JSON.stringify({ box, limit: 200, cursor }),
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ box, limit: 200, cursor }),
       })
       const { ok, result, error } = await answer.json()
       assert.ok(ok, error?.message)
@@ -49,8 +52,8 @@ async function stored() {
 
 test('nothing is lost, and nothing is stored twice', async (t) => {
   const context = await browser.newContext()
-  const receipts = new Set() // ideas whose receipt a page has been given
-  const early = [] // ideas that were called sent before that
+  const receipts = new Set() // ideas for which a page has received the service's receipt
+  const early = [] // ideas that the widget reported as sent before that
   const happened = {}
   const note = (what) => (happened[what] = (happened[what] ?? 0) + 1)
   let calm = false
@@ -65,26 +68,29 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
   await context.route('**/api/widget-submit-request', async (route) => {
     const id = JSON.parse(route.request().postData()).idempotency_key
     const luck = calm ? 1 : chance()
-    const go = async (what, work) => {
+    const finish = async (what, work) => {
       note(what)
-      await work().catch(() => {}) // the tab may be gone
+      await work().catch(() => {}) // the tab may be closed
     }
-    if (luck < 0.12) return go('refused by the network', () => route.abort())
-    if (luck < 0.24) return go('answered by 500', () => route.fulfill({ status: 500, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'broken' }))
+    if (luck < 0.12) return finish('connection refused', () => route.abort())
+    if (luck < 0.24) {
+      const broken = { status: 500, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'broken' }
+      return finish('answered with 500', () => route.fulfill(broken))
+    }
     let answer
     try {
       answer = await route.fetch()
     } catch {
-      return go('met a dead service', () => route.abort())
+      return finish('service down', () => route.abort())
     }
-    if (luck < 0.4) return go('lost its answer', () => route.abort())
+    if (luck < 0.4) return finish('answer lost', () => route.abort())
     if (answer.ok()) receipts.add(id)
-    return go(answer.ok() ? 'stored' : `answered by ${answer.status()}`, () => route.fulfill({ response: answer }))
+    return finish(answer.ok() ? 'stored' : `answered with ${answer.status()}`, () => route.fulfill({ response: answer }))
   })
 
   const open = async () => {
     const page = await context.newPage()
-    for (let wait = 3000; ; wait *= 2) { // the script may have met a dead service
+    for (let wait = 3000; ; wait *= 2) { // the service may have been down when the page loaded the script
       try {
         await page.goto(`http://127.0.0.1:${site.address().port}/`)
         await page.getByRole('button', { name: 'Feedback' }).waitFor({ timeout: wait })
@@ -96,9 +102,9 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
   }
   const pages = await Promise.all(Array.from({ length: tabs }, open))
 
-  /** Writes an idea and presses the button; it is safe when the widget says so. */
+  // share sends an idea and waits until the widget has stored it in the outbox.
   const share = async (page, title) => {
-    await page.bringToFront() // Chromium draws tabs behind others once a second
+    await page.bringToFront() // Chromium draws background tabs only once per second
     await page.evaluate(() => {
       window.queuedLast = undefined
       window.Gatherkit('open')
@@ -106,7 +112,7 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
     const again = page.getByRole('button', { name: 'Share another idea' })
     const field = page.getByLabel('Your idea')
     await page.locator('form[aria-busy="true"]').waitFor({ state: 'detached' })
-    // What became of the one before may still change what the panel shows.
+    // The result of the previous idea may still change what the panel shows.
     for (let wait = 1000; !(await field.isVisible()); wait *= 2) await again.click({ timeout: wait }).catch(() => {})
     await field.fill(title)
     await page.getByRole('button', { name: 'Send idea' }).click()
@@ -135,14 +141,15 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
     }
   }
   calm = true
-  // The next visit sends what is left, once it has waited: ten minutes are over then.
+  // The next visit sends the remaining ideas. Its clock is ten minutes ahead, so that no idea has to
+  // wait for its next attempt.
   await Promise.all(pages.map((page) => page.close()))
   await context.addInitScript(() => {
     const now = Date.now
     Date.now = () => now() + 600_000
   })
   const last = await open()
-  await soon('all is sent', () => last.evaluate(() => new Promise((resolve, reject) => {
+  await soon('all ideas are sent', () => last.evaluate(() => new Promise((resolve, reject) => {
     const opening = indexedDB.open('gatherkit')
     opening.onerror = () => reject(opening.error)
     opening.onsuccess = () => {
@@ -156,8 +163,9 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
   const titles = await stored()
   t.diagnostic(JSON.stringify(happened))
   assert.deepEqual(titles.toSorted(), Array.from({ length: count }, (_, i) => `Idea ${i}`).toSorted())
-  assert.deepEqual(early, [], 'called sent before the receipt')
-  for (const what of ['refused by the network', 'answered by 500', 'lost its answer', 'stored', 'written offline', 'tab killed', 'service killed']) {
-    assert.ok(happened[what] > 0, `it never happened: ${what}`)
+  assert.deepEqual(early, [], 'reported as sent before the receipt')
+  const faults = ['connection refused', 'answered with 500', 'answer lost', 'written offline', 'tab killed', 'service killed']
+  for (const what of [...faults, 'stored']) {
+    assert.ok(happened[what] > 0, `this never happened: ${what}`)
   }
 })

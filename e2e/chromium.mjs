@@ -1,14 +1,13 @@
-// What all tests in a browser share: the browser, which is Debian's, at the path in CHROMIUM,
-// and how long they wait.
+// Helpers for all browser tests. CHROMIUM is the path of the browser.
 import assert from 'node:assert/strict'
 import { AxeBuilder } from '@axe-core/playwright'
 import { chromium } from 'playwright-core'
 
-// How long a test waits for what has to happen, in milliseconds. It is far longer than a busy
-// machine takes, so that a test fails when something does not happen, not when it is late.
+// patience is how long a test waits for something, in milliseconds. It is much longer than a busy
+// machine needs, so that tests fail only if something does not happen, not if it is late.
 export const patience = 600_000
 
-// launch starts a browser that calls nobody by itself.
+// launch starts a browser without background network traffic.
 export async function launch() {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
@@ -22,17 +21,17 @@ export async function launch() {
   return browser
 }
 
-// soon waits until something holds, and asks again after some milliseconds.
+// soon waits until holds returns true. `every` is the pause between checks, in milliseconds.
 export async function soon(what, holds, every = 50) {
   const end = Date.now() + patience
   while (!(await holds())) {
-    assert.ok(Date.now() < end, `it never happened: ${what}`)
+    assert.ok(Date.now() < end, `this never happened: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, every))
   }
 }
 
-// linger lets three seconds pass for a page's forms: the service takes those that are filled
-// in faster for spam.
+// linger moves a page's clock three seconds ahead, because the service treats forms that are
+// filled in faster as spam.
 export async function linger(page) {
   await page.evaluate(() => {
     const now = performance.now.bind(performance)
@@ -40,8 +39,8 @@ export async function linger(page) {
   })
 }
 
-// quietly returns what waits until a page of a context asks for nothing: not now, and not after
-// it has drawn what the last answer has changed.
+// quietly returns a function that waits until a page of the context has no requests under way,
+// and starts none after it has rendered the last answer.
 export function quietly(context) {
   const asked = new Map()
   context.on('page', (page) => {
@@ -51,7 +50,7 @@ export function quietly(context) {
     for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => open.delete(request))
   })
   const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))
-  return (page) => soon('the page asks for nothing', async () => {
+  return (page) => soon('the page has no requests under way', async () => {
     const open = asked.get(page)
     if (open.size) return false
     await page.evaluate(drawn)
@@ -59,11 +58,11 @@ export function quietly(context) {
   }, 10)
 }
 
-// The rules for which colours count. The others find the same in a light and in a dark page.
+// colours are the rules that depend on colours. The others give the same result in light and dark.
 const colours = ['color-contrast', 'link-in-text-block']
 
-// faults is what axe finds on a page: by all rules, or by those for colours alone. The tester's
-// own mode for pages without frames needs no second page, and it brings over what was found only.
+// faults returns what axe finds on a page. With dark, it checks only the rules that depend on
+// colours. Legacy mode is faster, because it needs no second page, but does not support frames.
 export async function faults(page, { dark = false, exclude, ...options } = {}) {
   const builder = new AxeBuilder({ page }).setLegacyMode(page.frames().length === 1)
   if (exclude) builder.exclude(exclude)

@@ -11,18 +11,19 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// fail runs a command that has to fail in its work, and returns the one sentence
-// that it says.
+// fail runs a command that must fail with exit status 1 and one line on stderr, and returns the
+// message.
 func fail(t *testing.T, settings []string, stdin string, args ...string) string {
 	t.Helper()
 	got := program.Execute(t, settings, stdin, args...)
 	if got.Code != 1 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, "gatherkit: ") || strings.Count(got.Stderr, "\n") != 1 {
-		t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q; want exit 1 and one sentence on stderr", args, got.Code, got.Stdout, got.Stderr)
+		t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q; want exit 1 and one line on stderr",
+			args, got.Code, got.Stdout, got.Stderr)
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(got.Stderr, "gatherkit: "), "\n")
 }
 
-// alter runs SQL on a database behind the program's back.
+// alter changes a database without the program.
 func alter(t *testing.T, place storetest.Place, statement string) {
 	t.Helper()
 	changed, err := place.Raw(t).Exec(statement)
@@ -46,7 +47,7 @@ func TestUserCommands(t *testing.T) {
 		printed := regexp.MustCompile(`^Added Ada \(ada@example\.com\) to the account "Acme" with the role owner\.\nPassword: (\S{20,})\n$`).
 			FindStringSubmatch(program.Succeed(t, add(program.Email)...))
 		if printed == nil {
-			t.Fatal("user add does not print what it should")
+			t.Fatal("user add does not print the expected text")
 		}
 		session := c.Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": printed[1]})
 		account := regexp.MustCompile(`^Acme \([0-9a-f-]{36}\)\n {2}owner {3}ada@example\.com {2}Ada\n$`)
@@ -56,10 +57,10 @@ func TestUserCommands(t *testing.T) {
 
 		const exists = "a user with the e-mail address ADA@example.com already exists; run gatherkit user list to see all users"
 		if got := fail(t, nil, "", add("ADA@example.com")...); got != exists {
-			t.Errorf("the same e-mail: %q", got)
+			t.Errorf("an e-mail that is already used: %q", got)
 		}
 		if got := fail(t, nil, "", add("ada")...); got != `"ada" is not an e-mail address; set --email to an address such as ada@example.com` {
-			t.Errorf("no e-mail: %q", got)
+			t.Errorf("an invalid e-mail: %q", got)
 		}
 		const short = "the password must be 10 to 1,024 bytes long; choose another one"
 		for _, password := range []string{"", "nine char\n", strings.Repeat("x", 1025)} {
@@ -72,7 +73,7 @@ func TestUserCommands(t *testing.T) {
 			t.Errorf("set-password: %q", got)
 		}
 
-		// White space belongs to a password, the end of its line does not.
+		// White space is part of a password, but the line break at its end is not.
 		const changed = " a new password \t"
 		set := program.Execute(t, nil, changed+"\r\n", user("set-password", "--email="+program.Email, "--password-stdin")...)
 		if set.Code != 0 || set.Stdout != "The password was changed, and all sessions of the user were ended.\n" {
@@ -83,16 +84,18 @@ func TestUserCommands(t *testing.T) {
 		c.Want(t, "auth.invalid_credentials", "auth-login", "", program.Params{"email": program.Email, "password": printed[1]})
 		c.Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": changed})
 
-		if got := program.Succeed(t, append(add("eve@example.com"), "--role=viewer")...); !strings.Contains(got, `to the account "Acme" with the role viewer`) {
-			t.Errorf("second user: %q", got)
+		added := program.Succeed(t, append(add("eve@example.com"), "--role=viewer")...)
+		if !strings.Contains(added, `to the account "Acme" with the role viewer`) {
+			t.Errorf("second user: %q", added)
 		}
-		if got := program.Succeed(t, user("list")...); strings.Count(got, "\n") != 3 || !strings.Contains(got, "\n  viewer  eve@example.com  Ada\n") {
-			t.Errorf("list: %q", got)
+		list := program.Succeed(t, user("list")...)
+		if strings.Count(list, "\n") != 3 || !strings.Contains(list, "\n  viewer  eve@example.com  Ada\n") {
+			t.Errorf("list: %q", list)
 		}
 	})
 }
 
-// TestBackup makes backups while clients submit, and once they have ended.
+// TestBackup makes a backup while clients submit, and another one afterwards.
 func TestBackup(t *testing.T) {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
@@ -124,19 +127,22 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the backup has %d requests, the service %d, want %d", len(stored), len(live), l.Len())
 	}
 
-	if got := fail(t, nil, "", append([]string{"backup", after}, program.At(place)...)...); !strings.HasSuffix(got, "exists already; give the backup a new name") {
-		t.Errorf("backup over a file: %q", got)
+	got := fail(t, nil, "", append([]string{"backup", after}, program.At(place)...)...)
+	if !strings.HasSuffix(got, "exists already; give the backup a new name") {
+		t.Errorf("backup to an existing file: %q", got)
 	}
 	missing := filepath.Join(t.TempDir(), "missing")
-	if got := fail(t, nil, "", "backup", filepath.Join(t.TempDir(), "x.db"), "--data="+missing); !strings.HasPrefix(got, "cannot find the data folder: ") {
-		t.Errorf("backup of nothing: %q", got)
+	got = fail(t, nil, "", "backup", filepath.Join(t.TempDir(), "x.db"), "--data="+missing)
+	if !strings.HasPrefix(got, "cannot find the data folder: ") {
+		t.Errorf("backup of a missing folder: %q", got)
 	}
 	if _, err := os.Stat(missing); err == nil {
-		t.Error("backup has made the folder that it was to copy")
+		t.Error("backup has created the missing data folder")
 	}
 }
 
-// restore serves a backup and returns its requests. The sessions are in it, too.
+// restore serves a backup and returns its requests. The token works, because a backup contains
+// the sessions.
 func restore(t *testing.T, backup, token string) map[string]program.Request {
 	t.Helper()
 	info, err := os.Stat(backup)
@@ -234,9 +240,11 @@ func TestWrongUsage(t *testing.T) {
 		}
 	}
 	help := program.Execute(t, nil, "", "--help")
-	for _, command := range []string{"serve", "demo", "user add", "user list", "user set-password", "backup", "recount", "migrate", "version"} {
+	for _, command := range []string{
+		"serve", "demo", "user add", "user list", "user set-password", "backup", "recount", "migrate", "version",
+	} {
 		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(help.Stdout) {
-			t.Errorf("--help does not name %s:\n%s", command, help.Stdout)
+			t.Errorf("--help does not list %s:\n%s", command, help.Stdout)
 		}
 	}
 	if help.Code != 0 || help.Stderr != "" {

@@ -10,9 +10,9 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestDashboard uses the dashboard in a browser, each of the files in the folder dashboard
-// with a service of its own; they say how. With the variable SCREENSHOTS it leaves pictures
-// in the folder that this names. What the tests measure is logged.
+// TestDashboard runs the test files in the folder dashboard in a browser, each with its own
+// service. The variable SCREENSHOTS names a folder for screenshots. The tests log what they
+// measure.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	inBrowser := newBrowserTest(t)
@@ -25,10 +25,10 @@ func TestDashboard(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			place := storetest.SQLite(t)
-			if name != "first" { // which makes the owner itself
+			if name != "first" { // it creates the owner itself
 				program.AddOwner(t, place)
 			}
-			requests := program.Times(20_000, 100_000) // more than are changed in one piece
+			requests := program.Times(20_000, 100_000) // more than one call can change
 			var many string
 			if name == "many" {
 				many = fillInbox(t, place, requests)

@@ -1,5 +1,5 @@
-// The page of the example. URL is its address; SCREENSHOTS, when set, a folder for
-// pictures of what is tested.
+// Tests of the demo page. URL is the address of the service. SCREENSHOTS is an optional folder for
+// screenshots.
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => browser.close())
 
-// open opens the page; complaints collects what must not happen meanwhile.
+// open opens the page. complaints collects errors, which must stay empty.
 async function open(t, options) {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
   t.after(() => context.close())
@@ -36,7 +36,8 @@ for (const colorScheme of ['light', 'dark']) {
       const { page, complaints } = await open(t, { colorScheme, viewport: { width, height: 800 } })
       await page.getByRole('button', { name: 'Feedback' }).waitFor()
       if (screenshots) await page.screenshot({ path: path.join(screenshots, `demo-${colorScheme}-${width}.png`), fullPage: true })
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, 'the page scrolls sideways')
+      const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      assert.equal(sideways, 0, 'the page scrolls sideways')
       assert.deepEqual(await faults(page, { dark: colorScheme === 'dark' }), [])
       assert.deepEqual(complaints, [])
     })
@@ -55,12 +56,12 @@ test('an idea with a file arrives', async (t) => {
   const arrived = page.locator('#arrived li').first()
   await arrived.getByText('A map of all shops').waitFor()
   const download = page.waitForEvent('download')
-  await arrived.getByRole('link', { name: /map\.txt/ }).evaluate((link) => link.click()) // it lies behind the panel
+  await arrived.getByRole('link', { name: /map\.txt/ }).evaluate((link) => link.click()) // the panel covers the link
   assert.equal((await download).suggestedFilename(), 'map.txt')
   assert.deepEqual(complaints, [])
 })
 
-test('the settings are those of the app', async (t) => {
+test('settings change the app', async (t) => {
   const { page, complaints, quiet } = await open(t)
   await page.getByLabel('Button text').fill('Wishes')
   await page.getByLabel('Position').selectOption('Top left')
@@ -77,13 +78,13 @@ test('the settings are those of the app', async (t) => {
   await linger(page)
   await page.locator('dialog form button.primary').click()
   await page.locator('#arrived').getByText('by Ada Lovelace, verified').first().waitFor()
-  // What was changed stays after a reload: it is the service that keeps it.
+  // The service has stored the changes, so they are still there after a reload.
   await page.reload()
   await page.getByRole('button', { name: 'Wishes' }).waitFor()
   assert.deepEqual(complaints, [])
 })
 
-test('the dashboard is a click away', async (t) => {
+test('a link opens the dashboard', async (t) => {
   const { page } = await open(t)
   await page.getByRole('link', { name: 'Open the dashboard' }).click()
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Inbox' }).waitFor()

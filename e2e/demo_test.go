@@ -8,7 +8,7 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// TestDemo tries the example's page in a browser; demo.test.mjs says how.
+// TestDemo runs demo.test.mjs on the demo in a browser.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	inBrowser := newBrowserTest(t)
@@ -19,7 +19,7 @@ func TestDemo(t *testing.T) {
 	cmd.Dir = t.TempDir()
 	program.Launch(t, cmd, make(chan struct{}))
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
-	program.Eventually(t, "the demo says where it is", func() bool { return address.MatchString(printed.String()) })
+	program.Eventually(t, "the demo prints its address", func() bool { return address.MatchString(printed.String()) })
 	url := address.FindString(printed.String())
 	program.Eventually(t, "the demo answers", func() bool { return program.Answers(t, url+"/readyz") })
 	inBrowser.run(t, []string{"URL=" + url}, "demo.test.mjs")

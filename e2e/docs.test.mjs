@@ -1,5 +1,5 @@
-// The documentation in a real browser. URL is the service's address; SCREENSHOTS,
-// when set, a folder for pictures of what is tested.
+// Tests of the documentation. URL is the address of the service. SCREENSHOTS is an optional folder
+// for screenshots.
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -15,7 +15,7 @@ before(async () => {
 
 after(() => browser.close())
 
-// open opens the documentation; complaints collects what must not happen meanwhile.
+// open opens the documentation. complaints collects errors, which must stay empty.
 async function open(t, options) {
   const context = await browser.newContext(options)
   t.after(() => context.close())
@@ -25,7 +25,7 @@ async function open(t, options) {
   tab.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
   tab.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`))
   tab.on('request', (request) => {
-    if (!request.url().startsWith(`${service}/`) && !request.url().startsWith('data:')) complaints.push(`elsewhere: ${request.url()}`)
+    if (!request.url().startsWith(`${service}/`) && !request.url().startsWith('data:')) complaints.push(`external: ${request.url()}`)
   })
   tab.on('response', (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`)
@@ -49,22 +49,22 @@ for (const colorScheme of ['light', 'dark']) {
       assert.equal(wide, 0, 'the page scrolls sideways')
       const colour = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor)
       const sum = colour.match(/\d+/g).slice(0, 3).reduce((total, part) => total + Number(part), 0)
-      assert.equal(sum > 3 * 128, colorScheme === 'light', `the ground is ${colour}`)
+      assert.equal(sum > 3 * 128, colorScheme === 'light', `the background is ${colour}`)
       assert.deepEqual(await faults(tab, { dark: colorScheme === 'dark' }), [])
       assert.deepEqual(complaints, [])
     })
   }
 }
 
-// The style sheet counts on it.
-test('blocks come in pairs of a call and its answer', async (t) => {
+// The style sheet relies on this.
+test('code blocks are pairs of a call and its answer', async (t) => {
   const { tab } = await open(t, {})
   const blocks = await tab.$$eval('main > pre', (all) => all.map((pre) => pre.textContent))
   assert.ok(blocks.length > 50)
   blocks.forEach((text, i) => assert.match(text, i % 2 ? /^\d{3}\n/ : /^((POST|GET|OPTIONS) \/|PUT \{)/))
 })
 
-test('every link leads somewhere', async (t) => {
+test('every link works', async (t) => {
   const { tab, complaints } = await open(t, { viewport: { width: 1280, height: 800 } })
   const links = await tab.$$eval('a[href]', (all) => all.map((a) => a.href))
   assert.ok(links.length > 20, `there are ${links.length} links`)
@@ -76,7 +76,7 @@ test('every link leads somewhere', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('the contents name every operation of the OpenAPI document', async (t) => {
+test('the table of contents lists every operation of the OpenAPI document', async (t) => {
   const { tab } = await open(t, {})
   const document = await (await tab.request.get(`${service}/api/openapi.json`)).json()
   const operations = Object.keys(document.paths).map((name) => name.split('/').at(-1))

@@ -6,8 +6,8 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// TestDocs reads the documentation in a browser; docs.test.mjs says how. With the
-// variable SCREENSHOTS it leaves pictures in the folder that this names.
+// TestDocs runs docs.test.mjs on the documentation in a browser. The variable SCREENSHOTS names a
+// folder for screenshots.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	inBrowser := newBrowserTest(t)

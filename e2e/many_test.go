@@ -7,9 +7,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// fillInbox adds an app with n requests to the account and returns its id. It copies one
-// request behind the service's back, as so many submissions would take minutes. Their
-// titles are numbered from 0 on.
+// fillInbox adds an app with n requests and returns its id. The titles are numbered from 0. It
+// copies one request in the database, because n submissions would take minutes.
 func fillInbox(t *testing.T, place storetest.Place, n int) (app string) {
 	t.Helper()
 	p := program.Start(t, program.At(place)...)
@@ -20,7 +19,7 @@ func fillInbox(t *testing.T, place storetest.Place, n int) (app string) {
 	db := place.Raw(t)
 	const (
 		numbers = `WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < $1 - 1)`
-		// The copies are a millisecond older each, and so are their ids.
+		// Each copy is a millisecond older than the one before, and so is its id.
 		at     = `r.created_at - ($1 - n) * 1000`
 		id     = `unhex(printf('%012x70008%015x', (` + at + `) / 1000, n))`
 		copied = `account_id, app_id, box, status, description, submitter_verified, tags, votes, comments, metadata, source, version`

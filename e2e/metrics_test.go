@@ -17,7 +17,7 @@ func get(t *testing.T, url string) (status int, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -54,22 +54,22 @@ func TestMetrics(t *testing.T) {
 			`go_goroutines \d+`,
 		} {
 			if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(text) {
-				t.Errorf("no metric %s in\n%s", want, own(text))
+				t.Errorf("the metric %s is missing in\n%s", want, own(text))
 			}
 		}
 		if strings.Contains(text, "made-up-by-a-visitor") {
-			t.Error("visitors can add metrics")
+			t.Error("unknown operations create metrics")
 		}
 		if status, _ := get(t, p.URL+"/metrics"); status != http.StatusNotFound {
 			t.Errorf("/metrics on the main address: %d, want 404", status)
 		}
 		if status, _ := get(t, "http://"+metrics+"/docs"); status != http.StatusNotFound {
-			t.Errorf("/docs on the address of the metrics: %d, want 404", status)
+			t.Errorf("/docs on the metrics address: %d, want 404", status)
 		}
 	})
 }
 
-// own returns the lines of the program's own metrics.
+// own returns the lines of Gatherkit's own metrics.
 func own(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

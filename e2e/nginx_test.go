@@ -33,7 +33,7 @@ type proxy struct {
 	roots         *x509.CertPool
 }
 
-// TestNginx runs the document's reverse proxy in front of the service.
+// TestNginx runs the documented reverse proxy in front of the service.
 func TestNginx(t *testing.T) {
 	p := program.Start(t, "--trusted-proxies", "127.0.0.1", "--submit-rate", "1", "--public-url", "https://"+host)
 	_, key := setUp(t, p)
@@ -41,31 +41,34 @@ func TestNginx(t *testing.T) {
 	client := proxy.client(t, "127.0.0.1")
 	url := "https://" + host
 	submit := func(client *http.Client, forwardedFor string) answer {
-		return call(t, client, url+"/api/widget-submit-request", `{"title":"Dark mode","description":""}`, "X-API-Key", key, "X-Forwarded-For", forwardedFor)
+		return call(t, client, url+"/api/widget-submit-request", `{"title":"Dark mode","description":""}`,
+			"X-API-Key", key, "X-Forwarded-For", forwardedFor)
 	}
 
-	// The client is a trusted proxy, too, so that addresses can be tried.
+	// The client's address is a trusted proxy, so the client can choose addresses.
 	a := submit(client, "203.0.113.7")
 	wantHSTS(t, a)
 	if !a.OK || a.proto != "HTTP/2.0" || a.header.Get("X-Request-Id") == "" {
 		t.Errorf("the first submission got %+v", a)
 	}
-	if a := submit(client, "203.0.113.7"); a.status != http.StatusTooManyRequests || a.Error.Code != "api.rate_limited" || a.header.Get("Retry-After") == "" {
-		t.Errorf("the second submission of one address got %+v", a)
+	a = submit(client, "203.0.113.7")
+	if a.status != http.StatusTooManyRequests || a.Error.Code != "api.rate_limited" || a.header.Get("Retry-After") == "" {
+		t.Errorf("the second submission from one address got %+v", a)
 	}
 	if a := submit(client, "203.0.113.8"); !a.OK {
-		t.Errorf("another address's submission got %+v", a)
+		t.Errorf("a submission from another address got %+v", a)
 	}
-	// 127.0.0.2 is not trusted: nginx adds it, and what it claims does not count.
+	// 127.0.0.2 is not trusted: nginx appends it, and the address that it claims is ignored.
 	if a := submit(proxy.client(t, "127.0.0.2"), "203.0.113.7"); !a.OK {
-		t.Errorf("a submission with an address that the client made up got %+v", a)
+		t.Errorf("a submission with a forged address got %+v", a)
 	}
 	if strings.Contains(p.Stderr.String(), "not a trusted proxy") {
 		t.Errorf("gatherkit does not trust the proxy:\n%s", p.Stderr.String())
 	}
 
-	// A page of the service itself may refresh by cookie; its origin must match Host.
-	if a := call(t, client, url+"/api/auth-refresh", "", "Origin", url, "Cookie", "gatherkit_refresh=x"); a.Error.Code != "auth.invalid_refresh_token" {
+	// Only the service's own pages may refresh with the cookie: their origin must match Host.
+	a = call(t, client, url+"/api/auth-refresh", "", "Origin", url, "Cookie", "gatherkit_refresh=x")
+	if a.Error.Code != "auth.invalid_refresh_token" {
 		t.Errorf("a refresh from the service's own page got %+v", a)
 	}
 	if a := call(t, client, url+"/api/no-such", ""); a.status != http.StatusNotFound || a.Error.Code != "api.unknown_operation" {
@@ -74,7 +77,7 @@ func TestNginx(t *testing.T) {
 
 	for size, fromGatherkit := range map[int]bool{300 << 10: true, 600 << 10: false} {
 		a := call(t, client, url+"/api/auth-login", strings.Repeat(" ", size))
-		if a.status != http.StatusRequestEntityTooLarge || a.Error.Code != feedback.ErrBodyTooLarge.Code || a.Error.Message != feedback.ErrBodyTooLarge.Message {
+		if a.status != http.StatusRequestEntityTooLarge || !a.has(feedback.ErrBodyTooLarge) {
 			t.Errorf("a body of %d bytes got %+v", size, a)
 		}
 		if (a.header.Get("X-Request-Id") != "") != fromGatherkit {
@@ -88,40 +91,50 @@ func TestNginx(t *testing.T) {
 	p.Stop(t)
 	a = call(t, client, url+"/api/auth-me", "")
 	wantHSTS(t, a)
-	if a.status != http.StatusServiceUnavailable || a.Error.Code != feedback.ErrUnavailable.Code || a.Error.Message != feedback.ErrUnavailable.Message || a.header.Get("Retry-After") == "" {
-		t.Errorf("with gatherkit stopped a call got %+v", a)
+	if a.status != http.StatusServiceUnavailable || !a.has(feedback.ErrUnavailable) || a.header.Get("Retry-After") == "" {
+		t.Errorf("after gatherkit was stopped, a call got %+v", a)
 	}
 }
 
-// TestFilesThroughNginx sends a file through the proxy and gets it back. What is too large
-// for any file the proxy refuses itself, as the service would.
+// has reports whether an answer has the code and the message of an error.
+func (a answer) has(err *feedback.Error) bool {
+	return a.Error.Code == err.Code && a.Error.Message == err.Message
+}
+
+// TestFilesThroughNginx sends a file through the proxy and downloads it. The proxy itself refuses
+// a file that is too large, with the service's error.
 func TestFilesThroughNginx(t *testing.T) {
 	p := program.Start(t, "--trusted-proxies", "127.0.0.1", "--public-url", "https://"+host)
 	token, key := uploading(t, p)
 	client := startNginx(t, p.Address).client(t, "127.0.0.1")
 	content := bytes.Repeat([]byte("The list ends at row 7. "), 3<<20/24)
 	target, id := announced(t, announce(t, p, key, "long.txt", "text/plain", len(content)))
-	if status, text := put(t, client, target, make([]byte, 12<<20), nil); status != http.StatusRequestEntityTooLarge || !strings.Contains(text, `"code":"`+feedback.ErrBodyTooLarge.Code+`","message":"A file may be at most 10 MiB."`) {
+	tooLarge := `"code":"` + feedback.ErrBodyTooLarge.Code + `","message":"A file may be at most 10 MiB."`
+	status, text := put(t, client, target, make([]byte, 12<<20), nil)
+	if status != http.StatusRequestEntityTooLarge || !strings.Contains(text, tooLarge) {
 		t.Errorf("12 MiB: %d %s", status, text)
 	}
 	if status, text := put(t, client, target, content, nil); status != http.StatusOK {
 		t.Fatalf("%d %s", status, text)
 	}
-	if a := call(t, client, "https://"+host+"/api/widget-submit-request", `{"title":"T","description":"","attachments":["`+id+`"]}`, "X-API-Key", key); !a.OK {
+	submission := `{"title":"T","description":"","attachments":["` + id + `"]}`
+	if a := call(t, client, "https://"+host+"/api/widget-submit-request", submission, "X-API-Key", key); !a.OK {
 		t.Fatalf("%+v", a)
 	}
 	file := downloadBy(t, client, onlyAttachment(t, p, token).URL)
-	if file.status != http.StatusOK || !bytes.Equal(file.body, content) || file.header.Get("Content-Type") != "text/plain" || file.header.Get("X-Content-Type-Options") != "nosniff" {
+	if file.status != http.StatusOK || !bytes.Equal(file.body, content) ||
+		file.header.Get("Content-Type") != "text/plain" || file.header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%d %v, %d bytes", file.status, file.header, len(file.body))
 	}
 	p.Stop(t)
-	if status, text := put(t, client, target, content, nil); status != http.StatusServiceUnavailable || !strings.Contains(text, `"code":"`+feedback.ErrUnavailable.Code+`"`) {
-		t.Errorf("with gatherkit stopped: %d %s", status, text)
+	status, text = put(t, client, target, content, nil)
+	if status != http.StatusServiceUnavailable || !strings.Contains(text, `"code":"`+feedback.ErrUnavailable.Code+`"`) {
+		t.Errorf("after gatherkit was stopped: %d %s", status, text)
 	}
 }
 
-// limits checks that a caller has a limited number of calls under way, and that others
-// do not notice.
+// limits checks that the number of concurrent calls of a caller is limited, and that this does
+// not affect other callers.
 func (p *proxy) limits(t *testing.T) {
 	t.Helper()
 	const from, limit = "127.0.0.3", 100
@@ -136,7 +149,7 @@ func (p *proxy) limits(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = conn.Close() })
-		// Its body never comes to its end.
+		// The body stays incomplete.
 		if _, err := fmt.Fprintf(conn, "POST /api/auth-me HTTP/1.1\r\nHost: %s\r\nContent-Length: 10\r\n\r\n{", host); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +157,7 @@ func (p *proxy) limits(t *testing.T) {
 	}
 	client, url := p.client(t, from), "https://"+host+"/api/setup-status"
 	var a answer
-	program.Eventually(t, "the caller has as many calls under way as it may", func() bool {
+	program.Eventually(t, "the caller reaches the limit", func() bool {
 		a = call(t, client, url, "")
 		return !a.OK
 	})
@@ -158,10 +171,10 @@ func (p *proxy) limits(t *testing.T) {
 	if err := held[0].Close(); err != nil {
 		t.Error(err)
 	}
-	program.Eventually(t, "the caller has room for one more", func() bool { return call(t, client, url, "").OK })
+	program.Eventually(t, "the caller can make a call again", func() bool { return call(t, client, url, "").OK })
 }
 
-// wantHSTS checks that an answer tells browsers to use TLS alone.
+// wantHSTS checks that an answer tells browsers to use only TLS.
 func wantHSTS(t *testing.T, a answer) {
 	t.Helper()
 	if got := a.header.Values("Strict-Transport-Security"); len(got) != 1 || got[0] != "max-age=31536000" {
@@ -169,7 +182,7 @@ func wantHSTS(t *testing.T, a answer) {
 	}
 }
 
-// redirects checks that plain HTTP leads to TLS and stays a POST.
+// redirects checks that plain HTTP is redirected to TLS, without changing the method.
 func (p *proxy) redirects(t *testing.T) {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -188,7 +201,7 @@ func (p *proxy) redirects(t *testing.T) {
 	}
 }
 
-// client calls the proxy under its name, from a loopback address.
+// client returns a client that calls the proxy by its host name, from a loopback address.
 func (p *proxy) client(t *testing.T, from string) *http.Client {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -203,13 +216,13 @@ func (p *proxy) client(t *testing.T, from string) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// startNginx checks deploy/nginx.conf with nginx -t and runs it until the test ends,
-// with addresses and a certificate of the test in place of those that it names.
+// startNginx checks deploy/nginx.conf with nginx -t and runs it until the test ends. It replaces
+// the addresses and the certificate in the file.
 func startNginx(t *testing.T, upstream string) *proxy {
 	t.Helper()
 	nginx, err := exec.LookPath("nginx")
 	if err != nil {
-		// Where Debian keeps it, and where only root looks.
+		// Debian installs it in a folder that is only in root's PATH.
 		if nginx, err = exec.LookPath("/usr/sbin/nginx"); err != nil {
 			storetest.Missing(t, "nginx", "install it with `apt-get install nginx-light`")
 		}
@@ -222,7 +235,7 @@ func startNginx(t *testing.T, upstream string) *proxy {
 		"server 127.0.0.1:8080 max_fails=0;", "server "+upstream+" max_fails=0;",
 		"/etc/ssl/certs/"+host+".pem", filepath.Join(folder, "certificate.pem"),
 		"/etc/ssl/private/"+host+".key", filepath.Join(folder, "key.pem"))
-	// One process, so that none outlives the test.
+	// A single process, so that none survives the test.
 	whole := fmt.Sprintf("daemon off;\nmaster_process off;\npid %[1]s/pid;\nerror_log stderr;\nevents {}\n"+
 		"http {\naccess_log off;\nclient_body_temp_path %[1]s/body;\nproxy_temp_path %[1]s/proxy;\n%[2]s}\n", folder, server)
 	file := filepath.Join(folder, "nginx.conf")
@@ -240,7 +253,7 @@ func startNginx(t *testing.T, upstream string) *proxy {
 	program.Eventually(t, "nginx listens", func() bool {
 		select {
 		case <-exited:
-			t.Fatalf("nginx ended:\n%s", stderr.String())
+			t.Fatalf("nginx exited:\n%s", stderr.String())
 		default:
 		}
 		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.secure)

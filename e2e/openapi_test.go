@@ -9,8 +9,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// node returns the path of Node.js. It does what Missing does for "browser" when
-// that or the packages of this folder are not there.
+// node returns the path of Node.js. If Node.js or the packages of this folder are missing, the
+// test ends as storetest.Missing describes.
 func node(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("node")
@@ -23,9 +23,10 @@ func node(t *testing.T) string {
 	return path
 }
 
-// TestOpenAPILint checks the document with a linter that knows the standard.
+// TestOpenAPILint checks docs/openapi.json with an OpenAPI linter.
 func TestOpenAPILint(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), node(t), "node_modules/@redocly/cli/bin/cli.js", "lint", "--config", "redocly.yaml", filepath.Join("..", "docs", "openapi.json"))
+	cmd := exec.CommandContext(t.Context(), node(t), "node_modules/@redocly/cli/bin/cli.js",
+		"lint", "--config", "redocly.yaml", filepath.Join("..", "docs", "openapi.json"))
 	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

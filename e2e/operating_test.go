@@ -35,7 +35,7 @@ func read(t *testing.T, path string) string {
 
 var fencedBlock = regexp.MustCompile("(?s)\n```([^\n]*)\n(.*?\n)```\n")
 
-// block returns the fenced block of docs/operating.md that has the text.
+// block returns the fenced block of docs/operating.md that contains a text.
 func block(t *testing.T, text string) string {
 	t.Helper()
 	var found []string
@@ -50,7 +50,7 @@ func block(t *testing.T, text string) string {
 	return found[0]
 }
 
-// table returns the rows of the table in docs/operating.md whose header line this is.
+// table returns the rows of the table in docs/operating.md with the given header line.
 func table(t *testing.T, header string) [][]string {
 	t.Helper()
 	_, rest, found := strings.Cut(read(t, "docs/operating.md"), "\n"+header+"\n")
@@ -66,10 +66,11 @@ func table(t *testing.T, header string) [][]string {
 		}
 		rows = append(rows, cells)
 	}
-	return rows[1:] // the first is the line below the header
+	return rows[1:] // without the line below the header
 }
 
-// replaced replaces a text, which must be there, wherever it is.
+// replaced replaces all occurrences of texts. pairs has old and new texts. The test fails if an old
+// text does not occur.
 func replaced(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for pair := range slices.Chunk(pairs, 2) {
@@ -95,7 +96,7 @@ func TestOperatingShowsTheFiles(t *testing.T) {
 	for _, file := range files {
 		path := "deploy/" + file.Name()
 		if diff := cmp.Diff(read(t, path), shown[path]); diff != "" {
-			t.Errorf("docs/operating.md does not show %s as it is (- file, + shown):\n%s", path, diff)
+			t.Errorf("docs/operating.md does not show the present %s (- file, + shown):\n%s", path, diff)
 		}
 	}
 }
@@ -144,7 +145,8 @@ func TestOperatingListsTheMetrics(t *testing.T) {
 			metrics := program.FreeAddress(t)
 			p := program.Start(t, append(database, "--metrics-listen", metrics)...)
 			_, key := setUp(t, p)
-			call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", `{"title":"Dark mode","description":""}`, "X-API-Key", key).get(t, "request.id")
+			submission := `{"title":"Dark mode","description":""}`
+			call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", submission, "X-API-Key", key).get(t, "request.id")
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+metrics+"/metrics", http.NoBody)
 			if err != nil {
 				t.Fatal(err)
@@ -153,7 +155,7 @@ func TestOperatingListsTheMetrics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer response.Body.Close() //nolint:errcheck // read to its end
+			defer response.Body.Close() //nolint:errcheck // the body is read below
 			text, err := io.ReadAll(response.Body)
 			if err != nil {
 				t.Fatal(err)
@@ -169,7 +171,7 @@ func TestOperatingListsTheMetrics(t *testing.T) {
 	}
 }
 
-// databases are the arguments of serve for each database, by name.
+// databases returns the arguments of serve for each database.
 func databases(t *testing.T) map[string][]string {
 	t.Helper()
 	return map[string][]string{"SQLite": {}, "PostgreSQL": {"--database", storetest.Postgres(t)}}
@@ -208,14 +210,15 @@ func TestOperatingListsTheFieldsOfTheLog(t *testing.T) {
 	}
 }
 
-// TestBackupAndRestore runs the document's cron entry beside a running service, and
-// the commands that restore what it made.
+// TestBackupAndRestore runs the documented cron entry while a service runs, and then the documented
+// commands that restore its backup.
 func TestBackupAndRestore(t *testing.T) {
 	data, backups := filepath.Join(t.TempDir(), "gatherkit"), t.TempDir()
 	p := program.Start(t, "--data", data)
 	_, key := setUp(t, p)
 	submit := func(p *program.Process, title string) answer {
-		return call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", fmt.Sprintf(`{"title":%q,"description":""}`, title), "X-API-Key", key)
+		return call(t, http.DefaultClient, p.URL+"/api/widget-submit-request",
+			fmt.Sprintf(`{"title":%q,"description":""}`, title), "X-API-Key", key)
 	}
 	submit(p, "Before the backup").get(t, "request.id")
 
@@ -223,7 +226,8 @@ func TestBackupAndRestore(t *testing.T) {
 	if fields[5] != "gatherkit" {
 		t.Errorf("the cron entry runs as %s", fields[5])
 	}
-	script := replaced(t, fields[6], "/usr/local/bin/gatherkit", program.Build(t), "/var/lib/gatherkit", data, "/var/backups/gatherkit", backups, `\%`, "%")
+	script := replaced(t, fields[6], "/usr/local/bin/gatherkit", program.Build(t),
+		"/var/lib/gatherkit", data, "/var/backups/gatherkit", backups, `\%`, "%")
 	if out, err := command(t, "/", "", script).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
 	}
@@ -236,11 +240,12 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	submit(p, "After the backup").get(t, "request.id")
 
-	script = replaced(t, block(t, "install -o gatherkit"), "/var/backups/gatherkit/2026-11-21-0315.db", made[0], "/var/lib/gatherkit", data, "-o gatherkit -g gatherkit ", "")
+	script = replaced(t, block(t, "install -o gatherkit"), "/var/backups/gatherkit/2026-11-21-0315.db", made[0],
+		"/var/lib/gatherkit", data, "-o gatherkit -g gatherkit ", "")
 	stopping, rest, found := strings.Cut(script, "\n")
 	moving, starting, last := strings.Cut(rest, "systemctl start gatherkit")
 	if stopping != "systemctl stop gatherkit" || !found || !last || strings.TrimSpace(starting) != "" {
-		t.Fatalf("the restore does not stop first and start last:\n%s", script)
+		t.Fatalf("the restore does not begin by stopping the service and end by starting it:\n%s", script)
 	}
 	p.Stop(t)
 	if out, err := command(t, "/", "", moving).CombinedOutput(); err != nil {
@@ -255,8 +260,7 @@ func TestBackupAndRestore(t *testing.T) {
 	submit(p, "After the restore").get(t, "request.id")
 }
 
-// drainTime is how long gatherkit may take to stop: 30 s for calls under way, and 20
-// for what they write.
+// drainTime is how long gatherkit may take to stop: 30 s for calls and 20 s for their writes.
 const drainTime = 50 * time.Second
 
 func TestSystemdUnit(t *testing.T) {
@@ -276,7 +280,7 @@ func TestSystemdUnit(t *testing.T) {
 			if err != nil || strings.Contains(string(out), "gatherkit.service") {
 				t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 			}
-			// 100 is a unit without any protection, 20 what systemd shows as well protected.
+			// 100 means no protection. Below 20, systemd rates a unit as well protected.
 			out, err = exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20", "--no-pager", file).CombinedOutput()
 			if err != nil {
 				t.Errorf("systemd-analyze security: %v\n%s", err, out)
@@ -292,7 +296,7 @@ func TestSystemdUnit(t *testing.T) {
 	}
 }
 
-// TestSystemdUnitSettings starts the service with the unit's own settings.
+// TestSystemdUnitSettings runs gatherkit migrate with the settings in the unit.
 func TestSystemdUnitSettings(t *testing.T) {
 	database, state := filepath.Join(t.TempDir(), "database"), t.TempDir()
 	if err := os.WriteFile(database, []byte(storetest.Postgres(t)+"\n"), 0o600); err != nil {

@@ -15,8 +15,7 @@ import (
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// TestReadme runs every shell command of README.md, in its order, on a copy of the
-// sources: what README says is all that a newcomer knows.
+// TestReadme runs every shell command of README.md in order, on a copy of the sources.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -27,12 +26,12 @@ func TestReadme(t *testing.T) {
 		blocks = append(blocks, match[1])
 	}
 	if len(blocks) != 6 {
-		t.Fatalf("README has %d blocks; this test knows what to do with 6", len(blocks))
+		t.Fatalf("README.md has %d shell blocks; this test expects 6", len(blocks))
 	}
 	copied := copySources(t)
 	t.Run("demo", func(t *testing.T) { playDemo(t, copied, blocks[0]) })
 	t.Run("tests", func(t *testing.T) {
-		// Running it here would run this test; .ci/run runs it.
+		// A dry run, because the command runs this test, too.
 		out, err := command(t, copied, "", strings.Replace(blocks[1], "make", "make --dry-run", 1)).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "go test") {
 			t.Errorf("%s: %v\n%s", blocks[1], err, out)
@@ -41,19 +40,19 @@ func TestReadme(t *testing.T) {
 	t.Run("serve", func(t *testing.T) { playServe(t, copied, blocks[2:]) })
 }
 
-// copySources copies the files under version control, and those that could come
-// to be, to a folder of their own.
+// copySources copies all files that git does not ignore to a new folder.
 func copySources(t *testing.T) string {
 	t.Helper()
 	to := t.TempDir()
-	out, err := command(t, "..", "", `git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -cf - -T - | tar -xf - -C "`+to+`"`).CombinedOutput()
+	script := `git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -cf - -T - | tar -xf - -C "` + to + `"`
+	out, err := command(t, "..", "", script).CombinedOutput()
 	if err != nil {
 		t.Fatalf("copy the sources: %v\n%s", err, out)
 	}
 	return to
 }
 
-// command runs a piece of shell in a folder.
+// command returns a command that runs a shell script in a folder.
 func command(t *testing.T, folder, port, script string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
@@ -66,7 +65,7 @@ func command(t *testing.T, folder, port, script string) *exec.Cmd {
 	return cmd
 }
 
-// background runs a piece of shell until the test ends and returns its output file.
+// background runs a shell script until the test ends, and returns the path of its output.
 func background(t *testing.T, folder, port, script string) string {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
@@ -86,7 +85,7 @@ func background(t *testing.T, folder, port, script string) string {
 	return out.Name()
 }
 
-// playDemo starts the demo and runs the calls that it prints.
+// playDemo runs the demo and the calls that it prints.
 func playDemo(t *testing.T, folder, script string) {
 	out := background(t, folder, "", script)
 	var printed string
@@ -112,7 +111,7 @@ func playDemo(t *testing.T, folder, script string) {
 	}
 }
 
-// playServe runs the rest: it builds, serves in the background, and calls.
+// playServe builds the program, runs it in the background, and makes the documented calls.
 func playServe(t *testing.T, folder string, blocks []string) {
 	const port = "18471"
 	build, serve, _ := strings.Cut(blocks[0], "\n")

@@ -11,15 +11,15 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// replicas starts two services on one PostgreSQL.
+// replicas starts two services on one PostgreSQL database.
 func replicas(t *testing.T) (database storetest.Place, one, two *program.Process) {
 	t.Helper()
 	database = storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	return database, program.Start(t, program.At(database)...), program.Start(t, program.At(database)...)
 }
 
-// TestReplicasAreOneService changes things on one replica and sees on the other,
-// with the next call, what has changed.
+// TestReplicasAreOneService tests that the next call to one replica sees what was changed on the
+// other.
 func TestReplicasAreOneService(t *testing.T) {
 	database, first, second := replicas(t)
 	program.AddOwner(t, database)
@@ -65,8 +65,8 @@ func titlesOf(requests []program.Request) []string {
 	return titles
 }
 
-// TestReplicasLetOneOwnerBeCreated starts two replicas on an empty database. Both
-// print a set-up token, and of two calls at once, one with each, one succeeds.
+// TestReplicasLetOneOwnerBeCreated starts two replicas on an empty database. Both print a set-up
+// token. Of two concurrent calls, one with each token, exactly one succeeds.
 func TestReplicasLetOneOwnerBeCreated(t *testing.T) {
 	database, first, second := replicas(t)
 	owner := func(p *program.Process) program.Params {
@@ -77,7 +77,7 @@ func TestReplicasLetOneOwnerBeCreated(t *testing.T) {
 		})
 		return program.Params{"token": token, "account_name": "Acme", "name": "Ada", "email": program.Email, "password": program.Password}
 	}
-	// Each token is good on the other replica.
+	// Each token works on the other replica, too.
 	calls := map[*program.Process]program.Params{first: owner(second), second: owner(first)}
 	codes := make(chan string, len(calls))
 	var all sync.WaitGroup

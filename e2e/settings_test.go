@@ -16,11 +16,13 @@ import (
 func TestVariables(t *testing.T) {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
-	if got := program.Execute(t, []string{"GATHERKIT_DATA=" + place.Folder}, "", "user", "list"); got.Code != 0 || !strings.Contains(got.Stdout, program.Email) {
-		t.Errorf("user list with GATHERKIT_DATA: %+v", got)
+	listed := program.Execute(t, []string{"GATHERKIT_DATA=" + place.Folder}, "", "user", "list")
+	if listed.Code != 0 || !strings.Contains(listed.Stdout, program.Email) {
+		t.Errorf("user list with GATHERKIT_DATA: %+v", listed)
 	}
-	// startOn gives no flags but --listen.
-	c := program.NewClient(t, program.StartOn(t, program.FreeAddress(t), []string{"GATHERKIT_DATA=" + place.Folder, "GATHERKIT_PUBLIC_URL=https://feedback.example.com"}))
+	// StartOn sets no flag except --listen.
+	settings := []string{"GATHERKIT_DATA=" + place.Folder, "GATHERKIT_PUBLIC_URL=https://feedback.example.com"}
+	c := program.NewClient(t, program.StartOn(t, program.FreeAddress(t), settings))
 	c.Login(t)
 	in := strings.NewReader(`{"email": "` + program.Email + `", "password": "` + program.Password + `"}`)
 	r, err := http.NewRequest(http.MethodPost, c.URL+"/api/auth-login", in)
@@ -33,7 +35,7 @@ func TestVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	if _, err := program.ReadReply(response); err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +43,12 @@ func TestVariables(t *testing.T) {
 		t.Errorf("with an https GATHERKIT_PUBLIC_URL the cookie is %q", cookie)
 	}
 
-	got := fail(t, []string{"GATHERKIT_LISTEN=" + strings.TrimPrefix(c.URL, "http://"), "GATHERKIT_DATA=" + filepath.Join(t.TempDir(), "data")}, "", "serve")
-	if want := regexp.MustCompile(`^cannot listen on 127\.0\.0\.1:\d+: .*address already in use; choose another address with --listen$`); !want.MatchString(got) {
+	settings = []string{
+		"GATHERKIT_LISTEN=" + strings.TrimPrefix(c.URL, "http://"), "GATHERKIT_DATA=" + filepath.Join(t.TempDir(), "data"),
+	}
+	got := fail(t, settings, "", "serve")
+	want := regexp.MustCompile(`^cannot listen on 127\.0\.0\.1:\d+: .*address already in use; choose another address with --listen$`)
+	if !want.MatchString(got) {
 		t.Errorf("serve on a port in use: %q", got)
 	}
 }
@@ -54,10 +60,11 @@ func TestDatabaseFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(database.Database+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file}, "", "user", "list"); got.Code != 0 || !strings.Contains(got.Stdout, program.Email) {
+	got := program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file}, "", "user", "list")
+	if got.Code != 0 || !strings.Contains(got.Stdout, program.Email) {
 		t.Errorf("user list with GATHERKIT_DATABASE_FILE: %+v", got)
 	}
-	got := program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file + "x"}, "", "user", "list")
+	got = program.Execute(t, []string{"GATHERKIT_DATABASE_FILE=" + file + "x"}, "", "user", "list")
 	if got.Code == 0 || !strings.Contains(got.Stderr, "cannot read the file in GATHERKIT_DATABASE_FILE") {
 		t.Errorf("user list with a missing file: %+v", got)
 	}
@@ -73,8 +80,8 @@ func TestUnknownVariables(t *testing.T) {
 	}
 }
 
-// TestPasswordOfDatabaseStaysSecret gives URLs that do not work, as a flag, as a
-// variable and in a file.
+// TestPasswordOfDatabaseStaysSecret tests that errors about database URLs do not contain the
+// password. The URLs are passed as a flag, as a variable and in a file.
 func TestPasswordOfDatabaseStaysSecret(t *testing.T) {
 	const secret = "hunter2"
 	good := storetest.Postgres(t)
@@ -103,15 +110,14 @@ func TestPasswordOfDatabaseStaysSecret(t *testing.T) {
 					t.Errorf("exit %d, stderr %q; want %q in one line", got.Code, got.Stderr, test.want)
 				}
 				if strings.Contains(got.Stdout+got.Stderr, secret) {
-					t.Errorf("the password is told: %q %q", got.Stdout, got.Stderr)
+					t.Errorf("the output contains the password: %q %q", got.Stdout, got.Stderr)
 				}
 			}
 		})
 	}
 }
 
-// TestLogHoldsNoSecrets looks for everything secret in the log after a session with
-// all kinds of calls.
+// TestLogHoldsNoSecrets makes all kinds of calls and searches the log for secrets.
 func TestLogHoldsNoSecrets(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		place.Database = strings.Replace(place.Database, "postgres@", "postgres:hunter2@", 1)
@@ -155,7 +161,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 		for line := range strings.Lines(log) {
 			var entry struct{ Msg, Operation, Code string }
 			if err := json.Unmarshal([]byte(line), &entry); err != nil {
-				t.Errorf("the log has a line that is no JSON: %q", line)
+				t.Errorf("the log has a line that is not JSON: %q", line)
 			}
 			if entry.Msg == "call" {
 				calls++

@@ -1,5 +1,5 @@
-// Runs what docs/widget.md shows, on a page of another origin than the service's. The
-// file and the service's address, key and allowed policy come from there.
+// Runs the snippets of docs/widget.md on a page with another origin than the service. URL is the
+// address of the service, and KEY the app's API key.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -8,7 +8,9 @@ import { launch } from './chromium.mjs'
 
 const { URL: service, KEY: key } = process.env
 const text = await readFile('../docs/widget.md', 'utf8')
-const blocks = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind, code]) => ({ kind, code: code.replaceAll('https://feedback.example.com', service).replaceAll('gk_…', key) }))
+const blocks = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind, code]) => (
+  { kind, code: code.replaceAll('https://feedback.example.com', service).replaceAll('gk_…', key) }
+))
 const tag = blocks[0].code
 let browser, site, policy, body
 
@@ -17,7 +19,8 @@ before(async () => {
   site = createServer((request, answer) => {
     if (request.url === '/feedback-token') return answer.end('a token')
     if (policy) answer.setHeader('Content-Security-Policy', policy)
-    answer.setHeader('Content-Type', 'text/html; charset=utf-8').end(`<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Shop</title><main>${body}</main>`)
+    const head = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Shop</title>'
+    answer.setHeader('Content-Type', 'text/html; charset=utf-8').end(`${head}<main>${body}</main>`)
   })
   await new Promise((listening) => site.listen(0, '127.0.0.1', listening))
 })
@@ -26,7 +29,7 @@ after(async () => {
   site.close()
 })
 
-// visit opens a page and waits until the widget can be used.
+// visit opens a page and waits until the widget is ready.
 async function visit(t, html, options = {}) {
   ;({ policy } = options)
   body = html
@@ -41,7 +44,7 @@ async function visit(t, html, options = {}) {
   return { page, complaints }
 }
 
-test('the documentation has its snippets', () => {
+test('the documentation has all kinds of snippets', () => {
   const count = (kind) => blocks.filter((block) => block.kind === kind).length
   assert.ok(count('html') >= 4 && count('js') >= 4 && count('csp') === 1, JSON.stringify(blocks.map(({ kind }) => kind)))
 })
@@ -82,7 +85,7 @@ for (const [i, { kind, code }] of blocks.entries()) {
     })
   }
   if (kind === 'csp') {
-    test('under the policy', async (t) => {
+    test('the widget works under the documented content security policy', async (t) => {
       const { page, complaints } = await visit(t, tag, { policy: code.trim() })
       await page.getByRole('button', { name: 'Feedback' }).click()
       await page.getByLabel('Your idea').fill('Under the strictest policy')
@@ -93,10 +96,11 @@ for (const [i, { kind, code }] of blocks.entries()) {
   }
 }
 
-test('the names of events and commands are those of the types', async () => {
+test('the documentation names all events and commands', async () => {
   const types = await readFile('../web/widget/src/public.d.ts', 'utf8')
   const events = [...types.matchAll(/^ {2}(\w+): \{ key: string/gm)].map(([, name]) => name)
-  const commands = [...types.matchAll(/\(command: ((?:'\w+'(?: \| )?)+)/g)].flatMap(([, names]) => [...names.matchAll(/'(\w+)'/g)].map(([, name]) => name))
+  const commands = [...types.matchAll(/\(command: ((?:'\w+'(?: \| )?)+)/g)]
+    .flatMap(([, names]) => [...names.matchAll(/'(\w+)'/g)].map(([, name]) => name))
   assert.ok(events.length >= 7 && commands.length >= 8, `${events} ${commands}`)
-  for (const name of [...events, ...commands]) assert.ok(text.includes(`\`${name}\``), `docs/widget.md says nothing of ${name}`)
+  for (const name of [...events, ...commands]) assert.ok(text.includes(`\`${name}\``), `docs/widget.md does not mention ${name}`)
 })

@@ -18,18 +18,19 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestUploadsToFolder sends files to the service, which keeps them in its data folder.
+// TestUploadsToFolder sends files to the service, which stores them in its data folder.
 func TestUploadsToFolder(t *testing.T) {
 	t.Parallel()
 	tryUploads(t, program.Start(t))
 }
 
-// TestUploadsWithoutPlace shows what a service says that has no place for files.
+// TestUploadsWithoutPlace tests the answers of a service that has no storage for files.
 func TestUploadsWithoutPlace(t *testing.T) {
 	t.Parallel()
 	p := program.Start(t, "--database", storetest.Postgres(t))
 	_, key := uploading(t, p)
-	if a := announce(t, p, key, "a.txt", "text/plain", 1); a.Error.Code != "widget.uploads_not_allowed" || !strings.Contains(a.Error.Message, "--uploads") {
+	a := announce(t, p, key, "a.txt", "text/plain", 1)
+	if a.Error.Code != "widget.uploads_not_allowed" || !strings.Contains(a.Error.Message, "--uploads") {
 		t.Errorf("%+v", a)
 	}
 	if config := download(t, p.URL+"/widget/config/"+key+".json"); !strings.Contains(string(config.body), `"allow_file_uploads":false`) {
@@ -37,8 +38,7 @@ func TestUploadsWithoutPlace(t *testing.T) {
 	}
 }
 
-// TestUploadsToS3 sends files straight to a real server that speaks S3, from where the
-// service takes them.
+// TestUploadsToS3 sends files directly to an S3 server, from which the service reads them.
 func TestUploadsToS3(t *testing.T) {
 	t.Parallel()
 	server := program.Tool(t, "versitygw", "s3")
@@ -58,18 +58,19 @@ func TestUploadsToS3(t *testing.T) {
 		return response.Body.Close() == nil
 	})
 	settings := []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=a secret", "AWS_EC2_METADATA_DISABLED=true"}
-	p := program.StartOn(t, program.FreeAddress(t), settings, "--uploads", "s3://files?region=us-east-1&endpoint=http://"+address+"&use_path_style=true")
+	p := program.StartOn(t, program.FreeAddress(t), settings,
+		"--uploads", "s3://files?region=us-east-1&endpoint=http://"+address+"&use_path_style=true")
 	key := tryUploads(t, p)
 	target, id := announced(t, announce(t, p, key, "a.txt", "text/plain", 5))
 	if status, text := put(t, http.DefaultClient, target, []byte("words and more"), nil); status != http.StatusForbidden {
-		t.Errorf("more than was announced of %s: %d %s", id, status, text)
+		t.Errorf("a file %s that is longer than announced: %d %s", id, status, text)
 	}
 	if left, err := filepath.Glob(filepath.Join(folder, "files", "incoming", "*")); len(left) > 0 || err != nil {
-		t.Errorf("left in the bucket: %v %v", left, err)
+		t.Errorf("incoming files are left in the bucket: %v %v", left, err)
 	}
 }
 
-// uploading sets up an app that takes files.
+// uploading sets up an app that accepts files.
 func uploading(t *testing.T, p *program.Process) (token, key string) {
 	t.Helper()
 	token, key = setUp(t, p)
@@ -80,7 +81,8 @@ func uploading(t *testing.T, p *program.Process) (token, key string) {
 	if err := json.Unmarshal(apps.Result, &listed); err != nil {
 		t.Fatal(err)
 	}
-	a := call(t, http.DefaultClient, p.URL+"/api/apps-update-settings", `{"id":"`+listed.Apps[0].ID+`","settings":{"widget":{"allow_file_uploads":true}}}`, "Authorization", "Bearer "+token)
+	body := `{"id":"` + listed.Apps[0].ID + `","settings":{"widget":{"allow_file_uploads":true}}}`
+	a := call(t, http.DefaultClient, p.URL+"/api/apps-update-settings", body, "Authorization", "Bearer "+token)
 	if !a.OK {
 		t.Fatalf("%+v", a)
 	}
@@ -89,10 +91,11 @@ func uploading(t *testing.T, p *program.Process) (token, key string) {
 
 func announce(t *testing.T, p *program.Process, key, name, contentType string, size int) answer {
 	t.Helper()
-	return call(t, http.DefaultClient, p.URL+"/api/widget-create-upload", fmt.Sprintf(`{"filename":%q,"content_type":%q,"size":%d}`, name, contentType, size), "X-API-Key", key)
+	body := fmt.Sprintf(`{"filename":%q,"content_type":%q,"size":%d}`, name, contentType, size)
+	return call(t, http.DefaultClient, p.URL+"/api/widget-create-upload", body, "X-API-Key", key)
 }
 
-// downloaded is what came by GET.
+// downloaded is the answer to a GET.
 type downloaded struct {
 	status int
 	header http.Header
@@ -110,7 +113,7 @@ func downloadBy(t *testing.T, client *http.Client, url string) downloaded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +121,7 @@ func downloadBy(t *testing.T, client *http.Client, url string) downloaded {
 	return downloaded{response.StatusCode, response.Header, body}
 }
 
-// tryUploads sends a picture, and then a page that is called one.
+// tryUploads sends a picture, and then an HTML page with the name of a picture.
 func tryUploads(t *testing.T, p *program.Process) (key string) {
 	t.Helper()
 	token, key := uploading(t, p)
@@ -127,7 +130,8 @@ func tryUploads(t *testing.T, p *program.Process) (key string) {
 		t.Fatal(err)
 	}
 	submit := func(id string) answer {
-		return call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", `{"title":"T","description":"","attachments":["`+id+`"]}`, "X-API-Key", key)
+		body := `{"title":"T","description":"","attachments":["` + id + `"]}`
+		return call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", body, "X-API-Key", key)
 	}
 	id := sendFile(t, p, key, "picture.png", picture.Bytes())
 	if a := submit(id); !a.OK {
@@ -139,7 +143,8 @@ func tryUploads(t *testing.T, p *program.Process) (key string) {
 		file.header.Get("Content-Disposition") != `attachment; filename=picture.png` || file.header.Get("Content-Type") != "image/png" {
 		t.Errorf("%d %v, %d bytes", file.status, file.header, len(file.body))
 	}
-	if a := submit(sendFile(t, p, key, "page.png", []byte("<html><script>alert(1)</script></html>"))); a.Error.Code != "widget.invalid_attachments" {
+	page := sendFile(t, p, key, "page.png", []byte("<html><script>alert(1)</script></html>"))
+	if a := submit(page); a.Error.Code != "widget.invalid_attachments" {
 		t.Errorf("%+v", a)
 	}
 	return key
@@ -150,7 +155,7 @@ type attachment struct {
 	Size int
 }
 
-// onlyAttachment is that of the only request that there is.
+// onlyAttachment returns the only attachment of the only request.
 func onlyAttachment(t *testing.T, p *program.Process, token string) attachment {
 	t.Helper()
 	listed := call(t, http.DefaultClient, p.URL+"/api/requests-list", "", "Authorization", "Bearer "+token)
@@ -163,21 +168,22 @@ func onlyAttachment(t *testing.T, p *program.Process, token string) attachment {
 	return page.Requests[0].Attachments[0]
 }
 
-// sendFile announces a file, sends it where it is to go, and returns its id. The service
-// refuses it at once if it is no picture; S3 takes what comes.
+// sendFile announces a file as a picture, sends it and returns its id. The service refuses other
+// files at once, but S3 accepts any content.
 func sendFile(t *testing.T, p *program.Process, key, name string, content []byte) string {
 	t.Helper()
 	target, id := announced(t, announce(t, p, key, name, "image/png", len(content)))
 	if strings.HasPrefix(target, "/") {
 		target = p.URL + target
 	}
-	if status, text := put(t, http.DefaultClient, target, content, map[string]string{"Content-Type": "image/png"}); status != http.StatusOK && !strings.Contains(text, "uploads.invalid_file") {
+	status, text := put(t, http.DefaultClient, target, content, map[string]string{"Content-Type": "image/png"})
+	if status != http.StatusOK && !strings.Contains(text, "uploads.invalid_file") {
 		t.Errorf("%d %s", status, text)
 	}
 	return id
 }
 
-// announced is where a file is to be sent, and its id.
+// announced returns the URL to which an announced file must be sent, and its id.
 func announced(t *testing.T, a answer) (url, id string) {
 	t.Helper()
 	var result struct {
@@ -206,7 +212,7 @@ func put(t *testing.T, client *http.Client, url string, content []byte, headers 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Error(err)

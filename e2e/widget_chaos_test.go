@@ -10,8 +10,8 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// TestWidgetChaos sends ideas with a real browser while the network, the tabs and the
-// service fail; chaos.test.mjs says how, and counts in the end.
+// TestWidgetChaos runs chaos.test.mjs, which sends ideas while the network, the tabs and the
+// service fail. Each call to the control server kills and restarts the service.
 func TestWidgetChaos(t *testing.T) {
 	t.Parallel()
 	inBrowser := newBrowserTest(t)

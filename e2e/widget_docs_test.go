@@ -6,7 +6,7 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// TestWidgetDocs runs in a browser what docs/widget.md shows.
+// TestWidgetDocs runs the snippets of docs/widget.md in a browser.
 func TestWidgetDocs(t *testing.T) {
 	t.Parallel()
 	inBrowser := newBrowserTest(t)

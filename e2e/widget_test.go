@@ -10,8 +10,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestWidget uses the widget on customers' pages in a browser; the files in widget say
-// how. With the variable SCREENSHOTS it leaves pictures in the folder that this names.
+// TestWidget runs the test files in the folder widget, which use the widget on customers' pages
+// in a browser. The variable SCREENSHOTS names a folder for screenshots.
 func TestWidget(t *testing.T) {
 	t.Parallel()
 	inBrowser := newBrowserTest(t)

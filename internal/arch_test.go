@@ -31,22 +31,31 @@ var imports = map[string][]string{
 		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/fair", "internal/feedback",
 		"internal/index", "internal/password", "internal/store", "web", "*",
 	},
-	"docs":                     {},
-	"e2e/program":              {"internal/store/storetest"},
-	"internal/api":             {"internal/blob", "internal/fair", "internal/feedback", "internal/index", "internal/password", "internal/search", "internal/store", "*"}, // search, for texts that are in no database
-	"internal/batch":           {},
-	"internal/blob":            {"internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2", "github.com/gabriel-vasile/mimetype", "golang.org/x/image", "golang.org/x/sync"},
-	"internal/config":          {"internal/feedback", "github.com/alecthomas/kong"},
-	"internal/database":        {"internal/batch", "github.com/jackc/pgx", "modernc.org/sqlite"},
-	"internal/fair":            {},
-	"internal/feedback":        {},
-	"internal/index":           {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
-	"internal/password":        {"internal/fair", "golang.org/x/crypto"},
-	"internal/search":          {"golang.org/x/text"},
-	"internal/row":             {"internal/database", "internal/feedback"},
-	"internal/store":           {"internal/batch", "internal/database", "internal/fair", "internal/feedback", "internal/index", "internal/row"},
-	"internal/store/storetest": {"internal/feedback", "internal/index", "internal/search", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx"},
-	"web":                      {"docs", "*"},
+	"docs":        {},
+	"e2e/program": {"internal/store/storetest"},
+	"internal/api": {
+		"internal/blob", "internal/fair", "internal/feedback", "internal/index", "internal/password",
+		"internal/search", // for texts that are in no database
+		"internal/store", "*",
+	},
+	"internal/batch": {},
+	"internal/blob": {
+		"internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2", "github.com/gabriel-vasile/mimetype",
+		"golang.org/x/image", "golang.org/x/sync",
+	},
+	"internal/config":   {"internal/feedback", "github.com/alecthomas/kong"},
+	"internal/database": {"internal/batch", "github.com/jackc/pgx", "modernc.org/sqlite"},
+	"internal/fair":     {},
+	"internal/feedback": {},
+	"internal/index":    {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
+	"internal/password": {"internal/fair", "golang.org/x/crypto"},
+	"internal/search":   {"golang.org/x/text"},
+	"internal/row":      {"internal/database", "internal/feedback"},
+	"internal/store":    {"internal/batch", "internal/database", "internal/fair", "internal/feedback", "internal/index", "internal/row"},
+	"internal/store/storetest": {
+		"internal/feedback", "internal/index", "internal/search", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
+	},
+	"web": {"docs", "*"},
 }
 
 // only says which files may import a package, and what is below it. Every package may

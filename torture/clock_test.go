@@ -20,13 +20,13 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// jumpingClock goes like the machine's, but can be set.
+// jumpingClock is the machine's clock with an offset.
 type jumpingClock struct{ ahead atomic.Int64 }
 
 func (c *jumpingClock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
 func (c *jumpingClock) set(ahead time.Duration) { c.ahead.Store(int64(ahead)) }
 
-// replica is a service in this process, as the machine's clock is everybody's.
+// replica is a service in this process, because all processes share the machine's clock.
 type replica struct {
 	program.Client
 	clock jumpingClock
@@ -60,7 +60,7 @@ func newReplica(t *testing.T, place storetest.Place, ahead time.Duration) *repli
 	return r
 }
 
-// kill ends the worker without its handing over, as kill -9 does.
+// kill stops the worker without releasing its lease, as kill -9 does.
 func (r *replica) kill(t *testing.T) {
 	t.Helper()
 	if err := r.store.Close(); err != nil {
@@ -69,8 +69,7 @@ func (r *replica) kill(t *testing.T) {
 	r.stop()
 }
 
-// wantPurged deletes an app and waits until the worker of one of the replicas has
-// removed it.
+// wantPurged deletes an app and waits until the worker of any replica has removed it.
 func (r *replica) wantPurged(t *testing.T) {
 	t.Helper()
 	token := r.Login(t)
@@ -91,18 +90,18 @@ const (
 	year = 365 * day
 )
 
-// TestClockJumps sets the clock of one of two replicas while clients submit to both;
-// that of the other is an hour behind. The ids of a process go on growing, pages hold
-// each request once, log-ins work, deleted apps are removed, and nothing is lost.
+// TestClockJumps changes the clock of one of two replicas while clients submit to both. The
+// clock of the other one is an hour behind. The ids of a process keep increasing, pages
+// contain each request once, logins work, deleted apps are removed, and nothing is lost.
 func TestClockJumps(t *testing.T) {
-	beside(t)
+	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		one, behind := newReplica(t, place, 0), newReplica(t, place, -time.Hour)
 		login := one.Login(t)
 		app, other := one.AddApp(t, login), one.AddApp(t, login)
 		l := startLoad(t, 2, app.APIKey, one.Client)
-		beside := startLoad(t, 2, other.APIKey, behind.Client)
+		l2 := startLoad(t, 2, other.APIKey, behind.Client)
 		last, jumps := "", []time.Duration{day, 0, -day, 0, -time.Hour, 0, 10 * year, 0, -10 * year, 0}
 		for round := range program.Times(1, 3) {
 			for i, ahead := range jumps {
@@ -115,7 +114,7 @@ func TestClockJumps(t *testing.T) {
 					known.Note(t, id, title)
 					l.Note(t, id, title)
 					if id <= last {
-						t.Errorf("after the id %s came %s", last, id)
+						t.Errorf("id %s was generated after %s", id, last)
 					}
 					last = id
 				}
@@ -127,21 +126,21 @@ func TestClockJumps(t *testing.T) {
 		}
 		behind.wantPurged(t)
 		l.stop()
-		beside.stop()
+		l2.stop()
 		token := one.Login(t)
 		l.Check(t, one.ListApp(t, token, app.ID))
-		beside.Check(t, one.ListApp(t, token, other.ID))
-		if n := l.count("ok") + beside.count("ok") - len(l.attempts) - len(beside.attempts); n != 0 {
-			t.Errorf("%d submissions were refused", -n)
+		l2.Check(t, one.ListApp(t, token, other.ID))
+		if n := len(l.attempts) + len(l2.attempts) - l.count("ok") - l2.count("ok"); n != 0 {
+			t.Errorf("%d submissions were refused", n)
 		}
 		lost, doubled := l.Compare(one.ListApp(t, token, app.ID))
 		measured(t, "%d jumps of up to 10 years: %d acknowledged, %d lost, %d doubled; by another replica, an hour behind: %d",
-			program.Times(1, 3)*len(jumps), l.Len(), lost, doubled, beside.Len())
+			program.Times(1, 3)*len(jumps), l.Len(), lost, doubled, l2.Len())
 	})
 }
 
-// walk returns the requests of an app page by page, while more are submitted, and
-// fails when one comes twice.
+// walk reads the requests of an app page by page while more are submitted. The test fails if
+// one is listed twice.
 func (r *replica) walk(t *testing.T, token, app, sort string) map[string]program.Request {
 	t.Helper()
 	all := map[string]program.Request{}
@@ -161,10 +160,10 @@ func (r *replica) walk(t *testing.T, token, app, sort string) map[string]program
 	}
 }
 
-// TestSessionAfterClockJump: a clock that is wrong for a while ends no session that is
-// valid by the right one, and leaves none that is valid for longer.
+// TestSessionAfterClockJump tests that a clock that is wrong for a while does not end valid
+// sessions, and that sessions created meanwhile do not last longer than others.
 func TestSessionAfterClockJump(t *testing.T) {
-	beside(t)
+	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		r := newReplica(t, place, 0)
@@ -192,10 +191,10 @@ func TestSessionAfterClockJump(t *testing.T) {
 	})
 }
 
-// TestFailedLoginsAfterClockJump: failures that were counted by a wrong clock keep
-// nobody out for longer than others.
+// TestFailedLoginsAfterClockJump tests that failures counted with a wrong clock do not lock
+// anybody out for longer than others.
 func TestFailedLoginsAfterClockJump(t *testing.T) {
-	beside(t)
+	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		r := newReplica(t, place, 10*year)
@@ -208,10 +207,10 @@ func TestFailedLoginsAfterClockJump(t *testing.T) {
 	})
 }
 
-// TestWorkerAfterClockJump kills the process whose worker holds the lease by a wrong
-// clock: another one takes over.
+// TestWorkerAfterClockJump kills a process whose clock is wrong and whose worker holds the
+// lease. Another worker takes over.
 func TestWorkerAfterClockJump(t *testing.T) {
-	beside(t)
+	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		ahead := newReplica(t, place, 10*year)

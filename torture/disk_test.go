@@ -16,8 +16,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestDiskFull fills the disk while clients submit, and frees it again: reading goes
-// on meanwhile, and writing by itself afterwards.
+// TestDiskFull fills the disk while clients submit, and then frees space. Reads work all the
+// time, and writes work again without a restart.
 func TestDiskFull(t *testing.T) {
 	t.Run("ext4", func(t *testing.T) { fillDisk(t, newVolume(t, "ext4", "128M", "-m", "0")) })
 	t.Run("xfs", func(t *testing.T) { fillDisk(t, newVolume(t, "xfs", "320M")) })
@@ -38,8 +38,8 @@ func fillDisk(t *testing.T, v *volume) {
 		ballast := v.fill(t, int64(rng.IntN(4<<20)))
 		refused := l.count("api.unavailable")
 		program.Eventually(t, "the disk is full", func() bool { return l.count("api.unavailable") >= refused+200 })
-		// The last few pages may do for a login where they do not for a group of submissions.
-		program.Eventually(t, "log-ins are refused", func() bool { return refusesLogin(t, c) })
+		// A login needs fewer free pages than a group of submissions, so it may succeed longer.
+		program.Eventually(t, "logins are refused", func() bool { return refusesLogin(t, c) })
 		c.Want(t, "ok", "requests-list", token, program.Params{"limit": 200})
 		if !program.Answers(t, p.URL+"/readyz") {
 			t.Error("/readyz does not answer 200")
@@ -58,17 +58,17 @@ func fillDisk(t *testing.T, v *volume) {
 		writing = max(writing, l.firstAfter(freed).Sub(freed))
 	}
 	settled := l.settle(t, c, token)
-	// Those without an answer are due to the kills.
+	// Calls without an answer are expected, because the test kills the service.
 	if n := len(l.attempts) - l.count("ok") - l.count("api.unavailable") - l.count(""); n > 0 {
-		t.Errorf("%d calls got another answer than ok and api.unavailable", n)
+		t.Errorf("%d calls got an answer other than ok and api.unavailable", n)
 	}
 	checkDatabase(t, program.At(v.place()))
 	measured(t, "%d times full: %s, %d answered 503, the slowest within %v; writing again within %v of the room", rounds, settled,
 		l.count("api.unavailable"), l.slowest("api.unavailable").Round(time.Millisecond), writing.Round(time.Millisecond))
 }
 
-// refusesLogin reports whether a login is answered with 503, as the operator's guide
-// promises for writes that are not possible now.
+// refusesLogin reports whether a login gets 503, which docs/operating.md documents for writes
+// on a full disk.
 func refusesLogin(t *testing.T, c program.Client) bool {
 	t.Helper()
 	got, err := c.Call("auth-login", "", program.Params{"email": program.Email, "password": program.Password})
@@ -84,7 +84,7 @@ func refusesLogin(t *testing.T, c program.Client) bool {
 	return true
 }
 
-// fill fills the volume with a file, but for so many bytes, and returns its path.
+// fill fills the volume with a file until leave bytes are free, and returns the file's path.
 func (v *volume) fill(t *testing.T, leave int64) string {
 	t.Helper()
 	const piece = 1 << 18
@@ -101,13 +101,14 @@ func (v *volume) fill(t *testing.T, leave int64) string {
 			err = syscall.Fallocate(int(ballast.Fd()), 0, size, piece)
 		}
 	}
-	if closeErr := ballast.Close(); closeErr != nil || err != nil && !errors.Is(err, syscall.ENOSPC) { // the service takes room as well
+	if closeErr := ballast.Close(); closeErr != nil || err != nil && !errors.Is(err, syscall.ENOSPC) { // the service uses space as well
 		t.Fatal(err, closeErr)
 	}
 	return ballast.Name()
 }
 
-// firstAfter is when the first submission was acknowledged that began after a moment.
+// firstAfter returns the time of the first acknowledgement of a submission that began after
+// the given moment.
 func (l *load) firstAfter(moment time.Time) (first time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,14 +120,14 @@ func (l *load) firstAfter(moment time.Time) (first time.Time) {
 	return first
 }
 
-// TestReadOnlyDisk makes the disk read-only while clients submit, as the kernel does
-// when it has found a file system damaged. (It refuses an operator's remount as long
-// as files are open for writing.) What is written then cannot become durable, so the
-// service ends, and does not start before the disk is mended.
+// TestReadOnlyDisk makes the disk read-only while clients submit, as the kernel does when it
+// finds a damaged file system. (An operator cannot remount it read-only while files are open
+// for writing.) Writes can no longer become durable, so the service exits, and it does not
+// start until the disk is repaired.
 func TestReadOnlyDisk(t *testing.T) {
 	v := newVolume(t, "ext4", "512M")
 	run(t, "mount", "-o", "remount,errors=remount-ro", v.folder)
-	breakDisk(t, v, held(v.failReadOnly), func(p *program.Process) {
+	breakDisk(t, v, whileStopped(v.failReadOnly), func(p *program.Process) {
 		for _, folder := range []string{v.place().Folder, filepath.Join(v.folder, "new")} {
 			got := program.Execute(t, nil, "", "serve", "--listen", p.Address, "--data", folder)
 			if got.Code != 1 || strings.Count(got.Stderr, "\n") != 1 || !strings.Contains(got.Stderr, "read-only") {
@@ -134,29 +135,29 @@ func TestReadOnlyDisk(t *testing.T) {
 			}
 		}
 		v.unmount(t)
-		run(t, "sh", "-c", `fsck.ext4 -p "$0" || [ $? -eq 1 ]`, v.device) // 1 is that it has mended something
+		run(t, "sh", "-c", `fsck.ext4 -p "$0" || [ $? -eq 1 ]`, v.device) // 1 means that it repaired something
 		v.mount(t, "-o", "errors=remount-ro")
 	})
 }
 
-// failReadOnly lets ext4 find an error, after which it takes no more writes.
+// failReadOnly makes ext4 report an error, after which it refuses writes.
 func (v *volume) failReadOnly(t *testing.T) {
 	t.Helper()
 	writeFile(t, "/sys/fs/ext4/"+filepath.Base(v.device)+"/trigger_fs_error", "injected by a test")
 }
 
-// TestDiskError lets every write to the disk fail while clients submit.
+// TestDiskError makes every write to the disk fail while clients submit.
 func TestDiskError(t *testing.T) {
 	for _, kind := range []string{"ext4", "xfs"} {
 		t.Run(kind, func(t *testing.T) {
 			v := newVolume(t, kind, "512M")
-			breakDisk(t, v, held(v.cut), func(*program.Process) { v.cycle(t) })
+			breakDisk(t, v, whileStopped(v.cut), func(*program.Process) { v.cycle(t) })
 		})
 	}
 }
 
-// TestSyncError lets a file of the database fail to become durable while clients
-// submit. Then the power fails, so that it also does not become so later by itself.
+// TestSyncError makes fsync fail for a file of the database while clients submit. Then it cuts
+// the power, so that the data does not become durable later by itself.
 func TestSyncError(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		storetest.Missing(t, "strace", "install it with `apt-get install strace`")
@@ -166,7 +167,8 @@ func TestSyncError(t *testing.T) {
 			v := newVolume(t, "ext4", "512M")
 			calls := filepath.Join(t.TempDir(), "calls")
 			inject := func(t *testing.T, p *program.Process) {
-				trace(t, p, calls, "-e", "trace=fsync,fdatasync", "-P", filepath.Join(v.place().Folder, file), "-e", "inject=fsync,fdatasync:error=EIO")
+				trace(t, p, calls, "-e", "trace=fsync,fdatasync", "-P", filepath.Join(v.place().Folder, file),
+					"-e", "inject=fsync,fdatasync:error=EIO")
 			}
 			breakDisk(t, v, inject, func(*program.Process) {
 				if text, err := os.ReadFile(calls); err != nil || !strings.Contains(string(text), "EIO (Input/output error) (INJECTED)") {
@@ -179,10 +181,11 @@ func TestSyncError(t *testing.T) {
 	}
 }
 
-// held lets a disk fail while the service is stopped for a moment between its system
-// calls. An fsync that is under way just then can report success for what the aborted
-// journal never commits (Linux 6.18, ext4 and xfs), of which no program can know.
-func held(fail func(*testing.T)) func(*testing.T, *program.Process) {
+// whileStopped returns a function that stops the service between two system calls, breaks
+// the disk and resumes the service. Otherwise, an fsync that is under way can report success
+// for data that the aborted journal never commits (Linux 6.18, ext4 and xfs), which no
+// program can detect.
+func whileStopped(fail func(*testing.T)) func(*testing.T, *program.Process) {
 	return func(t *testing.T, p *program.Process) {
 		t.Helper()
 		freeze(t, p)
@@ -193,8 +196,8 @@ func held(fail func(*testing.T)) func(*testing.T, *program.Process) {
 	}
 }
 
-// trace lets strace watch a running service, or change what its system calls answer,
-// until one of both ends.
+// trace attaches strace to a running service, to log its system calls or change their
+// results, until strace or the service exits.
 func trace(t *testing.T, p *program.Process, output string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "strace", append([]string{"-f", "-qq", "-o", output, "-p", fmt.Sprint(p.PID)}, args...)...)
@@ -206,10 +209,10 @@ func trace(t *testing.T, p *program.Process, output string, args ...string) {
 		select {
 		case <-exited:
 			select {
-			case <-p.Exited: // and strace with it
+			case <-p.Exited: // strace exits with it
 				return true
 			case <-time.After(storetest.Patience):
-				t.Fatalf("strace has ended, and the service has not:\n%s", stderr.String())
+				t.Fatalf("strace exited, but the service did not:\n%s", stderr.String())
 			}
 		default:
 		}
@@ -217,8 +220,8 @@ func trace(t *testing.T, p *program.Process, output string, args ...string) {
 	})
 }
 
-// breakDisk lets a disk fail while clients submit: the service has to end and to say
-// why. When the disk is mended, it starts, and what the clients know must be there.
+// breakDisk makes a disk fail while clients submit. The service must exit and log the reason.
+// After the disk is repaired, it must start and have all acknowledged requests.
 func breakDisk(t *testing.T, v *volume, fail func(*testing.T, *program.Process), mend func(*program.Process)) {
 	t.Helper()
 	flags := program.At(v.place())
@@ -238,7 +241,7 @@ func breakDisk(t *testing.T, v *volume, fail func(*testing.T, *program.Process),
 		}
 		took := time.Since(failed)
 		if slowest = max(slowest, took); late(took, 5*time.Second) {
-			t.Errorf("it ended after %v", took)
+			t.Errorf("the service exited after %v", took)
 		}
 		if n := strings.Count(p.Stderr.String(), "the disk has failed"); n != 1 {
 			t.Errorf("the log says %d times that the disk has failed, want once:\n%s", n, p.Stderr.Tail())

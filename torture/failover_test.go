@@ -9,7 +9,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// pair is a primary and its standby, and three replicas of the service that know both.
+// pair is a primary and its standby, and three replicas of the service that have both in
+// their database URL.
 type pair struct {
 	primary, standby *server
 	replicas         []program.Client
@@ -22,9 +23,10 @@ func newPair(t *testing.T, standbys string) *pair {
 	p := &pair{primary: newServer(t)}
 	p.standby = p.primary.standby(t)
 	p.primary.sync(t, standbys)
-	// With the standby first, a replica that asks anew whether the database is there gets
-	// an answer while its other connections still lead to the old primary.
-	p.place = storetest.Place{Database: databaseAt(p.standby.address(), p.primary.address()) + "&target_session_attrs=read-write&connect_timeout=1"}
+	// The standby comes first, because this is the harder case: after the failover, new
+	// connections work while existing ones still belong to the old primary.
+	addresses := databaseAt(p.standby.address(), p.primary.address())
+	p.place = storetest.Place{Database: addresses + "&target_session_attrs=read-write&connect_timeout=1"}
 	program.AddOwner(t, p.place)
 	for range 3 {
 		p.replicas = append(p.replicas, program.NewClient(t, program.Start(t, program.At(p.place)...)))
@@ -33,14 +35,14 @@ func newPair(t *testing.T, standbys string) *pair {
 	return p
 }
 
-// fail kills the primary and promotes the standby, as a script would.
+// fail kills the primary and promotes the standby, as a failover script does.
 func (p *pair) fail(t *testing.T) {
 	t.Helper()
 	p.primary.kill(t)
 	p.standby.promote(t)
 }
 
-// awaitReady waits until every replica has found the new primary.
+// awaitReady waits until every replica is ready.
 func (p *pair) awaitReady(t *testing.T) {
 	t.Helper()
 	for _, c := range p.replicas {
@@ -48,7 +50,7 @@ func (p *pair) awaitReady(t *testing.T) {
 	}
 }
 
-// mend makes the dead primary the standby of the new one.
+// mend replaces the dead primary by a standby of the new one.
 func (p *pair) mend(t *testing.T) {
 	t.Helper()
 	p.primary, p.standby = p.standby, p.primary
@@ -59,10 +61,10 @@ func (p *pair) mend(t *testing.T) {
 	p.primary.sync(t, "*")
 }
 
-// TestFailover kills the primary again and again and promotes its synchronous standby,
-// while clients submit to three replicas, which are never restarted.
+// TestFailover repeatedly kills the primary and promotes its synchronous standby, while
+// clients submit to three replicas. The replicas are never restarted.
 func TestFailover(t *testing.T) {
-	beside(t)
+	parallel(t)
 	const most = 3 * time.Second
 	p := newPair(t, "*")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
@@ -83,15 +85,16 @@ func TestFailover(t *testing.T) {
 	if got := program.Succeed(t, append([]string{"recount"}, program.At(p.place)...)...); got != "All counters are right.\n" {
 		t.Errorf("recount: %s", got)
 	}
-	measured(t, "%d times the primary killed and its standby promoted: %s, longest gap %v", failovers, settled, l.gap().Round(time.Millisecond))
+	measured(t, "%d times the primary killed and its standby promoted: %s, longest gap %v",
+		failovers, settled, l.gap().Round(time.Millisecond))
 }
 
-// TestFailoverOfSilentPrimary lets the primary fall silent, as a machine does that is
-// lost, and promotes the standby: no connection is closed or refused, so the replicas
-// must find out by themselves.
+// TestFailoverOfSilentPrimary stops the primary, so that it does not respond, like a lost
+// machine, and promotes the standby. No connection is closed or refused, so the replicas must
+// detect the failure themselves.
 func TestFailoverOfSilentPrimary(t *testing.T) {
-	beside(t)
-	const most = 5 * time.Second // until it counts as away, and twice connect_timeout
+	parallel(t)
+	const most = 5 * time.Second // the time to detect the failure, and twice connect_timeout
 	p := newPair(t, "*")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
 	failovers := program.Times(1, 5)
@@ -110,13 +113,14 @@ func TestFailoverOfSilentPrimary(t *testing.T) {
 	if gap := l.gap(); late(gap, most) {
 		t.Errorf("nothing was acknowledged for %v, want at most %v", gap, most)
 	}
-	measured(t, "%d times the primary silent and its standby promoted: %s, longest gap %v", failovers, settled, l.gap().Round(time.Millisecond))
+	measured(t, "%d times the primary silent and its standby promoted: %s, longest gap %v",
+		failovers, settled, l.gap().Round(time.Millisecond))
 }
 
-// TestFailoverWithoutSync is the control: with a standby that is behind, as the primary
-// does not wait for it, something acknowledged must be lost, or TestFailover proves nothing.
+// TestFailoverWithoutSync is the control. The primary does not wait for the standby, which is
+// behind, so acknowledged requests must be lost. Otherwise, TestFailover proves nothing.
 func TestFailoverWithoutSync(t *testing.T) {
-	beside(t)
+	parallel(t)
 	p := newPair(t, "")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)
 	l.AwaitMore(t, 300)
@@ -130,7 +134,7 @@ func TestFailoverWithoutSync(t *testing.T) {
 	p.awaitReady(t)
 	lost, doubled := l.Compare(p.replicas[0].List(t, p.token))
 	if lost == 0 || doubled > 0 {
-		t.Errorf("%d acknowledged requests are lost and %d doubled; some must be lost", lost, doubled)
+		t.Errorf("%d acknowledged requests are lost and %d doubled; want some lost and none doubled", lost, doubled)
 	}
 	measured(t, "control with an asynchronous standby: %d acknowledged, %d lost, %d doubled", l.Len(), lost, doubled)
 }

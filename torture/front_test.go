@@ -13,17 +13,17 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestTerminateBehindFront ends one of two replicas after the other as an operator does
-// who installs a new version, while clients submit through nginx: they notice nothing.
+// TestTerminateBehindFront restarts two replicas in turn, as for an upgrade, while clients
+// submit through nginx. No call fails.
 func TestTerminateBehindFront(t *testing.T) {
-	beside(t)
+	parallel(t)
 	place := storetest.Place{Database: storetest.Postgres(t)}
 	program.AddOwner(t, place)
 	flags := append(program.At(place), "--submit-rate=0")
 	replicas := []*program.Process{program.Start(t, flags...), program.Start(t, flags...)}
-	front := program.NewClient(t, &program.Process{URL: "http://" + startFront(t, replicas[0].Address, replicas[1].Address)})
-	token := front.Login(t)
-	l := startLoad(t, 16, front.AddApp(t, token).APIKey, front)
+	proxy := program.NewClient(t, &program.Process{URL: "http://" + startProxy(t, replicas[0].Address, replicas[1].Address)})
+	token := proxy.Login(t)
+	l := startLoad(t, 16, proxy.AddApp(t, token).APIKey, proxy)
 	ends := program.Times(3, 20)
 	for i := range ends {
 		l.AwaitMore(t, 300)
@@ -35,7 +35,7 @@ func TestTerminateBehindFront(t *testing.T) {
 		l.AwaitMore(t, 100)
 		replicas[i%2] = program.StartOn(t, r.Address, nil, flags...)
 	}
-	settled := l.settle(t, front, token)
+	settled := l.settle(t, proxy, token)
 	failed := 0
 	for _, a := range l.attempts {
 		if a.code != "ok" {
@@ -48,13 +48,13 @@ func TestTerminateBehindFront(t *testing.T) {
 	measured(t, "%d times SIGTERM: %s, %d calls failed, the slowest took %v", ends, settled, failed, l.slowest("ok").Round(time.Millisecond))
 }
 
-// startFront runs nginx in front of some services until the test ends, and returns its
-// address. What it is told is what deploy/nginx.conf says of replicas.
-func startFront(t *testing.T, upstreams ...string) string {
+// startProxy runs nginx in front of the upstreams until the test ends, and returns its
+// address. It has the settings for replicas from deploy/nginx.conf.
+func startProxy(t *testing.T, upstreams ...string) string {
 	t.Helper()
 	nginx, err := exec.LookPath("nginx")
 	if err != nil {
-		storetest.Missing(t, "nginx", "install it with `apt-get install nginx-light`, and have /usr/sbin in PATH")
+		storetest.Missing(t, "nginx", "install it with `apt-get install nginx-light`, and add /usr/sbin to PATH")
 	}
 	folder, address, servers := t.TempDir(), program.FreeAddress(t), ""
 	for _, upstream := range upstreams {

@@ -14,16 +14,15 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// appState is what the model knows of an app: its key, how many requests it has, and
-// whether it is deleted.
+// appState is the state of an app in the model.
 type appState struct {
 	key     string
-	n       int
+	n       int // number of requests
 	deleted bool
 }
 
-// The calls of the histories. They are answered with the new key, a number or a code;
-// unknown is the answer to a call of which nobody can say what became of it.
+// The calls of the histories. Their answers are the new key, a number or a code, or unknown
+// if there was no answer.
 type (
 	submitWith string // a key
 	regenerate struct{}
@@ -73,11 +72,11 @@ type history struct {
 	mu    sync.Mutex
 	calls []porcupine.Operation
 	keys  []string
-	next  int // the next client's number
+	next  int // the number of the last client
 }
 
-// do makes a call of a client and notes it. It reports whether there was an answer: a
-// client without one must go on under another number, as its call may still happen.
+// do makes a call as a client and records it. It reports whether there was an answer. A client
+// without one must continue with another number, because its call may still be executed.
 func (h *history) do(client int, input any, call func() any) bool {
 	began := time.Now().UnixNano()
 	output := call()
@@ -94,7 +93,7 @@ func (h *history) do(client int, input any, call func() any) bool {
 	return output != unknown
 }
 
-// client is the number of one that has made no call yet.
+// client returns a number for a new client.
 func (h *history) client() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,14 +101,14 @@ func (h *history) client() int {
 	return h.next
 }
 
-// key is one of the last that were handed out.
+// key returns one of the last three keys.
 func (h *history) key(r *rand.Rand) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.keys[max(0, len(h.keys)-1-r.IntN(3))]
 }
 
-// code is a call's answer in a history, which then has a value of its own.
+// code returns the answer to a call: value() if it succeeded, otherwise its code or unknown.
 func code(got program.Reply, err error, value func() any) any {
 	switch {
 	case err != nil || got.Status >= 500:
@@ -120,9 +119,9 @@ func code(got program.Reply, err error, value func() any) any {
 	return value()
 }
 
-// run lets clients call an app on all replicas until over is closed: some submit, one
-// regenerates the key, one counts and, in every second history, one deletes the app.
-func (h *history) run(t *testing.T, p *pair, app program.App, doomed bool, over <-chan struct{}) (wait func()) {
+// run starts clients that call an app on all replicas until done is closed: two submit, one
+// regenerates the key, one counts and, if the app is doomed, one deletes it.
+func (h *history) run(t *testing.T, p *pair, app program.App, doomed bool, done <-chan struct{}) (wait func()) {
 	var all sync.WaitGroup
 	h.keys = []string{app.APIKey}
 	start := func(seed uint64, pause time.Duration, call func(r *rand.Rand, c program.Client, client int) bool) {
@@ -135,11 +134,11 @@ func (h *history) run(t *testing.T, p *pair, app program.App, doomed bool, over 
 				c := p.replicas[r.IntN(len(p.replicas))]
 				if !call(r, c, client) {
 					client = h.client()
-					// Each call without an answer doubles what has to be looked at.
+					// Each call without an answer doubles the work of the checker.
 					program.Eventually(t, "the service is ready", func() bool { return program.Answers(t, c.URL+"/readyz") })
 				}
 				select {
-				case <-over:
+				case <-done:
 					return
 				case <-tick.C:
 				}
@@ -184,12 +183,12 @@ func (h *history) run(t *testing.T, p *pair, app program.App, doomed bool, over 
 	return all.Wait
 }
 
-// awaitCalls waits until each of the histories has so many calls more.
+// awaitCalls waits until each of the histories has the given number of additional calls.
 func awaitCalls(t *testing.T, all []*history, more int) {
 	t.Helper()
 	for _, h := range all {
 		want := h.len() + more
-		program.Eventually(t, "the clients call", func() bool { return h.len() >= want })
+		program.Eventually(t, "the clients make calls", func() bool { return h.len() >= want })
 	}
 }
 
@@ -199,17 +198,17 @@ func (h *history) len() int {
 	return len(h.calls)
 }
 
-// TestHistoriesOverFailover calls apps on three replicas while the primary is killed
-// and its standby promoted. What was answered must be explained by the calls having
-// happened one after the other, each between its beginning and its answer, and those
-// without an answer at any later time or never.
+// TestHistoriesOverFailover calls apps on three replicas while the primary is killed and its
+// standby promoted. The answers must be possible if the calls had run one after the other:
+// each between its start and its answer, and those without an answer at any later time or
+// never.
 func TestHistoriesOverFailover(t *testing.T) {
-	beside(t)
+	parallel(t)
 	p := newPair(t, "*")
 	histories, failed, unanswered := 0, 0, 0
 	failovers := program.Times(1, 20)
 	for i := range failovers {
-		over := make(chan struct{})
+		done := make(chan struct{})
 		all := make([]*history, 10)
 		apps := make([]program.App, len(all))
 		waits := make([]func(), len(all))
@@ -217,12 +216,12 @@ func TestHistoriesOverFailover(t *testing.T) {
 			all[j], apps[j] = &history{}, p.replicas[0].AddApp(t, p.token)
 		}
 		for j, h := range all {
-			waits[j] = h.run(t, p, apps[j], j%2 == 1, over)
+			waits[j] = h.run(t, p, apps[j], j%2 == 1, done)
 		}
 		awaitCalls(t, all, 15)
 		p.fail(t)
 		awaitCalls(t, all, 15)
-		close(over)
+		close(done)
 		for j, h := range all {
 			waits[j]()
 			for _, c := range h.calls {
@@ -245,7 +244,7 @@ func TestHistoriesOverFailover(t *testing.T) {
 		p.token = p.replicas[0].Login(t)
 	}
 	if unanswered == 0 {
-		t.Error("every call was answered: no history has gone over a failover")
+		t.Error("every call was answered: no history spans a failover")
 	}
 	measured(t, "%d histories over %d failovers, %d calls without an answer: %d cannot be explained", histories, failovers, unanswered, failed)
 }

@@ -43,9 +43,9 @@ func TestEverySubmissionOfManyClientsIsStored(t *testing.T) {
 	})
 }
 
-// TestKill ends the service again and again as kill -9 does, while clients submit.
+// TestKill repeatedly kills the service with SIGKILL while clients submit.
 func TestKill(t *testing.T) {
-	beside(t)
+	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.Start(t, program.At(place)...)
@@ -68,8 +68,8 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// TestReadyAfterKill kills a service that has many requests while clients submit, and
-// takes the time that it needs to be ready again: with SQLite, to recover the log.
+// TestReadyAfterKill kills a service with many requests while clients submit, and measures how
+// long it takes to be ready again. SQLite has to recover its log first.
 func TestReadyAfterKill(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
@@ -96,18 +96,18 @@ func TestReadyAfterKill(t *testing.T) {
 	})
 }
 
-// TestTerminate asks the service to end while clients submit. Each call ends with a
-// whole answer, or with a connection that was refused: then nothing is stored.
+// TestTerminate sends SIGTERM while clients submit. Each call either gets a complete answer,
+// or its connection is refused and nothing is stored.
 func TestTerminate(t *testing.T) {
-	beside(t)
+	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.Start(t, program.At(place)...)
 		c := program.NewClient(t, p)
 		token := c.Login(t)
 		key := c.AddApp(t, token).APIKey
-		// A connection for each call: on an idle one that the service closes, a call can
-		// be lost without a trace.
+		// One connection per call: if the service closes an idle connection just when a call
+		// uses it, the client cannot know whether the call was received.
 		once := program.Client{URL: c.URL, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: storetest.Patience}}
 		l := &program.Ledger{}
 		var refused atomic.Int64
@@ -141,10 +141,10 @@ func TestTerminate(t *testing.T) {
 	})
 }
 
-// TestTerminateFinishesWhatHasBegun ends the service while a submission has sent
-// half of its body: it is finished, while new connections are refused.
+// TestTerminateFinishesWhatHasBegun sends SIGTERM when half of a submission's body has been
+// sent. The service finishes this call and refuses new connections.
 func TestTerminateFinishesWhatHasBegun(t *testing.T) {
-	beside(t)
+	parallel(t)
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
 	p := program.Start(t, program.At(place)...)
@@ -157,7 +157,7 @@ func TestTerminateFinishesWhatHasBegun(t *testing.T) {
 		"Content-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", key, len(body)))
 	reader := bufio.NewReader(submission)
 	if line, err := reader.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
-		t.Fatalf("%q %v, want that the body is being read", line, err)
+		t.Fatalf("%q %v, want 100 Continue", line, err)
 	}
 	if _, err := reader.ReadString('\n'); err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestTerminateFinishesWhatHasBegun(t *testing.T) {
 	if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	program.Eventually(t, "the service takes no new connections", func() bool {
+	program.Eventually(t, "the service accepts no new connections", func() bool {
 		conn, err := net.Dial("tcp", p.Address)
 		if err == nil {
 			_ = conn.Close()
@@ -179,7 +179,7 @@ func TestTerminateFinishesWhatHasBegun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	got, err := program.ReadReply(response)
 	if err != nil || got.Code != "ok" {
 		t.Fatalf("the submission: %s %v, want ok", got.Code, err)
@@ -213,10 +213,10 @@ func send(t *testing.T, conn net.Conn, text string) {
 	}
 }
 
-// TestReplicaGoesOnWithoutTheOther kills one of two replicas while clients submit to
-// both: those of the other notice nothing.
+// TestReplicaGoesOnWithoutTheOther kills one of two replicas while clients submit to both. The
+// clients continue with the other replica.
 func TestReplicaGoesOnWithoutTheOther(t *testing.T) {
-	beside(t)
+	parallel(t)
 	database := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	first, second := program.Start(t, program.At(database)...), program.Start(t, program.At(database)...)
 	program.AddOwner(t, database)

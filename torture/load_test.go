@@ -10,25 +10,26 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// load is submitters that repeat each submission, with its idempotency key, until it
-// is acknowledged. It remembers how each attempt ended.
+// load is a group of submitters that send each submission with its idempotency key until it
+// is acknowledged. It records how each attempt ended.
 type load struct {
 	program.Ledger
-	// stop lets each submitter finish the submission at which it is.
+	// stop waits until each submitter has finished its current submission.
 	stop func()
 
 	mu       sync.Mutex
-	attempts []attempt
+	attempts []attempt // in the order in which they ended
 }
 
-// attempt is one call: its code is that of the answer, or empty when there was none.
+// attempt is one call. The code is "ok", the code of the error, or empty if there was no
+// answer.
 type attempt struct {
 	began, ended time.Time
 	code         string
 }
 
-// startLoad lets n submitters use the clients in turn: each goes to the next client
-// when an attempt has failed, and waits a little when all have failed.
+// startLoad starts n submitters. After a failed attempt, a submitter uses the next client. When
+// all clients have failed, it waits a little.
 func startLoad(t *testing.T, n int, key string, clients ...program.Client) *load {
 	t.Helper()
 	l := &load{}
@@ -64,8 +65,8 @@ func (l *load) attempt(t *testing.T, c program.Client, key, title string) bool {
 	return true
 }
 
-// settle stops the load, compares the ledger with what the service has stored, and
-// says what it found: any row lost or doubled fails the test.
+// settle stops the load, compares the ledger with the stored requests, and returns the result.
+// The test fails if a request is lost or doubled.
 func (l *load) settle(t *testing.T, c program.Client, token string) string {
 	t.Helper()
 	l.stop()
@@ -78,7 +79,7 @@ func (l *load) settle(t *testing.T, c program.Client, token string) string {
 	return fmt.Sprintf("%d acknowledged, %d lost, %d doubled", l.Len(), lost, doubled)
 }
 
-// count is how many attempts have ended with a code.
+// count returns how many attempts ended with a code.
 func (l *load) count(code string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +91,7 @@ func (l *load) count(code string) (n int) {
 	return n
 }
 
-// slowest is the longest time that an attempt with one of the codes has taken.
+// slowest returns the longest duration of an attempt that ended with one of the codes.
 func (l *load) slowest(codes ...string) (longest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,12 +103,12 @@ func (l *load) slowest(codes ...string) (longest time.Duration) {
 	return longest
 }
 
-// gap is the longest time between two acknowledgements.
+// gap returns the longest time between two acknowledgements.
 func (l *load) gap() (longest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var last time.Time
-	for _, a := range l.attempts { // in the order of their ends
+	for _, a := range l.attempts {
 		if a.code != "ok" {
 			continue
 		}
@@ -119,19 +120,19 @@ func (l *load) gap() (longest time.Duration) {
 	return longest
 }
 
-// last is when the latest attempt ended.
+// last returns when the last attempt ended.
 func (l *load) last() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.attempts[len(l.attempts)-1].ended
 }
 
-// rate is how many acknowledgements came in a second, between two moments.
+// rate returns the number of acknowledgements per second between two moments.
 func (l *load) rate(from, to time.Time) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0
-	for _, a := range slices.Backward(l.attempts) { // in the order of their ends
+	for _, a := range slices.Backward(l.attempts) {
 		if a.ended.Before(from) {
 			break
 		}

@@ -1,9 +1,9 @@
-// Package torture_test does to the program what it must bear, while clients keep a
-// ledger of what was acknowledged to them: the power fails, disks fill, databases
-// vanish, callers misbehave. Nothing acknowledged may be lost, and nothing doubled.
+// Package torture_test runs the program under failures: power cuts, full disks, unreachable
+// databases, hostile callers. Clients keep a ledger of the requests that were acknowledged.
+// No acknowledged request may be lost or stored twice.
 //
-// By default each test takes a short form; with -full it has the length of which
-// docs/reliability.md tells, and the tables of that document are printed at the end.
+// By default, each test takes its short form. With -full, it takes as long as described in
+// docs/reliability.md, and the tables of that document are printed at the end.
 package torture_test
 
 import (
@@ -18,25 +18,25 @@ import (
 	"gatherkit/e2e/program"
 )
 
-// beside lets the short form of a test run beside others, as it waits for most of its
-// time. The long form measures, so it has the machine to itself.
-func beside(t *testing.T) {
+// parallel lets the short form of a test run in parallel with others, because it mostly
+// waits. The long form measures, so it runs alone.
+func parallel(t *testing.T) {
 	if !*program.Full {
 		t.Parallel()
 	}
 }
 
-// late reports whether something took longer than the documents say. Only the long form
-// tells: the short one may run on a busy machine, whose clock says nothing of the service.
+// late reports whether something took longer than documented. It returns false in the short
+// form, which may run on a busy machine.
 func late(took, most time.Duration) bool { return *program.Full && took > most }
 
-// report is the table of what was measured.
+// report is the table of the results.
 var report struct {
 	mu   sync.Mutex
 	rows []string
 }
 
-// measured adds a row to the table: the test's name, and what it found.
+// measured adds the test's name and result to the report.
 func measured(t *testing.T, format string, args ...any) {
 	t.Helper()
 	found := fmt.Sprintf(format, args...)

@@ -16,25 +16,25 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// enoughMemory is the limit, in MiB, under which the service must bear everything.
+// enoughMemory is the memory limit, in MiB, at which the service must not be killed.
 const enoughMemory = 256
 
-// newcomer logs in so often that earlier sessions end, which those of others do not.
-const newcomer = "grace@example.com"
+// otherUser logs in so often that their earlier sessions end. The owner's sessions stay.
+const otherUser = "grace@example.com"
 
-// TestMemoryLimit does all at once to a service that the kernel allows little memory:
-// it lives, and answers. In the long form the limit is lowered until the service is
-// killed, and then nothing acknowledged is lost.
+// TestMemoryLimit overloads a service with little memory. It must stay up and answer. The long
+// form lowers the limit until the kernel kills the service. Even then, no acknowledged request
+// may be lost.
 func TestMemoryLimit(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
-		add := append([]string{"user", "add", "--account=Other", "--email=" + newcomer, "--name=Grace", "--password-stdin"}, program.At(place)...)
-		if got := program.Execute(t, nil, program.Password+"\n", add...); got.Code != 0 {
+		add := []string{"user", "add", "--account=Other", "--email=" + otherUser, "--name=Grace", "--password-stdin"}
+		if got := program.Execute(t, nil, program.Password+"\n", append(add, program.At(place)...)...); got.Code != 0 {
 			t.Fatalf("user add: exit %d\n%s", got.Code, got.Stderr)
 		}
 		for _, limit := range []int{enoughMemory, 192, 160, 128, 112, 96, 80, 64}[:program.Times(1, 8)] {
 			lived := false
-			t.Run(fmt.Sprint(limit, " MiB"), func(t *testing.T) { lived = burdenWithin(t, place, limit) })
+			t.Run(fmt.Sprint(limit, " MiB"), func(t *testing.T) { lived = runWithin(t, place, limit) })
 			if !lived {
 				return
 			}
@@ -42,14 +42,13 @@ func TestMemoryLimit(t *testing.T) {
 	})
 }
 
-// burdenWithin burdens a service that may use so many MiB, and reports whether it has
-// lived.
-func burdenWithin(t *testing.T, place storetest.Place, limit int) (lived bool) {
+// runWithin overloads a service with a memory limit in MiB, and reports whether it stayed up.
+func runWithin(t *testing.T, place storetest.Place, limit int) (lived bool) {
 	t.Helper()
 	group := newMemoryGroup(t, limit)
-	// What SQLite, stacks and the program itself take is beside Go's heap.
+	// The rest is for SQLite and the binary, which GOMEMLIMIT does not cover.
 	settings := []string{fmt.Sprintf("GOMEMLIMIT=%dMiB", limit/2)}
-	p := program.StartBinary(t, behind(t, "echo $$ >"+group+"/cgroup.procs"), program.FreeAddress(t), settings, program.At(place)...)
+	p := program.StartBinary(t, wrapped(t, "echo $$ >"+group+"/cgroup.procs"), program.FreeAddress(t), settings, program.At(place)...)
 	c := program.NewClient(t, p)
 	token := c.Login(t)
 	app := c.AddApp(t, token)
@@ -57,7 +56,7 @@ func burdenWithin(t *testing.T, place storetest.Place, limit int) (lived bool) {
 	l.AwaitMore(t, program.Times(200, 3000))
 	var busy, broken atomic.Int64
 	for range program.Times(1, 3) {
-		burden(t, c, token, app, &busy, &broken)
+		overload(t, c, token, app, &busy, &broken)
 	}
 	found := "killed"
 	select {
@@ -79,24 +78,25 @@ func burdenWithin(t *testing.T, place storetest.Place, limit int) (lived bool) {
 	stored := c.ListApp(t, c.Login(t), app.ID)
 	l.Check(t, stored)
 	lost, doubled := l.Compare(stored)
-	measured(t, "%s; %d of the other calls were answered 503; %d acknowledged, %d lost, %d doubled", found, busy.Load(), l.Len(), lost, doubled)
+	measured(t, "%s; %d of the other calls were answered 503; %d acknowledged, %d lost, %d doubled",
+		found, busy.Load(), l.Len(), lost, doubled)
 	return lived
 }
 
-// burden logs 64 people in, reads 64 long pages and sends 64 bodies full of keys, all
-// at once. It counts the calls that were put off, and those without an answer.
-func burden(t *testing.T, c program.Client, token string, app program.App, busy, broken *atomic.Int64) {
+// overload makes 64 logins, reads 64 long pages and sends 64 bodies with many keys, all at
+// once. It counts the calls that got 503, and those without an answer.
+func overload(t *testing.T, c program.Client, token string, app program.App, busy, broken *atomic.Int64) {
 	t.Helper()
 	keys := program.Params{}
 	for i := range 15_000 {
 		keys[fmt.Sprint("key", i)] = i
 	}
-	login := program.Params{"email": newcomer, "password": program.Password}
+	login := program.Params{"email": otherUser, "password": program.Password}
 	var all sync.WaitGroup
 	call := func(want, operation, credential string, in program.Params) {
 		all.Go(func() {
 			got, err := c.Call(operation, credential, in)
-			if err != nil { // a connection that waited for its first call too long may close as the call begins
+			if err != nil { // the service may close a connection that has waited too long for its first call
 				got, err = c.Call(operation, credential, in)
 			}
 			switch {
@@ -117,8 +117,8 @@ func burden(t *testing.T, c program.Client, token string, app program.App, busy,
 	all.Wait()
 }
 
-// newMemoryGroup makes a control group whose processes may use so many MiB together,
-// the cache of their files included, and returns its folder.
+// newMemoryGroup creates a control group with a memory limit in MiB, which includes the cache
+// of files, and returns its folder.
 func newMemoryGroup(t *testing.T, limit int) string {
 	t.Helper()
 	root, file := "/sys/fs/cgroup/memory", "memory.limit_in_bytes" // version 1
@@ -129,7 +129,7 @@ func newMemoryGroup(t *testing.T, limit int) string {
 	err := os.Mkdir(group, 0o700)
 	if err == nil {
 		t.Cleanup(func() {
-			// A process is gone from its group a moment after its end.
+			// A process leaves its group a moment after it exits.
 			program.Eventually(t, "the control group can be removed", func() bool {
 				err := os.Remove(group)
 				return err == nil || errors.Is(err, os.ErrNotExist)
@@ -138,7 +138,7 @@ func newMemoryGroup(t *testing.T, limit int) string {
 		err = os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(limit<<20)), 0o600)
 	}
 	if err != nil {
-		storetest.Missing(t, "cgroup", fmt.Sprintf("be root where control groups for memory can be made: %v", err))
+		storetest.Missing(t, "cgroup", fmt.Sprintf("run the tests as root on a machine with memory control groups: %v", err))
 	}
 	return group
 }

@@ -14,24 +14,24 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// namespace is a network of its own (network_namespaces(7)), in which a service and its
-// callers have addresses that are not loopback. Nothing of the machine's own network
-// is changed, and nothing leaves it.
+// namespace is a separate network (network_namespaces(7)), in which a service and its callers
+// have addresses that are not loopback. It does not affect the machine's own network.
 type namespace struct {
 	// do runs a function on the thread that is in the network.
 	do chan func()
 }
 
-// namespaceAddress is that of the service; callers have others of the same range.
+// namespaceAddress is the address of the service. Callers have other addresses of its /24.
 const namespaceAddress = "198.51.100.1"
 
-// newNamespace makes a network that ends with the test.
+// newNamespace creates a network for the test.
 func newNamespace(t *testing.T) *namespace {
 	t.Helper()
 	n := &namespace{do: make(chan func())}
 	ready := make(chan error)
 	go func() {
-		// The thread is never unlocked, so it ends with the goroutine, and the network with it.
+		// The thread is never unlocked, so it ends with the goroutine, and the network with the
+		// thread.
 		runtime.LockOSThread()
 		err := syscall.Unshare(syscall.CLONE_NEWNET)
 		if err == nil {
@@ -44,7 +44,7 @@ func newNamespace(t *testing.T) *namespace {
 	}()
 	t.Cleanup(func() { close(n.do) })
 	if err := <-ready; err != nil {
-		storetest.Missing(t, "root", fmt.Sprintf("be root where networks can be made, with ip of iproute2: %v", err))
+		storetest.Missing(t, "root", fmt.Sprintf("run the tests as root, with network namespaces and iproute2: %v", err))
 	}
 	return n
 }
@@ -62,7 +62,7 @@ func addAddresses() error {
 func (n *namespace) start(t *testing.T) *program.Process {
 	t.Helper()
 	p := &program.Process{Address: namespaceAddress + ":18080", Exited: make(chan struct{})}
-	binary := *attacked
+	binary := *otherBinary
 	if binary == "" {
 		binary = program.Build(t)
 	}
@@ -70,7 +70,7 @@ func (n *namespace) start(t *testing.T) *program.Process {
 	cmd.Dir, cmd.Env = t.TempDir(), program.CleanEnvironment()
 	cmd.Stdout, cmd.Stderr = &p.Stdout, &p.Stderr
 	done := make(chan struct{})
-	n.do <- func() { // a process is in the network of the thread that starts it
+	n.do <- func() { // a process inherits the network of the thread that starts it
 		defer close(done)
 		program.Launch(t, cmd, p.Exited)
 	}
@@ -81,7 +81,7 @@ func (n *namespace) start(t *testing.T) *program.Process {
 		if err != nil {
 			return false
 		}
-		defer conn.Close() //nolint:errcheck // it was read
+		defer conn.Close() //nolint:errcheck // it has been read to its end
 		return askReady(conn) == "HTTP/1.1 200 OK"
 	})
 	return p
@@ -112,8 +112,8 @@ func dialFrom(from, to string) (net.Conn, error) {
 		return nil, err
 	}
 	file := os.NewFile(uintptr(socket), "connection")
-	defer file.Close() //nolint:errcheck // net has a copy
-	// The whole of the range lies on lo, yet only what was added to it can be bound.
+	defer file.Close() //nolint:errcheck // FileConn duplicates the socket
+	// Allows binding to addresses of the range that were not added to lo.
 	if err := syscall.SetsockoptInt(socket, syscall.IPPROTO_IP, syscall.IP_FREEBIND, 1); err != nil {
 		return nil, err
 	}

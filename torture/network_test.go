@@ -18,11 +18,11 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// network is a way to PostgreSQL that can be disturbed.
+// network is a proxy in front of PostgreSQL that can disturb connections.
 type network struct {
 	t       *testing.T
 	address string
-	api     string // of Toxiproxy
+	api     string // URL of Toxiproxy's API
 }
 
 func newNetwork(t *testing.T, to string) *network {
@@ -41,7 +41,7 @@ func newNetwork(t *testing.T, to string) *network {
 	return n
 }
 
-// connect lets connections in, and cut closes them all and lets none in.
+// connect accepts connections. cut closes all connections and refuses new ones.
 func (n *network) connect() { n.call(http.MethodPatch, "/proxies/database", `{"enabled":true}`) }
 func (n *network) cut()     { n.call(http.MethodPatch, "/proxies/database", `{"enabled":false}`) }
 
@@ -66,16 +66,16 @@ func (n *network) call(method, path, body string) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	if answer, err := io.ReadAll(response.Body); err != nil || response.StatusCode >= http.StatusMultipleChoices {
 		n.t.Fatalf("%s %s: %d %s %v", method, path, response.StatusCode, answer, err)
 	}
 }
 
-// TestDatabaseAway takes PostgreSQL away from a service under load, in each way in
-// which a network does that, and gives it back.
+// TestDatabaseAway makes PostgreSQL unreachable for a service under load, in each way in which
+// networks fail, and then reachable again.
 func TestDatabaseAway(t *testing.T) {
-	for name, take := range map[string]func(*network) (giveBack func()){
+	for name, disconnect := range map[string]func(*network) (reconnect func()){
 		"cut": func(n *network) func() {
 			n.cut()
 			return n.connect
@@ -84,24 +84,24 @@ func TestDatabaseAway(t *testing.T) {
 		"reset":      func(n *network) func() { return n.disturb("reset_peer", `{"timeout":0}`) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			beside(t)
+			parallel(t)
 			n := newNetwork(t, newServer(t).address())
 			place := storetest.Place{Database: databaseAt(n.address)}
 			program.AddOwner(t, place)
-			figures := program.FreeAddress(t)
-			p := program.Start(t, append(program.At(place), "--metrics-listen="+figures)...)
+			metricsAddress := program.FreeAddress(t)
+			p := program.Start(t, append(program.At(place), "--metrics-listen="+metricsAddress)...)
 			c := program.NewClient(t, p)
 			token := c.Login(t)
 			app := c.AddApp(t, token)
 			l := startLoad(t, 16, app.APIKey, c)
 			l.AwaitMore(t, 500)
 			others := startOthers(t, c, token, app)
-			goroutines := func() int { return int(metrics(t, figures)["go_goroutines"]) }
+			goroutines := func() int { return int(metrics(t, metricsAddress)["go_goroutines"]) }
 			before, most := goroutines(), 0
-			var first, back time.Duration // the longest
+			var first, back time.Duration // the longest of all rounds
 			rounds := program.Times(1, 10)
 			for range rounds {
-				f, b := outage(t, n, p, l, take, func() (noticed bool) {
+				f, b := outage(t, n, p, l, disconnect, func() (noticed bool) {
 					most = max(most, goroutines())
 					return others.allRefused() && l.count("api.unavailable") > 0
 				})
@@ -116,13 +116,14 @@ func TestDatabaseAway(t *testing.T) {
 			if silent := l.count(""); silent > 0 {
 				t.Errorf("%d submissions got no answer", silent)
 			}
-			// What waits for the database while it is away must not pile up, nor stay.
+			// Goroutines that wait for the database must not accumulate, and must end.
 			if most > before+100 {
-				t.Errorf("%d goroutines while the database was away, %d before", most, before)
+				t.Errorf("%d goroutines while the database was unreachable, %d before", most, before)
 			}
 			program.Eventually(t, "the goroutines of the outage end", func() bool { return goroutines() <= before })
 			checkMemory(t, p)
-			measured(t, "%d times for %v or more: %s, %d submissions and %d other calls answered 503, the slowest after %v, acknowledged again within %v, full rate within %v, goroutines %d before, at most %d meanwhile",
+			measured(t, "%d times for %v or more: %s, %d submissions and %d other calls answered 503, the slowest after %v, "+
+				"acknowledged again within %v, full rate within %v, goroutines %d before, at most %d meanwhile",
 				rounds, away, settled, l.count("api.unavailable"), others.refused, slowest.Round(time.Millisecond),
 				first.Round(time.Millisecond), back.Round(time.Millisecond), before, most)
 		})
@@ -130,51 +131,53 @@ func TestDatabaseAway(t *testing.T) {
 }
 
 const (
-	// patience is for a 503, and for the full rate after the return.
+	// patience is the longest time until a call gets 503, and until the full rate is back after
+	// an outage.
 	patience = 2 * time.Second
-	// away is how long an outage lasts at least.
+	// away is the minimum duration of an outage.
 	away = patience + 2*time.Second
 )
 
-// outage takes the database away once. It returns how long it has taken after the return
-// until something was acknowledged, and until the full rate was back. The database stays
-// away until everybody has noticed, which is asked again and again.
-func outage(t *testing.T, n *network, p *program.Process, l *load, take func(*network) (giveBack func()), noticed func() bool) (first, back time.Duration) {
+// outage makes the database unreachable once, until noticed returns true. It returns how long it
+// then took until a submission was acknowledged, and until the full rate was back.
+func outage(
+	t *testing.T, n *network, p *program.Process, l *load, disconnect func(*network) (reconnect func()), noticed func() bool,
+) (first, back time.Duration) {
 	t.Helper()
 	began := l.last()
 	program.Eventually(t, "a second of load", func() bool { return time.Since(began) > time.Second })
 	before := l.rate(began, time.Now())
-	taken := time.Now()
-	giveBack := take(n)
+	disconnected := time.Now()
+	reconnect := disconnect(n)
 	unready := false
-	program.Eventually(t, "the outage is noticed by all", func() bool {
+	program.Eventually(t, "all callers and /readyz notice the outage", func() bool {
 		status := map[string]int{}
 		for _, path := range []string{"/livez", "/readyz"} {
 			asked := time.Now()
 			status[path] = statusOf(t, p.URL+path)
-			if took := time.Since(asked); late(took, patience+100*time.Millisecond) { // its own deadline is two seconds
+			if took := time.Since(asked); late(took, patience+100*time.Millisecond) { // the service's deadline is two seconds
 				t.Errorf("%s answered after %v", path, took)
 			}
 		}
 		if status["/livez"] != http.StatusOK {
-			t.Errorf("/livez answers %d while the database is away", status["/livez"])
+			t.Errorf("/livez answers %d while the database is unreachable", status["/livez"])
 		}
 		if status["/readyz"] == http.StatusServiceUnavailable {
 			unready = true
-		} else if unready || late(time.Since(taken), patience) {
-			t.Errorf("/readyz answers %d while the database is away", status["/readyz"])
+		} else if unready || late(time.Since(disconnected), patience) {
+			t.Errorf("/readyz answers %d while the database is unreachable", status["/readyz"])
 		}
-		return noticed() && unready && time.Since(taken) > away
+		return noticed() && unready && time.Since(disconnected) > away
 	})
-	giveBack()
-	given := time.Now()
+	reconnect()
+	reconnected := time.Now()
 	const window = 300 * time.Millisecond
 	program.Eventually(t, "the full rate is back", func() bool {
 		now := time.Now()
-		back = now.Sub(given)
+		back = now.Sub(reconnected)
 		return back > window && l.rate(now.Add(-window), now) > 0.8*before
 	})
-	first = l.firstAfter(given).Sub(given)
+	first = l.firstAfter(reconnected).Sub(reconnected)
 	if late(first, patience) || late(back, patience+window) {
 		t.Errorf("something was acknowledged after %v, the full rate was back after %v", first, back)
 	}
@@ -183,12 +186,12 @@ func outage(t *testing.T, n *network, p *program.Process, l *load, take func(*ne
 
 // others are callers of operations other than the submission.
 type others struct {
-	stop func() // lets them finish their calls
+	stop func() // waits until they have finished their current calls
 
 	mu      sync.Mutex
-	slowest time.Duration // of those answered 503
+	slowest time.Duration // of the calls that got 503
 	refused int
-	silent  map[string]bool // operations that were not yet answered 503
+	silent  map[string]bool // operations that have not got 503 yet
 }
 
 func startOthers(t *testing.T, c program.Client, token string, app program.App) *others {
@@ -243,23 +246,23 @@ func (o *others) call(t *testing.T, c program.Client, operation, token string, i
 	}
 }
 
-// allRefused reports whether every operation was answered 503 at some time.
+// allRefused reports whether every operation has got 503 at least once.
 func (o *others) allRefused() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.silent) == 0
 }
 
-// TestDatabaseSlow puts PostgreSQL, which asks for a password, 100 ms away in each
-// direction, behind a narrow wire: everything is slow, and nothing fails.
+// TestDatabaseSlow uses a PostgreSQL with a password, 100 ms latency in each direction and
+// little bandwidth. Everything is slow, but nothing fails.
 func TestDatabaseSlow(t *testing.T) {
-	beside(t)
+	parallel(t)
 	s := newServer(t)
 	s.exec(t, "ALTER USER postgres PASSWORD 'secret'")
 	writeFile(t, filepath.Join(s.folder, "pg_hba.conf"), "host all all 127.0.0.1/32 scram-sha-256\n")
 	s.run(t, "pg_ctl", "reload", "-D", s.folder)
 	n := newNetwork(t, s.address())
-	n.disturb("bandwidth", `{"rate":100}`) // KiB a second
+	n.disturb("bandwidth", `{"rate":100}`) // KiB per second
 	mend := n.disturb("latency", `{"latency":100,"jitter":20}`)
 	place := storetest.Place{Database: strings.Replace(databaseAt(n.address), "postgres@", "postgres:secret@", 1)}
 	program.AddOwner(t, place)
@@ -277,10 +280,10 @@ func TestDatabaseSlow(t *testing.T) {
 		p.Ready.Round(time.Millisecond), settled, l.slowest("ok").Round(time.Millisecond))
 }
 
-// TestDatabaseLocked locks the table for longer than a network may take for an answer:
-// who waits for a lock is not cut off.
+// TestDatabaseLocked locks a table for longer than the service waits for an unreachable
+// database. Calls that wait for the lock are not cancelled.
 func TestDatabaseLocked(t *testing.T) {
-	beside(t)
+	parallel(t)
 	const locked = 4 * time.Second
 	s := newServer(t)
 	place := storetest.Place{Database: s.url()}
@@ -296,7 +299,7 @@ func TestDatabaseLocked(t *testing.T) {
 		t.Errorf("%d calls failed, although the database answers", failed)
 	}
 	if gap := l.gap(); gap < locked {
-		t.Errorf("nothing was acknowledged for %v only: there was no lock", gap)
+		t.Errorf("the longest gap is only %v: there was no lock", gap)
 	}
 	measured(t, "a lock for %v: %s, longest gap %v", locked, settled, l.gap().Round(time.Millisecond))
 }

@@ -16,16 +16,16 @@ import (
 
 var withPatroni = flag.Bool("patroni", false, "also let Patroni do a failover; it and etcd must be installed")
 
-// node is a PostgreSQL that Patroni keeps.
+// node is a PostgreSQL server that Patroni manages.
 type node struct {
 	*server
 	name, settings string // settings is a file
-	api            string // where Patroni answers
+	api            string // address of Patroni's API
 	patroni        *exec.Cmd
 }
 
-// patroniSettings are the shortest times that Patroni takes. postgres is a password, as
-// Patroni does not do without.
+// patroniSettings have the shortest times that Patroni accepts. There are passwords only
+// because Patroni requires them.
 const patroniSettings = `
 scope: gatherkit
 name: %[1]s
@@ -58,7 +58,7 @@ func newNode(t *testing.T, name, etcd string) *node {
 	if err := os.Chmod(n.settings, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(n.end) // before its folder goes
+	t.Cleanup(n.end) // before its folder is removed
 	n.start(t)
 	return n
 }
@@ -69,7 +69,7 @@ func (n *node) start(t *testing.T) {
 	n.patroni = launchAs(t, n.owner, n.folder+".patroni.log", "patroni", n.settings)
 }
 
-// kill ends Patroni and PostgreSQL as the loss of their machine does.
+// kill kills Patroni and PostgreSQL, as the loss of their machine does.
 func (n *node) kill(t *testing.T) {
 	t.Helper()
 	if err := n.patroni.Process.Kill(); err != nil {
@@ -78,12 +78,12 @@ func (n *node) kill(t *testing.T) {
 	n.server.kill(t)
 }
 
-// is reports whether Patroni says that the node has a role.
+// is reports whether the node has a role, according to Patroni.
 func (n *node) is(t *testing.T, role string) bool {
 	return program.Answers(t, "http://"+n.api+"/"+role)
 }
 
-// launchAs starts a program that runs as a user until the test ends.
+// launchAs runs a program as a user until the test ends.
 func launchAs(t *testing.T, owner *syscall.Credential, log, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -103,7 +103,7 @@ func launchAs(t *testing.T, owner *syscall.Credential, log, name string, args ..
 	exited := make(chan struct{})
 	go func() {
 		defer close(exited)
-		_ = cmd.Wait() // that it was killed is no news
+		_ = cmd.Wait() // it reports that the process was killed
 	}()
 	t.Cleanup(func() {
 		<-exited
@@ -115,7 +115,7 @@ func launchAs(t *testing.T, owner *syscall.Credential, log, name string, args ..
 	return cmd
 }
 
-// startEtcd starts an etcd of one member, and returns its address.
+// startEtcd starts an etcd cluster with one member and returns its address.
 func startEtcd(t *testing.T, s *server) string {
 	t.Helper()
 	address, peers := program.FreeAddress(t), program.FreeAddress(t)
@@ -129,12 +129,11 @@ func startEtcd(t *testing.T, s *server) string {
 	return address
 }
 
-// TestPatroni kills the leader of a cluster that Patroni keeps, with Patroni's own
-// process beside it, and leaves the rest to Patroni. How long that takes is its ttl, of
-// which the least is 20 seconds.
+// TestPatroni kills the leader of a Patroni cluster together with its Patroni process, and waits
+// for Patroni's failover. That takes as long as Patroni's ttl, whose minimum is 20 seconds.
 func TestPatroni(t *testing.T) {
 	if !*withPatroni {
-		t.Skip("it needs Patroni and etcd; run it with -patroni")
+		t.Skip("this test needs Patroni and etcd; run it with -patroni")
 	}
 	etcd := startEtcd(t, prepareServer(t))
 	leader := newNode(t, "one", etcd)
@@ -164,7 +163,7 @@ func TestPatroni(t *testing.T) {
 	}
 	settled := l.settle(t, replicas[1], token)
 	if l.count("api.unavailable") == 0 {
-		t.Error("no call has noticed the failover")
+		t.Error("no call got 503 during a failover")
 	}
 	measured(t, "%d times the leader killed: %s, longest gap %v", failovers, settled, l.gap().Round(time.Millisecond))
 }

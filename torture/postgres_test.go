@@ -19,16 +19,16 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// server is a PostgreSQL of the test's own, which can be killed, copied and promoted.
-// Unlike that of other tests it makes durable what it commits.
+// server is a PostgreSQL server for one test, which can be killed, copied and promoted. Unlike
+// the server of other tests, it makes commits durable.
 type server struct {
 	programs string
 	owner    *syscall.Credential
-	folder   string // of its data
+	folder   string // has the data
 	port     int
 }
 
-// newServer makes and starts a server, which ends with the test.
+// newServer creates a server and runs it until the test ends.
 func newServer(t *testing.T) *server {
 	t.Helper()
 	s := prepareServer(t)
@@ -37,11 +37,11 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// prepareServer is a server without data.
+// prepareServer returns a server without data.
 func prepareServer(t *testing.T) *server {
 	t.Helper()
 	programs, owner, port := storetest.Server(t)
-	// Not the test's folder, into which the server's user may not look.
+	// Not in t.TempDir, which the server's user cannot access.
 	parent, err := os.MkdirTemp("", "gatherkit-server-")
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func (s *server) run(t *testing.T, name string, args ...string) {
 	cmd := exec.Command(filepath.Join(s.programs, name), args...)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
-	output, err := os.CreateTemp(t.TempDir(), name) // a pipe would stay open as long as the server runs
+	output, err := os.CreateTemp(t.TempDir(), name) // the server would keep a pipe open
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func (s *server) run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// start starts the server, which ends with the test, or with its process.
+// start runs the server until the test ends. It also ends if the test process is killed.
 func (s *server) start(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(s.folder+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -84,8 +84,8 @@ func (s *server) start(t *testing.T) {
 	}
 	cmd := exec.Command(filepath.Join(s.programs, "postgres"), "-D", s.folder, "-p", strconv.Itoa(s.port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200", "-c", "wal_keep_size=64",
-		// A standby that is promoted just as it has lost its primary first waits for that
-		// interval, which is five seconds by default.
+		// A standby that is promoted just after it has lost its primary first waits for this
+		// interval. The default is five seconds.
 		"-c", "wal_retrieve_retry_interval=200ms")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner, Pdeathsig: syscall.SIGKILL}
@@ -95,7 +95,7 @@ func (s *server) start(t *testing.T) {
 	exited := make(chan struct{})
 	go func() {
 		defer close(exited)
-		_ = cmd.Wait() // that it was killed is no news
+		_ = cmd.Wait() // it reports that the process was killed
 	}()
 	t.Cleanup(func() { <-exited })
 	t.Cleanup(s.end)
@@ -111,11 +111,11 @@ func (s *server) start(t *testing.T) {
 	})
 }
 
-// end kills the server, which may have ended.
+// end kills the server if it is running.
 func (s *server) end() { s.signal(syscall.SIGKILL) }
 
-// signal sends a signal to all processes of the server, as far as there are any. The
-// children are in groups of their own, so each gets it by itself.
+// signal sends a signal to all processes of the server that exist. It signals each one, because
+// the children have their own process groups.
 func (s *server) signal(sig syscall.Signal) {
 	text, err := os.ReadFile(filepath.Join(s.folder, "postmaster.pid"))
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *server) signal(sig syscall.Signal) {
 	}
 }
 
-// kill ends the server as the loss of its machine does.
+// kill kills the server, as the loss of its machine does.
 func (s *server) kill(t *testing.T) {
 	t.Helper()
 	s.end()
@@ -141,13 +141,13 @@ func (s *server) kill(t *testing.T) {
 		conn, err := net.Dial("tcp", s.address())
 		return err != nil || conn.Close() != nil
 	})
-	// After a machine's restart nobody has its process id; here it may be on its way out.
+	// The killed process may still exist, in which case PostgreSQL would refuse to start.
 	if err := os.Remove(filepath.Join(s.folder, "postmaster.pid")); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// standby makes and starts a standby of the server.
+// standby creates and starts a standby of the server.
 func (s *server) standby(t *testing.T) *server {
 	t.Helper()
 	copied := prepareServer(t)
@@ -156,8 +156,8 @@ func (s *server) standby(t *testing.T) *server {
 	return copied
 }
 
-// sync makes the server wait for its standby at each commit, or not. It begins once the
-// standby has caught up: commits would wait for that.
+// sync sets the standbys that the server waits for at each commit; "" is none. It first waits
+// until the standby has caught up, because commits would wait for that.
 func (s *server) sync(t *testing.T, standbys string) {
 	t.Helper()
 	program.Eventually(t, "the standby has caught up", func() bool {
@@ -165,9 +165,9 @@ func (s *server) sync(t *testing.T, standbys string) {
 	})
 	s.exec(t, "ALTER SYSTEM SET synchronous_standby_names = '"+standbys+"'")
 	s.exec(t, "SELECT pg_reload_conf()")
-	program.Eventually(t, "the setting is taken", func() bool { return s.ask(t, "SHOW synchronous_standby_names") == standbys })
+	program.Eventually(t, "the setting takes effect", func() bool { return s.ask(t, "SHOW synchronous_standby_names") == standbys })
 	if standbys != "" {
-		program.Eventually(t, "the standby follows", func() bool {
+		program.Eventually(t, "the standby is synchronous", func() bool {
 			return s.ask(t, "SELECT COALESCE(MAX(sync_state), '') FROM pg_stat_replication") == "sync"
 		})
 	}
@@ -182,27 +182,27 @@ func (s *server) address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
 
 func (s *server) url() string { return databaseAt(s.address()) }
 
-// databaseAt is the URL of the database at some addresses.
+// databaseAt returns the URL of a database with the given server addresses.
 func databaseAt(addresses ...string) string {
 	return "postgres://postgres@" + strings.Join(addresses, ",") + "/postgres?sslmode=disable"
 }
 
 func (s *server) exec(t *testing.T, statement string) {
 	t.Helper()
-	s.connected(t, func(conn *pgx.Conn) error {
+	s.withConnection(t, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(t.Context(), statement)
 		return err
 	})
 }
 
-// ask returns the one text that a query yields.
+// ask returns the text that a query returns.
 func (s *server) ask(t *testing.T, query string) (text string) {
 	t.Helper()
-	s.connected(t, func(conn *pgx.Conn) error { return conn.QueryRow(t.Context(), query).Scan(&text) })
+	s.withConnection(t, func(conn *pgx.Conn) error { return conn.QueryRow(t.Context(), query).Scan(&text) })
 	return text
 }
 
-func (s *server) connected(t *testing.T, do func(*pgx.Conn) error) {
+func (s *server) withConnection(t *testing.T, do func(*pgx.Conn) error) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.url())
 	if err != nil {

@@ -14,22 +14,22 @@ import (
 	"gatherkit/e2e/program"
 )
 
-var seed = flag.Uint64("seed", 0, "seed of the random numbers; 0 takes another one each time")
+var seed = flag.Uint64("seed", 0, "seed of the random numbers; 0 for a random seed")
 
-// random returns random numbers whose seed is in the test's log.
+// random returns a source of random numbers and logs its seed.
 func random(t *testing.T) *rand.Rand {
 	t.Helper()
 	s := *seed
 	if s == 0 {
 		s = rand.Uint64()
 	}
-	t.Logf("random numbers of -seed %d", s)
+	t.Logf("random numbers: -seed %d", s)
 	return rand.New(rand.NewPCG(s, 0))
 }
 
-// TestPowerCut cuts the power again and again while clients submit. The machine goes
-// on, so it is the file system that forgets what it has not written to the device
-// yet; a device that loses what it has acknowledged is beyond this test.
+// TestPowerCut repeatedly cuts the power while clients submit. The machine itself keeps running:
+// the file system discards everything that it has not written to the device yet. The test does
+// not cover devices that lose writes they have acknowledged.
 func TestPowerCut(t *testing.T) {
 	test := func(kind string, cuts int) {
 		t.Run(kind, func(t *testing.T) {
@@ -44,15 +44,15 @@ func TestPowerCut(t *testing.T) {
 	test("xfs", program.Times(2, 20))
 }
 
-// TestPowerCutOfNewDatabase cuts the power at the first acknowledgement that a new
-// installation gives: its folder and its files must have become durable as well.
+// TestPowerCutOfNewDatabase cuts the power after the first acknowledgement of a new
+// installation. Its folder and files must be durable by then, too.
 func TestPowerCutOfNewDatabase(t *testing.T) {
 	for _, kind := range []string{"ext4", "xfs"} {
 		t.Run(kind, func(t *testing.T) {
 			v := newVolume(t, kind, "512M")
 			flags := program.At(v.place())
 			p := program.Start(t, flags...)
-			program.AddOwner(t, v.place()) // beside the service, so that it is not the last to close the file
+			program.AddOwner(t, v.place()) // while the service runs, because the last process to close the file syncs it
 			c := program.NewClient(t, p)
 			token := c.Login(t)
 			id := c.Submit(t, c.AddApp(t, token).APIKey, "First wish")
@@ -70,20 +70,20 @@ func TestPowerCutOfNewDatabase(t *testing.T) {
 	}
 }
 
-// TestPowerCutWithoutSync is the control: a service that does not wait for the disk
-// must lose something, or TestPowerCut proves nothing. It is built from the same
-// source with one word changed.
+// TestPowerCutWithoutSync is the control. A service that does not wait for the disk must lose
+// requests. Otherwise, TestPowerCut proves nothing. The service is built from the same source
+// with one word changed.
 func TestPowerCutWithoutSync(t *testing.T) {
 	v := newVolume(t, "ext4", "2G")
-	found := cutPower(t, v, buildReplacing(t, "../internal/database/dialect.go", `"synchronous(FULL)"`, `"synchronous(NORMAL)"`),
-		program.Times(3, 20))
+	binary := buildReplacing(t, "../internal/database/dialect.go", `"synchronous(FULL)"`, `"synchronous(NORMAL)"`)
+	found := cutPower(t, v, binary, program.Times(3, 20))
 	if found.lost == 0 {
-		t.Error("nothing is lost, although nothing is made durable: the power was not cut")
+		t.Error("nothing is lost, although the service does not wait for the disk: the power was not cut")
 	}
 	measured(t, "control with synchronous=NORMAL: %v", found)
 }
 
-// buildReplacing builds gatherkit with one text of a source file replaced.
+// buildReplacing builds gatherkit with a text in a source file replaced.
 func buildReplacing(t *testing.T, file, before, after string) string {
 	t.Helper()
 	source, err := os.ReadFile(file)
@@ -91,7 +91,7 @@ func buildReplacing(t *testing.T, file, before, after string) string {
 		t.Fatal(err)
 	}
 	if n := strings.Count(string(source), before); n != 1 {
-		t.Fatalf("%s is %d times in %s, want once", before, n, file)
+		t.Fatalf("%s occurs %d times in %s, want once", before, n, file)
 	}
 	file, err = filepath.Abs(file)
 	if err != nil {
@@ -115,21 +115,21 @@ func writeFile(t *testing.T, path, content string) {
 	}
 }
 
-// outcome is what cutPower has found.
+// outcome is the result of cutPower.
 type outcome struct {
 	cuts, acknowledged, lost, doubled int
 	ready                             time.Duration // the longest start after a cut
 }
 
-// String is the outcome as the report tells it.
+// String returns the outcome as a text for the report.
 func (o outcome) String() string {
 	return fmt.Sprintf("%d power cuts: %d acknowledged, %d lost, %d doubled, ready again within %v",
 		o.cuts, o.acknowledged, o.lost, o.doubled, o.ready.Round(time.Millisecond))
 }
 
-// cutPower runs a binary on a volume and cuts its power at random moments under
-// different loads. After each cut it compares what is stored with what the clients
-// know, and checks the database. Only losses are left to the caller to judge.
+// cutPower runs a binary on a volume and cuts its power at random moments under random loads.
+// After each cut, it compares the stored requests with the ledger and checks the database. It
+// returns the number of lost requests instead of failing the test.
 func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
 	t.Helper()
 	rng := random(t)
@@ -137,7 +137,8 @@ func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
 	program.AddOwner(t, v.place())
 	p := program.StartBinary(t, binary, program.FreeAddress(t), nil, flags...)
 	c := program.NewClient(t, p)
-	// An app for each cut, and a clean end, as the control can lose apps as well.
+	// The apps are created in advance, and the service is stopped properly, because the control
+	// could lose them, too.
 	apps := make([]program.App, cuts)
 	token := c.Login(t)
 	for i := range apps {
@@ -163,10 +164,11 @@ func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
 		stored := c.ListApp(t, c.Login(t), app.ID)
 		lost, doubled := l.Compare(stored)
 		if surplus := len(stored) + lost - l.Len(); doubled+surplus > 0 {
-			t.Errorf("%d requests are doubled, and %d are stored that nobody knows", doubled, surplus)
+			t.Errorf("%d requests are doubled, and %d stored requests were not acknowledged", doubled, surplus)
 		}
 		checkDatabase(t, flags)
-		t.Logf("%d submitters, cut after %d acknowledgements: %d lost of %d, ready in %v", callers, before, lost, l.Len(), p.Ready.Round(time.Millisecond))
+		t.Logf("%d submitters, cut after %d acknowledgements: %d lost of %d, ready in %v",
+			callers, before, lost, l.Len(), p.Ready.Round(time.Millisecond))
 		found.acknowledged += l.Len()
 		found.lost += lost
 		found.doubled += doubled
@@ -175,8 +177,8 @@ func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
 	return found
 }
 
-// checkDatabase fails when a SQLite database is damaged, which backup looks for, or
-// when its counters are not those of its rows.
+// checkDatabase fails the test if a SQLite database is damaged, which gatherkit backup checks,
+// or if its counters are wrong.
 func checkDatabase(t *testing.T, flags []string) {
 	t.Helper()
 	backup := filepath.Join(t.TempDir(), "copy.db")

@@ -15,29 +15,29 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// sessionState is what the model knows of a session: its refresh tokens in the order in
-// which they follow each other, of which the last is unspent.
+// sessionState is the state of a session in the model. Each refresh token is the successor of
+// the one before, and only the last one is unspent.
 type sessionState struct {
-	tokens string // separated by spaces; lost stands for one that nobody has been told
+	tokens string // separated by spaces; lost stands for a token that no client has received
 	dead   bool
-	spent  span // the call that has spent the last but one
+	spent  span // the call that spent the last but one
 }
 
-// span is from a call's beginning to its answer, in nanoseconds.
+// span is the time from the start of a call to its answer, in nanoseconds.
 type span struct{ began, ended int64 }
 
-// grace is how long a spent token yields its successor again. The service counts in
-// milliseconds of the clock, so a second more or less proves nothing.
+// grace is how long a spent token returns its successor again. Within unsure of its end, the
+// model accepts both outcomes, because client and service measure time differently.
 const grace, unsure = 20 * time.Second, time.Second
 
-// The calls to a session. A refresh is answered with the next refresh token or a code,
-// a call with an access token with a code.
+// The calls in a session. The answer to a refresh is the next refresh token or a code. The
+// answer to a call with an access token is a code.
 type (
 	refreshWith string
 	callWith    string
 )
 
-// refreshIn is refreshWith, and when.
+// refreshIn is refreshWith with its time.
 type refreshIn struct {
 	refreshWith
 	span
@@ -45,7 +45,7 @@ type refreshIn struct {
 
 const lost = "lost"
 
-// sessionModel takes refreshIn for refreshWith.
+// sessionModel returns a model of a session. Its inputs are callWith and refreshIn.
 func sessionModel(first string) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return sessionState{tokens: first} },
@@ -79,7 +79,7 @@ func sessionModel(first string) porcupine.Model {
 				if call.began-since.ended > int64(grace+unsure) {
 					return false, session
 				}
-				if last == lost && got { // now somebody has been told
+				if last == lost && got { // now a client has received it
 					tokens[i+1] = next
 					return true, sessionState{tokens: strings.Join(tokens, " "), spent: since}
 				}
@@ -90,12 +90,14 @@ func sessionModel(first string) porcupine.Model {
 	}
 }
 
-// TestSessionModel: the model takes what the service may answer, and nothing else.
+// TestSessionModel tests that the model accepts the answers that the service may give, and no
+// others.
 func TestSessionModel(t *testing.T) {
 	const first, second, invalid = "grt_1", "grt_2", "auth.invalid_refresh_token"
-	// Each call lasts a second from its moment on.
-	call := func(at int, token, answer string) porcupine.Operation {
-		o := porcupine.Operation{Input: refreshWith(token), Output: answer, Call: int64(at) * int64(time.Second), Return: int64(at+1) * int64(time.Second)}
+	// Each call starts at a second and takes one second.
+	call := func(at int64, token, answer string) porcupine.Operation {
+		began := at * int64(time.Second)
+		o := porcupine.Operation{Input: refreshWith(token), Output: answer, Call: began, Return: began + int64(time.Second)}
 		if answer == unknown {
 			o.Return = math.MaxInt64
 		}
@@ -105,25 +107,33 @@ func TestSessionModel(t *testing.T) {
 		calls []porcupine.Operation
 		want  porcupine.CheckResult
 	}{
-		"the same successor":                     {[]porcupine.Operation{call(0, first, second), call(5, first, second)}, porcupine.Ok},
-		"another successor":                      {[]porcupine.Operation{call(0, first, second), call(5, first, "grt_3")}, porcupine.Illegal},
-		"refused too early":                      {[]porcupine.Operation{call(0, first, second), call(16, first, invalid)}, porcupine.Illegal},
-		"refused in time":                        {[]porcupine.Operation{call(0, first, second), call(30, first, invalid)}, porcupine.Ok},
-		"exchanged too late":                     {[]porcupine.Operation{call(0, first, second), call(30, first, second)}, porcupine.Illegal},
-		"told later":                             {[]porcupine.Operation{call(0, first, unknown), call(5, first, second)}, porcupine.Ok},
-		"told later, and then something else":    {[]porcupine.Operation{call(0, first, unknown), call(5, first, second), call(7, first, "grt_3")}, porcupine.Illegal},
-		"refused in time, and the session lives": {[]porcupine.Operation{call(0, first, second), call(30, first, invalid), call(40, second, "grt_3")}, porcupine.Ok},
-		"spent twice, and the session lives":     {[]porcupine.Operation{call(0, first, second), call(2, second, "grt_3"), call(4, first, invalid), call(6, "grt_3", "grt_4")}, porcupine.Illegal},
+		"the same successor":   {[]porcupine.Operation{call(0, first, second), call(5, first, second)}, porcupine.Ok},
+		"a different one":      {[]porcupine.Operation{call(0, first, second), call(5, first, "grt_3")}, porcupine.Illegal},
+		"refused too early":    {[]porcupine.Operation{call(0, first, second), call(16, first, invalid)}, porcupine.Illegal},
+		"refused after grace":  {[]porcupine.Operation{call(0, first, second), call(30, first, invalid)}, porcupine.Ok},
+		"accepted after grace": {[]porcupine.Operation{call(0, first, second), call(30, first, second)}, porcupine.Illegal},
+		"recovered":            {[]porcupine.Operation{call(0, first, unknown), call(5, first, second)}, porcupine.Ok},
+		"recovered, then a different one": {
+			[]porcupine.Operation{call(0, first, unknown), call(5, first, second), call(7, first, "grt_3")}, porcupine.Illegal,
+		},
+		"refused after grace, then a valid token": {
+			[]porcupine.Operation{call(0, first, second), call(30, first, invalid), call(40, second, "grt_3")}, porcupine.Ok,
+		},
+		"the session survives an old token": {
+			[]porcupine.Operation{
+				call(0, first, second), call(2, second, "grt_3"), call(4, first, invalid), call(6, "grt_3", "grt_4"),
+			}, porcupine.Illegal,
+		},
 	} {
-		v := &visit{history: history{calls: c.calls}}
-		if got := porcupine.CheckOperationsTimeout(sessionModel(first), v.timed(), storetest.Patience); got != c.want {
+		s := &session{history: history{calls: c.calls}}
+		if got := porcupine.CheckOperationsTimeout(sessionModel(first), s.timed(), storetest.Patience); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }
 
-// visit is a session, and the history of the calls to it.
-type visit struct {
+// session is a session and the history of its calls.
+type session struct {
 	history
 	first    string
 	mu       sync.Mutex
@@ -131,42 +141,42 @@ type visit struct {
 	accesses []string
 }
 
-func (v *visit) learn(tokens program.Result) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if !slices.Contains(v.refresh, tokens.RefreshToken) {
-		v.refresh = append(v.refresh, tokens.RefreshToken)
+func (s *session) learn(tokens program.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.refresh, tokens.RefreshToken) {
+		s.refresh = append(s.refresh, tokens.RefreshToken)
 	}
-	v.accesses = append(v.accesses, tokens.AccessToken)
+	s.accesses = append(s.accesses, tokens.AccessToken)
 }
 
-// tokens are a refresh token, mostly one of the last two, and an access token. Some
-// visitors are careless with old refresh tokens, which ends the session.
-func (v *visit) tokens(r *rand.Rand, careless bool) (refresh, access string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// tokens returns one of the last two refresh tokens, and an access token. If careless, it
+// sometimes returns an older refresh token, which ends the session.
+func (s *session) tokens(r *rand.Rand, careless bool) (refresh, access string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	back := r.IntN(2)
 	if careless && r.IntN(20) == 0 {
 		back = 2
 	}
-	return v.refresh[max(0, len(v.refresh)-1-back)], v.accesses[r.IntN(len(v.accesses))]
+	return s.refresh[max(0, len(s.refresh)-1-back)], s.accesses[r.IntN(len(s.accesses))]
 }
 
-// run lets clients use and refresh the session on all replicas until over is closed.
-func (v *visit) run(p *pair, careless bool, over <-chan struct{}) (wait func()) {
+// run starts clients that use and refresh the session on all replicas until done is closed.
+func (s *session) run(p *pair, careless bool, done <-chan struct{}) (wait func()) {
 	var all sync.WaitGroup
 	for number := range uint64(3) {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(number, 2))
-			client := v.client()
+			client := s.client()
 			tick := time.NewTicker(250 * time.Millisecond)
 			defer tick.Stop()
 			for {
-				if !v.call(r, p.replicas[r.IntN(len(p.replicas))], client, number < 2, careless) {
-					client = v.client()
+				if !s.call(r, p.replicas[r.IntN(len(p.replicas))], client, number < 2, careless) {
+					client = s.client()
 				}
 				select {
-				case <-over:
+				case <-done:
 					return
 				case <-tick.C:
 				}
@@ -176,53 +186,52 @@ func (v *visit) run(p *pair, careless bool, over <-chan struct{}) (wait func()) 
 	return all.Wait
 }
 
-func (v *visit) call(r *rand.Rand, c program.Client, client int, refreshes, careless bool) bool {
-	refresh, access := v.tokens(r, careless)
+func (s *session) call(r *rand.Rand, c program.Client, client int, refreshes, careless bool) bool {
+	refresh, access := s.tokens(r, careless)
 	if !refreshes {
-		return v.do(client, callWith(access), func() any {
+		return s.do(client, callWith(access), func() any {
 			got, err := c.Call("auth-me", access, program.Params{})
 			return code(got, err, func() any { return "ok" })
 		})
 	}
-	return v.do(client, refreshWith(refresh), func() any {
+	return s.do(client, refreshWith(refresh), func() any {
 		got, err := c.Call("auth-refresh", "", program.Params{"refresh_token": refresh})
 		return code(got, err, func() any {
-			v.learn(got.Result)
+			s.learn(got.Result)
 			return got.RefreshToken
 		})
 	})
 }
 
-// TestSessionsOverFailover refreshes sessions on three replicas while the primary is
-// killed and its standby promoted: a spent token yields the one successor that it has,
-// also when nobody was told of that the first time, and ends the session once that one
-// is spent as well.
+// TestSessionsOverFailover refreshes sessions on three replicas while the primary is killed and
+// its standby promoted. A spent token returns the same successor again, even if the first
+// answer was lost. Once the successor is spent, too, the token ends the session.
 func TestSessionsOverFailover(t *testing.T) {
-	beside(t)
+	parallel(t)
 	p := newPair(t, "*")
 	var histories, failed, unanswered, recovered int
 	failovers := program.Times(1, 10)
 	for i := range failovers {
-		visits := make([]*visit, 20)
-		for j := range visits {
+		sessions := make([]*session, 20)
+		for j := range sessions {
 			opened := p.replicas[0].Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": program.Password})
-			visits[j] = &visit{first: opened.RefreshToken}
-			visits[j].learn(opened.Result)
+			sessions[j] = &session{first: opened.RefreshToken}
+			sessions[j].learn(opened.Result)
 		}
-		failDuring(t, p, visits)
-		for j, v := range visits {
+		failDuring(t, p, sessions)
+		for j, s := range sessions {
 			histories++
-			for _, c := range v.calls {
+			for _, c := range s.calls {
 				if c.Output == unknown {
 					unanswered++
 				}
 			}
-			if v.toldLater() {
+			if s.recovered() {
 				recovered++
 			}
-			if result := porcupine.CheckOperationsTimeout(sessionModel(v.first), v.timed(), storetest.Patience); result != porcupine.Ok {
+			if result := porcupine.CheckOperationsTimeout(sessionModel(s.first), s.timed(), storetest.Patience); result != porcupine.Ok {
 				failed++
-				t.Errorf("history %d of failover %d: %s: %+v", j, i, result, v.calls)
+				t.Errorf("history %d of failover %d: %s: %+v", j, i, result, s.calls)
 			}
 		}
 		if i < failovers-1 {
@@ -230,39 +239,40 @@ func TestSessionsOverFailover(t *testing.T) {
 		}
 	}
 	if unanswered == 0 {
-		t.Error("every call was answered: no history has gone over a failover")
+		t.Error("every call was answered: no history spans a failover")
 	}
-	measured(t, "%d histories over %d failovers, %d calls without an answer, %d sessions went on with a token whose first answer was lost: %d cannot be explained",
+	measured(t, "%d histories over %d failovers, %d calls without an answer, "+
+		"%d sessions went on with a token whose first answer was lost: %d cannot be explained",
 		histories, failovers, unanswered, recovered, failed)
 }
 
-// failDuring lets the visits run over a failover.
-func failDuring(t *testing.T, p *pair, visits []*visit) {
+// failDuring uses the sessions during a failover.
+func failDuring(t *testing.T, p *pair, sessions []*session) {
 	t.Helper()
-	over := make(chan struct{})
+	done := make(chan struct{})
 	var waits []func()
-	for j, v := range visits {
-		waits = append(waits, v.run(p, j%4 == 3, over))
+	for j, s := range sessions {
+		waits = append(waits, s.run(p, j%4 == 3, done))
 	}
 	called := func(n int) func() bool {
 		return func() bool {
-			return !slices.ContainsFunc(visits, func(v *visit) bool { return v.answered() < n })
+			return !slices.ContainsFunc(sessions, func(s *session) bool { return s.answered() < n })
 		}
 	}
 	program.Eventually(t, "the sessions are used", called(10))
 	p.fail(t)
 	program.Eventually(t, "the sessions are used again", called(30))
-	close(over)
+	close(done)
 	for _, wait := range waits {
 		wait()
 	}
 }
 
-// answered is how many calls have been answered.
-func (v *visit) answered() (n int) {
-	v.history.mu.Lock()
-	defer v.history.mu.Unlock()
-	for _, c := range v.calls {
+// answered returns the number of calls that were answered.
+func (s *session) answered() (n int) {
+	s.history.mu.Lock()
+	defer s.history.mu.Unlock()
+	for _, c := range s.calls {
 		if c.Output != unknown {
 			n++
 		}
@@ -270,9 +280,9 @@ func (v *visit) answered() (n int) {
 	return n
 }
 
-// timed is the history as the model takes it.
-func (v *visit) timed() []porcupine.Operation {
-	calls := slices.Clone(v.calls)
+// timed returns the history with the inputs of the model.
+func (s *session) timed() []porcupine.Operation {
+	calls := slices.Clone(s.calls)
 	for i, c := range calls {
 		if token, ok := c.Input.(refreshWith); ok {
 			calls[i].Input = refreshIn{token, span{c.Call, c.Return}}
@@ -281,11 +291,11 @@ func (v *visit) timed() []porcupine.Operation {
 	return calls
 }
 
-// toldLater reports whether a token's successor was told only after a call with it that
-// was not answered.
-func (v *visit) toldLater() bool {
+// recovered reports whether a refresh returned a new token after an earlier one with the same
+// token was not answered.
+func (s *session) recovered() bool {
 	asked := map[any]bool{}
-	for _, c := range v.calls {
+	for _, c := range s.calls {
 		if _, ok := c.Input.(refreshWith); !ok {
 			continue
 		}

@@ -15,18 +15,18 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// maxMemory is what the service may take at its peak, in MiB.
+// maxMemory is the most memory that the service may use at its peak, in MiB.
 const maxMemory = 200
 
-// checkMemory fails when the service has ever had more than maxMemory.
+// checkMemory fails the test if the service has ever used more than maxMemory.
 func checkMemory(t *testing.T, p *program.Process) {
 	t.Helper()
 	if peak := memory(t, p, "VmHWM"); peak > maxMemory {
-		t.Errorf("the service took %d MiB", peak)
+		t.Errorf("the service used %d MiB at its peak, more than %d MiB", peak, maxMemory)
 	}
 }
 
-// memory is one of the figures that the kernel has of the service's memory, in MiB.
+// memory returns a memory figure of the service from /proc, in MiB.
 func memory(t *testing.T, p *program.Process, figure string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
@@ -40,7 +40,7 @@ func memory(t *testing.T, p *program.Process, figure string) int {
 	return number(t, string(found[1])) >> 10
 }
 
-// descriptors is how many files and connections the service has open.
+// descriptors returns how many files and connections the service has open.
 func descriptors(t *testing.T, p *program.Process) int {
 	t.Helper()
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID))
@@ -50,15 +50,15 @@ func descriptors(t *testing.T, p *program.Process) int {
 	return len(entries)
 }
 
-// processorTime is how long the service has used a processor.
+// processorTime returns the processor time that the service has used.
 func processorTime(t *testing.T, p *program.Process) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The fields 14 and 15 of proc_pid_stat(5), in hundredths of a second; the name,
-	// which is the second one, may hold any character.
+	// Fields 14 and 15 of proc_pid_stat(5), in hundredths of a second. The name, which is field
+	// 2, may contain any character.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	return time.Duration(number(t, fields[11])+number(t, fields[12])) * 10 * time.Millisecond
 }
@@ -72,8 +72,8 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// behind is a program that runs shell commands and then becomes gatherkit.
-func behind(t *testing.T, commands string) string {
+// wrapped returns the path of a script that runs shell commands and then executes gatherkit.
+func wrapped(t *testing.T, commands string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gatherkit")
 	writeFile(t, path, fmt.Sprintf("#!/bin/sh\nset -e\n%s\nexec %s \"$@\"\n", commands, program.Build(t)))
@@ -83,27 +83,27 @@ func behind(t *testing.T, commands string) string {
 	return path
 }
 
-// TestDescriptors lets idle connections take all descriptors that the service may
-// have. Those who have a connection go on, also where the store needs more files, and
-// a caller without one gets one.
+// TestDescriptors uses up all descriptors of the service with idle connections. Callers that
+// have a connection can continue, even if the store needs more files, and new callers can
+// connect.
 func TestDescriptors(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
-		p := program.StartBinary(t, behind(t, "ulimit -n 200"), program.FreeAddress(t), nil, program.At(place)...)
+		p := program.StartBinary(t, wrapped(t, "ulimit -n 200"), program.FreeAddress(t), nil, program.At(place)...)
 		c := program.NewClient(t, p)
 		token := c.Login(t)
 		l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
 		l.AwaitMore(t, 100)
 		before, began := descriptors(t, p), time.Now()
-		idle := slowness{name: "idle", begin: "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"}
-		var all crowd
+		idle := slowConnection{name: "idle", begin: "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"}
+		var all connections
 		all.add(t, p, idle, 400)
 		t.Logf("%d descriptors, %d with 400 connections", before, descriptors(t, p))
 		l.AwaitMore(t, program.Times(500, 20_000))
 		others := l.between(began, time.Now())
 		l.stop()
-		// On the submitters' connections, and beside each other, so that the store opens
-		// all that it may.
+		// They reuse the submitters' connections. They run at once, so that the store opens all of
+		// its connections or files.
 		var readers sync.WaitGroup
 		for range 16 {
 			readers.Go(func() {
@@ -117,11 +117,11 @@ func TestDescriptors(t *testing.T) {
 		if others.failures > 0 {
 			t.Errorf("submissions: %v", others)
 		}
-		// It must not try to take the waiting connections over and over.
+		// The service must not retry to accept the waiting connections in a busy loop.
 		used := processorTime(t, p)
 		<-time.After(2 * time.Second)
 		if used = processorTime(t, p) - used; used > 200*time.Millisecond {
-			t.Errorf("the service used %v of a processor in two seconds with nothing to do", used)
+			t.Errorf("the idle service used %v of processor time in two seconds", used)
 		}
 		fresh := program.NewClient(t, p)
 		again := fresh.Login(t)

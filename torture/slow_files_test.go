@@ -16,22 +16,21 @@ import (
 )
 
 const (
-	filesAtOnce = 48      // that the service takes for an account
-	filesOfOne  = 16      // of which one address has a place for
-	fileSize    = 4 << 20 // of a slow one
-	fileSent    = 2 << 20 // of it, before it becomes slow
+	filesAtOnce = 48      // uploads that the service accepts at once for an account
+	filesOfOne  = 16      // uploads that it accepts at once from one address
+	fileSize    = 4 << 20 // size of a slow file
+	fileSent    = 2 << 20 // bytes of it that are sent before it becomes slow
 )
 
-// address is one of the addresses of a test, which a proxy names that the service trusts.
-// Each is in a network of its own.
+// address returns an address of a caller. Each one is in a different network.
 func address(i int) string { return fmt.Sprintf("198.51.%d.1", i+1) }
 
-// at is the client as it calls from an address.
+// at returns a client that calls from an address, through a trusted proxy.
 func at(c program.Client, address string) program.Client {
 	return program.Client{URL: c.URL, HTTP: &http.Client{Transport: forwarded{c.HTTP.Transport, address}, Timeout: c.HTTP.Timeout}}
 }
 
-// forwarded makes calls as a proxy does.
+// forwarded makes calls like a proxy.
 type forwarded struct {
 	http.RoundTripper
 	from string
@@ -44,12 +43,12 @@ func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTripper.RoundTrip(r)
 }
 
-// TestSlowFiles sends files that become as slow as they may be. As many as one address may
-// send at once keep nobody elsewhere from sending one. Then others send as many as the
-// service takes: submissions go on as before, and so does what else there is; another
-// file is put off, and goes through when the slow ones are gone. One that stops is ended.
+// TestSlowFiles sends files at the lowest speed that the service accepts. When one address has
+// reached its limit, another address can still send a file. When the account has reached its
+// limit, submissions work as before, and another file gets 503. After the slow uploads end, a file
+// is accepted again. In the long form, it also tests that an upload that stops is closed.
 func TestSlowFiles(t *testing.T) {
-	t.Parallel() // in the long form, it waits for most of its time
+	t.Parallel() // even the long form mostly waits
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
 	p := program.Start(t, append(program.At(place), "--trusted-proxies=127.0.0.1")...)
@@ -69,16 +68,16 @@ func TestSlowFiles(t *testing.T) {
 		}
 		stops.wantClosed(t, conn)
 	}
-	var all crowd
+	var all connections
 	for i := range filesAtOnce {
 		all.add(t, p, slowFile(t, c, app.APIKey, address(i/filesOfOne)), 1)
 		if i == filesOfOne-1 {
 			if status, code := sendFile(t, c, app.APIKey); status != http.StatusOK {
-				t.Errorf("a file from elsewhere: %d %s", status, code)
+				t.Errorf("a file from another address: %d %s", status, code)
 			}
 		}
 	}
-	await(t, "the service holds as many files as it takes", func() bool {
+	await(t, "the service has as many uploads as it accepts", func() bool {
 		status, _ := sendFile(t, c, app.APIKey)
 		return status == http.StatusServiceUnavailable
 	})
@@ -88,7 +87,7 @@ func TestSlowFiles(t *testing.T) {
 	}
 	others, peak := l.between(began, time.Now()), memory(t, p, "VmHWM")
 	all.close()
-	await(t, "a good file goes through", func() bool { status, _ := sendFile(t, c, app.APIKey); return status == http.StatusOK })
+	await(t, "a file is accepted", func() bool { status, _ := sendFile(t, c, app.APIKey); return status == http.StatusOK })
 	l.stop()
 	stored := c.List(t, c.Login(t))
 	l.Check(t, stored)
@@ -96,31 +95,33 @@ func TestSlowFiles(t *testing.T) {
 		t.Errorf("other callers: %v", others)
 	}
 	if n := all.refused.Load(); n > 0 {
-		t.Errorf("%d connections found no room", n)
+		t.Errorf("%d connections were refused", n)
 	}
-	measured(t, "%d slow files of %d MiB: others' submissions %v; memory %d MiB before, %d MiB at the peak", filesAtOnce, fileSize>>20, others, quiet, peak)
+	measured(t, "%d slow files of %d MiB: others' submissions %v; memory %d MiB before, %d MiB at the peak",
+		filesAtOnce, fileSize>>20, others, quiet, peak)
 	checkMemory(t, p)
 }
 
-// filesApp is an app that takes files.
+// filesApp creates an app that accepts files.
 func filesApp(t *testing.T, c program.Client, token string) program.App {
 	t.Helper()
 	app := c.AddApp(t, token)
-	c.Want(t, "ok", "apps-update-settings", token, program.Params{"id": app.ID, "settings": program.Params{"widget": program.Params{"allow_file_uploads": true}}})
+	settings := program.Params{"widget": program.Params{"allow_file_uploads": true}}
+	c.Want(t, "ok", "apps-update-settings", token, program.Params{"id": app.ID, "settings": settings})
 	return app
 }
 
-// slowFile is the sending of a file that goes on at little more than the 8 KiB a second
-// that the service demands.
-func slowFile(t *testing.T, c program.Client, key, from string) slowness {
+// slowFile announces a file and returns an upload of it at a little more than the 8 KiB per
+// second that the service requires.
+func slowFile(t *testing.T, c program.Client, key, from string) slowConnection {
 	t.Helper()
 	file := program.Params{"filename": "slow.txt", "content_type": "text/plain", "size": fileSize}
 	u := at(c, from).Want(t, "ok", "widget-create-upload", key, file).Upload
 	head := fmt.Sprintf("PUT %s HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n", u.URL, from, fileSize)
-	return slowness{name: "file", begin: head + strings.Repeat("slow", fileSent/4), more: strings.Repeat("slow", 7<<10)}
+	return slowConnection{name: "file", begin: head + strings.Repeat("slow", fileSent/4), more: strings.Repeat("slow", 7<<10)}
 }
 
-// sendFile sends a good file, and returns the status and the code.
+// sendFile announces and sends a small file, and returns the status and the code.
 func sendFile(t *testing.T, c program.Client, key string) (status int, code string) {
 	t.Helper()
 	const content = "good"
@@ -131,10 +132,11 @@ func sendFile(t *testing.T, c program.Client, key string) (status int, code stri
 	return status, code
 }
 
-// announced is where content is to be sent.
+// announced announces a file with the given content.
 func announced(t *testing.T, c program.Client, key, content string) program.Upload {
 	t.Helper()
-	return c.Want(t, "ok", "widget-create-upload", key, program.Params{"filename": "a", "content_type": "text/plain", "size": len(content)}).Upload
+	file := program.Params{"filename": "a", "content_type": "text/plain", "size": len(content)}
+	return c.Want(t, "ok", "widget-create-upload", key, file).Upload
 }
 
 func put(c program.Client, u program.Upload, content string) (status int, code string, err error) {
@@ -146,13 +148,13 @@ func put(c program.Client, u program.Upload, content string) (status int, code s
 	if err != nil {
 		return 0, "", err
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	got, err := program.ReadReply(response)
 	return got.Status, got.Code, err
 }
 
-// TestLargeFiles sends large pictures from several addresses to two apps, as many at once
-// as the service takes, and attaches them.
+// TestLargeFiles sends large pictures from several addresses to two apps, as many at once as the
+// service accepts, and attaches them.
 func TestLargeFiles(t *testing.T) {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
@@ -174,7 +176,8 @@ func TestLargeFiles(t *testing.T) {
 					t.Errorf("%d %s %v", status, code, err)
 				}
 				title := fmt.Sprint("with a picture ", round, i)
-				got, err := c.Call("widget-submit-request", app.APIKey, program.Params{"title": title, "description": "", "attachments": []string{u.ID}})
+				in := program.Params{"title": title, "description": "", "attachments": []string{u.ID}}
+				got, err := c.Call("widget-submit-request", app.APIKey, in)
 				if err != nil || got.Code != "ok" {
 					t.Errorf("attached: %s %v", got.Code, err)
 				}
@@ -193,7 +196,7 @@ func TestLargeFiles(t *testing.T) {
 	checkMemory(t, p)
 }
 
-// noise is a PNG of so many pixels each way, which takes a byte for each.
+// noise returns a square PNG with the given width, which has one byte per pixel.
 func noise(t *testing.T, pixels int) string {
 	t.Helper()
 	i := image.NewGray(image.Rect(0, 0, pixels, pixels))

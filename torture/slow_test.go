@@ -19,39 +19,42 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// slowness is a way to keep a connection busy with nothing.
-type slowness struct {
+// slowConnection is a way to keep a connection open without making progress.
+type slowConnection struct {
 	name string
-	// begin is what is sent at first; after that, more is sent now and then.
+	// begin is sent first, and then more every few seconds.
 	begin, more string
-	// unread says that the answer is not read.
+	// unread means that the client does not read the answer.
 	unread bool
-	// within is the time after which the service ends such a connection.
+	// within is the time after which the service closes such a connection.
 	within time.Duration
 }
 
-// slownesses are all ways. The page that is never read is that of an app.
-func slownesses(token, app string) []slowness {
+// slowConnections returns all kinds. The app's list is the answer that is never read.
+func slowConnections(token, app string) []slowConnection {
 	const post = "POST /api/%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	list := fmt.Sprintf(`{"limit":200,"app_id":%q}`, app)
-	return []slowness{
+	return []slowConnection{
 		{name: "headers", begin: fmt.Sprintf(post, "auth-login"), more: "X-More: x\r\n", within: 10 * time.Second},
 		{name: "body", begin: fmt.Sprintf(post, "auth-login") + "Content-Length: 1000\r\n\r\n{", more: " ", within: 30 * time.Second},
-		{name: "answer", begin: fmt.Sprintf(post+"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", "requests-list", token, len(list), list), unread: true, within: time.Minute},
+		{
+			name: "answer", unread: true, within: time.Minute,
+			begin: fmt.Sprintf(post+"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", "requests-list", token, len(list), list),
+		},
 		{name: "idle", begin: "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", within: 2 * time.Minute},
 	}
 }
 
-// TestSlowConnections holds connections of all kinds that come to no end. Those who
-// have a connection notice nothing, memory stays bounded, and every connection is
-// closed after its time. With more of them than the service takes at once, a caller
-// without a connection gets that of an idle one, and waits where there is none.
+// TestSlowConnections opens slow connections of all kinds. Callers with a connection are not
+// affected, memory stays bounded, and the service closes each slow connection in time. If there
+// are more connections than the service accepts at once, a new one replaces an idle one, or
+// waits if none is idle.
 func TestSlowConnections(t *testing.T) {
-	t.Parallel() // it waits for most of its time
+	t.Parallel() // it mostly waits
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
-	figures := program.FreeAddress(t)
-	p := program.Start(t, append(program.At(place), "--metrics-listen="+figures)...)
+	metricsAddress := program.FreeAddress(t)
+	p := program.Start(t, append(program.At(place), "--metrics-listen="+metricsAddress)...)
 	c := program.NewClient(t, p)
 	token := c.Login(t)
 	app, long := c.AddApp(t, token), c.AddApp(t, token)
@@ -63,79 +66,83 @@ func TestSlowConnections(t *testing.T) {
 	}
 	before, quiet, began := descriptors(t, p), memory(t, p, "VmRSS"), time.Now()
 
-	kinds := slownesses(token, long.ID)
-	var pilots sync.WaitGroup
+	kinds := slowConnections(token, long.ID)
+	var watched sync.WaitGroup
 	for _, kind := range kinds[:program.Times(1, len(kinds))] {
-		conn, err := kind.open(t, p) // before the others, as it is taken at once
+		conn, err := kind.open(t, p) // before the others, so that the service accepts it at once
 		if err != nil {
 			t.Fatal(err)
 		}
-		pilots.Go(func() { kind.wantClosed(t, conn) })
+		watched.Go(func() { kind.wantClosed(t, conn) })
 	}
-	if *program.Full { // the crowd would take the place of an idle one before its time
-		pilots.Wait()
+	if *program.Full { // the other connections would replace the idle one too early
+		watched.Wait()
 	}
-	var all crowd
+	var all connections
 	each := program.Times(125, 3750)
 	for _, kind := range kinds {
 		all.add(t, p, kind, each)
-		now := metrics(t, figures)
-		t.Logf("%d more, slow %s: %d MiB, of which %.0f MiB heap (%.0f MiB in use) and %.0f MiB stacks; %d descriptors, %.0f goroutines", each, kind.name, memory(t, p, "VmRSS"),
-			now["go_memstats_heap_sys_bytes"]/(1<<20), now["go_memstats_heap_alloc_bytes"]/(1<<20), now["go_memstats_stack_inuse_bytes"]/(1<<20), descriptors(t, p), now["go_goroutines"])
+		now := metrics(t, metricsAddress)
+		t.Logf("%d more, slow %s: %d MiB, of which %.0f MiB heap (%.0f MiB in use) and %.0f MiB stacks; %d descriptors, %.0f goroutines",
+			each, kind.name, memory(t, p, "VmRSS"),
+			now["go_memstats_heap_sys_bytes"]/(1<<20), now["go_memstats_heap_alloc_bytes"]/(1<<20),
+			now["go_memstats_stack_inuse_bytes"]/(1<<20), descriptors(t, p), now["go_goroutines"])
 	}
 	fresh := program.Client{URL: p.URL, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: storetest.Patience}}
 	asked := time.Now()
 	fresh.Want(t, "ok", "auth-me", token, program.Params{})
 	waited := time.Since(asked)
-	pilots.Wait()
-	given := func() bool { return descriptors(t, p) <= before+4 } // SQLite may open a reader more
+	watched.Wait()
+	closed := func() bool { return descriptors(t, p) <= before+4 } // SQLite may have opened another reader
 	if *program.Full {
-		await(t, "the service has closed all connections by itself", given)
+		await(t, "the service closes all connections by itself", closed)
 	}
 	others, peak := l.between(began, time.Now()), memory(t, p, "VmHWM")
 	all.close()
-	await(t, "the service has given their descriptors back", given)
+	await(t, "the service closes the descriptors", closed)
 	settled := l.settle(t, c, c.Login(t))
 	if others.failures > 0 || late(others.p99, 2*time.Second) {
 		t.Errorf("other callers: %v", others)
 	}
-	measured(t, "%d slow connections, of which %d found no room: others' submissions %v; a caller without a connection waited %v; memory %d MiB before, %d MiB at the peak; %s",
+	measured(t, "%d slow connections, of which %d found no room: others' submissions %v; "+
+		"a caller without a connection waited %v; memory %d MiB before, %d MiB at the peak; %s",
 		4*each, all.refused.Load(), others, waited.Round(time.Millisecond), quiet, peak, settled)
 	checkMemory(t, p)
 }
 
-// wantClosed waits for the end of a connection, which has to come in time.
-func (s slowness) wantClosed(t *testing.T, conn net.Conn) {
-	defer conn.Close() //nolint:errcheck // it has ended
+// wantClosed waits until the service closes the connection. The test fails if that happens too
+// early or too late.
+func (s slowConnection) wantClosed(t *testing.T, conn net.Conn) {
+	defer conn.Close() //nolint:errcheck // the service has closed it
 	const more = 5 * time.Second
 	began := time.Now()
 	if err := conn.SetDeadline(began.Add(storetest.Patience)); err != nil {
 		t.Error(err)
 	}
-	stop := s.tell(conn)
+	stop := s.trickle(conn)
 	if s.unread {
-		<-time.After(s.within + more/2) // that it has ended shows only when it is read
+		<-time.After(s.within + more/2) // the client notices the end only when it reads
 	}
 	answer, err := io.ReadAll(conn)
 	took := time.Since(began)
 	stop()
 	_, body, _ := strings.Cut(string(answer), "\r\n\r\n")
 	if os.IsTimeout(err) || took < s.within-time.Second || late(took, s.within+more) || s.unread && strings.HasSuffix(body, "}\n") {
-		t.Errorf("slow %s: ended after %v with %v and %d bytes, want an end after %v", s.name, took, err, len(answer), s.within)
+		t.Errorf("slow %s: closed after %v with %v and %d bytes, want %v", s.name, took, err, len(answer), s.within)
 	}
-	t.Logf("slow %s: ended after %v", s.name, took.Round(100*time.Millisecond))
+	t.Logf("slow %s: closed after %v", s.name, took.Round(100*time.Millisecond))
 }
 
-// crowd is many slow connections.
-type crowd struct {
+// connections is a group of slow connections.
+type connections struct {
 	refused atomic.Int64
 
 	mu     sync.Mutex
 	closes []func()
 }
 
-// add opens n connections, as far as there is room for them.
-func (c *crowd) add(t *testing.T, p *program.Process, kind slowness, n int) {
+// add opens n connections. It counts those that the service refuses.
+func (c *connections) add(t *testing.T, p *program.Process, kind slowConnection, n int) {
 	t.Helper()
 	var all sync.WaitGroup
 	for range n {
@@ -145,7 +152,7 @@ func (c *crowd) add(t *testing.T, p *program.Process, kind slowness, n int) {
 				c.refused.Add(1)
 				return
 			}
-			stop := kind.tell(conn)
+			stop := kind.trickle(conn)
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.closes = append(c.closes, func() { _ = conn.Close(); stop() })
@@ -155,18 +162,20 @@ func (c *crowd) add(t *testing.T, p *program.Process, kind slowness, n int) {
 }
 
 // close closes all connections.
-func (c *crowd) close() {
+func (c *connections) close() {
 	for _, end := range c.closes {
 		end()
 	}
 }
 
-// open opens a connection with little room for what is not read, and begins.
-func (s slowness) open(t *testing.T, p *program.Process) (net.Conn, error) {
-	patience := time.Duration(program.Times(60, 5)) * time.Second // with no room there is no answer
-	dialer := net.Dialer{Timeout: patience, Control: func(_, _ string, raw syscall.RawConn) error {
+// open opens a connection with a small receive buffer and sends begin.
+func (s slowConnection) open(t *testing.T, p *program.Process) (net.Conn, error) {
+	timeout := time.Duration(program.Times(60, 5)) * time.Second // a connection that is not accepted gets no answer
+	dialer := net.Dialer{Timeout: timeout, Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
-		return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
+		return errors.Join(raw.Control(func(fd uintptr) {
+			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096)
+		}), err)
 	}}
 	conn, err := dialer.DialContext(t.Context(), "tcp", p.Address)
 	if err != nil {
@@ -178,8 +187,8 @@ func (s slowness) open(t *testing.T, p *program.Process) (net.Conn, error) {
 	return conn, nil
 }
 
-// tell sends more now and then until stop is called.
-func (s slowness) tell(conn net.Conn) (stop func()) {
+// trickle sends more every three seconds until stop is called.
+func (s slowConnection) trickle(conn net.Conn) (stop func()) {
 	if s.more == "" {
 		return func() {}
 	}
@@ -190,7 +199,7 @@ func (s slowness) tell(conn net.Conn) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				_, _ = io.WriteString(conn, s.more) // an error comes to whoever reads
+				_, _ = io.WriteString(conn, s.more) // the reader gets the error
 			case <-stopped:
 				return
 			}
@@ -199,25 +208,26 @@ func (s slowness) tell(conn net.Conn) (stop func()) {
 	return sync.OnceFunc(func() { close(stopped) })
 }
 
-// latency is how long calls have taken.
+// latency describes how long calls took.
 type latency struct {
 	calls, failures int
 	p50, p99        time.Duration
 }
 
-// String is the latency as the report tells it.
+// String returns the latency as a text for the report.
 func (l latency) String() string {
-	return fmt.Sprintf("%d with %d failures, p50 %v, p99 %v", l.calls, l.failures, l.p50.Round(10*time.Microsecond), l.p99.Round(10*time.Microsecond))
+	const unit = 10 * time.Microsecond
+	return fmt.Sprintf("%d with %d failures, p50 %v, p99 %v", l.calls, l.failures, l.p50.Round(unit), l.p99.Round(unit))
 }
 
-// between is the latency of the attempts that ended between two moments.
+// between returns the latency of the attempts that ended between two moments.
 func (l *load) between(first, last time.Time) latency {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return latencyOf(l.attempts, first, last)
 }
 
-// latencyOf is the latency of those attempts that ended between two moments.
+// latencyOf returns the latency of the attempts that ended between two moments.
 func latencyOf(attempts []attempt, first, last time.Time) latency {
 	var took []time.Duration
 	var found latency
@@ -237,7 +247,8 @@ func latencyOf(attempts []attempt, first, last time.Time) latency {
 	return found
 }
 
-// await is program.Eventually for what costs the service something to be asked.
+// await is like program.Eventually, but checks less often, for checks that put load on the
+// service.
 func await(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)

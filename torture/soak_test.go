@@ -20,50 +20,51 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// soakers is how many callers do one thing after the other.
-const soakers = 8
+// soakCallers is the number of concurrent callers.
+const soakCallers = 8
 
-// used are the metrics that must not grow, and by how much the last third may have
-// more than the third before. What is compared is the tenth percentile: heap and memory
-// go up and down with each collection and each password, and a leak lifts the floor.
-// Of the callers each may have a connection, with a goroutine, more or less.
+// used has the metrics that must not grow. In the last third of the time, each may exceed its
+// value in the third before by ten percent plus more. The test compares the tenth percentiles,
+// because garbage collections and password hashes make memory go up and down, while a leak
+// raises the minimum. The number of open connections can differ by one per caller, each with
+// goroutines.
 var used = []struct {
 	name, metric string
-	unit, more   float64 // more is beside a tenth
+	unit, more   float64
 }{
 	{"MiB of heap", "go_memstats_heap_inuse_bytes", 1 << 20, 4},
 	{"MiB of memory", "process_resident_memory_bytes", 1 << 20, 4},
-	{"goroutines", "go_goroutines", 1, 2 * soakers},
-	{"descriptors", "process_open_fds", 1, 2 * soakers},
+	{"goroutines", "go_goroutines", 1, 2 * soakCallers},
+	{"descriptors", "process_open_fds", 1, 2 * soakCallers},
 }
 
-// TestSoak lets callers do all that can be done, for long, and compares what the
-// service uses in the last third of that time with what it used in the third before:
-// nothing grows. What the callers create they also delete.
+// TestSoak runs callers that use all kinds of operations for a long time and delete what they
+// create. What the service uses in the last third of the time must not exceed what it used in
+// the third before.
 func TestSoak(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		t.Parallel()
 		program.AddOwner(t, place)
-		figures := program.FreeAddress(t)
-		p := program.Start(t, append(program.At(place), "--metrics-listen="+figures)...)
+		metricsAddress := program.FreeAddress(t)
+		p := program.Start(t, append(program.At(place), "--metrics-listen="+metricsAddress)...)
 		s := &soak{Client: program.NewClient(t, p), address: p.Address}
 		token := s.Login(t)
 		l := startLoad(t, 2, s.AddApp(t, token).APIKey, s.Client)
-		l.AwaitMore(t, 1000) // they stand beside all that comes and goes
+		l.AwaitMore(t, 1000) // these requests stay, while the callers create and delete others
 		l.stop()
 
 		long := time.Duration(program.Times(10, 600)) * time.Second
 		began := time.Now()
 		var over atomic.Bool
 		var callers sync.WaitGroup
-		for i := range soakers {
+		for i := range soakCallers {
 			callers.Go(func() {
 				for round := 0; !over.Load() && !t.Failed(); round++ {
 					s.round(t, fmt.Sprintf("round %d of caller %d", round, i))
 				}
 			})
 		}
-		samples := sample(t, figures, long)
+		samples := sample(t, metricsAddress, long)
 		over.Store(true)
 		callers.Wait()
 
@@ -71,8 +72,8 @@ func TestSoak(t *testing.T) {
 		third := len(samples) / 3
 		for _, u := range used {
 			before, after := low(samples[third:2*third], u.metric)/u.unit, low(samples[2*third:], u.metric)/u.unit
-			if *program.Full && after > before*1.1+u.more { // ten seconds are too short to tell
-				t.Errorf("from %.1f to %.1f %s", before, after, u.name)
+			if *program.Full && after > before*1.1+u.more { // the short form is too short for this
+				t.Errorf("%s grew from %.1f to %.1f", u.name, before, after)
 			}
 			found = append(found, fmt.Sprintf("%.0f, then %.0f %s", before, after, u.name))
 		}
@@ -84,19 +85,19 @@ func TestSoak(t *testing.T) {
 	})
 }
 
-// sample reads the metrics again and again.
-func sample(t *testing.T, figures string, long time.Duration) (samples []map[string]float64) {
+// sample reads the metrics at regular intervals.
+func sample(t *testing.T, metricsAddress string, long time.Duration) (samples []map[string]float64) {
 	t.Helper()
 	tick := time.NewTicker(long / 600)
 	defer tick.Stop()
 	for end := time.Now().Add(long); time.Now().Before(end) || len(samples) < 30; {
 		<-tick.C
-		samples = append(samples, metrics(t, figures))
+		samples = append(samples, metrics(t, metricsAddress))
 	}
 	return samples
 }
 
-// low is a value of a metric below which it seldom goes.
+// low returns the tenth percentile of a metric.
 func low(samples []map[string]float64, name string) float64 {
 	values := make([]float64, len(samples))
 	for i, s := range samples {
@@ -106,29 +107,29 @@ func low(samples []map[string]float64, name string) float64 {
 	return values[len(values)/10]
 }
 
-// metrics are the service's metrics by their names with labels.
+// metrics returns the service's metrics by name with labels.
 func metrics(t *testing.T, address string) map[string]float64 {
 	t.Helper()
 	response, err := http.Get("http://" + address + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
-	figures := map[string]float64{}
+	defer response.Body.Close() //nolint:errcheck // the body is read below
+	values := map[string]float64{}
 	lines := bufio.NewScanner(response.Body)
 	for lines.Scan() {
 		name, text, _ := strings.Cut(lines.Text(), " ")
 		if value, err := strconv.ParseFloat(text, 64); err == nil {
-			figures[name] = value
+			values[name] = value
 		}
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return figures
+	return values
 }
 
-// soak is callers who do all that can be done.
+// soak is a group of callers that use all kinds of operations.
 type soak struct {
 	program.Client
 	address string
@@ -138,7 +139,7 @@ type soak struct {
 	submitted, lost, doubled int
 }
 
-// want makes a call, which must end with this code, and notes how long it took.
+// want makes a call and records how long it took. The test fails if its code is not code.
 func (s *soak) want(t *testing.T, code, operation, credential string, in program.Params) program.Reply {
 	a := attempt{began: time.Now(), code: "ok"}
 	got, err := s.Call(operation, credential, in)
@@ -153,7 +154,7 @@ func (s *soak) want(t *testing.T, code, operation, credential string, in program
 	return got
 }
 
-// round is a session in which an app comes and goes.
+// round is a session in which an app is created, used and deleted.
 func (s *soak) round(t *testing.T, name string) {
 	login := s.want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": program.Password})
 	fresh := s.want(t, "ok", "auth-refresh", "", program.Params{"refresh_token": login.RefreshToken})
@@ -191,7 +192,7 @@ func (s *soak) round(t *testing.T, name string) {
 	s.want(t, "auth.invalid_token", "auth-me", token, program.Params{})
 }
 
-// pages are an app's requests, by way of small pages.
+// pages reads an app's requests in small pages.
 func (s *soak) pages(t *testing.T, token, app string) map[string]program.Request {
 	all := map[string]program.Request{}
 	in := program.Params{"limit": 7, "app_id": app}
@@ -217,14 +218,15 @@ func (s *soak) breakOff(t *testing.T, key string) {
 		t.Error(err)
 		return
 	}
-	_, err = fmt.Fprintf(conn, "POST /api/widget-submit-request HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", key)
+	_, err = fmt.Fprintf(conn, "POST /api/widget-submit-request HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", key)
 	if err := errors.Join(err, conn.Close()); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestNothingIsLeft opens the service in this process, uses and closes it: no
-// goroutine is left.
+// TestNothingIsLeft opens, uses and closes the service in this process. No goroutine must be
+// left.
 func TestNothingIsLeft(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)

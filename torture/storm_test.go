@@ -18,7 +18,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestLoginStorm logs 64 people in at once, of whom half have mistyped the password.
+// TestLoginStorm makes 64 logins at once. Half of them have an unknown e-mail.
 func TestLoginStorm(t *testing.T) {
 	const logins = 64
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
@@ -43,12 +43,12 @@ func TestLoginStorm(t *testing.T) {
 	})
 }
 
-// hostileBody is a body that no decent client sends, and what it has to be answered.
+// hostileBody is a body that no normal client sends, and the expected answer.
 type hostileBody struct {
 	name    string
 	headers string
 	begin   string
-	piece   string // is sent 1,024 times after the beginning, or until the service has enough
+	piece   string // is sent after begin up to 1,024 times, until the service closes the connection
 	status  int
 	code    string
 }
@@ -68,14 +68,14 @@ func hostileBodies() []hostileBody {
 		var b bytes.Buffer
 		w := gzip.NewWriter(&b)
 		for range 64 {
-			_, _ = io.WriteString(w, mebibyte) // into memory
+			_, _ = io.WriteString(w, mebibyte) // a buffer returns no error
 		}
 		_ = w.Close()
 		return b.String()
 	}
-	// whole is one that ends.
 	whole := func(name, headers, body string, status int, code string) hostileBody {
-		return hostileBody{name: name, headers: fmt.Sprintf("%s%sContent-Length: %d\r\n", typed, headers, len(body)), begin: body, status: status, code: code}
+		headers = fmt.Sprintf("%s%sContent-Length: %d\r\n", typed, headers, len(body))
+		return hostileBody{name: name, headers: headers, begin: body, status: status, code: code}
 	}
 	return []hostileBody{
 		{"1 GiB", typed + "Content-Length: 1073741824\r\n", "", mebibyte, 413, "api.body_too_large"},
@@ -85,11 +85,12 @@ func hostileBodies() []hostileBody {
 		whole("10,000 nested arrays", "", `{"a":`+strings.Repeat("[", 10_001)+strings.Repeat("]", 10_001)+"}", 400, "api.invalid_json"),
 		whole("9,000 nested arrays", "", `{"a":`+strings.Repeat("[", 9_000)+strings.Repeat("]", 9_000)+"}", 400, "api.unknown_parameter"),
 		whole("a million keys", "", keys(1_000_000), 413, "api.body_too_large"),
-		whole("as many keys as there is room for", "", keys(22_000), 400, "api.unknown_parameter"),
+		whole("as many keys as fit", "", keys(22_000), 400, "api.unknown_parameter"),
 	}
 }
 
-// TestHostileBodies sends each of them to operations of each kind, many at once.
+// TestHostileBodies sends each of these bodies to operations with each kind of credential, many
+// at once.
 func TestHostileBodies(t *testing.T) {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
@@ -111,20 +112,20 @@ func TestHostileBodies(t *testing.T) {
 			all.Wait()
 		}
 	}
-	c.Submit(t, app.APIKey, "and now something decent")
+	c.Submit(t, app.APIKey, "a normal request")
 	measured(t, "%d kinds of bodies, %d at once on 3 operations: %d MiB at the peak",
 		len(hostileBodies()), program.Times(1, 50), memory(t, p, "VmHWM"))
 	checkMemory(t, p)
 }
 
-// send sends the body and checks what comes back.
+// send sends the body and checks the answer.
 func (b hostileBody) send(t *testing.T, p *program.Process, operation, credential string) {
 	conn, err := net.Dial("tcp", p.Address)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	defer conn.Close() //nolint:errcheck // it has done its part
+	defer conn.Close() //nolint:errcheck // the answer was read
 	if err := conn.SetDeadline(time.Now().Add(storetest.Patience)); err != nil {
 		t.Error(err)
 		return
@@ -148,14 +149,14 @@ func (b hostileBody) send(t *testing.T, p *program.Process, operation, credentia
 		t.Errorf("%s to %s: %d %s %v, want %d %s", b.name, operation, got.Status, got.Code, err, b.status, b.code)
 	}
 	if n := <-sent * len(b.piece) >> 20; n >= 64 {
-		t.Errorf("%s to %s: the service took %d MiB of it", b.name, operation, n)
+		t.Errorf("%s to %s: the service read %d MiB of the body", b.name, operation, n)
 	}
 }
 
-// TestBodyThatNeverComes announces a body and sends none of it.
+// TestBodyThatNeverComes announces a body and sends nothing of it.
 func TestBodyThatNeverComes(t *testing.T) {
 	if !*program.Full {
-		t.Skip("it takes 45 seconds; run it with -full")
+		t.Skip("this test takes 45 seconds; run it with -full")
 	}
 	t.Parallel()
 	p := program.Start(t)
@@ -166,7 +167,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 		within    time.Duration
 	}{
 		{"auth-login", 408, "api.request_timeout", 30 * time.Second},
-		{"apps-create", 401, "auth.missing_token", 45 * time.Second}, // net/http waits for a short body that nobody wants
+		{"apps-create", 401, "auth.missing_token", 45 * time.Second}, // net/http waits for a short body even if nobody reads it
 	} {
 		t.Run(c.operation, func(t *testing.T) {
 			t.Parallel()
@@ -186,7 +187,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 			_, err = reader.ReadByte()
 			ended := time.Since(began)
 			if !errors.Is(err, io.EOF) || ended > c.within+2*time.Second {
-				t.Errorf("answered after %v, ended after %v with %v", answered, ended, err)
+				t.Errorf("answered after %v, closed after %v with %v", answered, ended, err)
 			}
 			measured(t, "answered %d after %v, closed after %v", got.Status, answered.Round(100*time.Millisecond), ended.Round(100*time.Millisecond))
 		})

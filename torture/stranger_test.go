@@ -17,51 +17,50 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// attacked is another version of the program to attack, which is only reported on.
-// So one test gives the figures of before and after a change.
-var attacked = flag.String("program", "", "attack this program instead of building one, and assert nothing")
+// otherBinary is another version of the program to measure, to compare figures before and after
+// a change. The tests then assert nothing.
+var otherBinary = flag.String("program", "", "attack this program instead of building one, and assert nothing")
 
-// maxCallTime is how much processor time one call of a stranger may cost. It is some
-// fifty times as much as a submission costs.
+// maxCallTime is the most processor time that one call of an attacker may cost. It is about
+// fifty times the cost of a submission.
 const maxCallTime = 100 * time.Millisecond
 
-// scene is a service with a stranger, who has nothing but an app's public key, and
-// somebody of another account whom the stranger should not be able to disturb. Both
-// come through a proxy, each from an address of their own.
-type scene struct {
-	p             *program.Process
-	stranger      program.Client
-	next          program.Client
-	app, nextApp  program.App
-	token, nextTk string
-	addresses     int // given by unheardOf
+// fixture is a service with an attacker, who has an app's public key, and a user of another
+// account, whom the attacker must not affect. Both come through a trusted proxy from different
+// addresses.
+type fixture struct {
+	p                 *program.Process
+	attacker, other   program.Client
+	app, otherApp     program.App
+	token, otherToken string
+	addresses         int // number returned by freshAddress
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
-	const other = "grace@example.com"
-	args := append([]string{"user", "add", "--account=Other", "--email=" + other, "--name=Grace", "--password-stdin"}, program.At(place)...)
+	const email = "grace@example.com"
+	args := append([]string{"user", "add", "--account=Other", "--email=" + email, "--name=Grace", "--password-stdin"}, program.At(place)...)
 	if got := program.Execute(t, nil, program.Password+"\n", args...); got.Code != 0 {
 		t.Fatalf("user add: exit %d\n%s", got.Code, got.Stderr)
 	}
-	p := startAttacked(t, append(program.At(place), "--trusted-proxies=127.0.0.1")...)
-	s := &scene{p: p, stranger: from(t, p, "198.51.100.66"), next: from(t, p, "203.0.113.7")}
-	s.token = s.next.Login(t)
-	s.nextTk = s.next.Want(t, "ok", "auth-login", "", program.Params{"email": other, "password": program.Password}).AccessToken
-	s.app, s.nextApp = filesApp(t, s.next, s.token), filesApp(t, s.next, s.nextTk)
-	s.next.Want(t, "ok", "apps-update-settings", s.token, program.Params{"id": s.app.ID, "settings": program.Params{"sharing": "all"}})
+	p := startProgram(t, append(program.At(place), "--trusted-proxies=127.0.0.1")...)
+	s := &fixture{p: p, attacker: from(t, p, "198.51.100.66"), other: from(t, p, "203.0.113.7")}
+	s.token = s.other.Login(t)
+	s.otherToken = s.other.Want(t, "ok", "auth-login", "", program.Params{"email": email, "password": program.Password}).AccessToken
+	s.app, s.otherApp = filesApp(t, s.other, s.token), filesApp(t, s.other, s.otherToken)
+	s.other.Want(t, "ok", "apps-update-settings", s.token, program.Params{"id": s.app.ID, "settings": program.Params{"sharing": "all"}})
 	return s
 }
 
-// startAttacked starts the program, or the one that the flag names.
-func startAttacked(t *testing.T, args ...string) *program.Process {
+// startProgram starts the program, or the one that the flag -program names.
+func startProgram(t *testing.T, args ...string) *program.Process {
 	t.Helper()
-	if *attacked == "" {
+	if *otherBinary == "" {
 		return program.Start(t, args...)
 	}
-	return program.StartBinary(t, *attacked, program.FreeAddress(t), nil, args...)
+	return program.StartBinary(t, *otherBinary, program.FreeAddress(t), nil, args...)
 }
 
 // from returns a client that calls from an address.
@@ -70,19 +69,19 @@ func from(t *testing.T, p *program.Process, address string) program.Client {
 	return at(program.NewClient(t, p), address)
 }
 
-// unheardOf is an address that has not used up any of its limits.
-func (s *scene) unheardOf() string {
+// freshAddress returns an address that has not been used yet.
+func (s *fixture) freshAddress() string {
 	s.addresses++
 	return fmt.Sprint("203.0.113.", 100+s.addresses)
 }
 
-// strangeCall is a call that is dear, or was.
-type strangeCall struct {
+// expensiveCall is a call that is expensive, or was in an earlier version.
+type expensiveCall struct {
 	name, operation, body string
 }
 
-// strangeCalls are bodies that are as dear as their size allows.
-func strangeCalls() []strangeCall {
+// expensiveCalls returns calls with bodies of nearly the maximum size.
+func expensiveCalls() []expensiveCall {
 	list := func(n int, item func(i int) string) string {
 		items := make([]string, n)
 		for i := range items {
@@ -90,35 +89,39 @@ func strangeCalls() []strangeCall {
 		}
 		return strings.Join(items, ",")
 	}
+	keys := `{` + list(15_000, func(i int) string { return fmt.Sprintf(`"key%d":%d`, i, i) }) + `}`
+	lists := `[` + list(10_000, func(i int) string { return fmt.Sprintf("[%d]", i) }) + `]`
+	equal := `[` + list(60_000, func(int) string { return "1" }) + `]`
+	nested := strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000)
 	submission := func(more string) string { return `{"title":"a","description":"",` + more + `}` }
-	return []strangeCall{
-		{"10,000 lists as attachments", "widget-submit-request", submission(`"attachments":[` + list(10_000, func(i int) string { return fmt.Sprintf("[%d]", i) }) + `]`)},
-		{"60,000 equal attachments", "widget-submit-request", submission(`"attachments":[` + list(60_000, func(int) string { return "1" }) + `]`)},
-		{"15,000 unknown keys of form", "widget-submit-request", submission(`"form":{` + list(15_000, func(i int) string { return fmt.Sprintf(`"key%d":%d`, i, i) }) + `}`)},
-		{"15,000 unknown parameters", "widget-submit-request", `{` + list(15_000, func(i int) string { return fmt.Sprintf(`"key%d":%d`, i, i) }) + `}`},
-		{"metadata of 15,000 keys", "widget-submit-request", submission(`"metadata":{` + list(15_000, func(i int) string { return fmt.Sprintf(`"key%d":%d`, i, i) }) + `}`)},
-		{"9,000 nested lists", "widget-submit-request", submission(`"metadata":{"a":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}`)},
+	return []expensiveCall{
+		{"10,000 lists as attachments", "widget-submit-request", submission(`"attachments":` + lists)},
+		{"60,000 equal attachments", "widget-submit-request", submission(`"attachments":` + equal)},
+		{"15,000 unknown keys of form", "widget-submit-request", submission(`"form":` + keys)},
+		{"15,000 unknown parameters", "widget-submit-request", keys},
+		{"metadata of 15,000 keys", "widget-submit-request", submission(`"metadata":` + keys)},
+		{"9,000 nested lists", "widget-submit-request", submission(`"metadata":{"a":` + nested + `}`)},
 		{"a number of 250,000 digits", "widget-submit-request", submission(`"form":{"seconds":` + strings.Repeat("9", 250_000) + `}`)},
 	}
 }
 
-// TestStrangeCalls makes calls that are as dear as a stranger can make them: what one
-// costs the processor, and what somebody else feels while eight are made at once.
+// TestStrangeCalls makes the most expensive calls that an attacker can make. It measures their
+// processor time, and the latency of another user's submissions during eight such calls at once.
 func TestStrangeCalls(t *testing.T) {
-	s := newScene(t)
-	quiet := s.feel(t, nil)
+	s := newFixture(t)
+	quiet := s.othersLatency(t, nil)
 	measured(t, "a submission: %.1f ms of the processor; somebody else's submissions, with nobody beside: %v",
-		ms(s.cost(t, 200, func(i int) { s.next.Submit(t, s.nextApp.APIKey, fmt.Sprint("normal ", i)) })), quiet)
-	for _, call := range strangeCalls() {
-		t.Run(call.name, func(t *testing.T) { s.strange(t, call) })
+		ms(s.cost(t, 200, func(i int) { s.other.Submit(t, s.otherApp.APIKey, fmt.Sprint("normal ", i)) })), quiet)
+	for _, call := range expensiveCalls() {
+		t.Run(call.name, func(t *testing.T) { s.measure(t, call) })
 	}
 }
 
-// TestPoisonedVocabulary has a stranger submit requests of words that are all alike, and
-// then ask for similar ones.
+// TestPoisonedVocabulary lets an attacker submit requests with many nearly identical words, and
+// then search for similar requests.
 func TestPoisonedVocabulary(t *testing.T) {
-	s := newScene(t)
-	ask := strangeCall{operation: "widget-similar-requests", body: `{"text":"` + alike(0, 6) + `"}`}
+	s := newFixture(t)
+	ask := expensiveCall{operation: "widget-similar-requests", body: `{"text":"` + alike(0, 6) + `"}`}
 	n := program.Times(600, 3600)
 	var all sync.WaitGroup
 	var next atomic.Int64
@@ -131,14 +134,14 @@ func TestPoisonedVocabulary(t *testing.T) {
 		})
 	}
 	all.Wait()
-	s.next.Submit(t, s.app.APIKey, "Invoices as PDF")
-	program.Eventually(t, "the index has followed", func() bool {
-		return s.next.Want(t, "ok", "requests-list", s.token, program.Params{"app_id": s.app.ID, "query": "invoices"}).TotalCount == 1
+	s.other.Submit(t, s.app.APIKey, "Invoices as PDF")
+	program.Eventually(t, "the index has processed all requests", func() bool {
+		return s.other.Want(t, "ok", "requests-list", s.token, program.Params{"app_id": s.app.ID, "query": "invoices"}).TotalCount == 1
 	})
-	s.strange(t, ask)
+	s.measure(t, ask)
 }
 
-// alike is n words of 32 letters that begin alike and have the same letters.
+// alike returns n words of 32 letters that begin with the same 24 letters and use the same four.
 func alike(first, n int) string {
 	words := make([]string, n)
 	for i := range words {
@@ -151,31 +154,32 @@ func alike(first, n int) string {
 	return strings.Join(words, " ")
 }
 
-// strange reports what a call costs, and what somebody else feels meanwhile.
-func (s *scene) strange(t *testing.T, call strangeCall) {
+// measure reports the processor time of a call, and the latency of another user's submissions
+// during eight such calls at once.
+func (s *fixture) measure(t *testing.T, call expensiveCall) {
 	t.Helper()
-	s.stranger = from(t, s.p, s.unheardOf())
+	s.attacker = from(t, s.p, s.freshAddress())
 	n := 20
-	if *attacked != "" {
+	if *otherBinary != "" {
 		n = 3
 	}
 	cost := s.cost(t, n, func(int) { s.post(t, call) })
-	if cost > maxCallTime && *attacked == "" {
-		t.Errorf("a call costs %v of the processor, more than %v", cost, maxCallTime)
+	if cost > maxCallTime && *otherBinary == "" {
+		t.Errorf("a call costs %v of processor time, more than %v", cost, maxCallTime)
 	}
-	beside := s.feel(t, func() { s.post(t, call) })
-	if beside.failures > 0 && *attacked == "" {
-		t.Errorf("somebody else's submissions: %v", beside)
+	others := s.othersLatency(t, func() { s.post(t, call) })
+	if others.failures > 0 && *otherBinary == "" {
+		t.Errorf("another user's submissions: %v", others)
 	}
-	measured(t, "%.1f ms of the processor; somebody else's submissions beside eight at once: %v", ms(cost), beside)
+	measured(t, "%.1f ms of the processor; somebody else's submissions beside eight at once: %v", ms(cost), others)
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// post makes the call. Whatever the answer is, it must come whole.
-func (s *scene) post(t *testing.T, call strangeCall) {
+// post makes the call. Any answer is accepted if it is complete.
+func (s *fixture) post(t *testing.T, call expensiveCall) {
 	if !json.Valid([]byte(call.body)) {
-		t.Errorf("%s: the body is no JSON", call.name)
+		t.Errorf("%s: the body is not valid JSON", call.name)
 	}
 	r, err := http.NewRequest(http.MethodPost, s.p.URL+"/api/"+call.operation, strings.NewReader(call.body))
 	if err != nil {
@@ -184,21 +188,21 @@ func (s *scene) post(t *testing.T, call strangeCall) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-API-Key", s.app.APIKey)
-	response, err := s.stranger.HTTP.Do(r)
+	response, err := s.attacker.HTTP.Do(r)
 	if err != nil {
-		if *attacked == "" {
+		if *otherBinary == "" {
 			t.Error(err)
 		}
 		return
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close() //nolint:errcheck // the body is read below
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		t.Error(err)
 	}
 }
 
-// cost is the processor time of a call, of which n are made one after the other.
-func (s *scene) cost(t *testing.T, n int, call func(i int)) time.Duration {
+// cost returns the average processor time of n calls, made one after the other.
+func (s *fixture) cost(t *testing.T, n int, call func(i int)) time.Duration {
 	t.Helper()
 	before := processorTime(t, s.p)
 	for i := range n {
@@ -207,14 +211,14 @@ func (s *scene) cost(t *testing.T, n int, call func(i int)) time.Duration {
 	return (processorTime(t, s.p) - before) / time.Duration(n)
 }
 
-// feel is how long somebody else's submissions take while eight callers make strange
-// calls without a pause, or nobody does.
-func (s *scene) feel(t *testing.T, strange func()) latency {
+// othersLatency returns the latency of another user's submissions while eight callers repeat an
+// attack. attack may be nil.
+func (s *fixture) othersLatency(t *testing.T, attack func()) latency {
 	t.Helper()
 	stopped := make(chan struct{})
 	var crowd sync.WaitGroup
 	for range 8 {
-		if strange == nil {
+		if attack == nil {
 			break
 		}
 		crowd.Go(func() {
@@ -223,22 +227,23 @@ func (s *scene) feel(t *testing.T, strange func()) latency {
 				case <-stopped:
 					return
 				default:
-					strange()
+					attack()
 				}
 			}
 		})
 	}
-	somebody := from(t, s.p, s.unheardOf())
+	other := from(t, s.p, s.freshAddress())
 	began := time.Now()
 	var attempts []attempt
 	for i := range program.Times(100, 500) {
 		a := attempt{began: time.Now()}
-		got, err := somebody.Call("widget-submit-request", s.nextApp.APIKey, program.Params{"title": fmt.Sprint("beside ", i), "description": ""})
+		in := program.Params{"title": fmt.Sprint("beside ", i), "description": ""}
+		got, err := other.Call("widget-submit-request", s.otherApp.APIKey, in)
 		if a.ended = time.Now(); err == nil {
 			a.code = got.Code
 		}
 		attempts = append(attempts, a)
-		if *attacked != "" && time.Since(began) > time.Minute {
+		if *otherBinary != "" && time.Since(began) > time.Minute {
 			break
 		}
 	}

@@ -15,28 +15,28 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// volume is a file system in a file, which is mounted on a folder of its own.
+// volume is a file system in a file, mounted on its own folder.
 type volume struct {
 	kind   string // ext4 or xfs
 	device string // the loop device
 	folder string // where it is mounted
 }
 
-// newVolume makes and mounts a file system of a size such as 300M, until the test
-// ends. That takes root, the file system's own mkfs and a loop device.
+// newVolume creates and mounts a file system with a size such as 300M, until the test ends. It
+// needs root, the file system's mkfs and a loop device.
 func newVolume(t *testing.T, kind, size string, mkfsFlags ...string) *volume {
 	t.Helper()
 	if os.Getuid() != 0 {
-		storetest.Missing(t, "root", "only root may mount file systems")
+		storetest.Missing(t, "root", "run the tests as root, because they mount file systems")
 	}
 	if _, err := os.Stat("/dev/loop-control"); err != nil {
-		storetest.Missing(t, "root", "this machine gives root no loop devices")
+		storetest.Missing(t, "root", "run the tests on a machine with loop devices")
 	}
 	mkfs, err := exec.LookPath("mkfs." + kind)
 	if err != nil {
-		storetest.Missing(t, kind, "install mkfs."+kind+", which is in e2fsprogs or xfsprogs, and have /usr/sbin in PATH")
+		storetest.Missing(t, kind, "install mkfs."+kind+" from e2fsprogs or xfsprogs, and add /usr/sbin to PATH")
 	}
-	// Not the test's folder, whose removal would go into a file system that is still mounted.
+	// Not in t.TempDir, whose removal would delete files in a file system that is still mounted.
 	base, err := os.MkdirTemp("", "gatherkit-volume-")
 	if err != nil {
 		t.Fatal(err)
@@ -55,8 +55,8 @@ func newVolume(t *testing.T, kind, size string, mkfsFlags ...string) *volume {
 	}
 	v.device = strings.TrimSpace(run(t, "losetup", "--find", "--show", image))
 	t.Cleanup(func() {
-		// The processes on it have ended by now: their clean-ups were added later. A
-		// file system that could not be unmounted for another reason goes when it can.
+		// The processes that use it have exited, because their clean-ups were added later. If it
+		// is busy for another reason, it is unmounted when that ends.
 		if mounted(t, v.folder) {
 			run(t, "umount", "--lazy", v.folder)
 		}
@@ -66,7 +66,7 @@ func newVolume(t *testing.T, kind, size string, mkfsFlags ...string) *volume {
 	return v
 }
 
-// place is where a store on the volume is.
+// place returns a place for a store on the volume.
 func (v *volume) place() storetest.Place {
 	return storetest.Place{Name: v.kind, Folder: filepath.Join(v.folder, "data")}
 }
@@ -82,15 +82,15 @@ func (v *volume) unmount(t *testing.T) {
 	run(t, "umount", v.folder)
 }
 
-// cycle unmounts the file system and mounts it again, as a machine that starts does.
+// cycle unmounts the file system and mounts it again, as the restart of a machine does.
 func (v *volume) cycle(t *testing.T) {
 	t.Helper()
 	v.unmount(t)
 	v.mount(t)
 }
 
-// cut does to the file system what a power cut does: what has not reached the
-// device yet never will. Its own log is not written out before that either.
+// cut shuts the file system down as a power cut does: everything that has not reached the device
+// is lost, and the file system's journal is not flushed.
 func (v *volume) cut(t *testing.T) {
 	t.Helper()
 	const (
@@ -99,7 +99,7 @@ func (v *volume) cut(t *testing.T) {
 	)
 	folder, err := os.Open(v.folder)
 	if errors.Is(err, syscall.EIO) {
-		return // it is shut down already
+		return // it is already shut down
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func (v *volume) cut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if errno != 0 {
-		t.Fatalf("shut the file system down: %v", errno)
+		t.Fatalf("cannot shut the file system down: %v", errno)
 	}
 }
 
@@ -123,17 +123,18 @@ func mounted(t *testing.T, folder string) bool {
 	return strings.Contains(string(all), " "+folder+" ")
 }
 
-// run runs a program that has to succeed and returns what it prints.
+// run runs a program and returns its output. The test fails if the program fails.
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput() // not in the test's context, which has ended when it cleans up
+	// Not with t.Context, which is cancelled before clean-ups run.
+	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
 	}
 	return string(out)
 }
 
-// freeze stops all threads of a process, and returns when none of them runs.
+// freeze stops all threads of a process, and waits until none of them runs.
 func freeze(t *testing.T, p *program.Process) {
 	t.Helper()
 	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
@@ -141,13 +142,13 @@ func freeze(t *testing.T, p *program.Process) {
 	}
 	program.Eventually(t, "all threads are stopped", func() bool {
 		return eachThread(t, p, "stat", func(stat string) bool {
-			// The name before the state is in parentheses, and may hold any character.
+			// The name before the state is in parentheses and may contain any character.
 			return strings.HasPrefix(stat[strings.LastIndexByte(stat, ')')+1:], " T")
 		})
 	})
 }
 
-// eachThread reports whether a file in /proc is as it should be for all threads.
+// eachThread reports whether holds returns true for a file in /proc of every thread.
 func eachThread(t *testing.T, p *program.Process, file string, holds func(content string) bool) bool {
 	t.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/%s", p.PID, file))

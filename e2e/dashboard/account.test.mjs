@@ -1,4 +1,4 @@
-// One's own account: the password, the sessions, and what a browser remembers.
+// The user's own account: the password, the sessions, and settings stored in the browser.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { logIn, look, openBrowser, password } from './harness.mjs'
@@ -18,26 +18,29 @@ async function change(page, from, to) {
   await page.getByRole('button', { name: 'Change password' }).click()
 }
 
-test('a fault is shown at its field, and nothing typed is lost', async (t) => {
+test('errors are shown at their fields, and input is kept', async (t) => {
   const page = await open(t)
   await look(page, 'account')
   await change(page, 'something else', another)
   await page.getByText('This is not your current password.').waitFor()
   await change(page, password, 'short')
   await page.getByText('The new password must be 10 to 1,024 bytes long.').waitFor()
-  await look(page, 'account-faults')
+  await look(page, 'account-errors')
   assert.equal(await page.getByLabel('New password').inputValue(), 'short')
 })
 
-test('sessions end one by one, or all others at once', async (t) => {
-  const [mine, other, third] = [await open(t), await open(t), await open(t, password, { viewport: { width: 320, height: 640 }, userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1' })]
+test('sessions can be ended one by one, or all others at once', async (t) => {
+  const userAgent = 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 ' +
+    '(KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1'
+  const phone = { viewport: { width: 320, height: 640 }, userAgent }
+  const [mine, other, third] = [await open(t), await open(t), await open(t, password, phone)]
   await look(third, 'account-narrow')
   await mine.reload()
   await mine.getByRole('button', { name: 'Log out Safari on iPhone' }).click()
   await mine.getByText('Session ended.').waitFor()
   await third.reload()
   await third.getByRole('heading', { name: 'Log in' }).waitFor()
-  await logIn(third.context(), '/account') // of which the list on the page does not know
+  await logIn(third.context(), '/account') // the list on the page does not show this session
   await mine.getByRole('button', { name: 'Log out all other sessions' }).click()
   await mine.getByRole('button', { name: 'Log out all other sessions' }).waitFor({ state: 'detached' })
   for (const page of [other, third]) {
@@ -48,7 +51,7 @@ test('sessions end one by one, or all others at once', async (t) => {
   await mine.getByRole('heading', { name: 'Log in' }).waitFor()
 })
 
-test('a session that ends in the middle of a form loses no input', async (t) => {
+test('input is kept if the session ends while a form is filled in', async (t) => {
   const [mine, other] = [await open(t), await open(t)]
   await other.getByLabel('Current password').fill(another)
   await other.getByLabel('New password').fill(password)
@@ -59,21 +62,21 @@ test('a session that ends in the middle of a form loses no input', async (t) => 
   await dialog.getByLabel('Password').fill(another)
   await look(other, 'account-expired')
   await dialog.getByRole('button', { name: 'Log in', exact: true }).click()
-  // the call goes on by itself
+  // After the login, the dashboard repeats the call.
   await other.getByText('Password changed. Your other sessions have ended.').waitFor()
 })
 
-test('appearance and shortcuts are remembered by the browser', async (t) => {
+test('the browser remembers appearance and shortcuts', async (t) => {
   const page = await open(t, password, { colorScheme: 'light' })
-  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-  const light = await ground()
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const light = await background()
   await page.getByText('Dark', { exact: true }).click()
-  assert.notEqual(await ground(), light)
+  assert.notEqual(await background(), light)
   await page.getByText('Single-key shortcuts').click()
   await page.reload()
   await page.getByText('This session').waitFor()
-  assert.notEqual(await ground(), light)
+  assert.notEqual(await background(), light)
   assert.equal(await page.getByRole('switch', { name: /Single-key shortcuts/ }).isChecked(), false)
   await page.getByText('System', { exact: true }).click()
-  assert.equal(await ground(), light)
+  assert.equal(await background(), light)
 })

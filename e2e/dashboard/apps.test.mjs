@@ -1,4 +1,4 @@
-// An app's settings, with the real widget as a preview, and what cannot be undone.
+// An app's settings with the real widget as a preview, and actions that cannot be undone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Caller, logIn, look, openBrowser, submit } from './harness.mjs'
@@ -15,7 +15,7 @@ async function open(t, app, section, options) {
 }
 const saved = async (app) => (await owner.call('apps-get', { id: app.id })).app
 
-test('settings show in the real widget before they are saved', async (t) => {
+test('the preview shows settings before they are saved', async (t) => {
   const app = await owner.addApp('Shop')
   const { page } = await open(t, app, 'Widget')
   const preview = page.frameLocator('iframe')
@@ -29,14 +29,14 @@ test('settings show in the real widget before they are saved', async (t) => {
   await page.getByLabel('Colour', { exact: true }).fill('#FFAA00')
   await page.getByRole('radio', { name: 'Required' }).check({ force: true })
 
-  // What is sent in the preview goes nowhere.
+  // The preview does not send ideas.
   await preview.getByLabel('Your idea').fill('Dark mode')
   await preview.getByLabel('E-mail').fill('a@example.com')
   await preview.getByRole('button', { name: 'Send idea' }).click()
   await preview.getByText('This is a preview').first().waitFor()
   assert.equal((await owner.call('requests-list', { app_id: app.id })).total_count, 0)
 
-  // Leaving asks.
+  // The page asks before it discards changes.
   await page.getByRole('link', { name: 'Insights' }).click()
   await page.getByRole('button', { name: 'Keep editing' }).click()
   assert.equal((await saved(app)).settings.widget.button_text, 'Feedback')
@@ -46,7 +46,7 @@ test('settings show in the real widget before they are saved', async (t) => {
   assert.deepEqual([widget.button_text, widget.primary_color, widget.require_email], ['Wishes', '#FFAA00', true])
 })
 
-test('origins, a new key, a new name, and the end', async (t) => {
+test('origins, a new key, a new name, and deletion', async (t) => {
   const app = await owner.addApp('Shop two')
   for (const n of [1, 2, 3]) await submit(app, { title: `Idea ${n}`, email: 'a@example.com' })
   const { page, go } = await open(t, app, 'Allowed origins')
@@ -64,7 +64,7 @@ test('origins, a new key, a new name, and the end', async (t) => {
   const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'))
   await look(page, 'app-new-key')
   const confirm = dialog.getByRole('button', { name: 'Regenerate key', exact: true })
-  assert.ok(await confirm.isDisabled(), 'the name has not been typed')
+  assert.ok(await confirm.isDisabled(), 'the button is enabled before the name is typed')
   await dialog.getByRole('textbox').fill('Shop two')
   await confirm.click()
   await page.getByText('API key regenerated').first().waitFor()

@@ -1,22 +1,22 @@
-// From the link that the service prints to a triaged request, by somebody who has read nothing.
+// The first steps of a new user: from the link that the service prints to the first request.
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
 import { linger } from '../chromium.mjs'
 import { email, look, openBrowser, password, service } from './harness.mjs'
 
-test('the link leads to an owner, an app, its snippet, and a request that arrives', async (t) => {
+test('a new user creates an account and an app, installs the widget and receives a request', async (t) => {
   const { context, complaints } = await openBrowser(t, { permissions: ['clipboard-read', 'clipboard-write'] })
   const page = await context.newPage()
 
-  // Without the link there is no dead end.
+  // Without the link, the page says what to do.
   await page.goto('/')
   await page.getByText('open the link that Gatherkit printed').waitFor()
   await look(page, 'first-no-link')
 
   const link = new RegExp(`${service}/setup#\\S+`).exec(process.env.PRINTED)
   assert.ok(link, process.env.PRINTED)
-  // The token leaves the address, and the page can be reloaded.
+  // The token is removed from the address, and the page still works after a reload.
   await page.goto(link[0])
   for (const again of [false, true]) {
     if (again) await page.reload()
@@ -43,8 +43,9 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
   await page.getByRole('button', { name: 'Copy script tag' }).click()
   const tag = await page.evaluate(() => navigator.clipboard.readText())
 
-  // Pasted into a page of a site of its own, it is the widget.
-  const site = http.createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(`<!doctype html><html lang="en"><title>Shop</title><h1>Shop</h1>${tag}</html>`))
+  // Another site with the script tag has the widget.
+  const html = `<!doctype html><html lang="en"><title>Shop</title><h1>Shop</h1>${tag}</html>`
+  const site = http.createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html))
   await new Promise((resolve) => site.listen(0, '127.0.0.1', resolve))
   t.after(() => (site.closeAllConnections(), site.close()))
   const shop = await context.newPage()
@@ -55,7 +56,7 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
   await shop.getByRole('button', { name: 'Send idea' }).click()
   await shop.getByRole('heading', { name: 'Thank you!' }).waitFor()
 
-  // The dashboard says so by itself, aloud.
+  // The dashboard announces the request to screen readers, without a reload.
   await page.bringToFront()
   await page.getByRole('status').filter({ hasText: 'Request received: Pay by invoice' }).waitFor()
   await look(page, 'first-arrived')
@@ -64,7 +65,7 @@ test('the link leads to an owner, an app, its snippet, and a request that arrive
   await page.getByRole('link', { name: 'Open in inbox' }).click()
   await page.getByRole('complementary', { name: 'Request details' }).getByRole('heading', { name: /Test request/ }).waitFor()
 
-  // The link worked once.
+  // The link works only once.
   const other = await openBrowser(t)
   const late = await other.context.newPage()
   await late.goto(link[0])

@@ -1,5 +1,5 @@
-// What the tests of the dashboard share. URL is the service's address; EMAIL and PASSWORD
-// are those of its owner; SCREENSHOTS, when set, a folder for pictures of what is tested.
+// Helpers for the tests of the dashboard. URL is the address of the service. EMAIL and PASSWORD
+// belong to its owner. SCREENSHOTS is an optional folder for screenshots.
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import path from 'node:path'
@@ -39,7 +39,7 @@ export class Caller {
     return app
   }
 
-  // addUser adds somebody with a role, who logs in with the tests' password.
+  // addUser adds a user with a role and the tests' password.
   async addUser(role, name = role) {
     const { link } = await this.call('users-invite', { email: `${name.toLowerCase().replaceAll(' ', '.')}@example.com`, name, role })
     const { user } = await this.call('auth-accept-invite', { token: link.split('#')[1], password })
@@ -47,31 +47,34 @@ export class Caller {
   }
 }
 
-// submit sends a request as an app's widget does.
+// submit sends a request like an app's widget.
 export async function submit(app, params) {
   const response = await fetch(`${service}/api/widget-submit-request`, {
-    method: 'POST', headers: { 'Content-Type': 'application/json', 'X-API-Key': app.api_key }, body: JSON.stringify({ description: 'That would help.', ...params }),
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': app.api_key },
+    body: JSON.stringify({ description: 'That would help.', ...params }),
   })
   const { ok, result, error } = await response.json()
   assert.ok(ok, `${error?.code}: ${error?.message}`)
   return result.request ?? result
 }
 
-// openBrowser makes a browser of somebody: pages in it share the session. complaints
-// collects what must not happen in any of them; quiet waits until a page asks for nothing.
+// openBrowser creates a browser context, whose pages share a session. complaints collects errors of
+// all pages, which must stay empty. quiet waits until a page has no requests under way.
 export async function openBrowser(t, { at = service, ...options } = {}) {
   const context = await browser.newContext({ baseURL: at, reducedMotion: 'reduce', viewport: { width: 1280, height: 800 }, ...options })
   t.after(() => context.close())
   const complaints = []
   context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`))
   context.on('console', (message) => {
-    // Chromium says every refused call, among them the question who is logged in.
+    // Chromium logs every call that fails, including the expected ones, such as a refresh without a
+    // session.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text())
   })
   return { context, complaints, quiet: quietly(context) }
 }
 
-// logIn opens a page at an address, and logs in there.
+// logIn opens a page and logs in there.
 export async function logIn(context, address = '/', as = email, secret = password) {
   const page = await context.newPage()
   await page.goto(address)
@@ -82,12 +85,13 @@ export async function logIn(context, address = '/', as = email, secret = passwor
   return page
 }
 
-// look has axe and the tests' reader look at a page, in both schemes.
+// look checks a page with axe in both colour schemes, and makes screenshots.
 export async function look(page, name) {
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     if (screenshots) await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`) })
-    // React Aria's announcer names a button by its id for some seconds, even when a login has taken the button away.
+    // React Aria's announcer is excluded, because it refers to a button for some seconds after the
+    // button was removed.
     const found = await faults(page, { dark: colorScheme === 'dark', exclude: '[data-live-announcer]', preload: false })
     assert.deepEqual(found, [], `${name}, ${colorScheme}`)
     const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
@@ -96,7 +100,7 @@ export async function look(page, name) {
   await page.emulateMedia({ colorScheme: null, reducedMotion: 'reduce' })
 }
 
-// Relay stands before the service, as a network that can be cut.
+// openRelay starts a proxy in front of the service. While relay.cut is true, it closes connections.
 export async function openRelay(t) {
   const relay = { cut: false, calls: [] }
   const server = http.createServer((request, response) => {
@@ -115,5 +119,5 @@ export async function openRelay(t) {
   return relay
 }
 
-// until waits until something holds.
+// until waits until holds returns true.
 export const until = (holds) => soon(String(holds), holds)

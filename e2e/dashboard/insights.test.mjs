@@ -1,4 +1,4 @@
-// Insights: the numbers are those of the lists to which they lead.
+// Insights: each number matches the list that it links to.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, test } from 'node:test'
@@ -10,7 +10,7 @@ let ada, apps
 
 before(async () => { ada = await Caller.logIn() })
 
-// open goes to an address of the insights and waits for the numbers.
+// open opens a page and logs in.
 async function open(t, address = '/insights', options = {}) {
   const { context, complaints } = await openBrowser(t, options)
   const page = await logIn(context, address)
@@ -20,7 +20,7 @@ async function open(t, address = '/insights', options = {}) {
 
 const tableOf = (page, title) => page.getByRole('region', { name: title, exact: true })
 
-test('without any request they lead to the apps', async (t) => {
+test('without any requests, the page links to the apps', async (t) => {
   const page = await open(t)
   await page.getByRole('heading', { name: 'No requests yet' }).waitFor()
   await look(page, 'insights-first')
@@ -28,7 +28,7 @@ test('without any request they lead to the apps', async (t) => {
   await page.waitForURL('**/apps')
 })
 
-test('every number is the total of the list to which it leads', async (t) => {
+test('every number is the total of the list that it links to', async (t) => {
   apps = [await ada.addApp('Website'), await ada.addApp('Shop <b>&amp;')]
   for (let i = 0; i < 27; i++) {
     const submitter = { email: `person${i}@example.com` }
@@ -57,17 +57,21 @@ test('every number is the total of the list to which it leads', async (t) => {
     if (title !== 'Top tags') assert.equal(rows.reduce((sum, { n }) => sum + n, 0), 27, title)
     for (const { name, n, href } of rows.filter(({ href }) => href)) {
       const asked = new URL(href).searchParams
-      const filter = { app_id: asked.get('app'), tag: asked.get('tag'), status: JSON.parse(asked.get('status')), created_after: asked.get('from'), created_before: asked.get('to') }
+      const filter = {
+        app_id: asked.get('app'), tag: asked.get('tag'), status: JSON.parse(asked.get('status')),
+        created_after: asked.get('from'), created_before: asked.get('to'),
+      }
       assert.equal((await ada.call('requests-list', { ...filter, limit: 1 })).total_count, n, `${title}, ${name}`)
     }
   }
-  assert.deepEqual(await tableOf(page, 'Most voted').locator('tbody tr').evaluateAll((all) => all.slice(0, 2).map((row) => row.innerText.split(/\t/))), [['Dark mode', '5', 'Open'], ['Idea 1', '2', 'Open']])
+  const voted = await tableOf(page, 'Most voted').locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText.split(/\t/)))
+  assert.deepEqual(voted.slice(0, 2), [['Dark mode', '5', 'Open'], ['Idea 1', '2', 'Open']])
   const answered = await tableOf(page, 'Time to first response').locator('tbody tr td:nth-of-type(1)').allTextContents()
-  const { by_answer: told } = await ada.call('requests-stats')
-  assert.deepEqual(answered.map(Number), told.map(({ requests }) => requests))
+  const { by_answer: expected } = await ada.call('requests-stats')
+  assert.deepEqual(answered.map(Number), expected.map(({ requests }) => requests))
 })
 
-test('the chart over time is read and followed by keys', async (t) => {
+test('the chart over time can be used with the keyboard', async (t) => {
   const page = await open(t, '/insights')
   const chart = page.locator('.time-link')
   await chart.focus()
@@ -82,7 +86,7 @@ test('the chart over time is read and followed by keys', async (t) => {
   assert.equal(new URL(page.url()).searchParams.get('from'), `${day()}T00:00:00Z`)
 })
 
-test('range and app are in the address, and the export is of both', async (t) => {
+test('range and app are in the address and apply to the export', async (t) => {
   const page = await open(t, `/insights?from=${day(6)}&to=${day()}`)
   assert.ok(await page.getByRole('radio', { name: '7 days' }).isChecked())
   await page.getByRole('button', { name: /All apps/ }).click()
@@ -92,17 +96,17 @@ test('range and app are in the address, and the export is of both', async (t) =>
   await page.reload()
   await page.getByText('9 requests received').waitFor()
   for (const [item, lines] of [['Export CSV', 10], ['Export JSON Lines', 9]]) {
-    const arrives = page.waitForEvent('download')
+    const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByRole('menuitem', { name: item }).click()
-    const text = await readFile(await (await arrives).path(), 'utf8')
+    const text = await readFile(await (await download).path(), 'utf8')
     assert.equal(text.trim().split(/\r?\n/).length, lines, item)
   }
   await page.getByText('30 days', { exact: true }).click()
   await page.waitForURL((url) => !url.searchParams.has('from'))
 })
 
-test('a custom range is checked; a range without requests says so', async (t) => {
+test('a custom range is validated, and an empty range shows a message', async (t) => {
   const page = await open(t, '/insights', { viewport: { width: 320, height: 640 }, hasTouch: true })
   await page.getByRole('heading', { name: 'By status' }).waitFor()
   await look(page, 'insights-narrow')
@@ -120,9 +124,10 @@ test('a custom range is checked; a range without requests says so', async (t) =>
   assert.match(await page.locator('.chart-card-wide').first().innerText(), /By week/)
 })
 
-test('a failure says what happened, and can be tried again', async (t) => {
+test('after an error, the page shows the message and can try again', async (t) => {
   const page = await open(t, '/account')
-  await page.route('**/api/requests-stats', (route) => route.fulfill({ status: 500, json: { ok: false, error: { code: 'api.internal', message: 'Something went wrong on our side.' } } }))
+  const error = { code: 'api.internal', message: 'Something went wrong on our side.' }
+  await page.route('**/api/requests-stats', (route) => route.fulfill({ status: 500, json: { ok: false, error } }))
   await page.getByRole('link', { name: 'Insights' }).click()
   await page.getByText('Something went wrong on our side.').waitFor()
   await look(page, 'insights-failed')

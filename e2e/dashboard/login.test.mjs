@@ -1,4 +1,4 @@
-// The pages that need no login: the login itself, invitations, and pages that do not exist.
+// Pages that need no login: the login page, invitations, and pages that do not exist.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Caller, email, logIn, look, openBrowser, password, service } from './harness.mjs'
@@ -7,7 +7,7 @@ const owner = await Caller.logIn()
 const narrow = { viewport: { width: 320, height: 640 } }
 const token = (link) => link.split('#')[1]
 
-test('the login: faults, and the address that was asked for', async (t) => {
+test('the login page shows errors, and then opens the requested address', async (t) => {
   const { context, complaints } = await openBrowser(t)
   const page = await context.newPage()
   await page.goto('/insights?from=2026-01-01&to=2026-02-01')
@@ -25,13 +25,15 @@ test('the login: faults, and the address that was asked for', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('the login on a phone, and a page that is not there', async (t) => {
+test('the login page on a phone, and pages that do not exist', async (t) => {
   const { context, complaints } = await openBrowser(t, narrow)
   const page = await context.newPage()
   await page.goto('/')
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
   await look(page, 'login-320')
   await logIn(context)
+  // A tab that waits at the login goes on when another one has logged in.
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   await page.goto('/apps/')
   await page.getByRole('heading', { name: 'Apps', level: 1 }).waitFor()
   for (const address of ['/nothing', '/apps/of/nobody', '/team/audit/']) {
@@ -46,11 +48,11 @@ test('the login on a phone, and a page that is not there', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('an invitation is a page away, also for somebody who is logged in as another', async (t) => {
+test('an invitation can be accepted, even if another user is logged in', async (t) => {
   const { link } = await owner.call('users-invite', { email: 'grace@example.com', name: 'Grace', role: 'member' })
   const { context, complaints } = await openBrowser(t, narrow)
   const page = await logIn(context)
-  // The token leaves the address, also that of a second link; the page can be reloaded.
+  // The token of each link is removed from the address, and the page still works after a reload.
   await page.goto('/join#' + token(link) + 'x')
   await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
   await page.goto('/join#' + token(link))
@@ -74,7 +76,7 @@ test('an invitation is a page away, also for somebody who is logged in as anothe
   await page.getByRole('button', { name: 'Account: Grace Hopper' }).waitFor()
   assert.equal(await page.evaluate(() => JSON.stringify({ ...sessionStorage }).includes('gjt_')), false)
 
-  // Once.
+  // The link works only once.
   const other = await openBrowser(t)
   const late = await other.context.newPage()
   await late.goto('/join#' + token(link))
@@ -83,7 +85,7 @@ test('an invitation is a page away, also for somebody who is logged in as anothe
   assert.deepEqual(complaints, [])
 })
 
-test('a link for who forgot the password', async (t) => {
+test('a recovery link sets a new password', async (t) => {
   const user = await owner.addUser('member', 'Linus')
   const { link } = await owner.call('users-recover', { id: user.id })
   const { context } = await openBrowser(t)

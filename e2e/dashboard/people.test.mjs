@@ -1,4 +1,4 @@
-// Several people, several tabs, sessions that end, and a network that fails.
+// Several users and tabs, sessions that end, and network failures.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { Caller, email, logIn, openBrowser, openRelay, password, submit, until } from './harness.mjs'
@@ -11,11 +11,11 @@ before(async () => {
   await owner.addUser('member', 'Grace Hopper')
 })
 const request = async (title) => (await owner.call('requests-list', { limit: 200 })).requests.find((one) => one.title === title)
-// hurry lets time pass on a page with a clock of its own: what it does every few seconds it does now.
+// hurry moves the fake clock of a page ahead, so that it runs its periodic tasks now.
 const hurry = (page, milliseconds = 5000) => page.clock.fastForward(milliseconds)
 const row = (page, title) => page.getByRole('option', { name: new RegExp(title) })
 
-test('two people at once: each sees what the other did, and neither overwrites it', async (t) => {
+test('two users at once see the changes of each other and do not overwrite them', async (t) => {
   const { context } = await openBrowser(t)
   await context.clock.install()
   const ada = await logIn(context)
@@ -28,15 +28,18 @@ test('two people at once: each sees what the other did, and neither overwrites i
   await ada.getByRole('dialog').waitFor()
   await ada.keyboard.press('3')
   await until(async () => (await request('Sound')).status === 'planned')
-  await grace.keyboard.press('s') // of what she still sees
+  await grace.keyboard.press('s') // on the version that she sees
   await grace.getByRole('dialog').waitFor()
   await grace.keyboard.press('6')
-  // Either she saw it before, and it is hers, or she is told.
+  // Either she had seen the change, and hers is stored, or she gets a message.
   await until(async () => (await request('Sound')).status === 'declined' || (await grace.getByText('Someone else changed').count()) > 0)
   await hurry(ada)
-  await until(async () => (await ada.locator('.inbox-panel').innerText()).includes((await request('Sound')).status === 'declined' ? 'Declined' : 'Planned'))
+  await until(async () => {
+    const { status } = await request('Sound')
+    return (await ada.locator('.inbox-panel').innerText()).includes(status === 'declined' ? 'Declined' : 'Planned')
+  })
 
-  // What arrives moves nothing until it is asked for.
+  // A new request appears only after a click, so that the list does not move.
   const first = await ada.getByRole('option').first().innerText()
   await submit(app, { title: 'A new one', email: 'b@example.com' })
   await hurry(ada)
@@ -45,7 +48,7 @@ test('two people at once: each sees what the other did, and neither overwrites i
   assert.notEqual(await ada.getByRole('option').first().innerText(), first)
 })
 
-test('an access token that is over is replaced without a word', async (t) => {
+test('an expired access token is replaced silently', async (t) => {
   const relay = await openRelay(t)
   const { context } = await openBrowser(t, { at: relay.url })
   const page = await logIn(context)
@@ -58,7 +61,7 @@ test('an access token that is over is replaced without a word', async (t) => {
   assert.equal(relay.calls.filter((url) => url.endsWith('auth-refresh')).length, 1)
 })
 
-test('tabs of one browser ask for a session one after another', async (t) => {
+test('tabs of one browser refresh the session one after the other', async (t) => {
   const relay = await openRelay(t)
   const { context } = await openBrowser(t, { at: relay.url })
   await logIn(context)
@@ -75,8 +78,8 @@ test('tabs of one browser ask for a session one after another', async (t) => {
   await Promise.all(pages.map((page) => row(page, 'Maps').waitFor()))
   assert.equal(most, 1)
 
-  // Logged out in one, nothing is left to be seen in the others; one login is for all.
-  await pages[0].bringToFront() // Chromium draws tabs behind others once a second
+  // A logout in one tab applies to all tabs, and so does a login.
+  await pages[0].bringToFront() // Chromium draws background tabs only once per second
   await pages[0].getByRole('button', { name: /Account/ }).click()
   await pages[0].getByRole('menuitem', { name: 'Log out' }).click()
   for (const page of pages) await page.getByRole('heading', { name: 'Log in' }).waitFor()
@@ -88,7 +91,7 @@ test('tabs of one browser ask for a session one after another', async (t) => {
   await row(pages[1], 'Maps').waitFor()
 })
 
-test('a session that ends in the middle of a form loses nothing', async (t) => {
+test('a request is not lost if the session ends while it is written', async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context, '/', 'grace.hopper@example.com')
   await page.getByRole('button', { name: 'New request' }).click()
@@ -102,10 +105,11 @@ test('a session that ends in the middle of a form loses nothing', async (t) => {
   await login.getByLabel('Password').fill(password)
   await login.getByRole('button', { name: 'Log in', exact: true }).click()
   await until(async () => (await request('Written for a long time'))?.description === 'All of this matters.')
-  assert.equal((await owner.call('requests-list', { limit: 200 })).requests.filter(({ title }) => title === 'Written for a long time').length, 1)
+  const { requests } = await owner.call('requests-list', { limit: 200 })
+  assert.equal(requests.filter(({ title }) => title === 'Written for a long time').length, 1)
 })
 
-test('the service goes away and comes back', async (t) => {
+test('the service becomes unreachable and reachable again', async (t) => {
   const relay = await openRelay(t)
   const { context } = await openBrowser(t, { at: relay.url })
   await context.clock.install()
@@ -117,7 +121,7 @@ test('the service goes away and comes back', async (t) => {
   await page.keyboard.press('s')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('5')
-  // Shown at once, and taken back with a word when it was not stored.
+  // The change is shown at once, and undone with a message when the call fails.
   await page.getByRole('region', { name: 'Notifications' }).getByText('Cannot reach Gatherkit.').waitFor()
   await until(async () => !/Completed/.test(await row(page, 'Colours').innerText()))
   await hurry(page)
@@ -142,12 +146,13 @@ const logInAs = async (page, as) => {
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
-// The first of these calls finds that the access token is over.
+// expire answers the next call of an operation as if the access token had expired.
 const expire = async (context, operation) => {
-  await context.route(`**/api/${operation}`, (route) => route.fulfill({ status: 401, contentType: 'application/json', body: JSON.stringify({ ok: false, error: { code: 'auth.token_expired', message: 'over' } }) }), { times: 1 })
+  const json = { ok: false, error: { code: 'auth.token_expired', message: 'expired' } }
+  await context.route(`**/api/${operation}`, (route) => route.fulfill({ status: 401, json }), { times: 1 })
 }
 
-test('logging out ends the session, although its access token is over', async (t) => {
+test('logging out ends the session even if the access token has expired', async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context)
   await expire(context, 'auth-logout')
@@ -156,7 +161,7 @@ test('logging out ends the session, although its access token is over', async (t
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
 })
 
-test('who comes next on the same page gets nothing of the one before', async (t) => {
+test('the next user of the same page gets nothing of the previous user', async (t) => {
   const { context, quiet } = await openBrowser(t)
   const page = await logIn(context, '/', 'grace.hopper@example.com')
   await row(page, 'Maps').click()
@@ -174,13 +179,13 @@ test('who comes next on the same page gets nothing of the one before', async (t)
   await row(page, 'Maps').waitFor()
   await page.keyboard.press('u')
   await quiet(page)
-  assert.equal((await request('Maps')).status, 'in_progress', 'what somebody else did was undone')
+  assert.equal((await request('Maps')).status, 'in_progress', 'the change of the previous user was undone')
   await page.goto(pathname + search)
   await panel.getByRole('heading', { name: 'Maps' }).waitFor()
   assert.equal(await panel.getByRole('textbox', { name: 'Comment' }).inputValue(), '')
 })
 
-test('what waits for somebody to log in again is not done by somebody else', async (t) => {
+test('a call that waits for a user to log in again is not made as another user', async (t) => {
   const { context, quiet } = await openBrowser(t)
   const page = await logIn(context, '/', 'grace.hopper@example.com')
   await page.getByRole('button', { name: 'New request' }).click()
@@ -197,7 +202,7 @@ test('what waits for somebody to log in again is not done by somebody else', asy
   assert.equal(await request('Of Grace alone'), undefined)
 })
 
-test('a page does not go on with the session of somebody else', async (t) => {
+test('a page does not continue with the session of another user', async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context, '/', 'grace.hopper@example.com')
   await row(page, 'Maps').waitFor()

@@ -1,4 +1,4 @@
-// The team: invitations, roles, a way back in, removal, and the log of all that.
+// The team: invitations, roles, password recovery, removal, and the audit log.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { Caller, logIn, look, openBrowser, password, service } from './harness.mjs'
@@ -12,20 +12,21 @@ async function open(t, address = '/team', as = undefined, options = {}) {
   return logIn(context, address, as)
 }
 
-const rowOf = (page, name) => page.getByRole('list', { name: 'Team' }).getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) })
+const rowOf = (page, name) =>
+  page.getByRole('list', { name: 'Team' }).getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) })
 
-// tokenIn returns the secret of the link that is shown, which must work when it is pasted elsewhere.
+// tokenIn returns the token of the link that is shown.
 async function tokenIn(page) {
   const link = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue()
   assert.ok(link.startsWith(`${service}/join#`), link)
   return link.split('#')[1]
 }
 
-test('an owner alone is led to invite; the link works, once', async (t) => {
+test('a single owner is prompted to invite; the link works once', async (t) => {
   const page = await open(t)
   await page.getByText('You are the only one here.').waitFor()
   await look(page, 'team-alone')
-  assert.equal(await rowOf(page, 'Ada').getByRole('button').count(), 0, 'the last owner is not to be changed')
+  assert.equal(await rowOf(page, 'Ada').getByRole('button').count(), 0, 'the last owner can be changed')
 
   await page.getByRole('button', { name: 'Invite' }).click()
   const dialog = page.getByRole('dialog')
@@ -52,7 +53,7 @@ test('an owner alone is led to invite; the link works, once', async (t) => {
   assert.equal(await page.getByText('Invited', { exact: true }).count(), 0)
 })
 
-test('a role changes at once, and back by undo', async (t) => {
+test('a role changes at once, and undo restores it', async (t) => {
   const mary = await ada.addUser('member', 'Mary')
   const page = await open(t)
   const roleNow = async () => (await ada.call('users-list')).users.find(({ id }) => id === mary.id).role
@@ -67,15 +68,16 @@ test('a role changes at once, and back by undo', async (t) => {
   await undone
   assert.equal(await roleNow(), 'member')
 
-  // the service refuses: the role goes back
-  await page.route('**/api/users-update', (route) => route.fulfill({ status: 409, json: { ok: false, error: { code: 'users.last_owner', message: 'This is the last owner.' } } }))
+  // If the service refuses the change, the old role is shown again.
+  const error = { code: 'users.last_owner', message: 'This is the last owner.' }
+  await page.route('**/api/users-update', (route) => route.fulfill({ status: 409, json: { ok: false, error } }))
   await rowOf(page, 'Mary').getByRole('button', { name: /Role of Mary/ }).click()
   await page.getByRole('option', { name: 'Owner' }).click()
   await page.getByText('This is the last owner.').waitFor()
   await rowOf(page, 'Mary').getByRole('button', { name: 'Member Role of Mary' }).waitFor()
 })
 
-test('a forgotten password: a link from an admin, with which the person is in again', async (t) => {
+test('an admin creates a recovery link for a user who forgot the password', async (t) => {
   await ada.addUser('member', 'Linus')
   const page = await open(t, '/team', undefined, { viewport: { width: 320, height: 640 } })
   await rowOf(page, 'Linus').waitFor()
@@ -88,7 +90,7 @@ test('a forgotten password: a link from an admin, with which the person is in ag
   await Caller.logIn('linus@example.com', 'something quite new')
 })
 
-test('who is removed is out at once, and their requests are nobody\'s', async (t) => {
+test('a removed user is logged out at once, and their requests are unassigned', async (t) => {
   const bob = await ada.addUser('member', 'Bob')
   const app = await ada.addApp('Website')
   const { request } = await ada.call('requests-create', { app_id: app.id, title: 'Dark mode', assignee_id: bob.id })
@@ -108,7 +110,7 @@ test('who is removed is out at once, and their requests are nobody\'s', async (t
   assert.equal((await ada.call('requests-get', { id: request.id })).request.assignee_id, null)
 })
 
-test('nobody is offered what would be refused', async (t) => {
+test('users are not offered actions that would be refused', async (t) => {
   await ada.addUser('viewer', 'Vera')
   await ada.addUser('admin', 'Alan')
   const vera = await open(t, '/team', 'vera@example.com')
@@ -122,12 +124,13 @@ test('nobody is offered what would be refused', async (t) => {
 
   const alan = await open(t, '/team', 'alan@example.com')
   await rowOf(alan, 'Vera').getByRole('button', { name: /Role of Vera/ }).click()
-  assert.deepEqual(await alan.getByRole('option').evaluateAll((all) => all.map((option) => option.innerText.split('\n')[0])), ['Viewer', 'Member', 'Admin'])
+  const roles = await alan.getByRole('option').evaluateAll((all) => all.map((option) => option.innerText.split('\n')[0]))
+  assert.deepEqual(roles, ['Viewer', 'Member', 'Admin'])
   await alan.keyboard.press('Escape')
   for (const name of ['Ada', 'Alan']) assert.equal(await rowOf(alan, name).getByRole('button').count(), 0, name)
 })
 
-test('the audit log says who did what, page by page', async (t) => {
+test('the audit log shows all events in pages', async (t) => {
   const { app } = await ada.call('apps-create', { name: 'Many' })
   for (let i = 0; i < 55; i++) await ada.call('apps-update', { id: app.id, name: `Many ${i}` })
   const page = await open(t, '/team')

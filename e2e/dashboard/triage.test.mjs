@@ -1,4 +1,4 @@
-// A whole triage, without a mouse.
+// Triage in the inbox, mostly with the keyboard.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Caller, logIn, look, openBrowser, submit, until } from './harness.mjs'
@@ -6,9 +6,11 @@ import { Caller, logIn, look, openBrowser, submit, until } from './harness.mjs'
 const owner = await Caller.logIn()
 const list = async (filter) => (await owner.call('requests-list', { limit: 200, ...filter })).requests
 
-test('twenty requests are decided by keys alone', async (t) => {
+test('twenty requests are triaged with the keyboard only', async (t) => {
   const app = await owner.addApp('Shop')
-  for (let n = 1; n <= 20; n++) await submit(app, { title: `Idea number ${n} about ${['maps', 'prices', 'colours', 'sound'][n % 4]}`, email: `p${n}@example.com` })
+  for (let n = 1; n <= 20; n++) {
+    await submit(app, { title: `Idea number ${n} about ${['maps', 'prices', 'colours', 'sound'][n % 4]}`, email: `p${n}@example.com` })
+  }
   await submit(app, { title: 'Dark mode for the night', email: 'a@example.com' })
   await submit(app, { title: 'A dark mode for nights', email: 'b@example.com' })
   const { context, complaints } = await openBrowser(t)
@@ -19,10 +21,13 @@ test('twenty requests are decided by keys alone', async (t) => {
   const says = (text) => page.getByRole('region', { name: 'Notifications' }).getByText(text).first().waitFor()
   const active = () => rows.evaluate((box) => document.getElementById(box.getAttribute('aria-activedescendant') ?? '')?.textContent)
 
-  // The list in the inbox has an option of that name, too.
-  const offered = () => page.getByRole('dialog').getByRole('option').first().and(page.getByRole('option', { name: /Dark mode for the night/ })).waitFor()
+  // Only in the dialog, because the list in the inbox has an option with that name, too.
+  const offered = () => {
+    const option = page.getByRole('option', { name: /Dark mode for the night/ })
+    return page.getByRole('dialog').getByRole('option').first().and(option).waitFor()
+  }
 
-  // The two newest are alike: one is merged into the other, which is the first that is offered.
+  // The two newest requests are similar. The first suggestion for merging one is the other.
   await key('j')
   if (!(await active()).includes('A dark mode')) await key('k')
   assert.match(await active(), /A dark mode for nights/)
@@ -33,7 +38,7 @@ test('twenty requests are decided by keys alone', async (t) => {
   assert.equal((await list({ status: 'duplicate' })).length, 1)
   assert.equal((await list({ query: 'dark mode' })).find((r) => r.status !== 'duplicate').votes, 2)
 
-  // Undo takes it out again, and it is merged once more.
+  // Undo the merge, and merge again.
   await key('u')
   await until(async () => (await list({ status: 'duplicate' })).length === 0)
   await key('m')
@@ -41,7 +46,8 @@ test('twenty requests are decided by keys alone', async (t) => {
   await key('1')
   await until(async () => (await list({ status: 'duplicate' })).length === 1)
 
-  // Only what is open: each row that is decided leaves the list, and the next one is at hand.
+  // Filter by open requests: a row that gets another status leaves the list, and the next one is
+  // selected.
   await key('Control+k')
   await page.getByRole('dialog').locator('input').fill('status open')
   await key('Enter')
@@ -61,7 +67,7 @@ test('twenty requests are decided by keys alone', async (t) => {
   assert.equal((await list({ status: 'planned' })).length, 7)
   assert.equal((await list({ status: 'declined' })).length, 6)
 
-  // A search, several at once, a tag.
+  // Search, select several requests, and add a tag.
   await key('Control+k')
   await page.getByRole('dialog').locator('input').fill('clear filters')
   await key('Enter')
@@ -80,20 +86,20 @@ test('twenty requests are decided by keys alone', async (t) => {
   await key('Escape')
   await until(async () => (await list({ tag: 'maps!' })).length === 3)
 
-  // Somebody's, and until when.
+  // Assign a request.
   await key('Escape', 'a')
   await page.getByRole('dialog').waitFor()
   await key('ArrowDown', 'Enter')
   await until(async () => (await list({ tag: 'maps!' })).filter((r) => r.assignee_id).length >= 1)
 
-  // Deleted, and back.
+  // Delete and restore.
   const before = (await list()).length
   await key('#')
   await until(async () => (await list()).length === before - 1)
   await key('u')
   await until(async () => (await list()).length === before)
 
-  // Opened, commented, closed.
+  // Open and close a request.
   await key('Enter')
   await page.getByRole('complementary', { name: 'Request details' }).getByRole('heading', { name: /maps/ }).first().waitFor()
   await page.waitForURL(/request=/)
@@ -107,7 +113,7 @@ test('twenty requests are decided by keys alone', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('the keys can be switched off', async (t) => {
+test('single-key shortcuts can be switched off', async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context, '/account')
   await page.getByText('Single-key shortcuts').click()
@@ -118,11 +124,11 @@ test('the keys can be switched off', async (t) => {
   await page.keyboard.press('s')
   await page.keyboard.press('?')
   assert.equal(await page.getByRole('dialog').count(), 0)
-  await page.keyboard.press('Control+k') // no single key
+  await page.keyboard.press('Control+k') // not a single key, so it still works
   await page.getByRole('dialog').waitFor()
 })
 
-test('who comments changes the request next, and is not told of somebody else', async (t) => {
+test('after commenting, a change of the request causes no conflict', async (t) => {
   const app = await owner.addApp('Comments')
   const { id } = await submit(app, { title: 'Talked about', email: 'c@example.com' })
   const { context } = await openBrowser(t)
@@ -137,11 +143,12 @@ test('who comments changes the request next, and is not told of somebody else', 
   await page.keyboard.press('s')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('3')
-  await until(async () => (await list({ app_id: app.id, status: 'planned' })).length === 1 || (await page.getByText('Someone else changed').count()) > 0)
-  assert.equal((await list({ app_id: app.id, status: 'planned' })).length, 1)
+  const planned = async () => (await list({ app_id: app.id, status: 'planned' })).length
+  await until(async () => (await planned()) === 1 || (await page.getByText('Someone else changed').count()) > 0)
+  assert.equal(await planned(), 1)
 })
 
-test('what is written while something is being sent is not lost', async (t) => {
+test('text that is typed while a comment is being sent is not lost', async (t) => {
   const app = await owner.addApp('Slow')
   const { id } = await submit(app, { title: 'Written slowly', email: 'd@example.com' })
   const { context } = await openBrowser(t)
@@ -159,10 +166,11 @@ test('what is written while something is being sent is not lost', async (t) => {
   go()
   await panel.getByRole('list', { name: 'Comments' }).getByText('The first').waitFor()
   const { comments } = await owner.call('comments-list', { request_id: id })
-  assert.ok(comments[0].body === written || (await comment.inputValue()).includes('and the second'), `${comments[0].body}, of ${written}`)
+  const lost = comments[0].body !== written && !(await comment.inputValue()).includes('and the second')
+  assert.ok(!lost, `of ${written}, only ${comments[0].body} is left`)
 })
 
-test('a search finds what is in the inbox, and looking elsewhere ends it', async (t) => {
+test('a search finds requests in the inbox, and changing the folder ends it', async (t) => {
   const app = await owner.addApp('Searched')
   await submit(app, { title: 'Kaleidoscope', email: 'e@example.com' })
   const { context } = await openBrowser(t)
@@ -178,7 +186,7 @@ test('a search finds what is in the inbox, and looking elsewhere ends it', async
   assert.equal(new URL(page.url()).search, `?app=${app.id}&box=bin`)
 })
 
-test('what one writes down oneself does not arrive again', async (t) => {
+test('requests that the user creates are not announced as new', async (t) => {
   const { context } = await openBrowser(t)
   await context.clock.install()
   const page = await logIn(context)
@@ -199,7 +207,7 @@ test('what one writes down oneself does not arrive again', async (t) => {
   assert.equal(await page.getByRole('button', { name: /^\d+ new request/ }).count(), 0)
 })
 
-test('what was begun stays when a key or a click closes it', async (t) => {
+test('drafts are kept when Escape closes the form', async (t) => {
   const app = await owner.addApp('Begun')
   const { id } = await submit(app, { title: 'Begun', email: 'f@example.com' })
   const { context } = await openBrowser(t)
@@ -207,7 +215,7 @@ test('what was begun stays when a key or a click closes it', async (t) => {
   const panel = page.getByRole('complementary', { name: 'Request details' })
   const edit = panel.getByRole('button', { name: 'Edit title and description' })
   await edit.click()
-  await page.keyboard.press('Escape') // nothing is written yet
+  await page.keyboard.press('Escape') // closes the form, because nothing was written
   await edit.click()
   await panel.getByLabel('Description').fill('All that was said.')
   await page.keyboard.press('Escape')
@@ -229,7 +237,7 @@ test('what was begun stays when a key or a click closes it', async (t) => {
   assert.equal(await form.getByLabel('Title').inputValue(), '')
 })
 
-test('what was merged by way of another one is shown, too', async (t) => {
+test('requests that were merged indirectly are shown, too', async (t) => {
   const app = await owner.addApp('Chain')
   for (const title of ['First of three', 'Second of three', 'Third of three']) await submit(app, { title, email: 'same@example.com' })
   const [third, second, first] = (await owner.call('requests-list', { app_id: app.id })).requests

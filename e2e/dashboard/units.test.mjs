@@ -1,5 +1,5 @@
-// The parts of the dashboard that need no browser: what an edit does, and what it does to
-// lists. And what `npm run check` refuses.
+// The parts of the dashboard that need no browser: edits and how they change lists. Also tests what
+// `npm run check` refuses.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { beforeEach, test } from 'node:test'
 const web = path.resolve(import.meta.dirname, '../../web')
 const { build } = createRequire(path.join(web, 'widget/package.json'))('esbuild')
 
-// calls puts globalThis.call in the place of calls to the service.
+// calls replaces calls to the service by globalThis.call.
 const calls = {
   name: 'calls',
   setup(on) {
@@ -21,7 +21,7 @@ const calls = {
   },
 }
 
-// The modules share one bundle, and with it the cache of queries.
+// The modules are in one bundle, so that they share the cache of queries.
 const modules = ['requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'inbox/selection', 'api/queries']
 const { outputFiles } = await build({
   stdin: { contents: modules.map((name) => `export * from "./${name}"`).join('\n'), resolveDir: path.join(web, 'dashboard/src') },
@@ -35,7 +35,7 @@ const row = (id, more = {}) => ({
   created_at: `2026-01-0${id}T00:00:00Z`, updated_at: `2026-01-0${id}T00:00:00Z`, ...more,
 })
 
-// list puts pages of rows into the cache; the last one has a next page if `more` says so.
+// list puts pages of rows into the cache. With `more`, the list has further pages.
 function list(where, sort, pages, more = false) {
   const total = pages.flat().length + (more ? 100 : 0)
   const next = (i) => (i < pages.length - 1 || more ? `cursor${i}` : '')
@@ -55,21 +55,21 @@ beforeEach(() => {
   globalThis.call = (operation) => assert.fail(`${operation} was called`)
 })
 
-test('tags and names are compared without case and edges', () => {
+test('tags and names are compared without case and surrounding white space', () => {
   assert.equal(units.fold('  Größe\n'), 'größe')
   assert.equal(units.fold('ÉTÉ'), units.fold('été'))
 })
 
-test('what all requests of a target share', () => {
+test('shared returns a value that all requests of a target have', () => {
   const { shared } = units
   const requests = [row(1, { status: 'planned' }), row(2, { status: 'planned', eta: '2026-05-01' })]
   assert.equal(shared({ requests }, ({ status }) => status), 'planned')
   assert.equal(shared({ requests }, ({ eta }) => eta), undefined)
-  assert.equal(shared({ requests: requests.slice(0, 1) }, ({ eta }) => eta), null, 'none has one')
-  assert.equal(shared({ matching: {}, count: 2 }, ({ status }) => status), undefined, 'what is not loaded is not known')
+  assert.equal(shared({ requests: requests.slice(0, 1) }, ({ eta }) => eta), null, 'the request has none')
+  assert.equal(shared({ matching: {}, count: 2 }, ({ status }) => status), undefined, 'unknown for requests that are not loaded')
 })
 
-test('an edit changes what it names, and nothing else', () => {
+test('an edit changes only the fields that it names', () => {
   const { edited, differs } = units
   const before = row(1, { tags: ['Mobile', 'api'], assignee_id: 'u1' })
   const { status, assignee_id, eta } = edited(before, { status: 'planned', eta: '2026-05-01' })
@@ -78,14 +78,14 @@ test('an edit changes what it names, and nothing else', () => {
   assert.deepEqual(edited(before, { add_tags: ['MOBILE', 'new'], remove_tags: ['API'] }).tags, ['Mobile', 'new'])
   assert.deepEqual(edited(before, { add_tags: ['api'], remove_tags: ['api'] }).tags, ['Mobile', 'api'], 'an added tag is not removed')
   assert.equal(edited(row(2, { status: 'duplicate', merged_into_id: '1' }), { status: 'planned' }).status, 'duplicate')
-  assert.deepEqual(before, row(1, { tags: ['Mobile', 'api'], assignee_id: 'u1' }), 'the row before stays as it was')
+  assert.deepEqual(before, row(1, { tags: ['Mobile', 'api'], assignee_id: 'u1' }), 'the original row was changed')
   assert.equal(differs(before, edited(before, { add_tags: ['mobile'], assignee_id: 'u1' })), false)
   for (const edit of [{ status: 'planned' }, { assignee_id: null }, { eta: '2026-05-01' }, { remove_tags: ['api'] }]) {
     assert.equal(differs(before, edited(before, edit)), true, Object.keys(edit)[0])
   }
 })
 
-test('the edit between two rows makes one of the other, both ways', () => {
+test('the edit between two rows turns one into the other, in both directions', () => {
   const { edited, editOf } = units
   const before = row(1, { tags: ['a', 'B'], assignee_id: 'u1', eta: '2026-05-01' })
   const after = { ...before, status: 'planned', assignee_id: null, eta: null, tags: ['a', 'c'] }
@@ -95,24 +95,25 @@ test('the edit between two rows makes one of the other, both ways', () => {
   assert.deepEqual(editOf({ before, after: before }), {})
 })
 
-test('what many requests can get at once', () => {
+test('only some edits can be bulk changes', () => {
   const { bulkSet } = units
   assert.deepEqual(bulkSet({ status: 'planned', assignee_id: null, eta: '2026-05-01' }), { status: 'planned', assignee_id: 'none' })
   assert.deepEqual(bulkSet({ add_tags: ['a'], assignee_id: 'u1' }), { add_tags: ['a'], assignee_id: 'u1' })
   assert.equal(bulkSet({ eta: null }), undefined)
-  assert.equal(bulkSet({ status: 'duplicate' }), undefined, 'a duplicate is made by merging')
+  assert.equal(bulkSet({ status: 'duplicate' }), undefined, 'only merging makes duplicates')
 })
 
-test('requests that get the same edit go together, in parts', () => {
+test('requests with the same edit are grouped, and split into chunks', () => {
   const { chunks, grouped } = units
   const pairs = [1, 2, 3].map((id) => ({ before: row(id), after: row(id, { status: id === 2 ? 'declined' : 'planned' }) }))
   const groups = grouped(pairs, units.editOf)
-  assert.deepEqual(groups.map(({ edit, pairs }) => [edit.status, pairs.map(({ before }) => before.id)]), [['planned', [1, 3]], ['declined', [2]]])
+  const ids = groups.map(({ edit, pairs }) => [edit.status, pairs.map(({ before }) => before.id)])
+  assert.deepEqual(ids, [['planned', [1, 3]], ['declined', [2]]])
   assert.deepEqual(chunks([1, 2, 3, 4, 5], 2), [[1, 2], [3, 4], [5]])
   assert.deepEqual(chunks([], 2), [])
 })
 
-test('a changed row leaves the lists that it no longer matches, and comes back to its place', () => {
+test('a changed row leaves lists that it no longer matches, and returns to its position', () => {
   const open = list({ status: ['opened'] }, 'newest', [[row(5), row(4)], [row(3), row(2)]])
   const all = list({}, 'newest', [[row(5), row(4), row(3), row(2)]])
   const left = new Map()
@@ -123,34 +124,34 @@ test('a changed row leaves the lists that it no longer matches, and comes back t
   units.place([row(3), row(4)], undefined, left)
   assert.deepEqual([open.ids(), open.totals()], [['5', '432'], [4, 4]])
   units.place([row(4)], undefined, left)
-  assert.deepEqual([open.ids(), open.totals()], [['5', '432'], [4, 4]], 'a row that is there already is not put in twice')
+  assert.deepEqual([open.ids(), open.totals()], [['5', '432'], [4, 4]], 'a row that is already in the list is inserted again')
 })
 
-test('a list that was read again since a row left it decides for itself', () => {
+test('a list that was reloaded after a row left it stays as loaded', () => {
   const left = new Map()
   list({}, 'newest', [[row(3), row(2)]])
   units.place([row(2, { version: 2 })], 'bin', left)
   const with2 = list({}, 'newest', [[row(3), row(2)]])
   units.place([row(2, { version: 3 })], 'live', left)
-  assert.deepEqual([with2.ids(), with2.totals()], [['32'], [2]], 'it is there already')
+  assert.deepEqual([with2.ids(), with2.totals()], [['32'], [2]], 'the row is already in the list')
   const without2 = list({}, 'newest', [[row(3)]])
   units.place([row(2, { version: 4 })], 'live', left)
-  assert.deepEqual([without2.ids(), without2.totals()], [['3'], [1]], 'it has come back once')
+  assert.deepEqual([without2.ids(), without2.totals()], [['3'], [1]], 'the row has already returned once')
 })
 
-test('a row that has left before it was known comes into no list', () => {
+test('a row that was in no list is not inserted', () => {
   const open = list({ status: ['opened'] }, 'newest', [[row(5)]])
   units.place([row(4)], undefined)
   assert.deepEqual([open.ids(), open.totals()], [['5'], [1]])
 })
 
-test('a row comes back only where the list was read to', () => {
+test('a row returns only to the loaded part of a list', () => {
   const left = new Map()
   const some = list({}, 'newest', [[row(9), row(7), row(2)]], true)
   units.place([row(2, { version: 2 })], 'bin', left)
   assert.deepEqual([some.ids(), some.totals()], [['97'], [102]])
   units.place([row(2, { version: 3 })], 'live', left)
-  assert.deepEqual([some.ids(), some.totals()], [['97'], [103]], 'it comes with the next page')
+  assert.deepEqual([some.ids(), some.totals()], [['97'], [103]], 'the next page will have the row')
   const end = list({ box: 'live' }, 'newest', [[row(9), row(7), row(2)]])
   units.place([row(2, { version: 2 })], 'bin', left)
   units.place([row(2, { version: 3 })], 'live', left)
@@ -158,7 +159,7 @@ test('a row comes back only where the list was read to', () => {
 })
 
 for (const [sort, ids] of Object.entries({ newest: '9753', oldest: '3579', most_voted: '9537', recently_updated: '5397' })) {
-  test(`a row comes back by the order "${sort}"`, () => {
+  test(`a row returns to its position in the order "${sort}"`, () => {
     const more = { 9: { votes: 8 }, 7: {}, 5: { votes: 8, updated_at: '2026-02-02' }, 3: { votes: 4, updated_at: '2026-02-01' } }
     const rows = [...ids].map((id) => row(id, more[id]))
     for (const id of ids) {
@@ -173,7 +174,7 @@ for (const [sort, ids] of Object.entries({ newest: '9753', oldest: '3579', most_
   })
 }
 
-test('a filter looks at the box, the status, the assignee and the tag', () => {
+test('rows are filtered by box, status, assignee and tag', () => {
   const cases = [
     [{}, 'live', {}, true],
     [{}, 'bin', {}, false],
@@ -196,22 +197,22 @@ test('a filter looks at the box, the status, the assignee and the tag', () => {
   }
 })
 
-test('the open request shows what its row becomes, and keeps the rest', () => {
+test('the open request gets the changes of its row and keeps its other fields', () => {
   const { queryKey } = requestQuery(1)
   queryClient.setQueryData(queryKey, { ...row(1), description: 'long' })
   units.place([row(1, { status: 'planned' }), row(2)], undefined)
   assert.deepEqual(queryClient.getQueryData(queryKey), { ...row(1, { status: 'planned' }), description: 'long' })
-  assert.equal(queryClient.getQueryData(requestQuery(2).queryKey), undefined, 'a row is not a whole request')
+  assert.equal(queryClient.getQueryData(requestQuery(2).queryKey), undefined, 'a row was stored as a whole request')
 })
 
-test('what others have changed is shown where it stands, if it is newer', () => {
+test('changes of other users are shown in place if they are newer', () => {
   const open = list({ status: ['opened'] }, 'newest', [[row(3), row(2, { version: 5 })], [row(1)]])
   units.showChanged([row(3, { status: 'planned', version: 2 }), row(2, { status: 'planned', version: 4 }), row(7)])
   assert.deepEqual([open.ids(), open.totals()], [['32', '1'], [3, 3]])
   assert.deepEqual(open.rows().map(({ status }) => status), ['planned', 'opened', 'opened'])
 })
 
-test('a list keeps no long parts of requests, and goes on by the cursor alone', async () => {
+test('a list omits long fields of requests, and reads further pages with the cursor only', async () => {
   const asked = []
   globalThis.call = async (operation, params) => {
     asked.push([operation, params])
@@ -224,7 +225,7 @@ test('a list keeps no long parts of requests, and goes on by the cursor alone', 
   assert.deepEqual(asked, [['requests-list', first], ['requests-list', { cursor: 'next', limit: 50 }]])
 })
 
-test('a selection is toggled, extended, and made of all', () => {
+test('a selection can be toggled, extended, and made of all requests', () => {
   const { everything, extended, nothing, toggled } = units
   const loaded = ['a', 'b', 'c', 'd']
   const ids = ({ ids }) => [...ids].sort().join('')
@@ -234,18 +235,18 @@ test('a selection is toggled, extended, and made of all', () => {
   assert.equal(ids(extended(one, 'd', loaded)), 'bcd')
   assert.equal(ids(extended(one, 'a', loaded)), 'ab')
   assert.equal(ids(extended(nothing, 'c', loaded)), 'c', 'without an anchor')
-  assert.equal(extended(one, 'z', loaded), one, 'what is not loaded is not selected')
+  assert.equal(extended(one, 'z', loaded), one, 'a row that is not loaded was selected')
   const all = everything(loaded, true)
   assert.equal(all.all, true)
   assert.deepEqual([ids(toggled(all, 'c', loaded)), toggled(all, 'c', loaded).all], ['abd', false], 'all but one')
-  assert.equal(ids(toggled(all, 'c', [...loaded, 'e'])), 'abde', 'what was loaded since is selected as well')
+  assert.equal(ids(toggled(all, 'c', [...loaded, 'e'])), 'abde', 'rows that were loaded later are selected, too')
   assert.equal(ids(extended(all, 'e', [...loaded, 'e'])), 'abcde')
 })
 
-test('the check of the sources refuses import circles and long lines', (t) => {
+test('npm run check refuses import circles and long lines', (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatherkit-check-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  // check returns what is said of a folder with these files.
+  // check returns the errors for a folder with these files.
   const check = (files) => {
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text)
     const { status, stderr } = spawnSync('node', ['../check.mjs', folder], { cwd: path.join(web, 'dashboard'), encoding: 'utf8' })

@@ -1,11 +1,11 @@
-// What pages say to the widget: commands, options, events; single-page apps, modules.
+// The API for pages: commands, options and events, also in single-page apps and as a module.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addApp, document, policy, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const stub = 'window.Gatherkit = window.Gatherkit || function () { (Gatherkit.q = Gatherkit.q || []).push(arguments) }'
 
-test('commands that come before the script are not lost', async (t) => {
+test('commands before the script has loaded are not lost', async (t) => {
   const app = await addApp()
   const { relay, pages, visit } = await start(t)
   pages['/'] = document(`<script>${stub}
@@ -50,7 +50,7 @@ test('a single-page app boots, opens, closes, destroys and boots again', async (
     await tab.evaluate(() => Gatherkit('close'))
     await w.dialog.waitFor({ state: 'hidden' })
     await soon('the listener is called', async () => (await tab.evaluate(() => window.closings)) === round + 1)
-    assert.ok(await tab.evaluate(() => window.document.activeElement.id === 'mine'), 'the focus returns')
+    assert.ok(await tab.evaluate(() => window.document.activeElement.id === 'mine'), 'the focus does not return')
     await tab.evaluate(() => Gatherkit('destroy'))
     assert.equal(await tab.locator('gatherkit-widget').count(), 0)
   }
@@ -61,16 +61,17 @@ test('a single-page app boots, opens, closes, destroys and boots again', async (
   })
   await idle(tab)
   assert.equal(await tab.locator('gatherkit-widget').count(), 0)
-  assert.deepEqual((await recorded(tab, 'ready', 'open', 'close')).map(([name]) => name), ['ready', 'open', 'close', 'ready', 'open', 'close'])
+  const events = (await recorded(tab, 'ready', 'open', 'close')).map(([name]) => name)
+  assert.deepEqual(events, ['ready', 'open', 'close', 'ready', 'open', 'close'])
   assert.deepEqual(complaints, [])
 })
 
-test('off ends a listener, and a listener that throws harms nobody', async (t) => {
+test('off removes a listener, and a listener that throws does not affect others', async (t) => {
   const app = await addApp()
   const { relay, pages, visit } = await start(t, { quiet: false })
   pages['/'] = document(tag(relay, app, 'data-launcher="none"'))
   const tab = await visit('/')
-  await soon('it is ready', async () => (await recorded(tab, 'ready')).length === 1)
+  await soon('the widget is ready', async () => (await recorded(tab, 'ready')).length === 1)
   await tab.evaluate(() => {
     window.heard = []
     const gone = () => heard.push('gone')
@@ -91,11 +92,11 @@ test('two apps on one page', async (t) => {
   const { relay, pages, visit } = await start(t)
   pages['/'] = document(tag(relay, one) + tag(relay, two))
   const tab = await visit('/')
-  await soon('both are ready', async () => (await recorded(tab, 'ready')).length === 2)
+  await soon('both widgets are ready', async () => (await recorded(tab, 'ready')).length === 2)
   const names = await tab.locator('gatherkit-widget .launcher').allTextContents()
   assert.deepEqual(names.toSorted(), ['One', 'Two'])
   const boxes = await Promise.all([0, 1].map((i) => widget(tab, i).launcher.boundingBox()))
-  assert.ok(Math.abs(boxes[0].y - boxes[1].y) >= 48, 'one covers the other')
+  assert.ok(Math.abs(boxes[0].y - boxes[1].y) >= 48, 'one launcher covers the other')
   await tab.evaluate(({ key }) => {
     window.heard = []
     Gatherkit('on', 'submit', (detail) => heard.push(detail.key), { key })
@@ -119,7 +120,7 @@ test('two apps on one page', async (t) => {
   assert.deepEqual(await tab.locator('gatherkit-widget .launcher').allTextContents(), ['Two'])
 })
 
-test('set changes locale, strings and theme of a widget that is there', async (t) => {
+test('set changes locale, strings and theme of a running widget', async (t) => {
   const app = await addApp()
   const { relay, pages, visit } = await start(t)
   pages['/'] = document(tag(relay, app))
@@ -134,7 +135,7 @@ test('set changes locale, strings and theme of a widget that is there', async (t
   assert.equal(await w.dialog.evaluate((dialog) => getComputedStyle(dialog).backgroundColor), 'rgb(27, 29, 36)')
 })
 
-test('what a page proposes never takes the place of what somebody has written', async (t) => {
+test('prefilled text never replaces what the user has written', async (t) => {
   const app = await addApp()
   const { relay, pages, idle, visit } = await start(t)
   pages['/'] = document(tag(relay, app))
@@ -151,7 +152,7 @@ test('what a page proposes never takes the place of what somebody has written', 
   assert.equal(await w.title.inputValue(), 'My own')
 })
 
-test('as a module, under the strictest policy', async (t) => {
+test('the module works under the strictest content security policy', async (t) => {
   const app = await addApp()
   const { relay, pages, complaints, visit } = await start(t)
   const policies = `${policy(relay)}; script-src ${relay.url} 'self'`.replace(`script-src ${relay.url};`, '')
@@ -170,7 +171,7 @@ test('as a module, under the strictest policy', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('the launcher is there without a network, from the last visit', async (t) => {
+test('without the configuration, the launcher uses that of the last visit', async (t) => {
   const app = await addApp({ widget: { button_text: 'Remembered' } })
   const { relay, pages, visit } = await start(t)
   pages['/'] = document(tag(relay, app))
@@ -181,23 +182,24 @@ test('the launcher is there without a network, from the last visit', async (t) =
   await tab.reload()
   await w.launcher.waitFor()
   assert.equal(await w.launcher.textContent(), 'Remembered')
-  // An app that has gone takes its launcher with it.
-  relay.fault = ({ url }) => (url.startsWith('/widget/config/') ? { status: 404, code: 'apps.not_found', message: 'The app was not found.' } : undefined)
+  // If the app was deleted, the launcher disappears.
+  const gone = { status: 404, code: 'apps.not_found', message: 'The app was not found.' }
+  relay.fault = ({ url }) => (url.startsWith('/widget/config/') ? gone : undefined)
   await tab.reload()
-  await soon('the launcher goes', async () => (await tab.locator('gatherkit-widget').count()) === 0)
+  await soon('the launcher disappears', async () => (await tab.locator('gatherkit-widget').count()) === 0)
   await tab.reload()
-  await soon('the refusal is told', async () => (await recorded(tab, 'error')).some(([, { kind }]) => kind === 'refused'))
+  await soon('the error event is sent', async () => (await recorded(tab, 'error')).some(([, { kind }]) => kind === 'refused'))
   assert.equal(await tab.locator('gatherkit-widget').count(), 0)
 })
 
-test('a key that nobody knows, and an origin that is not allowed', async (t) => {
+test('an unknown key, and an origin that is not allowed', async (t) => {
   const app = await addApp({ allowed_origins: ['https://elsewhere.example'] })
   const { relay, pages, visit } = await start(t, { quiet: false })
   pages['/unknown'] = document(tag(relay, { key: `gk_${'0'.repeat(38)}` }))
   pages['/foreign'] = document(tag(relay, app))
   for (const [address, code] of [['/unknown', 'apps.not_found'], ['/foreign', 'widget.origin_not_allowed']]) {
     const tab = await visit(address)
-    await soon('the error is told', async () => (await recorded(tab, 'error')).length > 0)
+    await soon('the error event is sent', async () => (await recorded(tab, 'error')).length > 0)
     assert.deepEqual((await recorded(tab, 'error')).map(([, { kind, code }]) => [kind, code]), [['refused', code]])
     assert.equal(await tab.locator('gatherkit-widget').count(), 0)
   }

@@ -1,10 +1,11 @@
-// Files of an idea: chosen, pasted, dropped; what is refused here, and what on the way.
+// Attached files: chosen, pasted and dropped, and refused by the widget or by the service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addApp, document, gate, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const settings = { widget: { allow_file_uploads: true } }
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64')
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+const png = Buffer.from(pixel, 'base64')
 const text = (name, content = 'Notes') => ({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
 
 async function shop(t) {
@@ -20,7 +21,7 @@ async function shop(t) {
 
 const names = (w) => w.files.locator('> span').evaluateAll((all) => all.map((span) => span.firstChild.textContent))
 
-test('files arrive whole, and none is sent that was removed', async (t) => {
+test('files arrive unchanged, and removed files are not sent', async (t) => {
   const { app, relay, w } = await shop(t)
   const sent = {}
   relay.fault = ({ operation, method, body, url }) => {
@@ -32,19 +33,21 @@ test('files arrive whole, and none is sent that was removed', async (t) => {
   await w.submit('With files')
   await w.sent.waitFor()
   const [{ attachments }] = await stored(app)
-  assert.deepEqual(attachments.map(({ filename, content_type, size }) => [filename, content_type, size]), [['screen.png', 'image/png', png.length], ['notes.txt', 'text/plain', 5]])
+  const received = attachments.map(({ filename, content_type, size }) => [filename, content_type, size])
+  assert.deepEqual(received, [['screen.png', 'image/png', png.length], ['notes.txt', 'text/plain', 5]])
   assert.deepEqual(Object.values(sent).map(String), [String(png), 'Notes'])
   await w.again.click()
   assert.equal(await w.files.count(), 0)
 })
 
-test('pasted and dropped', async (t) => {
+test('files can be pasted and dropped', async (t) => {
   const { tab, w } = await shop(t)
   const give = (type, file) => w.description.evaluate((element, [type, file]) => {
     const data = new DataTransfer()
     data.items.add(new File([new Uint8Array(file.bytes)], file.name, { type: file.type }))
-    const event = type === 'paste' ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true })
-      : new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true, composed: true })
+    const options = { bubbles: true, cancelable: true, composed: true }
+    const event = type === 'paste' ? new ClipboardEvent('paste', { clipboardData: data, ...options })
+      : new DragEvent(type, { dataTransfer: data, ...options })
     return element.dispatchEvent(event)
   }, [type, file])
   const image = { name: 'image.png', type: 'image/png', bytes: [...png] }
@@ -56,16 +59,19 @@ test('pasted and dropped', async (t) => {
   assert.deepEqual(await names(w), ['image.png', 'dropped.png'])
   await w.description.focus()
   await tab.evaluate(() => navigator.clipboard?.writeText?.('words').catch(() => {}))
-  const pasted = await w.description.evaluate((element) => element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: Object.assign(new DataTransfer()), bubbles: true, cancelable: true, composed: true })))
-  assert.equal(pasted, true, 'words are pasted as ever')
+  const pasted = await w.description.evaluate((element) => element.dispatchEvent(
+    new ClipboardEvent('paste', { clipboardData: new DataTransfer(), bubbles: true, cancelable: true, composed: true }),
+  ))
+  assert.equal(pasted, true, 'the widget intercepts pasted text')
 })
 
-test('wrong kinds, too large and too many are refused at once', async (t) => {
+test('files of wrong types, and too large or too many files, are refused at once', async (t) => {
   const { relay, w } = await shop(t)
   const problem = w.part('.field > .error[role=alert]')
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')
   for (const [file, says] of [
     [{ name: 'page.png', mimeType: 'image/png', buffer: Buffer.from('<html></html>') }, /page\.png is not supported\. Use png, jpeg/],
-    [{ name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') }, /drawing\.svg is not supported/],
+    [{ name: 'drawing.svg', mimeType: 'image/svg+xml', buffer: svg }, /drawing\.svg is not supported/],
     [{ name: 'tool.txt', mimeType: 'text/plain', buffer: Buffer.from([77, 90, 0, 0]) }, /tool\.txt is not supported/],
     [text('empty.txt', ''), /empty\.txt is not supported/],
     [text('large.txt', 'x'.repeat(10485761)), /large\.txt is larger than 10 MB/],
@@ -80,7 +86,7 @@ test('wrong kinds, too large and too many are refused at once', async (t) => {
   assert.equal(relay.count('widget-create-upload'), 0)
 })
 
-test('progress is shown, and uploads that are done are not done again', async (t) => {
+test('progress is shown, and finished uploads are not repeated', async (t) => {
   const { app, relay, tab, w } = await shop(t)
   let uploads = 0
   const seen = gate()
@@ -88,7 +94,7 @@ test('progress is shown, and uploads that are done are not done again', async (t
     if (operation || method === 'GET') return
     uploads++
     if (uploads === 3) return seen.opened
-    return uploads === 2 ? 403 : undefined // as S3 refuses a link that has run out, without an envelope
+    return uploads === 2 ? 403 : undefined // like S3 with an expired link: there is no envelope
   }
   await w.file.setInputFiles([text('one.txt', 'x'.repeat(3e6)), text('two.txt')])
   await w.files.nth(1).waitFor()
@@ -108,9 +114,10 @@ test('progress is shown, and uploads that are done are not done again', async (t
   assert.deepEqual((await stored(app))[0].attachments.map(({ filename }) => filename), ['one.txt', 'two.txt'])
 })
 
-test('a file that the service does not take comes back with the text', async (t) => {
+test('if the service refuses a file, the form gets file and text back', async (t) => {
   const { relay, w } = await shop(t)
-  relay.fault = ({ operation, method }) => (operation || method === 'GET' ? undefined : { status: 400, code: 'widget.invalid_upload', message: 'The file is not what it says.' })
+  const refusal = { status: 400, code: 'widget.invalid_upload', message: 'The file is not what it says.' }
+  relay.fault = ({ operation, method }) => (operation || method === 'GET' ? undefined : refusal)
   await w.file.setInputFiles([text('odd.txt')])
   await w.files.first().waitFor()
   await w.submit('With an odd file')
@@ -120,7 +127,7 @@ test('a file that the service does not take comes back with the text', async (t)
   assert.deepEqual(await names(w), ['odd.txt'])
 })
 
-test('uploads that were removed meanwhile are done again', async (t) => {
+test('uploads that the service has removed meanwhile are repeated', async (t) => {
   const { app, relay, w } = await shop(t)
   const seen = gate()
   const faults = [503, seen.opened.then(() => ({ status: 400, code: 'widget.invalid_attachments', message: 'The upload was not found.' }))]
@@ -135,7 +142,7 @@ test('uploads that were removed meanwhile are done again', async (t) => {
   assert.equal((await stored(app))[0].attachments.length, 1)
 })
 
-test('files outlive the page', async (t) => {
+test('unsent files survive the page', async (t) => {
   const { app, context, relay, tab, w, visit } = await shop(t)
   await w.file.setInputFiles([text('kept.txt', 'Kept')])
   await w.files.first().waitFor()
@@ -145,7 +152,7 @@ test('files outlive the page', async (t) => {
   await tab.close()
   await context.setOffline(false)
   const next = await visit('/')
-  await soon('it is sent', async () => (await recorded(next, 'submit')).length === 1)
+  await soon('the idea is sent', async () => (await recorded(next, 'submit')).length === 1)
   assert.deepEqual((await stored(app))[0].attachments.map(({ filename, size }) => [filename, size]), [['kept.txt', 4]])
   assert.equal(relay.count('widget-submit-request'), 1)
 })

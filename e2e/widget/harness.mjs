@@ -1,6 +1,6 @@
-// What the tests of the widget share: a browser, a customer's site on an origin of its
-// own, and a relay in front of the service in which answers can be lost.
-// URL is the service's address; EMAIL and PASSWORD are those of its owner.
+// Helpers for the tests of the widget: a browser, a customer's site with its own origin, and a relay
+// in front of the service that can cause faults. URL is the address of the service. EMAIL and
+// PASSWORD belong to its owner. SCREENSHOTS is an optional folder for screenshots.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import http from 'node:http'
@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => browser.close())
 
-// call calls an operation of the service as its owner and returns the result.
+// call calls an operation as the owner and returns the result.
 export async function call(operation, params) {
   const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) }
   const response = await fetch(`${service}/api/${operation}`, { method: 'POST', headers, body: JSON.stringify(params) })
@@ -31,7 +31,7 @@ export async function call(operation, params) {
   return result
 }
 
-// addApp makes an app with settings of the widget.
+// addApp creates an app with settings.
 export async function addApp({ widget = {}, ...settings } = {}) {
   const { app } = await call('apps-create', { name: 'Shop' })
   await call('apps-update-settings', { id: app.id, settings: { widget, ...settings } })
@@ -43,10 +43,10 @@ export async function stored(app, filter = {}) {
   return (await call('requests-list', { app_id: app.id, sort: 'oldest', limit: 200, ...filter })).requests
 }
 
-// findable waits until as many requests of an app are found by words.
+// findable waits until a search in an app finds the given number of requests.
 export const findable = (app, query, count) => soon(`${query} is found`, async () => (await stored(app, { query })).length === count)
 
-// identityToken is what a customer's backend would sign.
+// identityToken returns an identity token as a customer's backend would sign it.
 export async function identityToken(app, claims) {
   const { secret } = await call('apps-identity-secret', { id: app.id })
   const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -54,7 +54,9 @@ export async function identityToken(app, claims) {
   return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
 }
 
-const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`)))
+const listen = (server) => new Promise((resolve) => {
+  server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`))
+})
 
 async function serve(t, handler) {
   const server = http.createServer(handler)
@@ -66,11 +68,11 @@ async function serve(t, handler) {
   return address
 }
 
-// startRelay passes calls on to the service. It gives forms a person's time, as the service
-// takes those that are filled in within two seconds for spam, and lets nothing of the app's
-// settings be kept, which browsers do for a minute. `fault`, when set, gets each of them first:
-// it answers a status or an object {status, code, message, headers}, 'lose' to lose the
-// service's answer, 'cut' to lose the call, or nothing. calls holds what was called.
+// startRelay starts a relay that passes calls on to the service and records them in calls. It adds
+// five seconds to the time in which forms were filled in, because the service treats fast ones as
+// spam. It prevents the caching of the app's settings. `fault` is called first, if it is set. It
+// returns a status or an object {status, code, message, headers} to answer instead of the service,
+// 'lose' to lose the service's answer, 'cut' to lose the call, or undefined.
 async function startRelay(t) {
   const relay = { calls: [], fault: undefined, wait: 0 }
   relay.url = await serve(t, async (request, response) => {
@@ -80,9 +82,10 @@ async function startRelay(t) {
     const operation = request.url.match(/^\/api\/([\w-]+)/)?.[1]
     const params = operation && request.method === 'POST' ? JSON.parse(body) : undefined
     if (params) relay.calls.push({ operation, params, key: request.headers['x-api-key'] })
-    const wrong = request.method === 'OPTIONS' ? undefined : await relay.fault?.({ operation, params, url: request.url, method: request.method, body })
+    const { url, method } = request
+    const wrong = method === 'OPTIONS' ? undefined : await relay.fault?.({ operation, params, url, method, body })
     if (relay.wait && request.method !== 'OPTIONS') await new Promise((resolve) => setTimeout(resolve, relay.wait))
-    // Once an answer has begun, browsers do not send the call again by themselves.
+    // The answer begins, because otherwise browsers may repeat the call by themselves.
     const breakOff = () => {
       response.writeHead(200, { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json', 'Content-Length': 100 })
       response.write('{"ok":', () => request.socket.destroy())
@@ -112,22 +115,25 @@ async function startRelay(t) {
   return relay
 }
 
-// gate holds back whoever waits for it until it is opened.
+// gate returns a promise, opened, that resolves when open is called.
 export function gate() {
   let open
   const opened = new Promise((resolve) => (open = resolve))
   return { open, opened }
 }
 
-// policy is the strictest under which a page can embed the widget.
-export const policy = (relay) => `default-src 'none'; script-src ${relay.url}; connect-src ${relay.url}; require-trusted-types-for 'script'; trusted-types 'none'`
+// policy is the strictest content security policy under which the widget works.
+export const policy = (relay) => [
+  "default-src 'none'", `script-src ${relay.url}`, `connect-src ${relay.url}`, "require-trusted-types-for 'script'", "trusted-types 'none'",
+].join('; ')
 
-// tag is what customers put into their pages.
-export const tag = (relay, app, attributes = '') => `<script async src="${relay.url}/widget.js" data-key="${app.key}" ${attributes}></script>`
+// tag is the script tag that customers put into their pages.
+export const tag = (relay, app, attributes = '') =>
+  `<script async src="${relay.url}/widget.js" data-key="${app.key}" ${attributes}></script>`
 
-// start makes a customer's site and a visitor of it. pages maps paths to HTML, or to
-// {html, headers}. complaints collects what must not happen meanwhile; idle waits until a tab
-// asks for nothing.
+// start starts a customer's site and opens a browser context. pages maps paths to HTML, or to
+// {html, headers}. complaints collects messages and errors, and must stay empty unless quiet is
+// false. idle waits until a tab has no requests under way.
 export async function start(t, { options = {}, quiet = true } = {}) {
   const relay = await startRelay(t)
   const pages = {}
@@ -143,11 +149,15 @@ export async function start(t, { options = {}, quiet = true } = {}) {
   const idle = quietly(context)
   await context.addInitScript(() => {
     window.recorded = []
-    for (const name of ['ready', 'open', 'close', 'queued', 'submit', 'vote', 'error']) addEventListener(`gatherkit:${name}`, ({ detail }) => window.recorded.push([name, detail]))
+    for (const name of ['ready', 'open', 'close', 'queued', 'submit', 'vote', 'error']) {
+      addEventListener(`gatherkit:${name}`, ({ detail }) => window.recorded.push([name, detail]))
+    }
     window.shifts = 0
-    // What moves in the panel moves nothing of the page.
+    // Layout shifts inside the widget do not count.
     const ofPage = ({ node }) => node?.getRootNode() === document && node.localName !== 'gatherkit-widget'
-    new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources }) => (window.shifts += sources.some(ofPage) ? value : 0))).observe({ type: 'layout-shift', buffered: true })
+    new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources }) => {
+      if (sources.some(ofPage)) window.shifts += value
+    })).observe({ type: 'layout-shift', buffered: true })
   })
   const complaints = []
   async function visit(address, tab) {
@@ -162,14 +172,18 @@ export async function start(t, { options = {}, quiet = true } = {}) {
   return { relay, pages, site, context, complaints, idle, visit }
 }
 
-// document is a whole page.
+// document returns the HTML of a page.
 export const document = (body, { lang = 'en', head = '' } = {}) =>
-  `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1">${head}</head><body><main><h1>A shop</h1><p>What it sells.</p></main>${body}</body></html>`
+  `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Shop</title>` +
+  `<meta name="viewport" content="width=device-width, initial-scale=1">${head}</head>` +
+  `<body><main><h1>A shop</h1><p>What it sells.</p></main>${body}</body></html>`
 
-// recorded returns the events that the page has seen, with their details.
-export const recorded = (tab, ...names) => tab.evaluate((names) => window.recorded.filter(([name]) => !names.length || names.includes(name)), names)
+// recorded returns the widget's events on a page, with their details: those with the given names, or
+// all.
+export const recorded = (tab, ...names) => tab.evaluate(
+  (names) => window.recorded.filter(([name]) => !names.length || names.includes(name)), names)
 
-// widget has the parts of a widget that tests use.
+// widget returns the parts of a widget that tests use.
 export function widget(tab, number = 0) {
   const host = tab.locator('gatherkit-widget').nth(number)
   const part = (selector) => host.locator(selector)
@@ -204,10 +218,10 @@ export function widget(tab, number = 0) {
   return it
 }
 
-// check holds that axe finds nothing, and leaves a picture where SCREENSHOTS says.
+// check checks a page with axe and makes a screenshot.
 export async function check(tab, name, options) {
   if (screenshots) await tab.screenshot({ path: path.join(screenshots, `widget-${name}.png`) })
   assert.deepEqual(await faults(tab, options), [], name)
-  const wide = await tab.evaluate(() => window.document.documentElement.scrollWidth - window.document.documentElement.clientWidth)
-  assert.equal(wide, 0, `${name}: the page scrolls sideways`)
+  const sideways = await tab.evaluate(() => window.document.documentElement.scrollWidth - window.document.documentElement.clientWidth)
+  assert.equal(sideways, 0, `${name}: the page scrolls sideways`)
 }

@@ -1,4 +1,4 @@
-// Whom a token vouches for: ideas and votes go in their name, and in nobody else's.
+// Identity tokens: ideas and votes are sent as the verified person, and never as another one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addApp, document, findable, identityToken, recorded, soon, start, stored, tag, widget } from './harness.mjs'
@@ -12,13 +12,14 @@ async function shop(t) {
   return { app, ...made }
 }
 
-test('an expired identity token is asked for again', async (t) => {
+test('the widget asks for a new token if the identity token has expired', async (t) => {
   const { app, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
   await w.launcher.waitFor()
   const past = Math.floor(Date.now() / 1000) - 3600
-  const [old, fresh] = [await identityToken(app, { sub: 'u1', name: 'Ada', exp: past }), await identityToken(app, { sub: 'u1', name: 'Ada' })]
+  const old = await identityToken(app, { sub: 'u1', name: 'Ada', exp: past })
+  const fresh = await identityToken(app, { sub: 'u1', name: 'Ada' })
   await tab.evaluate(([old, fresh]) => {
     window.asked = 0
     Gatherkit('identify', { token: old, getToken: async () => (window.asked++, fresh) })
@@ -32,7 +33,7 @@ test('an expired identity token is asked for again', async (t) => {
   assert.deepEqual([submitter.external_id, submitter.verified], ['u1', true])
 })
 
-test('without a new token it waits for its writer, and never goes in the name of another', async (t) => {
+test('without a new token, an idea waits for its author, and is never sent as another person', async (t) => {
   const { app, relay, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
@@ -49,15 +50,16 @@ test('without a new token it waits for its writer, and never goes in the name of
   assert.equal((await recorded(tab, 'error')).at(-1)[1].kind, 'identity')
   const before = relay.count(submission)
   await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.other)
-  await soon('it is tried', () => relay.count(submission) > before)
-  assert.ok(relay.calls.filter(({ operation }) => operation === submission).every(({ params }) => params.identity_token === tokens.old))
+  await soon('the widget tries to send the idea', () => relay.count(submission) > before)
+  const submissions = relay.calls.filter(({ operation }) => operation === submission)
+  assert.ok(submissions.every(({ params }) => params.identity_token === tokens.old))
   await tab.evaluate((token) => Gatherkit('identify', { token }), tokens.fresh)
   await w.sent.waitFor()
   const [{ submitter }] = await stored(app)
   assert.deepEqual([submitter.external_id, submitter.verified], ['u1', true])
 })
 
-test('votes are given in the name of the person who is identified', async (t) => {
+test('votes are sent as the identified person', async (t) => {
   const app = await addApp({ sharing: 'all' })
   const { relay, pages, visit } = await start(t)
   pages['/'] = document(tag(relay, app))

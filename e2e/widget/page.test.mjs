@@ -1,12 +1,13 @@
-// The widget on customers' pages: strict policies, hostile styles, settings, languages.
+// The widget on customers' pages: content security policies, hostile styles, settings, languages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addApp, call, check, document, findable, policy, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const full = { widget: { allow_file_uploads: true }, sharing: 'all' }
-const picture = { name: 'screen.png', mimeType: 'image/png', buffer: Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64') }
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+const picture = { name: 'screen.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') }
 
-test('works under the strictest policy and leaves no trace on the page', async (t) => {
+test('the widget works under the strictest policy and does not change the page', async (t) => {
   const app = await addApp(full)
   const { relay, pages, context, complaints, visit } = await start(t)
   const headers = { 'Content-Security-Policy': policy(relay) }
@@ -32,20 +33,26 @@ test('works under the strictest policy and leaves no trace on the page', async (
   const after = await tab.evaluate(globals)
   assert.deepEqual(after.filter((name) => !before.includes(name)), ['Gatherkit'])
   const page = await tab.evaluate(() => ({
-    sheets: window.document.styleSheets.length + window.document.adoptedStyleSheets.length, frames: window.frames.length, shifts: window.shifts,
+    sheets: window.document.styleSheets.length + window.document.adoptedStyleSheets.length,
+    frames: window.frames.length, shifts: window.shifts,
   }))
   assert.deepEqual(page, { sheets: 0, frames: 0, shifts: 0 })
   assert.deepEqual(await context.cookies(), [])
   assert.deepEqual(complaints, [])
 })
 
-test('styles of the page do not reach it', async (t) => {
+test('styles of the page do not affect the widget', async (t) => {
   const app = await addApp(full)
   const { relay, pages, visit } = await start(t)
   const hostile = `<style>
     @layer page { :not(html, body) { display: none !important; position: static !important; } }
     :not(html, body) { all: unset !important; }
-    :not(html, body), ::before, ::after { font-size: 40px !important; color: red !important; background: lime !important; transform: rotate(9deg) !important; opacity: .3 !important; visibility: hidden !important; float: left !important; --accent: red; --slot: 9; --inset: 0; --text: red !important; --ground: red !important; direction: rtl !important; text-transform: uppercase !important; pointer-events: none !important }
+    :not(html, body), ::before, ::after {
+      font-size: 40px !important; color: red !important; background: lime !important; transform: rotate(9deg) !important;
+      opacity: .3 !important; visibility: hidden !important; float: left !important; direction: rtl !important;
+      text-transform: uppercase !important; pointer-events: none !important;
+      --accent: red; --slot: 9; --inset: 0; --text: red !important; --ground: red !important;
+    }
     html { font-size: 3px } dialog { display: block !important } button { width: 1px !important }
   </style>`
   pages['/plain'] = document(tag(relay, app))
@@ -55,11 +62,14 @@ test('styles of the page do not reach it', async (t) => {
     const seen = {}
     const note = async (name, part) => {
       seen[name] = await part.boundingBox()
-      seen[`${name} style`] = await part.evaluate((element) => Object.fromEntries(['color', 'backgroundColor', 'fontSize', 'opacity', 'visibility', 'textTransform', 'direction', 'pointerEvents'].map((name) => [name, getComputedStyle(element)[name]])))
+      seen[`${name} style`] = await part.evaluate((element) => {
+        const names = ['color', 'backgroundColor', 'fontSize', 'opacity', 'visibility', 'textTransform', 'direction', 'pointerEvents']
+        return Object.fromEntries(names.map((name) => [name, getComputedStyle(element)[name]]))
+      })
     }
     await note('launcher', w.launcher)
     await w.open()
-    await w.file.waitFor({ state: 'attached' }) // the last part to come
+    await w.file.waitFor({ state: 'attached' }) // it appears last
     for (const name of ['dialog', 'title', 'send']) await note(name, w[name])
     return seen
   }
@@ -78,13 +88,14 @@ for (const position of ['bottom-right', 'bottom-left', 'top-right', 'top-left'])
     }
     assert.equal(await w.launcher.textContent(), 'Ideas?')
     assert.equal(await at(w.launcher), position)
-    assert.deepEqual(await w.launcher.evaluate((button) => [getComputedStyle(button).backgroundColor, getComputedStyle(button).color]), ['rgb(255, 204, 0)', 'rgb(0, 0, 0)'])
+    const colours = await w.launcher.evaluate((button) => [getComputedStyle(button).backgroundColor, getComputedStyle(button).color])
+    assert.deepEqual(colours, ['rgb(255, 204, 0)', 'rgb(0, 0, 0)'])
     await w.open()
     assert.equal(await at(w.dialog), position)
   })
 }
 
-test('settings are obeyed', async (t) => {
+test('the widget follows the settings', async (t) => {
   const { relay, pages, visit } = await start(t)
   const plain = await addApp({ widget: { show_email_field: false } })
   const strict = await addApp({ widget: { require_email: true }, sharing: 'all' })
@@ -115,15 +126,22 @@ test('settings are obeyed', async (t) => {
   assert.equal((await stored(strict))[0].submitter.email, 'ada@example.org')
 })
 
-test('only the keyboard', async (t) => {
+test('the widget can be used with the keyboard only', async (t) => {
   const app = await addApp()
   const { relay, pages, visit } = await start(t)
-  pages['/'] = document(`${tag(relay, app)}<script>addEventListener('keydown', (event) => (window.pressed = (window.pressed ?? '') + event.key)); document.addEventListener('keyup', () => window.released = true)</script>`)
+  pages['/'] = document(`${tag(relay, app)}<script>
+    addEventListener('keydown', (event) => (window.pressed = (window.pressed ?? '') + event.key))
+    document.addEventListener('keyup', () => window.released = true)
+  </script>`)
   const tab = await visit('/')
   const w = widget(tab)
   await w.launcher.waitFor()
   const { keyboard } = tab
-  const focused = () => tab.evaluate(() => window.document.activeElement?.shadowRoot?.activeElement?.className || window.document.activeElement?.shadowRoot?.activeElement?.id || window.document.activeElement?.localName)
+  const focused = () => tab.evaluate(() => {
+    const { activeElement } = window.document
+    const inner = activeElement?.shadowRoot?.activeElement
+    return inner?.className || inner?.id || activeElement?.localName
+  })
   await keyboard.press('Tab')
   assert.match(await focused(), /launcher/)
   await keyboard.press('Enter')
@@ -131,7 +149,7 @@ test('only the keyboard', async (t) => {
   await soon('the title has the focus', async () => (await focused()) === 'title')
   const before = await tab.evaluate(() => window.pressed)
   await keyboard.type('Keys')
-  assert.equal(await tab.evaluate(() => window.pressed), before, 'the page hears what is typed')
+  assert.equal(await tab.evaluate(() => window.pressed), before, 'the page receives the keys typed in the widget')
   const seen = new Set()
   for (let i = 0; i < 12; i++) {
     await keyboard.press('Tab')
@@ -168,18 +186,19 @@ for (const [name, attributes, css, scheme, dark] of [
     pages['/'] = document(tag(relay, app, attributes), { head: `<style>${css}</style>` })
     const w = widget(await visit('/'))
     await w.open()
-    const ground = await w.dialog.evaluate((dialog) => getComputedStyle(dialog).backgroundColor)
-    assert.equal(ground.match(/\d+/g).slice(0, 3).every((part) => Number(part) < 60), dark, ground)
+    const background = await w.dialog.evaluate((dialog) => getComputedStyle(dialog).backgroundColor)
+    assert.equal(background.match(/\d+/g).slice(0, 3).every((part) => Number(part) < 60), dark, background)
   })
 }
 
-test('speaks the language of the page, from the right where that begins there', async (t) => {
+test('the widget has the language of the page and its text direction', async (t) => {
   const app = await addApp()
   const { relay, pages, visit } = await start(t)
   pages['/de'] = document(tag(relay, app), { lang: 'de-AT' })
   pages['/ar'] = document(tag(relay, app, 'data-locale="ar"'))
   pages['/xx'] = document(tag(relay, app), { lang: 'xx' })
-  for (const [address, send, direction] of [['/de', 'Idee senden', 'ltr'], ['/ar', 'إرسال الفكرة', 'rtl'], ['/xx', 'Send idea', 'ltr']]) {
+  const expected = [['/de', 'Idee senden', 'ltr'], ['/ar', 'إرسال الفكرة', 'rtl'], ['/xx', 'Send idea', 'ltr']]
+  for (const [address, send, direction] of expected) {
     const w = widget(await visit(address))
     await w.open()
     assert.equal(await w.send.textContent(), send)
@@ -187,7 +206,7 @@ test('speaks the language of the page, from the right where that begins there', 
   }
 })
 
-// Every state, as people see it: axe finds nothing, and nothing scrolls sideways.
+// In every state, axe finds nothing, and the page does not scroll sideways.
 for (const [look, options, attributes] of [
   ['light', {}, ''],
   ['dark', { colorScheme: 'dark' }, ''],
@@ -218,7 +237,10 @@ for (const [look, options, attributes] of [
     await soon('the vote is counted', async () => (await w.vote.first().getAttribute('aria-pressed')) === 'true')
     await w.description.fill('My eyes hurt at night, and the screen is the brightest thing in the room.')
     await see('3-similar')
-    await w.file.setInputFiles([picture, { ...picture, name: 'a-rather-long-name-of-a-screenshot-that-somebody-has-made.png' }, { name: 'page.png', mimeType: 'image/png', buffer: Buffer.from('<html>') }])
+    await w.file.setInputFiles([
+      picture, { ...picture, name: 'a-rather-long-name-of-a-screenshot-that-somebody-has-made.png' },
+      { name: 'page.png', mimeType: 'image/png', buffer: Buffer.from('<html>') },
+    ])
     await w.files.nth(1).waitFor()
     await w.email.fill('nobody')
     await w.send.click()
@@ -245,7 +267,8 @@ for (const [look, options, attributes] of [
     relay.fault = undefined
     await w.sent.waitFor()
     await w.again.click()
-    relay.fault = ({ operation }) => (operation === 'widget-submit-request' ? { status: 400, code: 'widget.invalid_title', message: 'title must be about the shop.' } : undefined)
+    const refusal = { status: 400, code: 'widget.invalid_title', message: 'title must be about the shop.' }
+    relay.fault = ({ operation }) => (operation === 'widget-submit-request' ? refusal : undefined)
     await w.submit('Weather')
     await w.alert.waitFor()
     assert.equal(await w.title.inputValue(), 'Weather')

@@ -1,4 +1,4 @@
-// No idea is lost, none is stored twice, and "sent" is said after the receipt only.
+// Sending: no idea is lost or stored twice, and the widget reports it as sent only after the receipt.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addApp, call, document, gate, recorded, soon, start, stored, tag, widget } from './harness.mjs'
@@ -14,7 +14,7 @@ async function shop(t, settings, options) {
   return { app, ...made }
 }
 
-// kept returns what lies in the outbox.
+// kept returns the ideas in the outbox.
 const kept = (tab) => tab.evaluate(() => new Promise((resolve, reject) => {
   const opening = indexedDB.open('gatherkit', 1)
   opening.onupgradeneeded = () => opening.result.createObjectStore('outbox', { keyPath: 'id' })
@@ -28,7 +28,7 @@ const kept = (tab) => tab.evaluate(() => new Promise((resolve, reject) => {
   }
 }))
 
-// seed puts entries into the outbox, as an earlier visit would have.
+// seed puts ideas into the outbox, as if they were from an earlier visit.
 const seed = (tab, entries) => tab.evaluate((entries) => new Promise((resolve, reject) => {
   const opening = indexedDB.open('gatherkit', 1)
   opening.onupgradeneeded = () => opening.result.createObjectStore('outbox', { keyPath: 'id' })
@@ -43,9 +43,11 @@ const seed = (tab, entries) => tab.evaluate((entries) => new Promise((resolve, r
   }
 }), entries)
 
-const entry = (app, title, more = {}) => ({ id: `seed-${title}`, app: app.id, at: Date.now(), tries: 0, next: 0, files: [], fields: { title, description: '' }, ...more })
+const entry = (app, title, more = {}) => (
+  { id: `seed-${title}`, app: app.id, at: Date.now(), tries: 0, next: 0, files: [], fields: { title, description: '' }, ...more }
+)
 
-test('kept before it is sent, and sent is said after the receipt', async (t) => {
+test('an idea is stored before it is sent, and reported as sent after the receipt', async (t) => {
   const { app, relay, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
@@ -68,7 +70,7 @@ test('kept before it is sent, and sent is said after the receipt', async (t) => 
   assert.deepEqual(await kept(tab), [])
 })
 
-test('a lost answer does not store it twice', async (t) => {
+test('if the answer is lost, the idea is not stored twice', async (t) => {
   const { app, relay, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
@@ -83,16 +85,17 @@ test('a lost answer does not store it twice', async (t) => {
   await w.sent.waitFor()
   assert.equal(relay.count(submission), 3)
   assert.deepEqual(await titles(app), ['Once'])
-  assert.deepEqual((await recorded(tab, 'error', 'submit')).map(([name, { kind }]) => [name, kind]), [['error', 'server'], ['error', 'server'], ['submit', undefined]])
+  const events = (await recorded(tab, 'error', 'submit')).map(([name, { kind }]) => [name, kind])
+  assert.deepEqual(events, [['error', 'server'], ['error', 'server'], ['submit', undefined]])
 })
 
-test('offline, the tab closed, the next visit: sent once', async (t) => {
+test('an idea written offline is sent once on the next visit', async (t) => {
   const { app, relay, context, visit } = await shop(t)
   let tab = await visit('/')
   let w = widget(tab)
   await w.launcher.waitFor()
   await context.setOffline(true)
-  await w.open() // for the first time: all that writing needs is there
+  await w.open() // the panel needs no network, even when it opens for the first time
   await w.submit('From the train', 'No network there.')
   await w.waiting.waitFor()
   assert.match(await w.result.textContent(), /You are offline/)
@@ -101,7 +104,7 @@ test('offline, the tab closed, the next visit: sent once', async (t) => {
   await context.setOffline(false)
   assert.deepEqual(await titles(app), [])
   tab = await visit('/')
-  await soon('it is sent', async () => (await recorded(tab, 'submit')).length === 1)
+  await soon('the idea is sent', async () => (await recorded(tab, 'submit')).length === 1)
   assert.deepEqual(await titles(app), ['From the train'])
   assert.equal(relay.count(submission), 1)
   w = widget(tab)
@@ -109,7 +112,7 @@ test('offline, the tab closed, the next visit: sent once', async (t) => {
   assert.equal(await w.title.inputValue(), '')
 })
 
-test('back online it goes by itself, and the panel says so', async (t) => {
+test('when the browser is online again, the idea is sent automatically and the panel says so', async (t) => {
   const { app, context, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
@@ -122,7 +125,7 @@ test('back online it goes by itself, and the panel says so', async (t) => {
   assert.deepEqual(await titles(app), ['Tunnel'])
 })
 
-test('a tab that is closed while it sends', async (t) => {
+test('an idea is sent on the next visit if its tab is closed while sending', async (t) => {
   const { app, relay, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
@@ -134,11 +137,11 @@ test('a tab that is closed while it sends', async (t) => {
   await tab.close()
   relay.fault = undefined
   const next = await visit('/')
-  await soon('it is sent', async () => (await recorded(next, 'submit')).length === 1)
+  await soon('the idea is sent', async () => (await recorded(next, 'submit')).length === 1)
   assert.deepEqual(await titles(app), ['Closed too early'])
 })
 
-test('of several tabs one sends', async (t) => {
+test('several tabs send each idea once', async (t) => {
   const { app, relay, context, visit } = await shop(t)
   const tabs = [await visit('/'), await visit('/'), await visit('/')]
   for (const tab of tabs) await widget(tab).launcher.waitFor()
@@ -158,7 +161,7 @@ test('of several tabs one sends', async (t) => {
   assert.equal(events.flat().length, 3)
 })
 
-test('Retry-After is respected, whatever else happens', async (t) => {
+test('Retry-After is respected, even after an online event', async (t) => {
   const { app, relay, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
@@ -172,15 +175,15 @@ test('Retry-After is respected, whatever else happens', async (t) => {
   await w.waiting.waitFor()
   await tab.evaluate(() => dispatchEvent(new Event('online')))
   await w.sent.waitFor()
-  assert.ok(times.length === 2 && times[1] - times[0] >= 6000, `it came after ${times[1] - times[0]} ms`)
+  assert.ok(times.length === 2 && times[1] - times[0] >= 6000, `the next attempt was after ${times[1] - times[0]} ms`)
   assert.deepEqual(await titles(app), ['Patience'])
 })
 
 for (const [name, fault] of Object.entries({
-  'a page of a proxy': 502, 'another 404': 404, 'an answer that is not ours': 200, 'an answer that breaks off': 'cut',
-  'too many': { status: 429, code: 'api.rate_limited', message: 'Later.' }, 'an unknown fault': 500,
+  'an HTML error of a proxy': 502, '404 without an envelope': 404, '200 without an envelope': 200, 'an incomplete answer': 'cut',
+  'a rate limit': { status: 429, code: 'api.rate_limited', message: 'Later.' }, '500 without an envelope': 500,
 })) {
-  test(`no reason to give up: ${name}`, async (t) => {
+  test(`the widget tries again after ${name}`, async (t) => {
     const { app, relay, visit } = await shop(t)
     const tab = await visit('/')
     const w = widget(tab)
@@ -197,7 +200,7 @@ for (const [name, fault] of Object.entries({
   })
 }
 
-test('a refusal gives text and files back with the reason', async (t) => {
+test('if the service refuses an idea, the form gets text and files back, with the reason', async (t) => {
   const { app, relay, visit } = await shop(t, { widget: { allow_file_uploads: true } })
   const tab = await visit('/')
   const w = widget(tab)
@@ -208,7 +211,8 @@ test('a refusal gives text and files back with the reason', async (t) => {
   await w.submit('Weather', 'It rains.')
   await w.alert.waitFor()
   assert.equal(await w.alert.textContent(), 'Your idea was not accepted. title must be about the shop.')
-  assert.deepEqual([await w.title.inputValue(), await w.description.inputValue(), await w.email.inputValue()], ['Weather', 'It rains.', 'ada@example.com'])
+  const values = [await w.title.inputValue(), await w.description.inputValue(), await w.email.inputValue()]
+  assert.deepEqual(values, ['Weather', 'It rains.', 'ada@example.com'])
   assert.equal(await w.files.count(), 1)
   assert.deepEqual(await kept(tab), [])
   assert.equal((await recorded(tab, 'error'))[0][1].kind, 'refused')
@@ -221,7 +225,7 @@ test('a refusal gives text and files back with the reason', async (t) => {
   assert.equal(new Set(keys).size, 2)
 })
 
-test('what is refused on a later visit waits for the form', async (t) => {
+test('an idea that is refused on a later visit is shown when the form opens', async (t) => {
   const { app, relay, visit } = await shop(t)
   const tab = await visit('/')
   await seed(tab, [entry(app, 'Refused'), entry(app, 'Too old', { at: Date.now() - 30 * 24 * 3600_000 })])
@@ -229,7 +233,7 @@ test('what is refused on a later visit waits for the form', async (t) => {
   await tab.reload()
   const w = widget(tab)
   await w.part('.marked').waitFor()
-  await soon('both have come back', async () => (await kept(tab)).filter(({ refusal }) => refusal).length === 2)
+  await soon('both ideas are refused', async () => (await kept(tab)).filter(({ refusal }) => refusal).length === 2)
   const given = []
   for (let i = 0; i < 2; i++) {
     await w.open()
@@ -240,12 +244,15 @@ test('what is refused on a later visit waits for the form', async (t) => {
     await w.sent.waitFor()
     await w.close.click()
   }
-  assert.deepEqual(given.sort(), [['Refused', 'Your idea was not accepted. No.'], ['Too old', 'Your idea was not accepted. We could not send it for a month.']])
+  assert.deepEqual(given.sort(), [
+    ['Refused', 'Your idea was not accepted. No.'],
+    ['Too old', 'Your idea was not accepted. We could not send it for a month.'],
+  ])
   assert.deepEqual((await titles(app)).sort(), ['Refused', 'Too old'])
   assert.equal(await w.part('.marked').count(), 0)
 })
 
-test("an idea under a regenerated key goes with the page's new key", async (t) => {
+test('an idea with an old key is sent when the page has the new key', async (t) => {
   const { app, pages, relay, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
@@ -258,11 +265,11 @@ test("an idea under a regenerated key goes with the page's new key", async (t) =
   assert.equal((await kept(tab)).length, 1)
   pages['/'] = document(tag(relay, { key: renewed.api_key }))
   await tab.reload()
-  await soon('it is sent', async () => (await recorded(tab, 'submit')).length === 1)
+  await soon('the idea is sent', async () => (await recorded(tab, 'submit')).length === 1)
   assert.deepEqual(await titles(app), ['Old key'])
 })
 
-test('a draft survives reload, and is gone when it is sent', async (t) => {
+test('a draft survives a reload, and is deleted when it is sent', async (t) => {
   const { app, visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
@@ -283,7 +290,7 @@ test('a draft survives reload, and is gone when it is sent', async (t) => {
   assert.deepEqual(await titles(app), ['A whole'])
 })
 
-test('without storage it goes on in memory, and says what that means', async (t) => {
+test('without storage, the widget keeps ideas in memory and says so', async (t) => {
   const { app, context, visit } = await shop(t)
   await context.addInitScript(() => {
     for (const name of ['indexedDB', 'localStorage', 'sessionStorage']) {
@@ -304,7 +311,7 @@ test('without storage it goes on in memory, and says what that means', async (t)
   assert.deepEqual(await titles(app), ['First', 'Second'])
 })
 
-test('in a sandboxed frame, which may keep and lock nothing', async (t) => {
+test('the widget works in a sandboxed frame, without storage and locks', async (t) => {
   const { app, pages, visit } = await shop(t)
   pages['/frame'] = document('<iframe sandbox="allow-scripts allow-forms" src="/" style="width: 900px; height: 700px"></iframe>')
   const tab = await visit('/frame')
@@ -315,7 +322,7 @@ test('in a sandboxed frame, which may keep and lock nothing', async (t) => {
   assert.deepEqual(await titles(app), ['From within'])
 })
 
-test('the outbox has its limits, and the text stays where it is', async (t) => {
+test('when the outbox is full, the text stays in the form', async (t) => {
   const { app, relay, visit } = await shop(t)
   relay.fault = onSubmit(() => 503)
   const tab = await visit('/')
@@ -330,7 +337,7 @@ test('the outbox has its limits, and the text stays where it is', async (t) => {
   assert.equal((await kept(tab)).length, 50)
 })
 
-test('what a page adds wrongly does not stop an idea', async (t) => {
+test('invalid metadata of the page does not stop an idea', async (t) => {
   const { app, visit } = await shop(t)
   const tab = await visit('/')
   await tab.evaluate(() => Gatherkit('set', { metadata: { state: 'x'.repeat(9000) } }))
@@ -342,7 +349,7 @@ test('what a page adds wrongly does not stop an idea', async (t) => {
   assert.deepEqual(await titles(app), ['Still sent'])
 })
 
-test('says what people leave empty, and how long the form was open', async (t) => {
+test('a submission contains the honeypot field and how long the form was open', async (t) => {
   const { relay, visit } = await shop(t)
   const tab = await visit('/')
   await tab.evaluate(() => {

@@ -1,4 +1,4 @@
-// The parts of the widget that need no browser, and what holds of its sources.
+// The parts of the widget that need no browser, and rules for its sources.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -11,36 +11,41 @@ const folder = path.resolve(import.meta.dirname, '../../web/widget')
 const require = createRequire(path.join(folder, 'package.json'))
 const { buildSync } = require('esbuild')
 
-// load bundles a source for node, with all that it exports.
+// load bundles a source file for Node.js and returns its exports.
 async function load(name) {
-  const { outputFiles } = buildSync({ entryPoints: [path.join(folder, 'src', name)], bundle: true, write: false, format: 'esm', loader: { '.css': 'text' }, define: { LOCALES: '[]', VERSION: '""' } })
+  const { outputFiles } = buildSync({
+    entryPoints: [path.join(folder, 'src', name)], bundle: true, write: false, format: 'esm',
+    loader: { '.css': 'text' }, define: { LOCALES: '[]', VERSION: '""' },
+  })
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }
 
-test('text on any ground reaches 4.5 to 1', async () => {
+test('text on any background has a contrast of 4.5 to 1 or more', async () => {
   const { ink, luminance } = await load('color.ts')
   const worst = { ratio: 21 }
-  const look = (r, g, b) => {
-    const ground = `#${[r, g, b].map((part) => part.toString(16).padStart(2, '0')).join('')}`
-    const [light, dark] = [luminance(ground), luminance(ink(ground) === '#000' ? '#000000' : '#ffffff')].sort((a, b) => b - a)
+  const measure = (r, g, b) => {
+    const background = `#${[r, g, b].map((part) => part.toString(16).padStart(2, '0')).join('')}`
+    const text = ink(background) === '#000' ? '#000000' : '#ffffff'
+    const [light, dark] = [luminance(background), luminance(text)].sort((a, b) => b - a)
     const ratio = (light + 0.05) / (dark + 0.05)
-    if (ratio < worst.ratio) Object.assign(worst, { ground, ratio })
+    if (ratio < worst.ratio) Object.assign(worst, { background, ratio })
   }
-  for (let i = 0; i < 256; i++) for (const [r, g, b] of [[1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]) look(i * r, i * g, i * b)
-  for (let r = 0; r < 256; r += 5) for (let g = 0; g < 256; g += 5) for (let b = 0; b < 256; b += 5) look(r, g, b)
-  assert.ok(worst.ratio >= 4.5, `${worst.ground} has ${worst.ratio}`)
+  const hues = [[1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]
+  for (let i = 0; i < 256; i++) for (const [r, g, b] of hues) measure(i * r, i * g, i * b)
+  for (let r = 0; r < 256; r += 5) for (let g = 0; g < 256; g += 5) for (let b = 0; b < 256; b += 5) measure(r, g, b)
+  assert.ok(worst.ratio >= 4.5, `${worst.background} has ${worst.ratio}`)
   assert.deepEqual([ink('#ffffff'), ink('#FFCC00'), ink('#000000'), ink('#4F46E5')], ['#000', '#000', '#fff', '#fff'])
 })
 
-test('the waits grow to five minutes, and no two are alike', async () => {
+test('delays grow up to five minutes and are random', async () => {
   const { backoff } = await load('sender.ts')
   assert.deepEqual([1, 2, 3, 8, 9, 50].map((tries) => backoff(tries, 0.5)), [2000, 4000, 8000, 256_000, 300_000, 300_000])
   assert.deepEqual([backoff(1, 0), backoff(1, 0.999999) < 3000], [1000, true])
   assert.notEqual(backoff(3), backoff(3))
 })
 
-// outbox is what waits to be sent, and what sends it to a service that answers as `reply`
-// says: with nothing when it takes the idea, or with the failure. Time is the test's.
+// outbox returns an outbox with a sender and a fake clock. `reply` returns the failure with which the
+// service answers, or undefined if it accepts the idea.
 async function outbox(t, reply) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1e12 })
   const browser = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
@@ -50,7 +55,8 @@ async function outbox(t, reply) {
   let rounds = []
   const told = []
   const sender = createSender({
-    ...storage, app: t.name, base: '', list: async (app) => structuredClone(await storage.list(app)), emit() {}, failed() {}, token: async () => undefined,
+    ...storage, app: t.name, base: '', list: async (app) => structuredClone(await storage.list(app)),
+    emit() {}, failed() {}, token: async () => undefined,
     tell: (id, { state }) => told.push(`${id} ${state}`),
     alone: (work) => (rounds.push([]), work()),
     async call(operation, { title }) {
@@ -61,12 +67,12 @@ async function outbox(t, reply) {
     },
   })
   t.after(() => sender.stop())
-  const settled = () => new Promise(setImmediate) // nothing here waits for anything but promises
+  const settled = () => new Promise(setImmediate) // enough, because the sender waits only for promises
   return {
     told,
     left: async () => (await storage.list(t.name)).map(({ id }) => id),
     add: (id, at) => storage.put({ id, app: t.name, fields: { title: id }, files: [], at, tries: 0, next: 0 }),
-    // after lets time pass and returns what was asked of the service meanwhile, a list for each round.
+    // after moves the clock ahead and returns the calls to the service, as a list for each round.
     async after(ms, flush) {
       rounds = []
       if (flush) sender.flush(flush.eager)
@@ -77,50 +83,53 @@ async function outbox(t, reply) {
   }
 }
 
-for (const [name, failure] of Object.entries({ 'an answer of 500': { kind: 'server', code: 'api.internal' }, 'a mistake of ours': new TypeError('oops') })) {
-  test(`an idea that ends in ${name} each time keeps no other back`, async (t) => {
+for (const [name, failure] of Object.entries({
+  'a server error': { kind: 'server', code: 'api.internal' }, 'an exception': new TypeError('oops'),
+})) {
+  test(`an idea that always causes ${name} does not block others`, async (t) => {
     let broken = true
     const box = await outbox(t, (title) => (title === 'b' && broken ? failure : undefined))
-    for (const id of ['d', 'b', 'e', 'a', 'c']) await box.add(id, 1e12 + id.charCodeAt(0)) // not in the order in which they are sent
-    assert.deepEqual(await box.after(0, { eager: false }), [['a', 'b']], 'a failure ends the round: the next would fail alike')
+    for (const id of ['d', 'b', 'e', 'a', 'c']) await box.add(id, 1e12 + id.charCodeAt(0)) // not in the order of sending
+    assert.deepEqual(await box.after(0, { eager: false }), [['a', 'b']], 'a failure ends the round')
     assert.deepEqual(await box.after(999), [])
-    assert.deepEqual(await box.after(2001), [['c', 'd', 'e', 'b']], 'what has failed comes last')
+    assert.deepEqual(await box.after(2001), [['c', 'd', 'e', 'b']], 'a failed idea comes last')
     await box.add('f', 1e12 + 10_000)
-    assert.deepEqual(await box.after(0, { eager: false }), [['f']], 'what has failed waits')
+    assert.deepEqual(await box.after(0, { eager: false }), [['f']], 'a failed idea waits')
     await box.add('g', 1e12 + 11_000)
-    assert.deepEqual(await box.after(0, { eager: true }), [['g', 'b']], 'but not when a person sends')
+    assert.deepEqual(await box.after(0, { eager: true }), [['g', 'b']], 'a failed idea does not wait if the user sends another one')
     assert.deepEqual(await box.left(), ['b'])
     broken = false
     assert.deepEqual(await box.after(12_000), [['b']])
     assert.deepEqual(await box.left(), [])
-    assert.deepEqual(box.told.filter((what) => what.endsWith(' sent')), ['a sent', 'c sent', 'd sent', 'e sent', 'f sent', 'g sent', 'b sent'])
+    const sent = box.told.filter((what) => what.endsWith(' sent'))
+    assert.deepEqual(sent, ['a sent', 'c sent', 'd sent', 'e sent', 'f sent', 'g sent', 'b sent'])
     assert.deepEqual(await box.after(600_000), [], 'nothing is sent twice')
   })
 }
 
 for (const [kind, state] of [['refused', 'refused'], ['key', 'waiting'], ['identity', 'waiting']]) {
-  test(`an idea of which the service says "${kind}" keeps no other back`, async (t) => {
+  test(`an idea with a failure of kind "${kind}" does not block others`, async (t) => {
     const box = await outbox(t, (title) => (title === 'b' ? { kind, code: 'widget.no' } : undefined))
     for (const id of ['c', 'b', 'a']) await box.add(id, 1e12 + id.charCodeAt(0))
-    const first = kind === 'identity' ? ['a', 'b', 'b', 'c'] : ['a', 'b', 'c'] // once more with a fresh token
+    const first = kind === 'identity' ? ['a', 'b', 'b', 'c'] : ['a', 'b', 'c'] // again with a new token
     assert.deepEqual(await box.after(0, { eager: false }), [first])
     assert.deepEqual(box.told, ['a sent', `b ${state}`, 'c sent'])
     await box.add('d', 1e12 + 1000)
-    assert.deepEqual(await box.after(600_000, { eager: false }), [['d']], 'it is not asked again by itself')
+    assert.deepEqual(await box.after(600_000, { eager: false }), [['d']], 'the idea is not sent again automatically')
     assert.deepEqual(await box.left(), ['b'])
-    const eager = { refused: [], key: ['b'], identity: ['b', 'b'] }[kind] // what is refused waits for the form
+    const eager = { refused: [], key: ['b'], identity: ['b', 'b'] }[kind] // refused ideas wait for the form
     assert.deepEqual(await box.after(0, { eager: true }), [eager])
   })
 }
 
-test('the service says when it wants to be asked again', async (t) => {
+test('the sender waits as long as the service says', async (t) => {
   let busy = true
   const box = await outbox(t, (title) => (busy ? { kind: 'server', code: 'api.rate_limited', wait: { a: 20, b: 60 }[title] } : undefined))
   await box.add('a', 1e12)
   assert.deepEqual(await box.after(0, { eager: false }), [['a']])
   await box.add('b', 1e12 + 1)
-  assert.deepEqual(await box.after(0, { eager: false }), [['b']], 'the wait of one is not that of the other')
-  assert.deepEqual(await box.after(0, { eager: true }), [[]], 'a person cannot shorten it')
+  assert.deepEqual(await box.after(0, { eager: false }), [['b']], 'each idea has its own wait')
+  assert.deepEqual(await box.after(0, { eager: true }), [[]], 'sending another idea does not shorten the wait')
   assert.deepEqual(await box.after(19_999), [])
   assert.deepEqual(await box.after(1), [['a']])
   busy = false
@@ -133,7 +142,9 @@ test('the storage lists the ideas of an app, the least tried and oldest first', 
   const { list, put, remove } = await load('entries.ts')
   const ids = async (app) => (await list(app)).map(({ id }) => id).join(' ')
   const entries = { old: [1, 2], late: [3, 0], failed: [1, 1], early: [2, 0] }
-  for (const [id, [at, tries]] of Object.entries(entries)) assert.equal(await put({ id, app: 'one', at, tries }), false, 'memory ends with the page')
+  for (const [id, [at, tries]] of Object.entries(entries)) {
+    assert.equal(await put({ id, app: 'one', at, tries }), false, 'ideas in memory do not survive the page')
+  }
   await put({ id: 'other', app: 'two', at: 0, tries: 0 })
   assert.deepEqual([await ids('one'), await ids('two')], ['early late failed old', 'other'])
   await put({ id: 'early', app: 'one', at: 2, tries: 3 })
@@ -141,7 +152,7 @@ test('the storage lists the ideas of an app, the least tried and oldest first', 
   assert.equal(await ids('one'), 'failed old early')
 })
 
-test('files are known by their bytes', async () => {
+test('file types are detected from the content', async () => {
   const { typeOf } = await load('attachments.ts')
   const file = (bytes, type = '') => typeOf(new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], 'name', { type }))
   assert.equal(await file([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0], 'text/plain'), 'image/png')
@@ -157,7 +168,7 @@ test('files are known by their bytes', async () => {
   assert.equal(await file('', 'text/plain'), undefined)
 })
 
-test('a token is known by its person', async () => {
+test('tokens of the same person have the same subject', async () => {
   const { subject } = await load('app.ts')
   const token = (claims) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`
   assert.equal(subject(token({ sub: 'ü?>u1', exp: 1 })), subject(token({ sub: 'ü?>u1', exp: 2 })))
@@ -166,21 +177,23 @@ test('a token is known by its person', async () => {
   assert.equal(subject('no token'), 'no token')
 })
 
-test('every catalogue has the same texts with the same places to fill in', () => {
-  const catalogues = Object.fromEntries(readdirSync(path.join(folder, 'src/locales')).map((file) => [path.parse(file).name, JSON.parse(readFileSync(path.join(folder, 'src/locales', file), 'utf8'))]))
+test('every catalogue has the same texts with the same placeholders', () => {
+  const locales = path.join(folder, 'src/locales')
+  const catalogues = Object.fromEntries(readdirSync(locales).map(
+    (file) => [path.parse(file).name, JSON.parse(readFileSync(path.join(locales, file), 'utf8'))]))
   assert.ok(Object.keys(catalogues).length >= 10)
-  const places = (text) => (text.match(/{\w+}/g) ?? []).sort()
+  const placeholders = (text) => (text.match(/{\w+}/g) ?? []).sort()
   for (const [language, texts] of Object.entries(catalogues)) {
     assert.deepEqual(Object.keys(texts), Object.keys(catalogues.en), language)
     assert.equal(texts.lang, language)
     for (const [name, text] of Object.entries(texts)) {
       assert.ok(text.trim(), `${language}: ${name}`)
-      assert.deepEqual(places(text), places(catalogues.en[name]), `${language}: ${name}`)
+      assert.deepEqual(placeholders(text), placeholders(catalogues.en[name]), `${language}: ${name}`)
     }
   }
 })
 
-test('no source makes markup or code of text', () => {
+test('no source turns text into markup or code', () => {
   const sources = readdirSync(path.join(folder, 'src')).filter((file) => file.endsWith('.ts'))
   assert.ok(sources.length > 15)
   for (const file of sources) {
@@ -190,32 +203,45 @@ test('no source makes markup or code of text', () => {
   }
 })
 
-test('the types say what the module takes', () => {
+test('the types accept correct calls and refuse wrong ones', () => {
   const compile = (lines) => {
     const ts = require('typescript')
     const name = path.join(folder, 'dist', 'sample.ts')
-    const options = { strict: true, noEmit: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'], types: [] }
+    const options = {
+      strict: true, noEmit: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Bundler, lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'], types: [],
+    }
     const host = ts.createCompilerHost(options)
     const { fileExists, readFile, getSourceFile } = host
     const source = `import Gatherkit, { type Events } from './widget.js'\n${lines}`
     host.fileExists = (file) => file === name || fileExists(file)
     host.readFile = (file) => (file === name ? source : readFile(file))
-    host.getSourceFile = (file, ...rest) => (file === name ? ts.createSourceFile(file, source, ts.ScriptTarget.ES2022) : getSourceFile(file, ...rest))
-    return ts.getPreEmitDiagnostics(ts.createProgram([name], options, host)).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+    host.getSourceFile = (file, ...rest) =>
+      (file === name ? ts.createSourceFile(file, source, ts.ScriptTarget.ES2022) : getSourceFile(file, ...rest))
+    const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram([name], options, host))
+    return diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
   }
   assert.deepEqual(compile(`
     Gatherkit('boot', { key: 'gk_1', theme: 'page', identity: { getToken: async () => 'token' } })
-    Gatherkit('on', 'submit', ({ id, request }) => { const title: string = request.title + id; window.Gatherkit!('open', { prefill: { title } }) })
+    Gatherkit('on', 'submit', ({ id, request }) => {
+      const title: string = request.title + id
+      window.Gatherkit!('open', { prefill: { title } })
+    })
     Gatherkit('identify'); Gatherkit('destroy'); Gatherkit('set', { strings: { send: 'Go' } }, { key: 'gk_1' })
     const kind: Events['error']['kind'] = 'offline'`), [])
-  for (const wrong of ["Gatherkit('boot', {})", "Gatherkit('boot', { key: 'gk_1', theme: 'blue' })", "Gatherkit('on', 'sent', () => {})", "Gatherkit('fly')"]) assert.notDeepEqual(compile(wrong), [], wrong)
+  for (const wrong of [
+    "Gatherkit('boot', {})", "Gatherkit('boot', { key: 'gk_1', theme: 'blue' })", "Gatherkit('on', 'sent', () => {})", "Gatherkit('fly')",
+  ]) assert.notDeepEqual(compile(wrong), [], wrong)
 })
 
-test('dist is what the sources build, and weighs what it may', () => {
-  const read = (root) => Object.fromEntries(readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => {
-    const file = path.join(entry.parentPath, entry.name)
-    return [path.relative(root, file), readFileSync(file, 'utf8')]
-  }))
+test('dist is up to date and within its size limits', () => {
+  const read = (root) => {
+    const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    return Object.fromEntries(files.map((entry) => {
+      const file = path.join(entry.parentPath, entry.name)
+      return [path.relative(root, file), readFileSync(file, 'utf8')]
+    }))
+  }
   const built = mkdtempSync(path.join(tmpdir(), 'gatherkit-widget-'))
   try {
     const report = execFileSync('node', ['build.mjs', built], { cwd: folder, encoding: 'utf8' })

@@ -57,7 +57,9 @@ func (b *board) step() {
 	if len(b.rows) > 0 {
 		row = rapid.SampledFrom(b.rows).Draw(b.t, "row")
 	}
-	kind := rapid.SampledFrom([]string{"submit", "submit", "submit", "delete", "restore", "status", "status", "status", "drop app", "purge"}).Draw(b.t, "step")
+	kind := rapid.SampledFrom([]string{
+		"submit", "submit", "submit", "delete", "restore", "status", "status", "status", "drop app", "purge",
+	}).Draw(b.t, "step")
 	switch {
 	case kind == "submit" || row == nil:
 		i := rapid.IntRange(0, len(b.apps)-1).Draw(b.t, "app")

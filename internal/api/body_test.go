@@ -83,9 +83,8 @@ func TestDecodeErrors(t *testing.T) {
 			"api.invalid_json", feedback.ErrInvalidJSON.Message,
 		},
 		{"widget-submit-request", submission + `metadata":"x"}`, "widget.invalid_metadata", metadata},
-		{
-			"widget-submit-request", submission + `metadata":{"a":"` + strings.Repeat(" ", maxFreeForm-8) + `"}}`, // Metadata.Check limits it to 8 KiB
-			"", "",
+		{ // Metadata.Check limits it to 8 KiB
+			"widget-submit-request", submission + `metadata":{"a":"` + strings.Repeat(" ", maxFreeForm-8) + `"}}`, "", "",
 		},
 		{
 			"widget-submit-request", submission + `metadata":{"a":"` + strings.Repeat(" ", maxFreeForm) + `"}}`,

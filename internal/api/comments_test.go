@@ -19,7 +19,8 @@ func (s *service) comment(role feedback.Role) string {
 	if !role.Allows(feedback.RoleMember) {
 		role = feedback.RoleOwner
 	}
-	return s.must("comments-create", string(role), s.filled(`{"request_id":"{request}","body":"B"}`))["comment"].(map[string]any)["id"].(string)
+	made := s.must("comments-create", string(role), s.filled(`{"request_id":"{request}","body":"B"}`))
+	return made["comment"].(map[string]any)["id"].(string)
 }
 
 // TestInternalCommentsStayInside calls every operation that accepts an API key with bodies
@@ -47,7 +48,8 @@ func TestInternalCommentsStayInside(t *testing.T) {
 			"widget-create-upload":    {sample(t, "widget-create-upload")}, // does not refer to requests
 			"widget-similar-requests": {`{"text":"` + marker + `"}`, `{"text":"Dark mode"}`, `{"text":"` + author + `"}`},
 			"widget-vote": {
-				s.filled(`{"request_id":"{request}","voter":"` + voter + `00"}`), s.filled(`{"request_id":"{other_request}","voter":"` + voter + `00"}`),
+				s.filled(`{"request_id":"{request}","voter":"` + voter + `00"}`),
+				s.filled(`{"request_id":"{other_request}","voter":"` + voter + `00"}`),
 				s.filled(`{"request_id":"{request}","voter":"` + voter + `00","remove":true}`), `{"request_id":"` + id + `","voter":"` + voter + `00"}`,
 			},
 		}
@@ -64,7 +66,8 @@ func TestInternalCommentsStayInside(t *testing.T) {
 			for _, body := range calls {
 				called++
 				got := s.call(o.name, "key", body)
-				if got.status >= http.StatusInternalServerError || strings.Contains(string(got.body), marker) || strings.Contains(string(got.body), author) {
+				if got.status >= http.StatusInternalServerError || strings.Contains(string(got.body), marker) ||
+					strings.Contains(string(got.body), author) {
 					t.Errorf("%s %s: %d %s", o.name, body, got.status, got.body)
 				}
 			}
@@ -89,7 +92,8 @@ func TestCommentsAtOnce(t *testing.T) {
 		for i := range clients {
 			clients[i] = func(client int) {
 				for n := range each {
-					got := s.at(apis[client%2], "comments-create", s.names["member"], s.filled(fmt.Sprintf(`{"request_id":"{request}","body":"%d.%d"}`, client, n)))
+					call := s.filled(fmt.Sprintf(`{"request_id":"{request}","body":"%d.%d"}`, client, n))
+					got := s.at(apis[client%2], "comments-create", s.names["member"], call)
 					var made struct {
 						Result struct{ Comment feedback.Comment }
 					}
@@ -110,7 +114,8 @@ func TestCommentsAtOnce(t *testing.T) {
 		list := s.must("comments-list", "viewer", s.filled(`{"request_id":"{request}","limit":200}`))
 		request := s.must("requests-get", "viewer", s.filled(`{"id":"{request}"}`))["request"].(map[string]any)
 		const left = float64(callers * (each - 1))
-		if n := float64(len(list["comments"].([]any))); n != left || list["total_count"] != left || request["comments"] != left || request["version"] != float64(1+callers*(each+1)) {
+		if n := float64(len(list["comments"].([]any))); n != left || list["total_count"] != left ||
+			request["comments"] != left || request["version"] != float64(1+callers*(each+1)) {
 			t.Errorf("%v comments, %v in all, %v counted, version %v", n, list["total_count"], request["comments"], request["version"])
 		}
 		if wrong, err := s.store.Recount(t.Context()); err != nil || len(wrong) > 0 {

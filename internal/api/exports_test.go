@@ -51,7 +51,8 @@ func TestExportLinks(t *testing.T) {
 		s.submit("Dark mode")
 		gone := func(name, path string) {
 			t.Helper()
-			if got := s.open(http.MethodGet, path); got.status != http.StatusNotFound || got.code(t) != "exports.not_found" || got.header.Get("Content-Disposition") != "" {
+			if got := s.open(http.MethodGet, path); got.status != http.StatusNotFound || got.code(t) != "exports.not_found" ||
+				got.header.Get("Content-Disposition") != "" {
 				t.Errorf("%s: %d %s", name, got.status, got.body)
 			}
 		}
@@ -158,7 +159,9 @@ func TestLinkOpenedAtOnce(t *testing.T) {
 
 // TestExportURL: without a public URL, links are relative, because a client can send any Host.
 func TestExportURL(t *testing.T) {
-	for public, want := range map[string]string{"": "/exports/gex_", "https://a.example/feedback/": "https://a.example/feedback/exports/gex_"} {
+	for public, want := range map[string]string{
+		"": "/exports/gex_", "https://a.example/feedback/": "https://a.example/feedback/exports/gex_",
+	} {
 		s := newService(t, storetest.SQLite(t), func(o *Options) {
 			if o.PublicURL, _ = url.Parse(public); public == "" {
 				o.PublicURL = nil
@@ -177,10 +180,15 @@ func TestExportURL(t *testing.T) {
 func TestCSV(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
-		titles := []string{"=1+1", "+1", "-1", "@SUM(A1)", `"=1"`, `=HYPERLINK("https://evil.example","Click; here")`, "a,b;c", `say "hi"`, "two\nlines", "tab\tbed", "ünï 暗い", "plain"}
+		titles := []string{
+			"=1+1", "+1", "-1", "@SUM(A1)", `"=1"`, `=HYPERLINK("https://evil.example","Click; here")`,
+			"a,b;c", `say "hi"`, "two\nlines", "tab\tbed", "ünï 暗い", "plain",
+		}
 		for _, title := range titles {
 			line := feedback.ToSingleLine(title)
-			text, err := json.Marshal(map[string]any{"title": line, "description": title, "name": line, "external_id": line, "metadata": map[string]any{"=1": title}})
+			text, err := json.Marshal(map[string]any{
+				"title": line, "description": title, "name": line, "external_id": line, "metadata": map[string]any{"=1": title},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,7 +200,8 @@ func TestCSV(t *testing.T) {
 		text := s.exported(`{"format":"csv","bom":true}`)
 		body, hasBOM := strings.CutPrefix(text, "\ufeff")
 		rows, err := csv.NewReader(strings.NewReader(body)).ReadAll()
-		if err != nil || !hasBOM || strings.Contains(s.exported(`{"format":"csv"}`), "\ufeff") || len(rows) != len(titles)+1 || !slices.Equal(rows[0], exportColumns) {
+		if err != nil || !hasBOM || strings.Contains(s.exported(`{"format":"csv"}`), "\ufeff") ||
+			len(rows) != len(titles)+1 || !slices.Equal(rows[0], exportColumns) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		slices.Reverse(titles)
@@ -200,9 +209,11 @@ func TestCSV(t *testing.T) {
 			cell := func(name string) string { return rows[i+1][slices.Index(exportColumns, name)] }
 			line := feedback.ToSingleLine(title)
 			for name, want := range map[string]string{
-				"title": feedback.SafeCell(line), "description": feedback.SafeCell(title), "submitter_name": feedback.SafeCell(line), "submitter_external_id": feedback.SafeCell(line),
-				"tags": feedback.SafeCell(line[:min(len(line), 40)] + ", Second"), "app": "Website", "assignee": "Owner", "eta": "2026-06-30", "votes": "1", "comments": "0",
-				"status": "opened", "submitter_verified": "false", "submitter_email": "", "merged_into_id": "", "created_at": "2026-01-01T00:00:00.000Z",
+				"title": feedback.SafeCell(line), "description": feedback.SafeCell(title),
+				"submitter_name": feedback.SafeCell(line), "submitter_external_id": feedback.SafeCell(line),
+				"tags": feedback.SafeCell(line[:min(len(line), 40)] + ", Second"), "app": "Website", "assignee": "Owner",
+				"eta": "2026-06-30", "votes": "1", "comments": "0", "status": "opened", "submitter_verified": "false",
+				"submitter_email": "", "merged_into_id": "", "created_at": "2026-01-01T00:00:00.000Z",
 			} {
 				if got := cell(name); got != want {
 					t.Errorf("%s of %q is %q, want %q", name, title, got, want)
@@ -287,7 +298,9 @@ func TestJSONLines(t *testing.T) {
 				}).Draw(rt, "call")
 				s.call(call[0], call[1], call[2]) // may be refused
 			}
-			s.compareExport(rt, readLines(rt, s.exported(`{"format":"jsonl","app_id":"{shop}"}`)), readLines(rt, s.exported(`{"format":"jsonl","app_id":"{shop}","box":"bin"}`)), ids)
+			live := readLines(rt, s.exported(`{"format":"jsonl","app_id":"{shop}"}`))
+			bin := readLines(rt, s.exported(`{"format":"jsonl","app_id":"{shop}","box":"bin"}`))
+			s.compareExport(rt, live, bin, ids)
 			s.must("apps-delete", "owner", s.filled(`{"id":"{shop}"}`))
 		})
 	})
@@ -351,7 +364,8 @@ func (s *service) compareExport(t *rapid.T, live, bin map[string]exportedLine, i
 		if line.Merged == nil {
 			continue
 		}
-		if _, ok := live[line.Merged.ParentID.String()]; !ok && bin[line.Merged.ParentID.String()].Box != "bin" || line.Merged.Status == "duplicate" || line.Merged.Status == "" {
+		if _, ok := live[line.Merged.ParentID.String()]; !ok && bin[line.Merged.ParentID.String()].Box != "bin" ||
+			line.Merged.Status == "duplicate" || line.Merged.Status == "" {
 			t.Fatalf("merged: %+v", line.Merged)
 		}
 	}

@@ -48,11 +48,17 @@ func FuzzDecode(f *testing.F) {
 		f.Add(name, []byte(body))
 	}
 	for _, seed := range []struct{ name, body string }{
-		{"widget-submit-request", `{"title":" T ","description":"","email":"a@b.example","metadata":{"a":[1,2.5,"x",null],"b":{"c":true}},"idempotency_key":" k "}`},
+		{
+			"widget-submit-request", `{"title":" T ","description":"","email":"a@b.example",` +
+				`"metadata":{"a":[1,2.5,"x",null],"b":{"c":true}},"idempotency_key":" k "}`,
+		},
 		{"widget-submit-request", `{"title":"T","description":"","metadata":{"a":1e999}}`},
 		{"widget-submit-request", `{"title":"\ud800","description":"\u0000"}`},
 		{"widget-submit-request", `{"title":"T","description":"","form":{"website":" x ","seconds":1.25}}`},
-		{"apps-update-settings", `{"id":"01234567-89ab-7def-8123-456789abcdef","settings":{"widget":{"require_email":true,"position":"top-left"},"allowed_origins":["https://a.example"]}}`},
+		{
+			"apps-update-settings", `{"id":"01234567-89ab-7def-8123-456789abcdef","settings":` +
+				`{"widget":{"require_email":true,"position":"top-left"},"allowed_origins":["https://a.example"]}}`,
+		},
 		{"requests-list", `{"status":["opened","planned"],"sort":"oldest","limit":9223372036854775808,"cursor":"x"}`},
 		{"requests-list", `{"status":null,"limit":1.0,"app_id":null}`},
 		{"requests-update", `{"id":"01234567-89ab-7def-8123-456789abcdef","expected_version":1e18}`},
@@ -98,7 +104,10 @@ func FuzzCursor(f *testing.F) {
 	var signed []string
 	for _, c := range []cursor{
 		{Operation: "apps-list", AccountID: id, Limit: 1, After: id},
-		{Operation: "requests-list", AccountID: id, Filter: requestsFilter{AppID: &id, Statuses: []feedback.Status{"opened", "planned"}, Sort: index.Oldest}, Limit: 200, After: id},
+		{
+			Operation: "requests-list", AccountID: id, Limit: 200, After: id,
+			Filter: requestsFilter{AppID: &id, Statuses: []feedback.Status{"opened", "planned"}, Sort: index.Oldest},
+		},
 	} {
 		text, err := signCursor(key, c)
 		if err != nil {
@@ -107,7 +116,9 @@ func FuzzCursor(f *testing.F) {
 		signed = append(signed, text)
 		f.Add(text)
 	}
-	for _, text := range []string{"", "A", "junk", strings.Repeat("A", 22), signed[0] + "=", signed[0] + signed[1], signed[0][:10], "\n" + signed[0]} {
+	for _, text := range []string{
+		"", "A", "junk", strings.Repeat("A", 22), signed[0] + "=", signed[0] + signed[1], signed[0][:10], "\n" + signed[0],
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -169,7 +180,8 @@ func FuzzStatusFilter(f *testing.F) {
 // FuzzMetadata: accepted metadata has at most 8 KiB and two levels.
 func FuzzMetadata(f *testing.F) {
 	for _, text := range []string{
-		`{}`, `null`, `{"a":1}`, `{"a":{"b":1}}`, `{"a":{"b":[]}}`, `{"a":[1,"x",null]}`, `{"a":[[]]}`, `{"a":"` + strings.Repeat("x", 8<<10) + `"}`,
+		`{}`, `null`, `{"a":1}`, `{"a":{"b":1}}`, `{"a":{"b":[]}}`, `{"a":[1,"x",null]}`, `{"a":[[]]}`,
+		`{"a":"` + strings.Repeat("x", 8<<10) + `"}`,
 		`{"a":"` + strings.Repeat("<", 2000) + `"}`,
 	} {
 		f.Add([]byte(text))
@@ -218,7 +230,8 @@ func members(v any) []any {
 func FuzzSecrets(f *testing.F) {
 	for _, text := range []string{
 		"", "gat_", "gk_" + strings.Repeat("0", 38), "gat_" + strings.Repeat("0", 71), "grt_" + strings.Repeat("z", 71),
-		"gk_4LhYx0bqvNc2XkQm8TzWs1RfUj7PdGa90bXYZc", "gat_\xff", "gk_é", "01234567-89ab-7def-8123-456789abcdef", "0123456789AB-7DEF-8123-456789abcdef",
+		"gk_4LhYx0bqvNc2XkQm8TzWs1RfUj7PdGa90bXYZc", "gat_\xff", "gk_é",
+		"01234567-89ab-7def-8123-456789abcdef", "0123456789AB-7DEF-8123-456789abcdef",
 	} {
 		f.Add(text)
 	}

@@ -100,7 +100,8 @@ func TestHostileRouteRequests(t *testing.T) {
 				if code := got.code(t); got.status != c.status || code != c.code {
 					t.Errorf("%d %s, want %d %s\n%s", got.status, code, c.status, c.code, got.body)
 				}
-				if got.header.Get("X-Request-Id") == "" || got.header.Get("Content-Type") != "application/json; charset=utf-8" || got.header.Get("Allow") != c.allow {
+				if got.header.Get("X-Request-Id") == "" ||
+					got.header.Get("Content-Type") != "application/json; charset=utf-8" || got.header.Get("Allow") != c.allow {
 					t.Errorf("headers %v", got.header)
 				}
 			})
@@ -137,7 +138,8 @@ func TestPartsOfFiles(t *testing.T) {
 		} {
 			r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
 			r.Header.Set(header[0], header[1])
-			if got := serve(s.api, r); got.status != http.StatusOK || !bytes.Equal(got.body, whole.body) || got.header.Get("Accept-Ranges") == "bytes" {
+			if got := serve(s.api, r); got.status != http.StatusOK || !bytes.Equal(got.body, whole.body) ||
+				got.header.Get("Accept-Ranges") == "bytes" {
 				t.Errorf("%s with %v: %d %q", path, header, got.status, got.body)
 			}
 		}

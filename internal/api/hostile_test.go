@@ -29,7 +29,8 @@ func hostile() map[string]struct {
 		code   string
 	}
 	post := func(operation, header, body string) string {
-		return fmt.Sprintf("POST /api/%s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s", operation, header, len(body), body)
+		return fmt.Sprintf("POST /api/%s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s",
+			operation, header, len(body), body)
 	}
 	const bearer, key, jsonType = "Authorization: Bearer {owner}\r\n", "X-API-Key: {key}\r\n", "Content-Type: application/json\r\n"
 	create := func(body string) string { return post("apps-create", bearer+jsonType, body) }
@@ -179,7 +180,8 @@ func TestSlowBody(t *testing.T) {
 		s.api.ServeHTTP(impatient{w}, r)
 	}))
 	t.Cleanup(server.Close)
-	got := raw(t, server.Listener.Addr().String(), s.filled("POST /api/apps-create HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {owner}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"))
+	got := raw(t, server.Listener.Addr().String(), s.filled("POST /api/apps-create HTTP/1.1\r\nHost: h\r\n"+
+		"Authorization: Bearer {owner}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"))
 	if got.status != 408 || got.code(t) != "api.request_timeout" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -233,12 +235,14 @@ func TestCORS(t *testing.T) {
 		r.Header.Set("Access-Control-Request-Method", "POST")
 		r.Header.Set("Access-Control-Request-Headers", "content-type,x-api-key")
 		if got := serve(s.api, r); got.status != 204 || got.header.Get("Access-Control-Allow-Origin") != allowed || len(got.body) > 0 ||
-			allowed != "" && (got.header.Get("Access-Control-Max-Age") != "86400" || !strings.Contains(got.header.Get("Vary"), "Origin") || got.header.Get("Access-Control-Allow-Credentials") != "") {
+			allowed != "" && (got.header.Get("Access-Control-Max-Age") != "86400" ||
+				!strings.Contains(got.header.Get("Vary"), "Origin") || got.header.Get("Access-Control-Allow-Credentials") != "") {
 			t.Errorf("preflight of %s: %d %v", operation, got.status, got.header)
 		}
 		r = s.request(operation, "", "{}")
 		r.Header.Set("Origin", "https://shop.example")
-		if got := serve(s.api, r); got.header.Get("Access-Control-Allow-Origin") != allowed || allowed != "" && got.header.Get("Access-Control-Expose-Headers") == "" {
+		if got := serve(s.api, r); got.header.Get("Access-Control-Allow-Origin") != allowed ||
+			allowed != "" && got.header.Get("Access-Control-Expose-Headers") == "" {
 			t.Errorf("call of %s: %d %v", operation, got.status, got.header)
 		}
 	}

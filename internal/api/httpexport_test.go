@@ -34,14 +34,17 @@ func (s *service) copies(at storetest.Place, db *sql.DB, n int) {
 		id = "unhex(printf('%%012x70008%%015x', %d + n, n))"
 	}
 	series, id = fmt.Sprintf(series, n), fmt.Sprintf(id, s.clock.Now().Add(-time.Hour).UnixMilli())
-	const copied = "account_id, app_id, box, status, title, description, submitter_verified, tags, votes, comments, metadata, source, version, created_at, updated_at"
+	const copied = "account_id, app_id, box, status, title, description, submitter_verified, tags, votes, comments, " +
+		"metadata, source, version, created_at, updated_at"
 	request, err := feedback.ParseID(s.names["request"])
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	execute(s.t, db, "INSERT INTO requests (id, "+copied+") SELECT "+id+", "+copied+" FROM "+series+" CROSS JOIN requests r WHERE r.id = $1", dbID(at, request))
-	execute(s.t, db, "INSERT INTO changes (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id) SELECT account_id, 1000000 + n, at, kind, actor_kind, actor_id, app_id, "+
-		id+" FROM "+series+" CROSS JOIN changes c WHERE c.request_id = $1 AND c.kind = 'request.created'", dbID(at, request))
+	execute(s.t, db, "INSERT INTO requests (id, "+copied+") SELECT "+id+", "+copied+
+		" FROM "+series+" CROSS JOIN requests r WHERE r.id = $1", dbID(at, request))
+	execute(s.t, db, "INSERT INTO changes (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id)"+
+		" SELECT account_id, 1000000 + n, at, kind, actor_kind, actor_id, app_id, "+id+
+		" FROM "+series+" CROSS JOIN changes c WHERE c.request_id = $1 AND c.kind = 'request.created'", dbID(at, request))
 	execute(s.t, db, fmt.Sprintf("UPDATE request_counts SET n = n + %d WHERE n > 0", n))
 	execute(s.t, db, "ANALYZE")
 }
@@ -105,8 +108,11 @@ func TestExportMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, statement := range []string{
-			"INSERT INTO votes (account_id, request_id, person, verified, source, created_at) SELECT account_id, $1, 'e:' || seq, verified, 'widget', 0 FROM changes, (SELECT submitter_verified AS verified FROM requests WHERE id = $1) AS r",
-			"INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at) SELECT account_id, $1, request_id, account_id, 'internal', kind || ' ' || seq, 0, 0 FROM changes",
+			`INSERT INTO votes (account_id, request_id, person, verified, source, created_at)
+				SELECT account_id, $1, 'e:' || seq, verified, 'widget', 0
+				FROM changes, (SELECT submitter_verified AS verified FROM requests WHERE id = $1) AS r`,
+			`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
+				SELECT account_id, $1, request_id, account_id, 'internal', kind || ' ' || seq, 0, 0 FROM changes`,
 		} {
 			execute(t, db, statement+fmt.Sprintf(" WHERE seq > 1000000 AND seq <= 1000000 + %d", hot), dbID(at, id))
 		}
@@ -122,7 +128,8 @@ func TestExportMemory(t *testing.T) {
 			}
 			t.Logf("%s: %d MiB sent, %d KiB at the peak", format, r.sent>>20, (int64(r.peak)-int64(before))>>10)
 			if r.lines != want || r.sent < size*len(long) || int64(r.peak)-int64(before) > most {
-				t.Errorf("%s: status %d, %d lines, %d bytes; %d bytes of memory at the peak", format, r.status, r.lines, r.sent, int64(r.peak)-int64(before))
+				t.Errorf("%s: status %d, %d lines, %d bytes; %d bytes of memory at the peak",
+					format, r.status, r.lines, r.sent, int64(r.peak)-int64(before))
 			}
 			// Some parts are split between two writes and are not counted.
 			for part, n := range r.parts {

@@ -92,16 +92,16 @@ func newUploadPlaces() uploadPlaces {
 }
 
 // of returns the claims of a caller that uploads a file to an account.
-func (p uploadPlaces) of(caller netip.Prefix, account feedback.ID) fair.Claims {
-	return fair.Claims{p.callers.For(caller), p.networks.For(fair.Network(caller)), p.accounts.For(account)}
+func (p uploadPlaces) of(from netip.Prefix, account feedback.ID) fair.Claims {
+	return fair.Claims{p.callers.For(from), p.networks.For(fair.Network(from)), p.accounts.For(account)}
 }
 
 // wait waits for a place for at most callTime. A caller that waits for its own share does
 // not use up the shares of its network and account meanwhile.
-func (p uploadPlaces) wait(ctx context.Context, caller netip.Prefix, account feedback.ID) (release func(), err error) {
+func (p uploadPlaces) wait(ctx context.Context, from netip.Prefix, account feedback.ID) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	claims := p.of(caller, account)
+	claims := p.of(from, account)
 	if claims.Acquire(ctx, 1) != nil {
 		return nil, feedback.ErrUnavailable.With("Too many files are being uploaded; send this one again shortly.")
 	}

@@ -101,7 +101,8 @@ func TestKeysOfPagesAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range ids {
 			wg.Go(func() {
-				r := s.request("widget-submit-request", "key", `{"title":"T","description":"","idempotency_key":"k"}`).WithContext(context.WithoutCancel(t.Context()))
+				r := s.request("widget-submit-request", "key", `{"title":"T","description":"","idempotency_key":"k"}`)
+				r = r.WithContext(context.WithoutCancel(t.Context()))
 				r.Header.Set("Origin", "https://a.example")
 				ids[i] = lookUp(t, serve([]*API{s.api, other}[i%2], r), "result.request.id")
 			})

@@ -155,7 +155,8 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, person, err)
 		}
 	}
-	if person, err := verifyIdentity(text(claimsWith(`,"name":" \u202eAda\nL. "`)), testAppID, []string{testSecret}, testNow); err != nil || *person.Name != "Ada L." {
+	twoLines := text(claimsWith(`,"name":" \u202eAda\nL. "`))
+	if person, err := verifyIdentity(twoLines, testAppID, []string{testSecret}, testNow); err != nil || *person.Name != "Ada L." {
 		t.Errorf("a name of two lines: %+v, %v", person, err)
 	}
 	if person, err := verifyIdentity(signed(t, "", good), testAppID, nil, testNow); err == nil {
@@ -168,7 +169,8 @@ func TestIdentityWithoutSecret(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for _, secret := range []string{"", s.names["key"], "x"} {
 		body := fmt.Sprintf(`{"title":"T","description":"","identity_token":%q}`, signed(t, secret, `{"sub":"42","exp":9999999999}`))
-		if got := s.call("widget-submit-request", "key", body); got.code(t) != "widget.invalid_identity_token" || got.status != http.StatusUnauthorized {
+		if got := s.call("widget-submit-request", "key", body); got.code(t) != "widget.invalid_identity_token" ||
+			got.status != http.StatusUnauthorized {
 			t.Errorf("%q: %d %s", secret, got.status, got.body)
 		}
 	}
@@ -185,7 +187,8 @@ func TestIdentityOfSubmission(t *testing.T) {
 		exp := s.clock.Now().Add(time.Minute).Unix()
 		submit := func(key, title, token string) answer {
 			return s.call("widget-submit-request", "key", fmt.Sprintf(
-				`{"title":%q,"description":"","email":"page@example.com","name":"Page","external_id":"7","idempotency_key":%q,"identity_token":%q}`, title, key, token))
+				`{"title":%q,"description":"","email":"page@example.com","name":"Page","external_id":"7",`+
+					`"idempotency_key":%q,"identity_token":%q}`, title, key, token))
 		}
 		claims := fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp)
 		first := submit("a", "T", signed(t, secret, claims))
@@ -202,8 +205,9 @@ func TestIdentityOfSubmission(t *testing.T) {
 			t.Errorf("another app's token: %s", got.body)
 		}
 		s.clock.Move(2 * time.Minute)
+		refreshed := signed(t, secret, fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp+4000))
 		for name, token := range map[string]string{
-			"expired": signed(t, secret, claims), "refreshed": signed(t, secret, fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp+4000)), "junk": "x", "none": "",
+			"expired": signed(t, secret, claims), "refreshed": refreshed, "junk": "x", "none": "",
 		} {
 			if got := submit("a", "T", token); !bytes.Equal(got.body, first.body) {
 				t.Errorf("repeated, %s: %s", name, got.body)
@@ -225,7 +229,8 @@ func TestIdentityOfSubmission(t *testing.T) {
 		if got := submit("d", "T", signed(t, secret, fmt.Sprintf(`{"sub":"42","exp":%d}`, exp))); got.code(t) != "widget.invalid_email" {
 			t.Errorf("without an e-mail: %s", got.body)
 		}
-		body := fmt.Sprintf(`{"title":"T","description":"","identity_token":%q}`, signed(t, secret, fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp)))
+		body := fmt.Sprintf(`{"title":"T","description":"","identity_token":%q}`,
+			signed(t, secret, fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp)))
 		if got := s.call("widget-submit-request", "key", body); got.status != http.StatusOK {
 			t.Errorf("with an e-mail: %s", got.body)
 		}
@@ -242,7 +247,8 @@ func TestIdentityOfVote(t *testing.T) {
 		token := func(sub string, d time.Duration) string {
 			return signed(t, secret, fmt.Sprintf(`{"sub":%q,"email":"ada@example.com","exp":%d}`, sub, s.clock.Now().Add(d).Unix()))
 		}
-		id := s.must("widget-submit-request", "key", `{"title":"T","description":"","identity_token":"`+token("42", time.Minute)+`"}`)["request"].(map[string]any)["id"].(string)
+		sent := s.must("widget-submit-request", "key", `{"title":"T","description":"","identity_token":"`+token("42", time.Minute)+`"}`)
+		id := sent["request"].(map[string]any)["id"].(string)
 		vote := func(more string) answer {
 			return s.call("widget-vote", "key", fmt.Sprintf(`{"request_id":%q%s}`, id, more))
 		}
@@ -260,7 +266,8 @@ func TestIdentityOfVote(t *testing.T) {
 			{by("43") + `,"remove":true` + browser(1), 2},
 			{by("44"), 3},
 		} {
-			if got := vote(c.more); !strings.Contains(string(got.body), fmt.Sprintf(`"votes":%d,`, c.votes)) && !strings.Contains(string(got.body), fmt.Sprintf(`"votes":%d}`, c.votes)) {
+			if got := vote(c.more); !strings.Contains(string(got.body), fmt.Sprintf(`"votes":%d,`, c.votes)) &&
+				!strings.Contains(string(got.body), fmt.Sprintf(`"votes":%d}`, c.votes)) {
 				t.Errorf("vote %d: %s, want %d", i, got.body, c.votes)
 			}
 		}
@@ -352,7 +359,8 @@ func FuzzIdentity(f *testing.F) {
 			t.Errorf("%s: %+v", claims, person)
 		}
 		for _, value := range []*string{person.ExternalID, person.Email, person.Name} {
-			if value != nil && (*value == "" || strings.ContainsRune(*value, 0) || strings.TrimSpace(*value) != *value || !json.Valid([]byte(claims)) || len(*value) > 4*maxPersonEmail) {
+			if value != nil && (*value == "" || strings.ContainsRune(*value, 0) || strings.TrimSpace(*value) != *value ||
+				!json.Valid([]byte(claims)) || len(*value) > 4*maxPersonEmail) {
 				t.Errorf("%s: %q", claims, *value)
 			}
 		}

@@ -34,15 +34,15 @@ func (e *exporter) writeJSONL(ctx context.Context, requests []feedback.Request) 
 	size := exportChunk
 	for len(requests) > 0 {
 		n := min(size, len(requests))
-		var whole bool
+		var complete bool
 		exported, err := withTimeout(ctx, func(ctx context.Context) (exported []store.Exported, err error) {
-			exported, whole, err = e.Store.Export(ctx, e.AccountID, e.Filter.Box, requests[:n], exportLimit)
+			exported, complete, err = e.Store.Export(ctx, e.AccountID, e.Filter.Box, requests[:n], exportLimit)
 			return exported, err
 		})
 		if err != nil {
 			return err
 		}
-		if !whole && n > 1 {
+		if !complete && n > 1 {
 			size = n / 2
 			continue
 		}

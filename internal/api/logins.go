@@ -98,18 +98,18 @@ var errTryLater = feedback.ErrTooManyAttempts.After(store.MaxLoginDelay)
 
 // enter waits for the caller's turn in the slow lane. It returns ErrTooManyAttempts if the
 // caller already has a login in it, or if ctx ends first.
-func (l slowLane) enter(ctx context.Context, caller netip.Prefix) (leave func(), err error) {
-	if !l.callers.TryAcquire(caller, 1) {
+func (l slowLane) enter(ctx context.Context, from netip.Prefix) (leave func(), err error) {
+	if !l.callers.TryAcquire(from, 1) {
 		return nil, errTryLater
 	}
-	network := fair.Network(caller)
+	network := fair.Network(from)
 	if l.networks.Acquire(ctx, network, 1) != nil {
-		l.callers.Release(caller, 1)
+		l.callers.Release(from, 1)
 		return nil, errTryLater
 	}
 	return func() {
 		l.networks.Release(network, 1)
-		l.callers.Release(caller, 1)
+		l.callers.Release(from, 1)
 	}, nil
 }
 

@@ -139,7 +139,9 @@ func TestGuards(t *testing.T) {
 	s.names["junk"] = "gat_" + strings.Repeat("0", 71)
 	s.names["junk_key"] = "gk_" + strings.Repeat("z", 38)
 	for _, o := range s.api.order {
-		wants := map[string]string{"": "auth.missing_token", "key": "auth.missing_token", "junk": "auth.invalid_token", "owner_refresh": "auth.invalid_token"}
+		wants := map[string]string{
+			"": "auth.missing_token", "key": "auth.missing_token", "junk": "auth.invalid_token", "owner_refresh": "auth.invalid_token",
+		}
 		if o.guard == guardWidget {
 			wants = map[string]string{"": "auth.missing_api_key", "owner": "auth.missing_api_key", "junk_key": "auth.invalid_api_key"}
 		}
@@ -182,12 +184,16 @@ func TestTenants(t *testing.T) {
 		s.must("apps-delete", "owner", `{"id":"`+doomed+`"}`)
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`))
 		own := map[string]string{
-			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"], "comment": s.comment(feedback.RoleOwner),
-			"spam": s.submitSpam("Spam"), "session": s.session("owner"), "user": s.user("viewer"),
-			"file": s.send("key", "a.txt", "words"),
+			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"],
+			"comment": s.comment(feedback.RoleOwner), "spam": s.submitSpam("Spam"), "session": s.session("owner"),
+			"user": s.user("viewer"), "file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
+		deleted := strings.NewReplacer(
+			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random,
+			"{spam}", random, "{session}", random, "{user}", random, "{file}", random,
+		)
 		before := s.snapshot()
 
 		for _, o := range s.api.order {
@@ -204,10 +210,11 @@ func TestTenants(t *testing.T) {
 					rest := func(id string) string { return theirs.Replace(strings.ReplaceAll(body, "{"+noun+"}", id)) }
 					foreign, unknown := s.call(o.name, who[0], rest(id)), s.call(o.name, who[0], rest(random))
 					if foreign.status != status || foreign.status != unknown.status || !bytes.Equal(masked(foreign.body), masked(unknown.body)) {
-						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s", o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
+						t.Errorf("%s.%s: another account's: %d %s, nobody's: %d %s",
+							o.name, field, foreign.status, foreign.body, unknown.status, unknown.body)
 					}
 				}
-				gone := s.call(o.name, who[1], strings.NewReplacer("{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{spam}", random, "{session}", random, "{user}", random, "{file}", random).Replace(body))
+				gone := s.call(o.name, who[1], deleted.Replace(body))
 				if gone.status != status {
 					t.Errorf("%s.%s: a deleted one: %d %s", o.name, field, gone.status, gone.body)
 				}
@@ -226,11 +233,12 @@ func (s *service) strangers() *strings.Replacer {
 	s.t.Helper()
 	app := s.must("apps-create", "stranger", `{"name":"Theirs"}`)["app"].(map[string]any)
 	s.names["stranger_key"] = app["api_key"].(string)
-	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`)
+	s.must("apps-update-settings", "stranger",
+		`{"id":"`+app["id"].(string)+`","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`)
 	names := []string{"{app}", app["id"].(string), "{file}", s.send("stranger_key", "a.txt", "words")}
 	for _, added := range [][2]string{{"{request}", "null"}, {"{other_request}", "null"}, {"{spam}", `{"seconds":0}`}} {
-		request := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":"","form":`+added[1]+`}`)["request"].(map[string]any)
-		names = append(names, added[0], request["id"].(string))
+		sent := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":"","form":`+added[1]+`}`)
+		names = append(names, added[0], sent["request"].(map[string]any)["id"].(string))
 	}
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string))
@@ -296,8 +304,19 @@ func TestMassAssignment(t *testing.T) {
 
 // columnNames returns the fields of records and other columns.
 func columnNames() []string {
-	names := []string{"account_id", "key_hash", "password_hash", "role", "box", "deleted_at", "idempotency_key", "fingerprint", "seq", "expires_at", "ready", "is_admin", "__proto__"}
-	for _, record := range []any{feedback.App{}, feedback.Request{}, feedback.Member{}, feedback.Account{}, feedback.Submitter{}, feedback.Comment{}, feedback.Attachment{}} {
+	names := []string{
+		"account_id", "key_hash", "password_hash", "role", "box", "deleted_at", "idempotency_key",
+		"fingerprint", "seq", "expires_at", "ready", "is_admin", "__proto__",
+	}
+	for _, record := range []any{
+		feedback.App{},
+		feedback.Request{},
+		feedback.Member{},
+		feedback.Account{},
+		feedback.Submitter{},
+		feedback.Comment{},
+		feedback.Attachment{},
+	} {
 		typ := reflect.TypeOf(record)
 		for i := range typ.NumField() {
 			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != "" && name != "-" && !slices.Contains(names, name) {

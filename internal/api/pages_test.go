@@ -35,7 +35,8 @@ func TestBurstOfPage(t *testing.T) {
 func TestColleagues(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for _, name := range []string{"ada", "grace", "linus"} {
-		s.must("widget-submit-request", "key", fmt.Sprintf(`{"title":"Dark mode","description":"","email":"%s@example.com","form":{"seconds":20}}`, name))
+		s.must("widget-submit-request", "key", fmt.Sprintf(
+			`{"title":"Dark mode","description":"","email":"%s@example.com","form":{"seconds":20}}`, name))
 	}
 	if got := s.boxes(); got != [2]float64{3, 0} {
 		t.Errorf("%v", got)

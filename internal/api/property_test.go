@@ -42,7 +42,9 @@ func TestPaging(t *testing.T) {
 				if total := int(result["total_count"].(float64)); total != len(now) {
 					t.Fatalf("total_count is %d, want %d", total, len(now))
 				}
-				rest := slices.DeleteFunc(slices.Clone(now), func(id string) bool { return last != "" && (f.oldest && id <= last || !f.oldest && id >= last) })
+				rest := slices.DeleteFunc(slices.Clone(now), func(id string) bool {
+					return last != "" && (f.oldest && id <= last || !f.oldest && id >= last)
+				})
 				want := rest[:min(limit, len(rest))]
 				got := []string{}
 				for _, r := range result["requests"].([]any) {
@@ -156,7 +158,8 @@ func TestRenameAndRekeyAtOnce(t *testing.T) {
 					key = result["app"].(map[string]any)["api_key"].(string)
 				},
 				func(int) {
-					if got := s.at(apis[i%2], "apps-update-settings", s.names["owner"], `{"id":"`+id+`","settings":{"widget":{"button_text":"`+name+`"}}}`); got.status != 200 {
+					body := `{"id":"` + id + `","settings":{"widget":{"button_text":"` + name + `"}}}`
+					if got := s.at(apis[i%2], "apps-update-settings", s.names["owner"], body); got.status != 200 {
 						t.Errorf("settings: %s", got.body)
 					}
 				},

@@ -15,7 +15,8 @@ import (
 // submitSpam makes a submission that goes to quarantine, and returns the id of the request.
 func (s *service) submitSpam(title string) string {
 	s.t.Helper()
-	return s.must("widget-submit-request", "key", fmt.Sprintf(`{"title":%q,"description":"","form":{"website":"x"}}`, title))["request"].(map[string]any)["id"].(string)
+	sent := s.must("widget-submit-request", "key", fmt.Sprintf(`{"title":%q,"description":"","form":{"website":"x"}}`, title))
+	return sent["request"].(map[string]any)["id"].(string)
 }
 
 // total returns the number of requests in a box.
@@ -53,8 +54,10 @@ var reads = map[string][]string{
 	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00"}`}, // repeated, so it changes nothing
 	"widget-create-upload":    nil,                                                      // shows no requests
 	"requests-list": {
-		`{}`, `{"app_id":"{app}"}`, `{"status":"opened"}`, `{"status":["opened","planned"],"app_id":"{app}"}`, `{"query":"dark"}`, `{"tag":"night"}`, `{"source":"widget"}`,
-		`{"sort":"oldest"}`, `{"sort":"most_voted"}`, `{"sort":"recently_updated"}`, `{"assignee_id":"none"}`, `{"created_after":"2020-01-01T00:00:00Z"}`, `{"box":"bin"}`,
+		`{}`, `{"app_id":"{app}"}`, `{"status":"opened"}`, `{"status":["opened","planned"],"app_id":"{app}"}`,
+		`{"query":"dark"}`, `{"tag":"night"}`, `{"source":"widget"}`, `{"assignee_id":"none"}`,
+		`{"sort":"oldest"}`, `{"sort":"most_voted"}`, `{"sort":"recently_updated"}`,
+		`{"created_after":"2020-01-01T00:00:00Z"}`, `{"box":"bin"}`,
 	},
 	"requests-facets":  {`{}`, `{"query":"dark"}`, `{"tag":"night","assignee_id":"none"}`, `{"box":"bin"}`},
 	"requests-get":     {`{"id":"{request}"}`},
@@ -76,7 +79,8 @@ func (s *service) read() map[string]string {
 	s.index()
 	answers := map[string]string{}
 	for _, o := range s.api.order {
-		shows := o.guard == guardWidget || o.guard == guardBearer && o.role == feedback.RoleViewer && o.params.area != "auth" && o.params.area != "sessions"
+		shows := o.guard == guardWidget ||
+			o.guard == guardBearer && o.role == feedback.RoleViewer && o.params.area != "auth" && o.params.area != "sessions"
 		if _, known := reads[o.name]; shows && !known {
 			s.t.Errorf("%s: add calls that show requests to reads", o.name)
 		}
@@ -139,8 +143,9 @@ func TestQuarantineIsHidden(t *testing.T) {
 		shown := 0
 		for call, said := range s.read() {
 			for _, should := range []string{
-				`widget-similar-requests {"text":"D`, "requests-list {}", `requests-list {"query`, `requests-list {"tag`, `requests-list {"sort":"m`, `requests-list {"app`, "requests-export",
-				`requests-similar {"id`, "requests-stats", "tags-list", "requests-facets {}", `requests-facets {"t`,
+				`widget-similar-requests {"text":"D`, "requests-list {}", `requests-list {"query`, `requests-list {"tag`,
+				`requests-list {"sort":"m`, `requests-list {"app`, "requests-export", `requests-similar {"id`,
+				"requests-stats", "tags-list", "requests-facets {}", `requests-facets {"t`,
 			} {
 				if strings.HasPrefix(call, should) {
 					shown++
@@ -180,7 +185,8 @@ func TestQuarantined(t *testing.T) {
 					t.Errorf("sent again with %s %s: %s", form, where, got.body)
 				}
 			}
-			if got := s.call("widget-submit-request", "key", `{"title":"U","description":"","idempotency_key":"b","form":{"website":"x"}}`); got.code(t) != "widget.idempotency_mismatch" {
+			other := `{"title":"U","description":"","idempotency_key":"b","form":{"website":"x"}}`
+			if got := s.call("widget-submit-request", "key", other); got.code(t) != "widget.idempotency_mismatch" {
 				t.Errorf("other content %s: %s", where, got.body)
 			}
 		}
@@ -226,8 +232,14 @@ func TestQuarantined(t *testing.T) {
 			{"requests-delete", one, "request.blocked: Member moved the request to the bin as spam."},
 			{"requests-bulk-update", it + `live"}}`, "request.released: Member released the request from quarantine."},
 			{"requests-bulk-update", it + `bin"}}`, "request.blocked: Member moved the request to the bin as spam."},
-			{"requests-bulk-update", `{"filter":{"box":"quarantine"},"expected_count":1,"set":{"box":"live","status":"declined"}}`, "request.released: Member released the request from quarantine."},
-			{"requests-bulk-update", it[:len(it)-len(`"box":"`)] + `"status":"planned"}}`, "request.updated: Member changed the status from opened to planned."},
+			{
+				"requests-bulk-update", `{"filter":{"box":"quarantine"},"expected_count":1,"set":{"box":"live","status":"declined"}}`,
+				"request.released: Member released the request from quarantine.",
+			},
+			{
+				"requests-bulk-update", it[:len(it)-len(`"box":"`)] + `"status":"planned"}}`,
+				"request.updated: Member changed the status from opened to planned.",
+			},
 		} {
 			s.names["spam"] = s.submitSpam("Watches")
 			expect(c.operation, c.body, "ok")
@@ -253,7 +265,8 @@ func TestQuarantineAtOnce(t *testing.T) {
 		clients := make([]func(int), len(ids))
 		for i := range clients {
 			clients[i] = func(client int) {
-				code, result := resultOf(t, s.at(apis[0], "widget-submit-request", s.names["key"], `{"title":"Cheap watches","description":"","form":{"seconds":9}}`))
+				body := `{"title":"Cheap watches","description":"","form":{"seconds":9}}`
+				code, result := resultOf(t, s.at(apis[0], "widget-submit-request", s.names["key"], body))
 				if code != "ok" {
 					t.Error(code)
 					return

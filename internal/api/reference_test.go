@@ -49,13 +49,17 @@ func reference(t testing.TB, a *API) string {
 	}
 	var b strings.Builder
 	b.Write(intro)
-	b.WriteString("## Errors\n\nThe code for an invalid field is `<area>.invalid_<field>`, with status 400. The area is the first word of the operation, as in `apps.invalid_name`. The message names all invalid fields. The other codes:\n\n| status | code | meaning |\n| --- | --- | --- |\n")
+	b.WriteString("## Errors\n\nThe code for an invalid field is `<area>.invalid_<field>`, with status 400. " +
+		"The area is the first word of the operation, as in `apps.invalid_name`. The message names all invalid fields. " +
+		"The other codes:\n\n| status | code | meaning |\n| --- | --- | --- |\n")
 	for _, e := range feedback.Codes() {
 		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", e.Status, e.Code, strings.ReplaceAll(e.Message, "<", "\\<"))
 	}
 	byName := scripts(t)
 	b.WriteString("\n## Records\n")
-	for _, name := range []string{"App", "Settings", "WidgetSettings", "Request", "Submitter", "Vote", "Comment", "Author", "User", "Account", "Member"} {
+	for _, name := range []string{
+		"App", "Settings", "WidgetSettings", "Request", "Submitter", "Vote", "Comment", "Author", "User", "Account", "Member",
+	} {
 		a.describeRecord(t, &b, name)
 	}
 	for _, area := range areas(a.order) {
@@ -119,7 +123,10 @@ func describe(b *strings.Builder, o *op, script []step) {
 		case s.prose != "":
 			fmt.Fprintf(b, "\n%s\n", s.prose)
 		case s.wait != "":
-			fmt.Fprintf(b, "\n*%s later:*\n", strings.NewReplacer("720h", "30 days", "168h", "7 days", "24h", "24 hours", "15m", "15 minutes", "1m", "a minute", "30s", "30 seconds", "2s", "2 seconds").Replace(s.wait))
+			fmt.Fprintf(b, "\n*%s later:*\n", strings.NewReplacer(
+				"720h", "30 days", "168h", "7 days", "24h", "24 hours", "15m", "15 minutes", "1m", "a minute",
+				"30s", "30 seconds", "2s", "2 seconds",
+			).Replace(s.wait))
 		case s.sign[0] != "":
 			fmt.Fprintf(b, "\nThe claims of `{%s}`, signed with `%s`: `%s`\n", s.sign[0], s.sign[1], s.body)
 		default:
@@ -146,7 +153,9 @@ func TestDocument(t *testing.T) {
 	ask := func(method, path string) answer { return serve(s.api, httptest.NewRequest(method, path, http.NoBody)) }
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		got := ask(method, "/api/openapi.json")
-		if got.status != http.StatusOK || !bytes.Equal(got.body, s.api.OpenAPI()) || got.header.Get("Content-Type") != "application/json; charset=utf-8" || got.header.Get("Cache-Control") != "public, max-age=300" {
+		if got.status != http.StatusOK || !bytes.Equal(got.body, s.api.OpenAPI()) ||
+			got.header.Get("Content-Type") != "application/json; charset=utf-8" ||
+			got.header.Get("Cache-Control") != "public, max-age=300" {
 			t.Errorf("%s: %d %v", method, got.status, got.header)
 		}
 	}

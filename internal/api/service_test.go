@@ -45,7 +45,8 @@ const (
 )
 
 // cheapHash is the hash of testPassword. Its own parameters say how little it costs.
-var cheapHash = fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version, base64.RawStdEncoding.EncodeToString([]byte("salt of 16 bytes")),
+var cheapHash = fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s",
+	argon2.Version, base64.RawStdEncoding.EncodeToString([]byte("salt of 16 bytes")),
 	base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(testPassword), []byte("salt of 16 bytes"), 1, 8, 1, 16)))
 
 // hasher is shared by all services, because it limits concurrent hashing on the machine.
@@ -88,7 +89,8 @@ func newEmptyService(t testing.TB, at storetest.Place, clock *storetest.Clock, f
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now, func(o *store.Options) { o.RemoveFile = files.Remove }), names: map[string]string{}}
+	opened := at.Open(t, clock.Now, func(o *store.Options) { o.RemoveFile = files.Remove })
+	s := &service{t: t, clock: clock, store: opened, names: map[string]string{}}
 	s.api = newAPI(t, s.store, clock, append([]func(*Options){func(o *Options) { o.Files = files }}, change...)...)
 	return s
 }
@@ -116,7 +118,9 @@ func (s *service) addUser(account, name string, role feedback.Role) {
 	s.t.Helper()
 	ctx := context.Background()
 	email := name + "@example.com"
-	a, _, err := s.store.AddUser(ctx, account, store.NewUser{Email: email, Name: strings.ToUpper(name[:1]) + name[1:], Role: role, PasswordHash: cheapHash})
+	a, _, err := s.store.AddUser(ctx, account, store.NewUser{
+		Email: email, Name: strings.ToUpper(name[:1]) + name[1:], Role: role, PasswordHash: cheapHash,
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}

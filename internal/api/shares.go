@@ -72,11 +72,11 @@ func newCallPlaces() callPlaces {
 
 // enter takes a place for a call. It returns ErrUnavailable if the caller or its network has
 // too many concurrent calls.
-func (p callPlaces) enter(caller netip.Prefix) (leave func(), err error) {
-	if caller.Addr().IsLoopback() {
+func (p callPlaces) enter(from netip.Prefix) (leave func(), err error) {
+	if from.Addr().IsLoopback() {
 		return func() {}, nil
 	}
-	claims := fair.Claims{p.callers.For(caller), p.networks.For(fair.Network(caller))}
+	claims := fair.Claims{p.callers.For(from), p.networks.For(fair.Network(from))}
 	if !claims.TryAcquire(1) {
 		return nil, feedback.ErrUnavailable.With("Too many concurrent calls from your address; try again shortly.")
 	}

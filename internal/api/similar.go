@@ -88,7 +88,9 @@ func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSim
 	if len(shared) == 0 {
 		return result, nil
 	}
-	found, err := a.Store.Index.Similar(ctx, v.app.AccountID, index.Likeness{AppID: v.app.ID, Text: in.Text, Statuses: shared, Limit: maxWidgetSimilar})
+	found, err := a.Store.Index.Similar(ctx, v.app.AccountID, index.Likeness{
+		AppID: v.app.ID, Text: in.Text, Statuses: shared, Limit: maxWidgetSimilar,
+	})
 	for _, r := range found {
 		result.Requests = append(result.Requests, sharedRequest{r.ID, r.Title, r.Status, r.Votes})
 	}

@@ -20,7 +20,8 @@ var severalLines = []string{
 	"widget-submit-request form.website",                    // any text in it is spam, but valid
 	"requests-similar text", "widget-similar-requests text", // not stored
 	"requests-list query", "requests-facets query", "requests-export query", "requests-bulk-update filter.query",
-	"requests-list tag", "requests-facets tag", "requests-export tag", "requests-bulk-update filter.tag", // older versions may have stored such tags
+	// Older versions may have stored such tags.
+	"requests-list tag", "requests-facets tag", "requests-export tag", "requests-bulk-update filter.tag",
 	"requests-bulk-update set.remove_tags",
 }
 
@@ -41,7 +42,9 @@ func TestTextIsASingleLine(t *testing.T) {
 			name := o.name + " " + path
 			top, _, _ := strings.Cut(path, ".")
 			accepted := slices.Contains(severalLines, name) || slices.Contains(cleanedFields, name) || o.params.verbatim[top]
-			for text, breaks := range map[string]bool{"a\tb": true, "a\nb": true, "a\u202eb": true, "a\u200eb": true, "a\u200db": false, "ab": false} {
+			for text, breaks := range map[string]bool{
+				"a\tb": true, "a\nb": true, "a\u202eb": true, "a\u200eb": true, "a\u200db": false, "ab": false,
+			} {
 				body, err := json.Marshal(wrap(text))
 				if err != nil {
 					t.Fatal(err)
@@ -90,11 +93,17 @@ func TestSingleLines(t *testing.T) {
 		{"widget-submit-request", "key", `{"title":"\t\u202e","description":""}`, "widget.invalid_title", "title must be text of 1 to 200"},
 		{"widget-submit-request", "key", `{"title":"T","description":"","form":{"website":"a\nb"}}`, "ok", ""},
 		{"widget-submit-request", "key", `{"title":"\t می\u200cخواهم \n","description":"a\nb\u202e"}`, "ok", ""},
-		{"requests-create", "member", `{"app_id":"{app}","title":"T","submitter":{"name":"a\u001bb"}}`, "requests.invalid_submitter", "submitter.name must be"},
+		{
+			"requests-create", "member", `{"app_id":"{app}","title":"T","submitter":{"name":"a\u001bb"}}`,
+			"requests.invalid_submitter", "submitter.name must be",
+		},
 		{"requests-create", "member", `{"app_id":"{app}","title":"T","tags":["a","b\rc"]}`, "requests.invalid_tags", "tags[1] must be"},
 		{"requests-bulk-update", "member", `{"ids":["{app}"],"set":{"add_tags":["b\rc"]}}`, "requests.invalid_set", "set.add_tags[0] must be"},
 		{"apps-create", "owner", `{"name":"a\u2066b"}`, "apps.invalid_name", "name must be"},
-		{"apps-update-settings", "owner", `{"id":"{app}","settings":{"widget":{"button_text":"a\nb"}}}`, "apps.invalid_settings", "settings.widget.button_text must be"},
+		{
+			"apps-update-settings", "owner", `{"id":"{app}","settings":{"widget":{"button_text":"a\nb"}}}`,
+			"apps.invalid_settings", "settings.widget.button_text must be",
+		},
 		{"users-invite", "owner", `{"email":"new@example.com","name":"a\nb","role":"viewer"}`, "users.invalid_name", "name must be"},
 		{"users-invite", "owner", `{"email":"ne\u200fw@example.com","name":"a","role":"viewer"}`, "users.invalid_email", "email must be"},
 		{"apps-create", "owner", `{"name":"a\u0000b"}`, "apps.invalid_name", "NUL"},
@@ -111,7 +120,8 @@ func TestSubmissionsAreCleaned(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
 	file := s.send("key", "a\u202e\tb.txt", "words")
-	s.must("widget-submit-request", "key", `{"title":" a\tb \u202e ","description":"c\td\u202e","name":"A\nB","email":"\u200eada@example.com","external_id":"\u20664\u00852","attachments":["`+file+`"]}`)
+	s.must("widget-submit-request", "key", `{"title":" a\tb \u202e ","description":"c\td\u202e","name":"A\nB",`+
+		`"email":"\u200eada@example.com","external_id":"\u20664\u00852","attachments":["`+file+`"]}`)
 	r := s.must("requests-list", "owner", `{}`)["requests"].([]any)[0].(map[string]any)
 	want := map[string]any{"email": "ada@example.com", "name": "A B", "external_id": "4 2", "verified": false}
 	if r["title"] != "a b" || r["description"] != "c\td\u202e" || !reflect.DeepEqual(r["submitter"], any(want)) {

@@ -80,7 +80,12 @@ func TestBurst(t *testing.T) {
 	const spam, other = "Cheap watches at example.com", "Dark mode for the editor"
 	for name, writes := range map[string][]one{
 		"the fifth": {
-			{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {here, at(3, spam, ""), false}, {here, at(4, spam, ""), true}, {here, at(5, spam, ""), true},
+			{here, at(0, spam, ""), false},
+			{here, at(1, spam, ""), false},
+			{here, at(2, spam, ""), false},
+			{here, at(3, spam, ""), false},
+			{here, at(4, spam, ""), true},
+			{here, at(5, spam, ""), true},
 		},
 		"with others between": {
 			{here, at(0, spam+" 17", ""), false},
@@ -103,7 +108,11 @@ func TestBurst(t *testing.T) {
 			{there, at(7, spam, ""), false},
 		},
 		"another app": {
-			{here, at(0, spam, ""), false}, {here, at(1, spam, ""), false}, {here, at(2, spam, ""), false}, {here, at(3, spam, ""), false}, {senderFrom("198.51.100.1", 2), at(4, spam, ""), false},
+			{here, at(0, spam, ""), false},
+			{here, at(1, spam, ""), false},
+			{here, at(2, spam, ""), false},
+			{here, at(3, spam, ""), false},
+			{senderFrom("198.51.100.1", 2), at(4, spam, ""), false},
 		},
 		"the same /64": {
 			{senderFrom("2001:db8::1", 1), at(0, spam, ""), false},
@@ -161,9 +170,12 @@ func TestBurstsByDefinition(t *testing.T) {
 		now := time.Duration(0)
 		word := rapid.StringMatching(`[a-z]{4,9}`)
 		for range rapid.IntRange(1, 60).Draw(t, "texts") {
-			now += time.Duration(rapid.IntRange(0, 240).Draw(t, "pause")) * time.Second / time.Duration(rapid.SampledFrom([]int{1, 1, 60}).Draw(t, "pace"))
+			pause, pace := rapid.IntRange(0, 240).Draw(t, "pause"), rapid.SampledFrom([]int{1, 1, 60}).Draw(t, "pace")
+			now += time.Duration(pause) * time.Second / time.Duration(pace)
 			by := senderFrom(fmt.Sprint("198.51.100.", rapid.IntRange(1, 2).Draw(t, "address")), byte(rapid.IntRange(1, 2).Draw(t, "app")))
-			text := rapid.OneOf(word, rapid.SampledFrom([]string{"Cheap watches at example.com 1", "Cheap watches at example.com 2", "Dark mode"})).Draw(t, "text")
+			text := rapid.OneOf(word, rapid.SampledFrom([]string{
+				"Cheap watches at example.com 1", "Cheap watches at example.com 2", "Dark mode",
+			})).Draw(t, "text")
 			w := at(now, text, "")
 			alike := 0
 			for _, earlier := range sent[by] {

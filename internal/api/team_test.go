@@ -86,7 +86,8 @@ func TestSetUpByCookie(t *testing.T) {
 	r := s.request("setup-create-owner", "", s.filled(sample(t, "setup-create-owner")))
 	r.Header.Set("X-Token-Transport", "cookie")
 	got := serve(s.api, r)
-	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Set-Cookie"), cookieName+"=grt_") || strings.Contains(string(got.body), "grt_") {
+	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Set-Cookie"), cookieName+"=grt_") ||
+		strings.Contains(string(got.body), "grt_") {
 		t.Errorf("%d %s %s", got.status, got.header.Get("Set-Cookie"), got.body)
 	}
 }

@@ -235,7 +235,8 @@ func TestFilesThatHaveArrivedCount(t *testing.T) {
 			t.Error("more than the attached ones were let in")
 		}
 		var known int
-		err := place.Raw(t).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM uploads WHERE request_id IS NOT NULL AND sender IS NOT NULL").Scan(&known)
+		err := place.Raw(t).QueryRowContext(t.Context(),
+			"SELECT COUNT(*) FROM uploads WHERE request_id IS NOT NULL AND sender IS NOT NULL").Scan(&known)
 		if err != nil || known > 0 {
 			t.Errorf("of %d attached files the sender is known, %v", known, err)
 		}

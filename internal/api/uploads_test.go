@@ -22,7 +22,8 @@ func (s *service) allowFiles(allow bool) {
 // announce announces a file and returns its id and the URL to send it to.
 func (s *service) announce(key, name string, size int) (id, url string) {
 	s.t.Helper()
-	target := s.must("widget-create-upload", key, fmt.Sprintf(`{"filename":%q,"content_type":"text/plain","size":%d}`, name, size))["upload"].(map[string]any)
+	body := fmt.Sprintf(`{"filename":%q,"content_type":"text/plain","size":%d}`, name, size)
+	target := s.must("widget-create-upload", key, body)["upload"].(map[string]any)
 	return target["id"].(string), target["url"].(string)
 }
 
@@ -73,7 +74,8 @@ func requestID(t *testing.T, a answer) string {
 func TestUploads(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
-		if got := s.call("widget-create-upload", "key", `{"filename":"a","content_type":"text/plain","size":1}`); got.code(t) != "widget.uploads_not_allowed" {
+		announcement := `{"filename":"a","content_type":"text/plain","size":1}`
+		if got := s.call("widget-create-upload", "key", announcement); got.code(t) != "widget.uploads_not_allowed" {
 			t.Errorf("not allowed: %s", got.body)
 		}
 		s.allowFiles(true)
@@ -105,7 +107,8 @@ func TestUploads(t *testing.T) {
 		// Files cannot be attached after uploads were forbidden.
 		second := s.send("key", "b.txt", "other")
 		s.allowFiles(false)
-		if got := s.call("widget-submit-request", "key", `{"title":"T","description":"","attachments":["`+second+`"]}`); got.code(t) != "widget.uploads_not_allowed" {
+		late := `{"title":"T","description":"","attachments":["` + second + `"]}`
+		if got := s.call("widget-submit-request", "key", late); got.code(t) != "widget.uploads_not_allowed" {
 			t.Errorf("%s", got.body)
 		}
 	})
@@ -126,9 +129,9 @@ func TestWhoseFiles(t *testing.T) {
 		s.clock.Move(24*time.Hour + time.Second)
 		good := s.send("key", "a", "words")
 		for name, ids := range map[string]string{
-			"of another account": `"` + s.send("foreign", "a", "words") + `"`, "attached already": `"` + attached + `"`, "never sent": `"` + unsent + `"`,
-			"too old": `"` + old + `"`, "of nobody": `"01a2b3c4-0000-7000-8000-000000000000"`, "one of two": `"` + good + `","` + unsent + `"`,
-			"twice": `"` + good + `","` + good + `"`,
+			"of another account": `"` + s.send("foreign", "a", "words") + `"`, "attached already": `"` + attached + `"`,
+			"never sent": `"` + unsent + `"`, "too old": `"` + old + `"`, "of nobody": `"01a2b3c4-0000-7000-8000-000000000000"`,
+			"one of two": `"` + good + `","` + unsent + `"`, "twice": `"` + good + `","` + good + `"`,
 		} {
 			got := s.call("widget-submit-request", "key", `{"title":"T","description":"","attachments":[`+ids+`]}`)
 			if got.code(t) != "widget.invalid_attachments" {
@@ -170,7 +173,8 @@ func TestFilesThatAreRefused(t *testing.T) {
 		code string
 	}{
 		{strings.NewReader("words"), "ok"},
-		{io.MultiReader(strings.NewReader("wo"), iotest.ErrReader(io.ErrUnexpectedEOF)), "uploads.invalid_file"}, // sent again, but the connection breaks
+		// Sent again, but the connection breaks.
+		{io.MultiReader(strings.NewReader("wo"), iotest.ErrReader(io.ErrUnexpectedEOF)), "uploads.invalid_file"},
 		{strings.NewReader("words"), "ok"},
 	} {
 		if got := s.put(url, test.body); got.code(t) != test.code {
@@ -218,11 +222,11 @@ func TestLinksToFiles(t *testing.T) {
 			}
 		}
 	}
-	if got := serve(s.api, httptest.NewRequest(http.MethodPost, url, http.NoBody)); got.code(t) != "api.method_not_allowed" || got.header.Get("Allow") != "GET, HEAD" {
-		t.Errorf("%s", got.body)
-	}
-	if got := serve(s.api, httptest.NewRequest(http.MethodPost, sendTo, http.NoBody)); got.code(t) != "api.method_not_allowed" || got.header.Get("Allow") != "PUT" {
-		t.Errorf("%s", got.body)
+	for path, allowed := range map[string]string{url: "GET, HEAD", sendTo: "PUT"} {
+		got := serve(s.api, httptest.NewRequest(http.MethodPost, path, http.NoBody))
+		if got.code(t) != "api.method_not_allowed" || got.header.Get("Allow") != allowed {
+			t.Errorf("%s", got.body)
+		}
 	}
 	s.clock.Move(2 * time.Hour)
 	if got := s.get(url); got.code(t) != "uploads.not_found" {
@@ -243,7 +247,8 @@ func TestUploadsFromOtherOrigins(t *testing.T) {
 	r.Header.Set("Access-Control-Request-Method", "PUT")
 	r.Header.Set("Access-Control-Request-Headers", "content-type")
 	got := serve(s.api, r)
-	if got.status != http.StatusNoContent || got.header.Get("Access-Control-Allow-Origin") == "" || got.header.Get("Access-Control-Allow-Methods") != "PUT" {
+	if got.status != http.StatusNoContent || got.header.Get("Access-Control-Allow-Origin") == "" ||
+		got.header.Get("Access-Control-Allow-Methods") != "PUT" {
 		t.Errorf("%d %v", got.status, got.header)
 	}
 	r = httptest.NewRequest(http.MethodPut, url, strings.NewReader("words"))
@@ -304,15 +309,20 @@ func TestWidgetConfig(t *testing.T) {
 	s.allowFiles(true)
 	good := s.names["key"] + ".json"
 	got := open(good, "https://shop.example", "")
-	want := `{"app_id":"` + s.names["app"] + `","widget":{"primary_color":"#4F46E5","position":"bottom-right","button_text":"Feedback","show_email_field":true,"require_email":false,"allow_file_uploads":true},"sharing":"none","uploads":{"max_size":10485760,"max_count":5,"content_types":["image/png","image/jpeg","image/gif","image/webp","application/pdf","text/plain"]}}`
-	if strings.TrimSpace(string(got.body)) != want || got.header.Get("Cache-Control") != "public, max-age=60" || got.header.Get("Access-Control-Allow-Origin") == "" || got.header.Get("Vary") != "Origin" {
+	want := `{"app_id":"` + s.names["app"] + `","widget":{"primary_color":"#4F46E5","position":"bottom-right",` +
+		`"button_text":"Feedback","show_email_field":true,"require_email":false,"allow_file_uploads":true},"sharing":"none",` +
+		`"uploads":{"max_size":10485760,"max_count":5,` +
+		`"content_types":["image/png","image/jpeg","image/gif","image/webp","application/pdf","text/plain"]}}`
+	if strings.TrimSpace(string(got.body)) != want || got.header.Get("Cache-Control") != "public, max-age=60" ||
+		got.header.Get("Access-Control-Allow-Origin") == "" || got.header.Get("Vary") != "Origin" {
 		t.Errorf("%s %v", got.body, got.header)
 	}
 	if again := open(good, "https://shop.example", got.header.Get("ETag")); again.status != http.StatusNotModified {
 		t.Errorf("%d", again.status)
 	}
-	for path, code := range map[string]string{"": "apps.not_found", "x.json": "apps.not_found", s.names["key"]: "apps.not_found", "../" + good: "apps.not_found"} {
-		if got := open(path, "https://shop.example", ""); got.code(t) != code || got.status != http.StatusNotFound || got.header.Get("Access-Control-Allow-Origin") == "" {
+	for _, path := range []string{"", "x.json", s.names["key"], "../" + good} {
+		got := open(path, "https://shop.example", "")
+		if got.code(t) != "apps.not_found" || got.status != http.StatusNotFound || got.header.Get("Access-Control-Allow-Origin") == "" {
 			t.Errorf("%q: %d %s", path, got.status, got.body)
 		}
 	}

@@ -3,9 +3,20 @@ package api
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 )
+
+// fileList are ids of files to attach to a request.
+type fileList []feedback.ID
+
+// Schema implements huma.SchemaProvider.
+func (fileList) Schema(huma.Registry) *huma.Schema {
+	one, most := &huma.Schema{Type: huma.TypeString, Format: "uuid"}, feedback.MaxAttachments
+	return &huma.Schema{Type: huma.TypeArray, Items: one, MaxItems: &most, UniqueItems: true}
+}
 
 type widgetSubmitRequestParams struct {
 	Title          string            `json:"title" lines:"clean" minLength:"1" maxLength:"200"`
@@ -14,7 +25,7 @@ type widgetSubmitRequestParams struct {
 	Name           string            `json:"name,omitempty" lines:"clean" maxLength:"200"`
 	ExternalID     string            `json:"external_id,omitempty" lines:"clean" maxLength:"200" doc:"The person's id in your product."`
 	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and your own keys."`
-	Attachments    []feedback.ID     `json:"attachments,omitempty" format:"uuid" maxItems:"5" uniqueItems:"true" doc:"File ids. See Files."`
+	Attachments    fileList          `json:"attachments,omitempty" doc:"File ids. See Files."`
 	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"See Idempotency."`
 	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Replaces email, name, external_id. See Identity."`
 	Form           *formParams       `json:"form,omitempty" doc:"Its fields website and seconds help to detect spam. See Spam."`

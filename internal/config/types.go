@@ -91,11 +91,11 @@ func (n *Networks) UnmarshalText(text []byte) error {
 		if part == "" {
 			continue
 		}
-		prefix, err := parseNetwork(part)
+		network, err := parseNetwork(part)
 		if err != nil {
 			return fmt.Errorf("must be a comma-separated list of addresses or ranges, such as 10.0.0.0/8,127.0.0.1, not %q", part)
 		}
-		*n = append(*n, prefix.Masked())
+		*n = append(*n, network.Masked())
 	}
 	return nil
 }
@@ -106,14 +106,14 @@ func parseNetwork(s string) (netip.Prefix, error) {
 		address = address.Unmap().WithZone("")
 		return netip.PrefixFrom(address, address.BitLen()), err
 	}
-	prefix, err := netip.ParsePrefix(s)
+	network, err := netip.ParsePrefix(s)
 	// A range of mapped addresses, such as ::ffff:10.0.0.0/104, would match nothing, because
 	// mapped addresses of peers are compared as IPv4 addresses.
 	const mapped = 96
-	if address := prefix.Addr(); address.Is4In6() && prefix.Bits() >= mapped {
-		prefix = netip.PrefixFrom(address.Unmap(), prefix.Bits()-mapped)
+	if address := network.Addr(); address.Is4In6() && network.Bits() >= mapped {
+		network = netip.PrefixFrom(address.Unmap(), network.Bits()-mapped)
 	}
-	return prefix, err
+	return network, err
 }
 
 // Uploads says where attached files are stored: in a folder, or at an s3:// URL.

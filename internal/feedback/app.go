@@ -44,7 +44,7 @@ func (a *App) Rekey(key string) { a.APIKey = key }
 // Settings are an app's settings.
 type Settings struct {
 	Widget         WidgetSettings `json:"widget"`
-	Sharing        string         `json:"sharing" enum:"none,triaged,all" doc:"Which requests widget users may see (title, status and votes only): none, those that staff has moved past opened and not declined, or all."`
+	Sharing        string         `json:"sharing" enum:"none,triaged,all" doc:"Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown."`
 	AllowedOrigins []string       `json:"allowed_origins" doc:"Origins from which browsers may submit; empty means any."`
 }
 

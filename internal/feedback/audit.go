@@ -79,8 +79,8 @@ func (e *Event) describeUser() string {
 }
 
 // personLabel returns the name and e-mail of a user as the history shows them.
-func personLabel(fields map[string]any) string {
-	name, email := stringOf(fields["name"]), stringOf(fields["email"])
+func personLabel(user map[string]any) string {
+	name, email := stringOf(user["name"]), stringOf(user["email"])
 	if email != "" {
 		return name + " (" + email + ")"
 	}

@@ -80,7 +80,7 @@ func TestIDsAreUnguessable(t *testing.T) {
 }
 
 func TestNoRandomness(t *testing.T) {
-	for name, make := range map[string]func(){
+	for name, generate := range map[string]func(){
 		"id":  func() { NewIDs(time.Now, strings.NewReader("short")).New() },
 		"key": func() { NewAPIKey(strings.NewReader("short")) },
 	} {
@@ -90,7 +90,7 @@ func TestNoRandomness(t *testing.T) {
 					t.Error("a secret or id was made without randomness")
 				}
 			}()
-			make()
+			generate()
 		})
 	}
 }

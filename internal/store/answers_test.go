@@ -31,12 +31,17 @@ func TestAnswers(t *testing.T) {
 			return change(by, func(r *feedback.Request) { r.Status = to })
 		}
 		bulk := func(id feedback.ID) error {
-			_, err := r.ChangeRequests(ctx, account.ID, store.Bulk{IDs: []feedback.ID{id}}, by, func(r *feedback.Request) error { r.Status = "planned"; return nil })
+			_, err := r.ChangeRequests(ctx, account.ID, store.Bulk{IDs: []feedback.ID{id}}, by, func(r *feedback.Request) error {
+				r.Status = "planned"
+				return nil
+			})
 			return err
 		}
 		comment := func(visibility feedback.Visibility) func(feedback.ID) error {
 			return func(id feedback.ID) error {
-				_, err := r.AddComment(ctx, account.ID, by, feedback.Comment{RequestID: id, Author: feedback.Author{ID: user}, Visibility: visibility, Body: "B"})
+				_, err := r.AddComment(ctx, account.ID, by, feedback.Comment{
+					RequestID: id, Author: feedback.Author{ID: user}, Visibility: visibility, Body: "B",
+				})
 				return err
 			}
 		}
@@ -53,7 +58,10 @@ func TestAnswers(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = r.ChangeComment(ctx, account.ID, id, comments[0].ID, by, func(c *feedback.Comment) error { c.Visibility = feedback.Public; return nil })
+			_, err = r.ChangeComment(ctx, account.ID, id, comments[0].ID, by, func(c *feedback.Comment) error {
+				c.Visibility = feedback.Public
+				return nil
+			})
 			return err
 		}
 		counts := func() map[string]int64 {

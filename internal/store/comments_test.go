@@ -155,7 +155,8 @@ func (one *talk) check(t *rapid.T, s *store.Store, accountID feedback.ID) {
 		t.Fatalf("the list has %+v, want %+v", got, one.said)
 	}
 	r, err := s.Request(ctx, accountID, one.id)
-	if err != nil || r.Comments != int64(len(one.said)) || one.version > 0 && (r.Version != one.version || one.changed != 0 && r.UpdatedAt != one.changed) {
+	if err != nil || r.Comments != int64(len(one.said)) ||
+		one.version > 0 && (r.Version != one.version || one.changed != 0 && r.UpdatedAt != one.changed) {
 		t.Fatalf("%d comments, version %d, changed at %d, %v; want %+v", r.Comments, r.Version, r.UpdatedAt, err, one)
 	}
 	events, _, err := s.History(ctx, accountID, one.id, 0, 1000)
@@ -170,7 +171,8 @@ func (one *talk) check(t *rapid.T, s *store.Store, accountID feedback.ID) {
 		case feedback.CommentDeleted:
 			left--
 		}
-		if strings.HasPrefix(string(e.Kind), "comment.") && (e.Before["comment_id"] == nil && e.After["comment_id"] == nil || e.Before["body"] == "refused") {
+		if strings.HasPrefix(string(e.Kind), "comment.") &&
+			(e.Before["comment_id"] == nil && e.After["comment_id"] == nil || e.Before["body"] == "refused") {
 			t.Fatalf("the history has %+v", e)
 		}
 	}
@@ -205,7 +207,9 @@ func TestCommentPlans(t *testing.T) {
 		b.Exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
 			SELECT account_id, id, id, id, 'internal', 'B', 0, 0 FROM requests`)
 		b.Analyze()
-		comment, err := b.AddComment(ctx, b.Acme.ID, by, feedback.Comment{RequestID: id, Author: author, Visibility: feedback.Internal, Body: "B"})
+		comment, err := b.AddComment(ctx, b.Acme.ID, by, feedback.Comment{
+			RequestID: id, Author: author, Visibility: feedback.Internal, Body: "B",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

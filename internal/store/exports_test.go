@@ -38,10 +38,14 @@ func TestExportIsOfOneMoment(t *testing.T) {
 			wg.Go(func() {
 				for n := 0; !done.Load(); n++ {
 					id, email := old[n%len(old)].ID, fmt.Sprintf("%d.%d@example.com", caller, n)
-					if _, err := r.Vote(ctx, account.ID, feedback.Command(), store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard"}); err != nil {
+					ballot := store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard"}
+					if _, err := r.Vote(ctx, account.ID, feedback.Command(), ballot); err != nil {
 						t.Error(err)
 					}
-					if _, err := r.AddComment(ctx, account.ID, feedback.Command(), feedback.Comment{RequestID: id, Author: feedback.Author{ID: account.ID}, Visibility: feedback.Public, Body: "B"}); err != nil {
+					comment := feedback.Comment{
+						RequestID: id, Author: feedback.Author{ID: account.ID}, Visibility: feedback.Public, Body: "B",
+					}
+					if _, err := r.AddComment(ctx, account.ID, feedback.Command(), comment); err != nil {
 						t.Error(err)
 					}
 				}
@@ -189,7 +193,8 @@ func TestStoredExports(t *testing.T) {
 			Source: "api", CreatedAfter: &after, CreatedBefore: &before, Query: "dark",
 		}}
 		const fullText = `{"Filter":{"AppID":"{app}","Statuses":["opened"],"Box":"bin","Tag":"a","AssigneeID":"{app}",` +
-			`"Unassigned":true,"Source":"api","CreatedAfter":"2026-01-01T00:00:00.000Z","CreatedBefore":"2026-01-01T01:00:00.000Z","Query":"dark"},"Format":"jsonl","BOM":true}`
+			`"Unassigned":true,"Source":"api","CreatedAfter":"2026-01-01T00:00:00.000Z",` +
+			`"CreatedBefore":"2026-01-01T01:00:00.000Z","Query":"dark"},"Format":"jsonl","BOM":true}`
 		const plainText = `{"Filter":{"AppID":null,"Statuses":null,"Box":"live","Tag":"","AssigneeID":null,"Unassigned":false,` +
 			`"Source":"","CreatedAfter":null,"CreatedBefore":null,"Query":""},"Format":"csv","BOM":false}`
 		for _, c := range []struct {

@@ -42,7 +42,8 @@ func TestInvitationsClaimNothing(t *testing.T) {
 		if _, _, err := invite(acme, "ADA@example.com"); !errors.Is(err, feedback.ErrEmailTaken) {
 			t.Errorf("twice in one account: %v", err)
 		}
-		if _, _, err := r.AddUser(ctx, "Acme", store.NewUser{Email: "ada@example.com", Name: "A", Role: feedback.RoleViewer, PasswordHash: "h"}); !errors.Is(err, feedback.ErrEmailTaken) {
+		ada := store.NewUser{Email: "ada@example.com", Name: "A", Role: feedback.RoleViewer, PasswordHash: "h"}
+		if _, _, err := r.AddUser(ctx, "Acme", ada); !errors.Is(err, feedback.ErrEmailTaken) {
 			t.Errorf("from the command line, beside an invitation of the account: %v", err)
 		}
 		if id := logsIn("ada@example.com"); id != (feedback.ID{}) {
@@ -80,7 +81,9 @@ func TestAcceptedAtOnce(t *testing.T) {
 		var accepts []func() error
 		for _, name := range []string{"Acme", "Globex", "Initech", "Hooli"} {
 			account := r.NewAccount(name)
-			_, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{Email: "ada@example.com", Name: "I", Role: feedback.RoleMember})
+			_, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{
+				Email: "ada@example.com", Name: "I", Role: feedback.RoleMember,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +100,9 @@ func TestAcceptedAtOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if claimed, joined := r.Count("logins WHERE email = $1", "ada@example.com"), r.Count("users WHERE email = $1 AND password_hash <> ''", "ada@example.com"); succeeded != 1 || claimed != 1 || joined != 1 {
+		claimed := r.Count("logins WHERE email = $1", "ada@example.com")
+		joined := r.Count("users WHERE email = $1 AND password_hash <> ''", "ada@example.com")
+		if succeeded != 1 || claimed != 1 || joined != 1 {
 			t.Errorf("%d have accepted, %d e-mails are claimed, %d have a password", succeeded, claimed, joined)
 		}
 	})
@@ -107,11 +112,15 @@ func TestAcceptedAtOnce(t *testing.T) {
 func TestReservedByVersionsBefore(t *testing.T) {
 	r := storetest.NewRig(t, storetest.SQLite(t))
 	account := r.NewAccount("Acme")
-	m, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{Email: "ada@example.com", Name: "I", Role: feedback.RoleMember})
+	m, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{
+		Email: "ada@example.com", Name: "I", Role: feedback.RoleMember,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Raw.ExecContext(ctx, "INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3)", "ada@example.com", account.ID, m.ID); err != nil {
+	_, err = r.Raw.ExecContext(ctx, "INSERT INTO logins (email, account_id, user_id) VALUES ($1, $2, $3)",
+		"ada@example.com", account.ID, m.ID)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, ""); err != nil {

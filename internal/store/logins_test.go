@@ -116,7 +116,8 @@ func TestNetworkDelay(t *testing.T) {
 				wantLogin(r, "another network", "bob@example.com", "2001:db8:2::/64", 0, nil)
 				wantLogin(r, "another network", "bob@example.com", "198.51.101.1/32", 0, nil)
 				owner := ownerOf(r, r.NewAccount("Acme"))
-				if _, _, err := r.OpenSession(ctx, owner, store.LoginSubjects("acme@example.com", netip.MustParsePrefix(address(100))), ""); err != nil {
+				subjects := store.LoginSubjects("acme@example.com", netip.MustParsePrefix(address(100)))
+				if _, _, err := r.OpenSession(ctx, owner, subjects, ""); err != nil {
 					t.Errorf("a right password: %v", err)
 				}
 				r.Clock.Move(15 * time.Minute)
@@ -209,7 +210,9 @@ func TestMostSessions(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		owner := ownerOf(r, account)
-		other := store.Credentials{AccountID: account.ID, UserID: joined(r, account, owner.UserID, "User", feedback.RoleMember), PasswordHash: "hash"}
+		other := store.Credentials{
+			AccountID: account.ID, UserID: joined(r, account, owner.UserID, "User", feedback.RoleMember), PasswordHash: "hash",
+		}
 		open := func(c store.Credentials) store.Tokens {
 			t.Helper()
 			r.Clock.Move(time.Second)

@@ -49,7 +49,8 @@ func TestBinOfMerged(t *testing.T) {
 		}
 		bin(binned.ID, feedback.Live)
 		for _, one := range []feedback.Request{kept, binned, taken} {
-			if got, err := r.Request(ctx, account.ID, one.ID); err != nil || got.Status != feedback.Opened || got.Votes != 1 || got.MergedIntoID != nil {
+			if got, err := r.Request(ctx, account.ID, one.ID); err != nil || got.Status != feedback.Opened ||
+				got.Votes != 1 || got.MergedIntoID != nil {
 				t.Errorf("%+v, %v", got, err)
 			}
 		}
@@ -91,7 +92,9 @@ func TestVotesAtOnce(t *testing.T) {
 							return nil
 						})
 					default:
-						_, err = s.Vote(ctx, account.ID, by, store.Ballot{RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard", Remove: random.IntN(3) == 0})
+						_, err = s.Vote(ctx, account.ID, by, store.Ballot{
+							RequestID: id, Person: feedback.Person{Email: &email}, Source: "dashboard", Remove: random.IntN(3) == 0,
+						})
 					}
 					var refused *feedback.Error
 					if err != nil && (!errors.As(err, &refused) || refused.Status >= 500) {
@@ -114,16 +117,20 @@ func TestRecountRepairs(t *testing.T) {
 		account := r.NewAccount("Acme")
 		one, other := r.Fill(r.NewApp(account), 1), r.Fill(r.NewApp(account), 1)
 		email := "a@example.com"
+		ballot := store.Ballot{RequestID: one.ID, Person: feedback.Person{Email: &email}, Source: "dashboard"}
 		for range 2 {
-			if votes, err := r.Vote(ctx, account.ID, feedback.Command(), store.Ballot{RequestID: one.ID, Person: feedback.Person{Email: &email}, Source: "dashboard"}); err != nil || votes != 2 {
+			if votes, err := r.Vote(ctx, account.ID, feedback.Command(), ballot); err != nil || votes != 2 {
 				t.Fatalf("%d votes, %v", votes, err)
 			}
 		}
-		if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET votes = votes + 3, comments = 7 WHERE account_id = $1 AND id IN ($2, $3)", account.ID, one.ID, other.ID); err != nil {
+		_, err := r.Raw.ExecContext(ctx, "UPDATE requests SET votes = votes + 3, comments = 7 WHERE account_id = $1 AND id IN ($2, $3)",
+			account.ID, one.ID, other.ID)
+		if err != nil {
 			t.Fatal(err)
 		}
 		wrong, err := r.Recount(ctx)
-		if err != nil || len(wrong) != 4 || *wrong[0].RequestID != one.ID || wrong[0].Of != "votes" || wrong[0].Counted != 5 || wrong[0].Rows != 2 || wrong[1].Of != "comments" {
+		if err != nil || len(wrong) != 4 || *wrong[0].RequestID != one.ID ||
+			wrong[0].Of != "votes" || wrong[0].Counted != 5 || wrong[0].Rows != 2 || wrong[1].Of != "comments" {
 			t.Fatalf("found %+v, %v", wrong, err)
 		}
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) != 0 {

@@ -78,12 +78,12 @@ const (
 )
 
 //go:embed migrations/*.sql
-var files embed.FS
+var migrationFiles embed.FS
 
 // Open opens the database, creates the SQLite file if it does not exist, and migrates the
 // schema to the current version.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	migrations, err := fs.Sub(files, "migrations")
+	migrations, err := fs.Sub(migrationFiles, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,10 @@ func TestLastOwner(t *testing.T) {
 				return func() error { return r.RemoveUser(ctx, account.ID, by, id) }
 			}
 			both := [][2]func() error{
-				{demote(one, two), demote(two, one)}, {demote(one, one), demote(two, two)}, {remove(one, two), remove(two, one)}, {remove(one, one), demote(two, two)},
+				{demote(one, two), demote(two, one)},
+				{demote(one, one), demote(two, two)},
+				{remove(one, two), remove(two, one)},
+				{remove(one, one), demote(two, two)},
 			}[i%4]
 			succeeded := 0
 			for _, err := range atOnce(both[0], both[1]) {
@@ -101,7 +104,9 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 			}
 		}
 		for i := range 10 {
-			_, link, err := r.InviteUser(ctx, account.ID, owner, store.NewUser{Email: fmt.Sprint(i, "@example.com"), Name: "I", Role: feedback.RoleViewer})
+			_, link, err := r.InviteUser(ctx, account.ID, owner, store.NewUser{
+				Email: fmt.Sprint(i, "@example.com"), Name: "I", Role: feedback.RoleViewer,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +144,8 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if mine, left := r.Count("sessions WHERE user_id = $1", member), r.Count("sessions WHERE user_id <> $1", member); mine != 1 || left != others {
+		mine, left := r.Count("sessions WHERE user_id = $1", member), r.Count("sessions WHERE user_id <> $1", member)
+		if mine != 1 || left != others {
 			t.Errorf("after a recovery there are %d sessions of the user, want the new one, and %d of others, want %d", mine, left, others)
 		}
 		promoted := link()
@@ -152,7 +158,8 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		if err := accept(older)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
 			t.Errorf("the link before the last one works: %v", err)
 		}
-		if err := r.SetPassword(ctx, store.Credentials{AccountID: account.ID, UserID: member, PasswordHash: "hash"}, "other", feedback.Command(), feedback.ID{}); err != nil {
+		credentials := store.Credentials{AccountID: account.ID, UserID: member, PasswordHash: "hash"}
+		if err := r.SetPassword(ctx, credentials, "other", feedback.Command(), feedback.ID{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := accept(newer)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
@@ -208,7 +215,8 @@ func TestRemovedUserHasNothing(t *testing.T) {
 			for range 20 {
 				request := feedback.NewRequest("T", "")
 				request.AppID, request.AssigneeID = apps[0].ID, &user
-				if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil && !strings.Contains(err.Error(), "invalid_assignee_id") {
+				_, err := r.AddRequest(ctx, account.ID, feedback.Command(), request)
+				if err != nil && !strings.Contains(err.Error(), "invalid_assignee_id") {
 					return err
 				}
 			}
@@ -244,7 +252,9 @@ func TestWorkerEndsDepartures(t *testing.T) {
 		if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Raw.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $2)", account.ID, owner); err != nil {
+		_, err := r.Raw.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $2)",
+			account.ID, owner)
+		if err != nil {
 			t.Fatal(err)
 		}
 		updated := r.Count("requests WHERE updated_at = created_at")
@@ -297,7 +307,8 @@ func TestTeamPlans(t *testing.T) {
 				return err
 			}},
 			{"DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_session"}, func(s *store.Store) error {
-				return s.SetPassword(ctx, store.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}, "hash", feedback.Command(), feedback.ID{})
+				credentials := store.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}
+				return s.SetPassword(ctx, credentials, "hash", feedback.Command(), feedback.ID{})
 			}},
 			{"r.assignee_id = ", "requests", []string{"requests_assignee"}, func(s *store.Store) error {
 				return s.RemoveUser(ctx, b.Acme.ID, owner, user)
@@ -324,7 +335,9 @@ func TestManySessionsEndAtOnce(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		owner := *r.UserOf(account)
-		credentials := store.Credentials{AccountID: account.ID, UserID: joined(r, account, owner, "User", feedback.RoleMember), PasswordHash: "hash"}
+		credentials := store.Credentials{
+			AccountID: account.ID, UserID: joined(r, account, owner, "User", feedback.RoleMember), PasswordHash: "hash",
+		}
 		ends := func(sessions int) (statements int) {
 			t.Helper()
 			var kept store.Session

@@ -53,7 +53,9 @@ func newFileful(t *testing.T, at storetest.Place) *fileful {
 		}
 	})
 	for range 40 {
-		u, err := f.AddUpload(ctx, f.Acme.ID, feedback.Upload{AppID: f.AcmeApps[1].ID, Attachment: feedback.Attachment{Filename: "a", ContentType: "text/plain", Size: 5}})
+		u, err := f.AddUpload(ctx, f.Acme.ID, feedback.Upload{
+			AppID: f.AcmeApps[1].ID, Attachment: feedback.Attachment{Filename: "a", ContentType: "text/plain", Size: 5},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +64,9 @@ func newFileful(t *testing.T, at storetest.Place) *fileful {
 		}
 		f.waiting = append(f.waiting, u.ID)
 	}
-	if _, err := f.Raw.ExecContext(ctx, "UPDATE uploads SET request_id = $2 WHERE account_id = $1 AND id = $3", f.Acme.ID, f.request, f.waiting[39]); err != nil {
+	_, err := f.Raw.ExecContext(ctx, "UPDATE uploads SET request_id = $2 WHERE account_id = $1 AND id = $3",
+		f.Acme.ID, f.request, f.waiting[39])
+	if err != nil {
 		t.Fatal(err)
 	}
 	f.Analyze()
@@ -77,7 +81,9 @@ func TestUploadPlans(t *testing.T) {
 		f := newFileful(t, at)
 		primary := map[string]string{"sqlite": "INDEX sqlite_autoindex_uploads_1", "postgres": "uploads_pkey"}[at.Name]
 		add := func(s *store.Store) error {
-			_, err := s.AddUpload(ctx, f.Acme.ID, feedback.Upload{AppID: f.AcmeApps[1].ID, Attachment: feedback.Attachment{Filename: "a", ContentType: "text/plain", Size: 5}})
+			_, err := s.AddUpload(ctx, f.Acme.ID, feedback.Upload{
+				AppID: f.AcmeApps[1].ID, Attachment: feedback.Attachment{Filename: "a", ContentType: "text/plain", Size: 5},
+			})
 			return err
 		}
 		submit := func(s *store.Store) error {
@@ -99,7 +105,8 @@ func TestUploadPlans(t *testing.T) {
 				return err
 			}},
 			{"that it has come", "SET content_type", []string{primary, "uploads_waiting"}, func(s *store.Store) error {
-				return s.SaveUpload(ctx, f.Acme.ID, feedback.Upload{Attachment: feedback.Attachment{ID: f.waiting[36], ContentType: "text/plain", Size: 5}})
+				file := feedback.Attachment{ID: f.waiting[36], ContentType: "text/plain", Size: 5}
+				return s.SaveUpload(ctx, f.Acme.ID, feedback.Upload{Attachment: file})
 			}},
 			{"that it is refused", "DELETE FROM uploads", []string{primary, "uploads_waiting"}, func(s *store.Store) error {
 				return s.RemoveUpload(ctx, f.Acme.ID, f.waiting[37])
@@ -135,7 +142,8 @@ func (f *fileful) checkUploads(name, part string, sent []storetest.Statement, in
 		return
 	}
 	for _, n := range f.Plan(sent[i]) {
-		if uploadScans.MatchString(n.Kind) || strings.Contains(n.Kind, "uploads") && !strings.Contains(n.Kind, "uploads_waiting") && uploadRanges.MatchString(n.Kind) {
+		if uploadScans.MatchString(n.Kind) ||
+			strings.Contains(n.Kind, "uploads") && !strings.Contains(n.Kind, "uploads_waiting") && uploadRanges.MatchString(n.Kind) {
 			f.T.Errorf("%s: the plan has %s", name, n.Kind)
 		}
 	}

@@ -75,7 +75,8 @@ func (w *wishes) check() {
 			into = &one.root().id
 		}
 		if err != nil || r.Status != one.status || r.Votes != int64(len(people)) || !same(r.MergedIntoID, into) {
-			w.t.Fatalf("request %d: %s, %d votes, in %v, %v; want %s, %v, in %v", i, r.Status, r.Votes, r.MergedIntoID, err, one.status, people, into)
+			w.t.Fatalf("request %d: %s, %d votes, in %v, %v; want %s, %v, in %v",
+				i, r.Status, r.Votes, r.MergedIntoID, err, one.status, people, into)
 		}
 	}
 }
@@ -170,7 +171,8 @@ func when(cause bool, refusal, next error) error {
 
 func (w *wishes) vote(one *wish) {
 	p, remove, root := persons(w.t), rapid.Bool().Draw(w.t, "remove"), one.root()
-	votes, err := w.Vote(ctx, w.account.ID, feedback.Command(), store.Ballot{RequestID: one.id, Person: p, Source: "dashboard", Remove: remove})
+	ballot := store.Ballot{RequestID: one.id, Person: p, Source: "dashboard", Remove: remove}
+	votes, err := w.Vote(ctx, w.account.ID, feedback.Command(), ballot)
 	absent := one.gone || one.bin || root.bin
 	if !w.expect("vote", err, when(absent, feedback.ErrRequestNotFound, nil)) {
 		return
@@ -213,7 +215,8 @@ func (w *wishes) change(one *wish, change func(*feedback.Request)) error {
 }
 
 func (w *wishes) remove(one *wish) {
-	if w.expect("delete", w.change(one, func(r *feedback.Request) { r.Box = feedback.Bin }), when(one.gone, feedback.ErrRequestNotFound, nil)) {
+	err := w.change(one, func(r *feedback.Request) { r.Box = feedback.Bin })
+	if w.expect("delete", err, when(one.gone, feedback.ErrRequestNotFound, nil)) {
 		one.bin = true
 	}
 }
@@ -328,7 +331,9 @@ func (w *wishes) takeApart(first int) {
 // step changes something.
 func (w *wishes) step(one, other *wish) {
 	gone := when(one.gone, feedback.ErrRequestNotFound, nil)
-	switch rapid.SampledFrom([]string{"vote", "vote", "vote", "merge", "merge", "chain", "unmerge", "unmerge", "status", "delete", "delete", "restore", "empty"}).Draw(w.t, "step") {
+	switch rapid.SampledFrom([]string{
+		"vote", "vote", "vote", "merge", "merge", "chain", "unmerge", "unmerge", "status", "delete", "delete", "restore", "empty",
+	}).Draw(w.t, "step") {
 	case "vote":
 		w.vote(one)
 	case "merge":

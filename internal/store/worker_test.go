@@ -338,7 +338,8 @@ func TestSweepTokens(t *testing.T) {
 			if err := r.Sweep(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if s, n := r.Count("sessions WHERE account_id = $1", account.ID), r.Count("session_tokens WHERE account_id = $1", account.ID); s != sessions || n != tokens {
+			s, n := r.Count("sessions WHERE account_id = $1", account.ID), r.Count("session_tokens WHERE account_id = $1", account.ID)
+			if s != sessions || n != tokens {
 				t.Fatalf("%d sessions with %d tokens are left, want %d and %d", s, n, sessions, tokens)
 			}
 		}
@@ -375,7 +376,8 @@ func TestSweepFailures(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		storetest.Crowd(1300, func(i int) { fail("a@example.com", fmt.Sprintf("10.0.%d.%d/32", i/256, i%256)) }) // two counts each, and one for each of 6 networks
+		// Two counts each, and one for each of 6 networks.
+		storetest.Crowd(1300, func(i int) { fail("a@example.com", fmt.Sprintf("10.0.%d.%d/32", i/256, i%256)) })
 		r.Clock.Move(10 * time.Minute)
 		fail("b@example.com", "192.0.2.1/32")
 		r.Clock.Move(5 * time.Minute)

@@ -69,7 +69,7 @@ func (m *model) deleteApp(w who, in, _ object) (string, object) {
 	return "ok", object{"deleted": true, "id": a.id}
 }
 
-// changeApp changes an app. It records the change if the app is different afterwards.
+// changeApp changes an app. It records the change if the app differs afterwards.
 func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string, object) {
 	a := m.app(w.account, id)
 	if a == nil {

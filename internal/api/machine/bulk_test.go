@@ -99,12 +99,12 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 	}
 	slices.SortFunc(roots, m.older)
 	for _, root := range roots {
-		m.settled(w, root)
+		m.recountIfChanged(w, root)
 	}
 	return "ok", object{"updated": updated}
 }
 
-// distinct returns tags without those that differ from an earlier one in case only.
+// distinct returns tags without those that differ from an earlier one only in case.
 func distinct(tags []any) []any { return bulkTags(nil, object{"add_tags": tags}) }
 
 func bulkTags(tags []any, set object) []any {

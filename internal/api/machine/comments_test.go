@@ -12,18 +12,18 @@ type comment struct {
 	deleted          bool
 }
 
-// spoken returns the comments that are not deleted.
-func (r *request) spoken() []*comment {
-	var spoken []*comment
+// liveComments returns the comments that are not deleted.
+func (r *request) liveComments() []*comment {
+	var live []*comment
 	for _, c := range r.comments {
 		if !c.deleted {
-			spoken = append(spoken, c)
+			live = append(live, c)
 		}
 	}
-	return spoken
+	return live
 }
 
-func (r *request) commented() bool { return len(r.spoken()) > 0 }
+func (r *request) commented() bool { return len(r.liveComments()) > 0 }
 
 func (c *comment) shown(r *request) object {
 	author := object{"id": c.author.id, "name": c.author.name}
@@ -55,7 +55,10 @@ func (m *model) createComment(w who, in, got object) (string, object) {
 	if r == nil || r.binned {
 		return "requests.not_found", nil
 	}
-	c := &comment{id: m.fresh(got, "id", "comment", "id"), author: w.user, visibility: "internal", body: in["body"].(string), created: m.now(), updated: m.now()}
+	c := &comment{
+		id: m.fresh(got, "id", "comment", "id"), author: w.user, visibility: "internal", body: in["body"].(string),
+		created: m.now(), updated: m.now(),
+	}
 	if visibility, sent := in["visibility"].(string); sent {
 		c.visibility = visibility
 	}
@@ -67,9 +70,9 @@ func (m *model) createComment(w who, in, got object) (string, object) {
 	return "ok", object{"comment": c.shown(r)}
 }
 
-// noteComment records a change of a comment, which is a change of the request as well.
+// noteComment records a change of a comment, which also changes the request.
 func (m *model) noteComment(w who, r *request, kind string) {
-	m.touch(r)
+	m.recount(r)
 	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
 }
 
@@ -78,7 +81,7 @@ func (m *model) comment(w who, in object) (r *request, c *comment, refusal strin
 	if r = m.request(w.account, in["request_id"]); r == nil || r.binned {
 		return nil, nil, "requests.not_found"
 	}
-	if c = find(r.spoken(), func(c *comment) bool { return c.id == in["id"] }); c == nil {
+	if c = find(r.liveComments(), func(c *comment) bool { return c.id == in["id"] }); c == nil {
 		return nil, nil, "comments.not_found"
 	}
 	return r, c, ""

@@ -19,29 +19,35 @@ const (
 
 var passwords = []string{testPassword, "another good password"}
 
-// drawn lists the operations to draw from. rapid prefers the first entries a little.
+// drawn lists the operations to draw from. rapid slightly prefers the first entries.
 var drawn = []string{
 	"widget-submit-request", "widget-create-upload", "widget-create-upload", "requests-list", "requests-list", "requests-update",
 	"requests-merge", "requests-merge", "requests-unmerge",
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote",
-	"users-invite", "auth-accept-invite", "users-update", "requests-block", "users-remove", "users-recover", "auth-check-invite", "sessions-revoke",
+	"users-invite", "auth-accept-invite", "users-update", "requests-block", "users-remove", "users-recover", "auth-check-invite",
+	"sessions-revoke",
 	"comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-delete",
 	"widget-submit-request", "widget-submit-request", "requests-list", "requests-list", "requests-update",
-	"requests-export", "requests-export", "requests-stats", "requests-stats", "requests-facets", "requests-facets", "requests-similar", "requests-similar", "widget-similar-requests",
-	"requests-delete", "requests-delete", "requests-restore", "requests-release", "requests-block", "requests-get", "requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
-	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings", "apps-regenerate-key", "apps-identity-secret", "apps-delete",
-	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me", "auth-change-password", "users-list", "setup-create-owner", "setup-status", "auth-nothing",
+	"requests-export", "requests-export", "requests-stats", "requests-stats", "requests-facets", "requests-facets",
+	"requests-similar", "requests-similar", "widget-similar-requests",
+	"requests-delete", "requests-delete", "requests-restore", "requests-release", "requests-block", "requests-get",
+	"requests-create", "requests-create", "requests-bulk-update", "requests-bulk-update", "requests-history", "tags-list",
+	"apps-create", "apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-update-settings",
+	"apps-regenerate-key", "apps-identity-secret", "apps-delete",
+	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me",
+	"auth-change-password", "users-list", "setup-create-owner", "setup-status", "auth-nothing",
 	"sessions-list", "audit-list",
 }
 
-// usual has optional parameters that calls mostly fail without.
+// usual has optional parameters without which most calls fail.
 var usual = map[string][]string{
-	"requests-bulk-update": {"filter", "expected_count"}, "votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
-	"requests-similar": {"app_id", "text"}, "widget-submit-request": {"form"},
+	"requests-bulk-update": {"filter", "expected_count"}, "requests-similar": {"app_id", "text"},
+	"votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
+	"widget-submit-request": {"form"},
 }
 
-// after has operations that mostly fail before another one was called, and how a request
-// shows that it was.
+// after has operations that mostly fail unless another one was called before. shows reports
+// whether a request shows that it was.
 var after = map[string]struct {
 	other string
 	shows func(*request) bool
@@ -77,11 +83,10 @@ func (m *machine) often(label string) bool { return rapid.IntRange(0, 9).Draw(m.
 // rarely returns true in about one of fifty cases.
 func (m *machine) rarely(label string) bool { return rapid.IntRange(0, 31).Draw(m.t, label) == 17 }
 
-// begin creates two accounts with apps and requests; the first account has a user of each
-// role. Sometimes the set-up creates the first owner. The hour lets the services forget the
-// texts of the case before, which they remember to detect spam.
+// begin creates two accounts with apps and requests. The first account has a user with each
+// role. Sometimes the set-up creates the first owner.
 func (m *machine) begin() {
-	m.clock.Move(time.Hour)
+	m.clock.Move(time.Hour) // so that the services forget earlier texts, which they store to detect spam
 	if !m.often("by command") {
 		for range 3 {
 			m.do(m.call("setup-create-owner"))
@@ -92,17 +97,18 @@ func (m *machine) begin() {
 	}
 	m.addUser("Globex", "stranger", feedback.RoleOwner)
 	for _, name := range []string{"owner", "stranger"} {
-		m.opensApp(m.signIn(m.userNamed(name)))
+		m.addApp(m.signIn(m.userNamed(name)))
 	}
 	m.do(aCall{operation: "apps-create", who: m.signIn(m.userNamed("owner")), in: object{"name": "Shop"}})
 	m.do(aCall{operation: "widget-submit-request", who: m.apps[2].key, in: object{"title": "Dark mode", "description": ""}})
-	m.do(aCall{operation: "apps-update-settings", who: m.signIn(m.userNamed("owner")), in: object{"id": m.apps[2].id, "settings": object{"widget": object{"allow_file_uploads": true}}}})
+	m.do(aCall{operation: "apps-update-settings", who: m.signIn(m.userNamed("owner")), in: object{
+		"id": m.apps[2].id, "settings": object{"widget": object{"allow_file_uploads": true}},
+	}})
 	m.bringFiles()
 }
 
-// opensApp creates an app with some requests. Most apps share them with users of the
-// widget.
-func (m *machine) opensApp(who string) {
+// addApp creates an app with some requests. Most apps show them to users of the widget.
+func (m *machine) addApp(who string) {
 	m.do(aCall{operation: "apps-create", who: who, in: object{"name": "Website"}})
 	a := m.apps[len(m.apps)-1]
 	m.do(aCall{operation: "apps-update-settings", who: who, in: object{"id": a.id, "settings": object{
@@ -120,35 +126,39 @@ func (m *machine) userNamed(name string) *user {
 	return find(m.users, func(u *user) bool { return u.email == name+"@example.com" })
 }
 
-// step lets one thing happen.
+// step performs one random step: it may move the clock, run the worker and make calls.
 func (m *machine) step() {
 	if !m.often("no time passes") {
 		m.clock.Move(draw(m, "passes", time.Millisecond, 999*time.Millisecond, 11*time.Second, 21*time.Second, 15*time.Minute,
 			16*time.Minute, 2*time.Hour, 24*time.Hour, 8*24*time.Hour, 30*24*time.Hour, 31*24*time.Hour, 61*24*time.Hour))
 	}
-	if !m.often("the worker rests") {
+	if !m.often("the worker is idle") {
 		m.work(draw(m, "task", "sweep", "purge", "index"))
 	}
 	if family := m.family(); len(family) > 1 && !m.often("families stay") {
 		m.leave(family)
 	}
 	operation := draw(m, "operation", drawn...)
-	if a, ok := after[operation]; ok && m.often("after "+a.other) && find(m.requests, func(r *request) bool { return !r.deleted && !r.gone && !r.binned && a.shows(r) }) == nil {
+	a, ok := after[operation]
+	shows := func(r *request) bool { return !r.deleted && !r.gone && !r.binned && a.shows(r) }
+	if ok && m.often("after "+a.other) && find(m.requests, shows) == nil {
 		operation = a.other
 	}
-	if strings.HasPrefix(operation, "auth-") && strings.HasSuffix(operation, "-invite") && m.often("after users-invite") && find(m.links, func(l *joinLink) bool { return l.works(m.now()) }) == nil {
+	works := func(l *joinLink) bool { return l.works(m.now()) }
+	invited := strings.HasPrefix(operation, "auth-") && strings.HasSuffix(operation, "-invite")
+	if invited && m.often("after users-invite") && find(m.links, works) == nil {
 		operation = "users-invite"
 	}
-	if find(m.apps, (*app).live) == nil { // without an app most calls would fail
+	if find(m.apps, (*app).live) == nil { // without an app, most calls would fail
 		operation = "apps-create"
 	}
 	c := m.call(operation)
 	times := draw(m, "times", 1, 1, 1, 1, 1, 1, 2)
 	if times > 1 && c.operation == "auth-login" {
-		times = 11 // one more than may fail
+		times = 11 // one more than the limit of failures
 	}
 	if times > 1 && c.in["size"] == largest {
-		times = 103 // one more than may wait
+		times = 103 // one more than the limit of announced files
 	}
 	for range times {
 		m.do(c)
@@ -190,13 +200,14 @@ func (m *machine) signIn(u *user) string {
 	if t := m.newest(u, func(t *token) bool { return !t.refreshes() && t.valid(m.now()) }); t != nil {
 		return t.text
 	}
-	if t := m.newest(u, func(t *token) bool { return t.refreshes() && t.valid(m.now()) && t.next == "" }); t != nil && rapid.Bool().Draw(m.t, "refresh") {
+	unspent := func(t *token) bool { return t.refreshes() && t.valid(m.now()) && t.next == "" }
+	if t := m.newest(u, unspent); t != nil && rapid.Bool().Draw(m.t, "refresh") {
 		m.do(aCall{operation: "auth-refresh", in: object{"refresh_token": t.text}})
 	} else {
 		m.do(aCall{operation: "auth-login", in: object{"email": u.email, "password": u.password}})
 	}
 	if t := m.newest(u, func(t *token) bool { return !t.refreshes() }); t != nil {
-		return t.text // which is none that works when too many logins have failed
+		return t.text // it does not work if the login failed because of too many failures
 	}
 	return ""
 }
@@ -212,7 +223,7 @@ func last[T any](list []T, fits func(T) bool) T {
 	return find(reversed, fits)
 }
 
-// one draws the text of an element that fits, most likely a new one. It returns "" if none
+// one draws the text of an element that fits, most likely a recent one. It returns "" if none
 // fits.
 func one[T any](m *machine, label string, list []T, text func(T) string, fits func(T) bool) string {
 	var texts []string
@@ -230,17 +241,19 @@ func one[T any](m *machine, label string, list []T, text func(T) string, fits fu
 // any draws any name, whether it fits or not.
 func (m *machine) any() string { return m.anyOf("{") }
 
-// anyOf draws a name that begins like this: the kinds are {id, {key, {access …
+// anyOf draws a name with a prefix, such as {id, {key or {access.
 func (m *machine) anyOf(kind string) string {
-	return one(m, "any "+kind, m.services[0].seen, func(text string) string { return text }, func(text string) bool { return strings.HasPrefix(text, kind) })
+	return one(m, "any "+kind, m.services[0].seen, func(text string) string { return text }, func(text string) bool {
+		return strings.HasPrefix(text, kind)
+	})
 }
 
 // caller draws an access token, mostly of a user who may call an operation of this role.
 func (m *machine) caller(operation string, least feedback.Role) string {
 	u := m.userNamed(draw(m, "user", "owner", "admin", "member", "stranger", "viewer", "owner"))
-	said := last(m.requests, func(r *request) bool { return r.live() && r.commented() })
-	if said != nil && (operation == "comments-update" && m.often("the author") || operation == "comments-delete" && u.account != said.account) {
-		u = said.spoken()[0].author
+	r := last(m.requests, func(r *request) bool { return r.live() && r.commented() })
+	if r != nil && (operation == "comments-update" && m.often("the author") || operation == "comments-delete" && u.account != r.account) {
+		u = r.liveComments()[0].author
 	}
 	switch {
 	case !m.often("signed in"):
@@ -260,7 +273,9 @@ func (m *machine) call(operation string) aCall {
 		c.who = m.caller(operation, o.Least)
 	case "X-API-Key":
 		first := find(m.apps, (*app).live)
-		c.who = one(m, "key", m.apps, func(a *app) string { return a.key }, func(a *app) bool { return a == first || a.live() && !m.often("first app") })
+		c.who = one(m, "key", m.apps, func(a *app) string { return a.key }, func(a *app) bool {
+			return a == first || a.live() && !m.often("first app")
+		})
 		if !m.often("right key") {
 			c.who = draw(m, "wrong key", m.anyOf("{key"), m.any(), "")
 		}
@@ -277,8 +292,9 @@ func (m *machine) call(operation string) aCall {
 		}
 	}
 	for _, name := range o.Names {
-		// About two of them: with more filters at once, lists would be empty.
-		if (o.requires(name) || m.wants(c, name)) && !m.rarely("left out") || !o.requires(name) && rapid.IntRange(0, max(1, optional/2)).Draw(m.t, "optional") == 0 {
+		// About two optional parameters: with more filters at once, lists would be empty.
+		if (o.requires(name) || m.wants(c, name)) && !m.rarely("left out") ||
+			!o.requires(name) && rapid.IntRange(0, max(1, optional/2)).Draw(m.t, "optional") == 0 {
 			c.in[name] = m.value(c, name)
 		}
 	}

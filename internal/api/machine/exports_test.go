@@ -13,7 +13,7 @@ import (
 
 // What the model answers to requests-export, and what a download must contain.
 
-// export is an export link, which works once and for ten minutes.
+// export is an export link, which works once within ten minutes.
 type export struct {
 	place
 	text    string
@@ -25,7 +25,10 @@ type export struct {
 }
 
 func (m *model) exportRequests(w who, in, got object) (string, object) {
-	x := &export{place: place{account: w.account, filter: object{"box": "live"}}, by: w.session, format: in["format"].(string), bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute)}
+	x := &export{
+		place: place{account: w.account, filter: object{"box": "live"}}, by: w.session, format: in["format"].(string),
+		bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute),
+	}
 	if name := unfit(in); name != "" {
 		return "requests.invalid_" + name, nil
 	}
@@ -89,7 +92,7 @@ func (m *machine) checkTable(x *export, body string, requests []*request) {
 		}
 		want := maps.Clone(r.plain)
 		maps.Copy(want, object{
-			"id": r.id, "app_id": r.app.id, "status": r.status, "votes": r.votes, "comments": len(r.spoken()), "merged_into_id": idOf(r.root),
+			"id": r.id, "app_id": r.app.id, "status": r.status, "votes": r.votes, "comments": len(r.liveComments()), "merged_into_id": idOf(r.root),
 			"source": r.source, "assignee_id": r.assignee, "submitter_verified": r.submitter["verified"],
 			"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
 		})
@@ -120,7 +123,7 @@ func (m *machine) checkLines(body string, requests []*request) {
 		delete(got, "history")
 		votes, _ := got["votes"].([]any)
 		for _, v := range votes {
-			delete(v.(object), "person") // which tells those apart who have the same name
+			delete(v.(object), "person") // the model does not predict how the service identifies people
 		}
 		logged := 0
 		for _, c := range r.log {
@@ -128,7 +131,7 @@ func (m *machine) checkLines(body string, requests []*request) {
 				logged++
 			}
 		}
-		if !reflect.DeepEqual(got, want) || len(events) != logged || !r.leadTo(events) {
+		if !reflect.DeepEqual(got, want) || len(events) != logged || !r.votesAgree(events) {
 			m.t.Fatalf("the export has\n%s and should have %d events and\n%s", lines[i], logged, text(want))
 		}
 	}
@@ -141,7 +144,7 @@ func (r *request) exported() object {
 	for _, v := range r.given {
 		votes = append(votes, v.shown(r))
 	}
-	for _, c := range r.spoken() {
+	for _, c := range r.liveComments() {
 		comments = append(comments, c.shown(r))
 	}
 	x := object{"request": r.shown(), "box": r.box(), "merged": nil, "votes": votes, "comments": comments}
@@ -151,9 +154,9 @@ func (r *request) exported() object {
 	return x
 }
 
-// leadTo reports whether the numbers of votes in the events follow from each other and end
-// with the present number.
-func (r *request) leadTo(events []any) bool {
+// votesAgree reports whether each event begins with the number of votes of the one before, and
+// the last one ends with the present number.
+func (r *request) votesAgree(events []any) bool {
 	votes := any(nil)
 	for _, e := range events {
 		before, after := e.(object)["before"].(object)["votes"], e.(object)["after"].(object)["votes"]

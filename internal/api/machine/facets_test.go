@@ -18,7 +18,7 @@ func (m *model) requestFacets(w who, in, _ object) (string, object) {
 	if !m.knows(w, at) {
 		return "apps.not_found", nil
 	}
-	// count is how many requests have each value where the filter says nothing of it.
+	// count returns how many requests have each value, without the filter for that field.
 	count := func(name string, value func(*request) any) map[any]int {
 		wide, n := at.without(name), map[any]int{}
 		for _, r := range m.requests {
@@ -58,8 +58,8 @@ type facetValue struct {
 	n     int
 }
 
-// order sorts the values of a facet: by number, then by value; ids are in the order of
-// creation. always has values that appear even if no request has them.
+// order sorts the values of a facet: by number, then ids by creation and other values by
+// value. always has values that appear even if no request has them.
 func (m *model) order(n map[any]int, always ...any) []facetValue {
 	for _, value := range always {
 		if value != nil {
@@ -71,10 +71,13 @@ func (m *model) order(n map[any]int, always ...any) []facetValue {
 		values = append(values, facetValue{value.(string), n})
 	}
 	created := func(id string) int {
-		if id == "none" { // which comes after the ids
+		if id == "none" { // it comes after the ids
 			return len(m.apps) + len(m.users)
 		}
-		return max(slices.IndexFunc(m.apps, func(a *app) bool { return a.id == id }), slices.IndexFunc(m.users, func(u *user) bool { return u.id == id }))
+		return max(
+			slices.IndexFunc(m.apps, func(a *app) bool { return a.id == id }),
+			slices.IndexFunc(m.users, func(u *user) bool { return u.id == id }),
+		)
 	}
 	slices.SortFunc(values, func(a, b facetValue) int {
 		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(created(a.value), created(b.value)), cmp.Compare(a.value, b.value))

@@ -18,14 +18,14 @@ type upload struct {
 	*app
 	model           *model
 	id, contentType string
-	names           map[string]string // by what has come
+	names           map[string]string // by the type of the content; "" before the file arrives
 	size            int
 	announced       time.Time
-	target          string // to which it is sent
+	target          string // the end of the link to which it is sent
 	ready, gone     bool
-	kept            string // of its content
+	kept            string // the content that the service stores
 	request         *request
-	links           map[time.Time]string // by which it can be opened until then
+	links           map[time.Time]string // the ends of its links by the time until which they work
 }
 
 // content is the content of a file as it is sent and as the service stores it.
@@ -40,19 +40,20 @@ var contents = []content{
 func onePixel(chunk string) string {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-		panic(err) // a buffer takes it
+		panic(err) // a buffer returns no error
 	}
 	const end, name = 12, 4
 	if chunk == "" {
 		return b.String()
 	}
 	head, tail := b.String()[:b.Len()-end], b.String()[b.Len()-end:]
-	chunk = string(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-name))) + chunk + string(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(chunk))))
-	return head + chunk + tail
+	length := binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-name))
+	checksum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(chunk)))
+	return head + string(length) + chunk + string(checksum) + tail
 }
 
-// filenames has the names to draw from, each with what the service makes of it: before the
-// file arrives, for a text, and for a picture.
+// filenames has the names to draw from, and the names under which the service stores the file:
+// before it arrives, for a text, and for a picture.
 var filenames = map[string]map[string]string{
 	"what I see.txt":      {"": "what I see.txt", "text/plain": "what I see.txt", "image/png": "what I see.txt.png"},
 	`C:\temp\picture.png`: {"": "picture.png", "text/plain": "picture.png.txt", "image/png": "picture.png"},
@@ -63,7 +64,7 @@ var filenames = map[string]map[string]string{
 }
 
 func (m *model) createUpload(w who, in, got object) (string, object) {
-	const all, ofAddress = 1 << 30, 128 << 20 // of the app; all calls come from one address
+	const all, ofAddress = 1 << 30, 128 << 20 // limits of an account, and of an address in an app; there is one address
 	size := in["size"].(int)
 	waiting, ofItsApp := max(size, 64<<10), max(size, 64<<10)
 	for _, u := range m.uploads {
@@ -97,7 +98,7 @@ func (m *model) createUpload(w who, in, got object) (string, object) {
 
 func (a *app) takesFiles() bool { return a.settings["widget"].(object)["allow_file_uploads"] == true }
 
-// within reports whether the file was announced at most so long ago.
+// within reports whether the file was announced at most d ago.
 func (u *upload) within(d time.Duration) bool { return !u.announced.Before(u.model.now().Add(-d)) }
 
 // name returns the name under which the file is stored.
@@ -115,7 +116,7 @@ func (m *model) freshLink(url any, kind, path string) string {
 	return m.fresh(object{"token": token}, kind, "token")
 }
 
-// attachable returns the files with these ids, and false if one of them cannot be attached.
+// attachable returns the files with the given ids, and false if one of them cannot be attached.
 func (m *model) attachable(a *app, ids []any) (files []*upload, all bool) {
 	for _, id := range ids {
 		u := find(m.uploads, func(u *upload) bool { return u.id == id })
@@ -132,7 +133,7 @@ func (u *upload) waits() bool {
 	return u.ready && !u.gone && u.request == nil && u.within(24*time.Hour)
 }
 
-// attach gives a request its files, in their order.
+// attach attaches files to a request.
 func (r *request) attach(files []*upload) {
 	r.attachments = files
 	for _, u := range files {
@@ -140,14 +141,14 @@ func (r *request) attach(files []*upload) {
 	}
 }
 
-// received returns the answer to a file that is sent to a link. broken says that the
+// received returns the answer to a file that is sent to a link. broken means that the
 // connection breaks half-way.
 func (m *model) received(link, body string, broken bool) string {
 	u := find(m.uploads, func(u *upload) bool { return u.target == link && !u.gone })
 	switch {
 	case u == nil || !m.now().Before(u.announced.Add(15*time.Minute)):
 		return "uploads.not_found"
-	case broken && len(body)/2 <= u.size: // else what is too long shows before
+	case broken && len(body)/2 <= u.size: // a longer half is refused for its size first
 		return "uploads.invalid_file"
 	case u.ready:
 		return "ok"
@@ -173,7 +174,7 @@ func (m *model) linked(link string) *upload {
 	})
 }
 
-// linksEnd returns until when links work that are shown now.
+// linksEnd returns the time until which the links work that the service returns now.
 func (m *model) linksEnd() time.Time { return m.now().Truncate(time.Hour).Add(2 * time.Hour) }
 
 // learn stores the links to files in an answer. They change every hour.
@@ -195,7 +196,8 @@ func (m *model) learn(got any) {
 }
 
 func (u *upload) shown() object {
-	return object{"id": u.id, "filename": u.name(), "content_type": u.contentType, "size": u.size, "url": serviceURL + attachmentPath + u.links[u.model.linksEnd()]}
+	link := serviceURL + attachmentPath + u.links[u.model.linksEnd()]
+	return object{"id": u.id, "filename": u.name(), "content_type": u.contentType, "size": u.size, "url": link}
 }
 
 // release detaches the files of requests that are gone, and returns them.
@@ -209,8 +211,8 @@ func (m *model) release(gone func(*request) bool) (released []*upload) {
 	return released
 }
 
-// forgetFiles removes the files that the worker removes: those without a request, and those
-// that never arrived.
+// forgetFiles removes the files that the worker removes: those that were not attached, and
+// those that never arrived.
 func (m *model) forgetFiles() {
 	for _, u := range m.uploads {
 		u.gone = u.gone || u.request == nil && (!u.within(25*time.Hour) || !u.ready && !u.within(75*time.Minute))

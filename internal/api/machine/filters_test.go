@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// filters says for each filter of requests-list which requests it matches.
+// filters reports, for each filter of requests-list, whether a request matches a value.
 var filters = map[string]func(r *request, v any) bool{
 	"status": func(r *request, v any) bool { return slices.Contains(v.([]any), any(r.status)) },
 	"app_id": func(r *request, v any) bool { return r.app.id == v },
@@ -22,10 +22,10 @@ var filters = map[string]func(r *request, v any) bool{
 	"box":            func(r *request, v any) bool { return r.box() == v },
 }
 
-// statuses are all that a request can have, in their order.
+// statuses has all statuses of requests in order.
 var statuses = records["Request"].Properties["status"].Enum
 
-// canonical returns what a filter means by a value: cursors compare it.
+// canonical returns the canonical form of a filter's value, which cursors compare.
 func canonical(name string, v any) any {
 	switch name {
 	case "status":
@@ -33,7 +33,8 @@ func canonical(name string, v any) any {
 		if !several {
 			list = []any{v}
 		}
-		return slices.CompactFunc(slices.SortedFunc(slices.Values(list), func(a, b any) int { return strings.Compare(a.(string), b.(string)) }), func(a, b any) bool { return a == b })
+		list = slices.SortedFunc(slices.Values(list), func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+		return slices.Compact(list)
 	case "tag":
 		return folded(v)
 	}
@@ -42,10 +43,10 @@ func canonical(name string, v any) any {
 
 func folded(tag any) string { return strings.ToLower(tag.(string)) }
 
-// narrow adds a filter and reports whether it contradicts none that a cursor carries.
+// narrow adds the filters of a call. It reports whether they agree with those of the cursor.
 func (p *place) narrow(in object) (agrees bool) {
 	agrees = true
-	filter := object{} // a cursor shares its own
+	filter := object{} // a copy, because cursors share theirs
 	maps.Copy(filter, p.filter)
 	p.filter = filter
 	for name, v := range in {
@@ -63,14 +64,14 @@ func (p *place) narrow(in object) (agrees bool) {
 	return agrees
 }
 
-// without is the place with a filter less.
+// without returns the place without a filter.
 func (p place) without(name string) place {
 	p.filter = maps.Clone(p.filter)
 	delete(p.filter, name)
 	return p
 }
 
-// holds reports whether a request belongs to the list.
+// holds reports whether a request is in the list.
 func (p place) holds(r *request) bool {
 	for name, v := range p.filter {
 		if !filters[name](r, v) {
@@ -86,8 +87,8 @@ func (m *model) knows(w who, p place) bool {
 	return id == nil || m.app(w.account, id) != nil
 }
 
-// unfit is the parameter of a filter that is well-formed, but means nothing, or nothing
-// beside another one; "" when there is none.
+// unfit returns the name of a filter that is well-formed but not allowed, alone or together
+// with another one. It returns "" if there is none.
 func unfit(in object) string {
 	if id, ok := in["assignee_id"].(string); ok && id != "none" && id != "" && !uuidText.MatchString(id) {
 		return "assignee_id"

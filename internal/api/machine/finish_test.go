@@ -13,9 +13,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// finish checks what must hold after every sequence: which tokens work, what the lists
-// show, that counters are exact, that the index has all words, and that the log has every
-// change and no gap.
+// finish checks the state after a sequence: which tokens work, what the lists contain, that
+// the counters are exact, that the index has all words, and that the log has every change and
+// no gap.
 func (m *machine) finish() {
 	for _, t := range slices.Clone(m.tokens) {
 		if !t.refreshes() {
@@ -34,7 +34,7 @@ func (m *machine) finish() {
 				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
 			}
 		}
-		m.lookAround(u, who)
+		m.listVotesAndComments(u, who)
 	}
 	for _, u := range slices.Clone(m.uploads) {
 		if link := u.links[m.linksEnd()]; link != "" {
@@ -60,14 +60,14 @@ func (m *machine) finish() {
 		got := m.both("the log of changes", func(s *service) string { return s.log(m.t, account.id) })
 		got = logDetails.ReplaceAllString(got, "")
 		if want := account.logged(); got != want {
-			m.t.Fatalf("the log of changes is\n%s\nand should be\n%s", got, want)
+			m.t.Fatalf("the log of changes is\n%s\nwant\n%s", got, want)
 		}
 	}
 }
 
-// lookAround lists the votes and comments of the newest requests that have more than one
-// vote.
-func (m *machine) lookAround(u *user, who string) {
+// listVotesAndComments lists the votes and comments of five recent requests that have some or
+// are merged.
+func (m *machine) listVotesAndComments(u *user, who string) {
 	left := 5
 	for _, r := range slices.Backward(m.requests) {
 		if left > 0 && r.account == u.account && r.live() && (r.root != nil || r.votes != 1 || len(r.comments) > 0) {
@@ -97,12 +97,15 @@ func (m *machine) checkIndex() {
 	}
 	slices.Sort(want)
 	got := m.both("the index", func(s *service) string {
-		lines := append(s.lines(m.t, "SELECT request_id, words FROM indexed_requests"), s.lines(m.t, "SELECT app_id, word || ' ' || CAST(n AS TEXT) FROM word_counts WHERE n <> 0 OR word <> ''")...)
+		lines := append(
+			s.lines(m.t, "SELECT request_id, words FROM indexed_requests"),
+			s.lines(m.t, "SELECT app_id, word || ' ' || CAST(n AS TEXT) FROM word_counts WHERE n <> 0 OR word <> ''")...,
+		)
 		slices.Sort(lines)
 		return strings.Join(lines, "\n")
 	})
 	if got != strings.Join(want, "\n") {
-		m.t.Fatalf("the index has\n%s\nand should have\n%s", got, strings.Join(want, "\n"))
+		m.t.Fatalf("the index has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
 }
 
@@ -112,7 +115,7 @@ func (s *service) lines(t *rapid.T, question string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err has what matters
+	defer rows.Close() //nolint:errcheck // Err returns all errors that matter
 	var lines []string
 	for rows.Next() {
 		var id feedback.ID
@@ -134,11 +137,12 @@ func (s *service) log(t *rapid.T, accountID string) string {
 	if err := id.UnmarshalText([]byte(s.fill(accountID))); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := s.db.Query("SELECT seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after FROM changes WHERE account_id = $1 ORDER BY seq", id)
+	rows, err := s.db.Query(`SELECT seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after
+		FROM changes WHERE account_id = $1 ORDER BY seq`, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err has what matters
+	defer rows.Close() //nolint:errcheck // Err returns all errors that matter
 	var b strings.Builder
 	for rows.Next() {
 		var seq int64
@@ -149,7 +153,8 @@ func (s *service) log(t *rapid.T, accountID string) string {
 		if err := rows.Scan(&seq, &at, &kind, &actor, &by, &app, &request, &before, &after); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintln(&b, seq, at.Std().Format(timeForm), kind, actor, idOrNone(by), idOrNone(app), idOrNone(request), "|", before.String, after.String)
+		fmt.Fprintln(&b, seq, at.Std().Format(timeForm), kind, actor, idOrNone(by), idOrNone(app), idOrNone(request),
+			"|", before.String, after.String)
 	}
 	var last int64
 	if err := s.db.QueryRow("SELECT last FROM account_seq WHERE account_id = $1", id).Scan(&last); err != nil {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// What the model knows of people who are verified by an identity token.
+// How the model verifies identity tokens.
 
-// identity is an identity token: claims, and the secret that signs them.
+// identity is an identity token: claims and the secret that signs them.
 type identity struct {
 	secret string
 	claims object
@@ -38,8 +38,8 @@ func (m *model) identitySecret(w who, in, got object) (string, object) {
 	return "ok", result
 }
 
-// vouched returns the person of the identity token, or nil if none was sent.
-func (m *model) vouched(w who, in object) (person object, refusal string) {
+// identified returns the person of the identity token, or nil if no token was sent.
+func (m *model) identified(w who, in object) (person object, refusal string) {
 	const invalid = "widget.invalid_identity_token"
 	switch in["identity_token"] {
 	case nil, "":
@@ -63,13 +63,15 @@ func (m *model) vouched(w who, in object) (person object, refusal string) {
 	if !m.now().Before(time.Unix(expires, 0).Add(30 * time.Second)) {
 		return nil, "widget.identity_expired"
 	}
-	person = somebody(claims)
+	person = personOf(claims)
 	person["verified"], person["external_id"] = true, sub
 	return person, ""
 }
 
 // origins has the origins to draw from, each with its normal form.
-var origins = map[string]string{"https://A.example:443": "https://a.example", "https://a.example": "https://a.example", "http://b.example:8080": "http://b.example:8080"}
+var origins = map[string]string{
+	"https://A.example:443": "https://a.example", "https://a.example": "https://a.example", "http://b.example:8080": "http://b.example:8080",
+}
 
 // allows reports whether a page of this origin may call the app's operations.
 func (a *app) allows(origin string) bool {

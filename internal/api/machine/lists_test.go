@@ -30,7 +30,7 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 		switch at.sort {
 		case "most_voted":
 			if by = int64(r.votes); r.updated.After(at.began) {
-				continue // it may have been on a page before
+				continue // it may have been on an earlier page
 			}
 		case "recently_updated":
 			by = r.updated.UnixMicro()
@@ -56,11 +56,12 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 	return m.events(at, w, r.id, got, "events")
 }
 
-// events returns a page of the log: the changes of one request, or those of none.
+// events returns a page of the log: the changes of one request, or those that belong to no
+// request.
 func (m *model) events(at place, w who, request string, got object, name string) (string, object) {
 	var list []item
 	for _, c := range w.log {
-		if c.request != request || c.kind == "request.purged" { // which is of no request any more, and nothing for an audit
+		if c.request != request || c.kind == "request.purged" { // a purge belongs to no request and is not in the audit log
 			continue
 		}
 		actor := object{"kind": c.actor, "id": c.by, "name": nil}
@@ -73,7 +74,7 @@ func (m *model) events(at place, w who, request string, got object, name string)
 		list = append(list, item{n: c.number, shown: object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}})
 	}
 	code, result := m.page(at, list, got, name)
-	// What was changed, and how it reads, is the log's, which is compared at the end.
+	// These fields are taken from the answer, because finish compares the log itself.
 	events, _ := got[name].([]any)
 	for i, shown := range result[name].([]object) {
 		if i < len(events) {

@@ -7,7 +7,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// What the model answers to the set-up, to logins, and about one's own account.
+// What the model answers to the set-up, to logins, and to calls about the caller's own account.
 
 func (m *model) setUp(_ who, in, got object) (string, object) {
 	switch {
@@ -21,7 +21,8 @@ func (m *model) setUp(_ who, in, got object) (string, object) {
 		return "setup.invalid_password", nil
 	}
 	u := m.userAdded(m.fresh(got, "id", "account", "id"), in["account_name"].(string), user{
-		id: m.fresh(got, "id", "user", "id"), email: in["email"].(string), name: in["name"].(string), role: feedback.RoleOwner, password: in["password"].(string),
+		id: m.fresh(got, "id", "user", "id"), email: in["email"].(string), name: in["name"].(string),
+		role: feedback.RoleOwner, password: in["password"].(string),
 	})
 	return m.opened(u, got)
 }
@@ -118,7 +119,7 @@ func (m *model) userOf(email string) *user {
 	return find(m.users, func(u *user) bool { return strings.EqualFold(u.email, email) && !u.gone && u.password != "" })
 }
 
-// checkPassword returns the user, or the refusal.
+// checkPassword returns the user, or the error code.
 func (m *model) checkPassword(email, password string) (*user, string) {
 	email = strings.ToLower(email)
 	if m.blocked(email) {

@@ -1,25 +1,25 @@
 // Package machine has one test, TestStateMachine: a state machine test with a model.
 //
-// It makes random calls, good and bad ones, to three services at once: one on SQLite, one
-// on PostgreSQL, and the model, which keeps everything in a few structs and says what the
-// other two must answer. In between, time passes and the worker works. After every call the
-// answers of the two services must be the same byte for byte, and code and result must be
-// those of the model. In the end, finish also compares the tables with the model.
+// It makes random calls, valid and invalid ones, to a service on SQLite, to a service on
+// PostgreSQL, and to the model, which keeps everything in a few structs and predicts the
+// answers. Between calls, time passes and the worker runs. After every call, the answers of the
+// two services must be the same byte for byte, and their code and result must be those of the
+// model. In the end, finish also compares the tables with the model.
 //
 // Ids, keys, tokens and cursors are random. They are replaced by names in the order in which
-// they appear: {id3}, {key4}, {access15}. Calls, answers and the model have the names only;
-// a service replaces them by its own values.
+// they appear: {id3}, {key4}, {access15}. Calls, answers and the model contain only names.
+// Each service replaces them by its own values.
 //
 // What callers may send comes from docs/openapi.json: guards, roles, parameters and schemas
-// (schema_test.go), so "make generate" comes first. What the operations do is written here:
-// rules_test.go says which method of the model answers each, draw_test.go which calls are
-// made, and values_test.go with which values, unless the schema is enough to draw them.
+// (schema_test.go). So run "make generate" first. What the operations do is written here:
+// rules_test.go lists the methods of the model that answer them, draw_test.go draws calls, and
+// values_test.go draws values, unless the schema is enough.
 //
 //	go test ./internal/api/machine -timeout 1h -rapid.checks=5000 -v    # a longer search
 //
-// -v counts the answers by operation and code. A failure shows the call, "said" by the
-// services and the answer of the "model"; below it are the draws that led there, after rapid
-// has shortened them. The printed -rapid.failfile repeats it without another search.
+// With -v, the test counts the answers by operation and code. A failure shows the call, what the
+// services "said", and the answer of the "model". Below are the draws that led there, after
+// rapid has shortened them. The printed -rapid.failfile repeats the failure without a search.
 package machine
 
 import (
@@ -53,8 +53,8 @@ type machine struct {
 	keyed    aCall // the last submission with an idempotency key
 }
 
-// each calls fn for both services at once. A failure is raised again in the caller: in a
-// goroutine of its own it would end all tests.
+// each calls fn for both services at once. It raises panics again in the caller's goroutine,
+// because otherwise they would end the test process.
 func (m *machine) each(fn func(i int, s *service)) {
 	failures := make([]any, len(m.services))
 	var both sync.WaitGroup
@@ -72,7 +72,7 @@ func (m *machine) each(fn func(i int, s *service)) {
 	}
 }
 
-// both returns what fn returns for each service, which must be the same.
+// both calls fn for both services, which must return the same, and returns that.
 func (m *machine) both(what string, fn func(*service) string) string {
 	said := make([]string, len(m.services))
 	m.each(func(i int, s *service) { said[i] = fn(s) })
@@ -103,7 +103,7 @@ func (m *machine) do(c aCall) {
 	}
 }
 
-// read takes an answer apart, and counts it.
+// read parses an answer and counts it.
 func (m *machine) read(operation, body string) (code string, result object) {
 	var got struct {
 		Result object
@@ -115,7 +115,7 @@ func (m *machine) read(operation, body string) (code string, result object) {
 	return code, got.Result
 }
 
-// decode reads JSON and leaves numbers as they are written.
+// decode parses JSON and keeps numbers as they are written.
 func decode(t *rapid.T, text string, into any) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -129,7 +129,7 @@ func text(v any) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // the model and the calls are made of plain values
+		panic(err) // impossible, because the model and the calls consist of plain values
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -138,7 +138,8 @@ func text(v any) string {
 func (m *machine) addUser(accountName, name string, role feedback.Role) {
 	email := name + "@example.com"
 	ids := m.both("user add", func(s *service) string {
-		a, u, err := s.store.AddUser(context.Background(), accountName, store.NewUser{Email: email, Name: name, Role: role, PasswordHash: cheapHash})
+		a, u, err := s.store.AddUser(context.Background(), accountName,
+			store.NewUser{Email: email, Name: name, Role: role, PasswordHash: cheapHash})
 		if err != nil {
 			m.t.Fatal(err)
 		}
@@ -148,7 +149,7 @@ func (m *machine) addUser(accountName, name string, role feedback.Role) {
 	m.userAdded(accountID, accountName, user{id: userID, email: email, name: name, role: role, password: testPassword})
 }
 
-// work lets the worker do one of its tasks.
+// work runs one of the worker's tasks.
 func (m *machine) work(task string) {
 	m.each(func(_ int, s *service) {
 		var err error
@@ -226,7 +227,7 @@ func TestStateMachine(t *testing.T) {
 		m.finish()
 	})
 	t.Log(calls)
-	const enough = 6000 // calls after which every operation must have succeeded
+	const enough = 6000 // after this number of calls, every operation must have succeeded once
 	n := 0
 	for _, codes := range calls {
 		for _, of := range codes {
@@ -235,7 +236,7 @@ func TestStateMachine(t *testing.T) {
 	}
 	for operation := range operations {
 		if n > enough && calls[operation]["ok"] == 0 {
-			t.Errorf("%s never succeeded: the calls are too bad to show anything", operation)
+			t.Errorf("%s never succeeded, so it was not tested", operation)
 		}
 	}
 }

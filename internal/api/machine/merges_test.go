@@ -22,7 +22,7 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 	case r.binned || into.binned:
 		return "requests.not_found", nil
 	case r.parent == into:
-		return "ok", object{"request": r.shown()} // it was sent again
+		return "ok", object{"request": r.shown()} // the call was repeated
 	case root.binned:
 		return "requests.not_found", nil
 	case r == into, r.app != into.app:
@@ -38,8 +38,8 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 	}
 	r.status, r.former, r.parent, r.root = "duplicate", r.status, into, root
 	m.answer(r)
-	m.touch(followers...)
-	m.touch(r, root)
+	m.recount(followers...)
+	m.recount(r, root)
 	m.recordAll(append([]*request{r, root}, followers...), "request.merged", "user", w.id)
 	return "ok", object{"request": r.shown()}
 }
@@ -51,13 +51,13 @@ func (m *model) unmergeRequest(w who, in, _ object) (string, object) {
 	}
 	if root := r.root; root != nil {
 		followers := m.takeOut(r)
-		m.touch(root)
+		m.recount(root)
 		m.recordAll(append([]*request{r, root}, followers...), "request.unmerged", "user", w.id)
 	}
 	return "ok", object{"request": r.shown()}
 }
 
-// members returns the requests that are merged into a root, the oldest first.
+// members returns the requests that are merged into a root, oldest first.
 func (m *model) members(root *request) []*request {
 	var members []*request
 	for _, r := range m.requests {
@@ -81,8 +81,8 @@ func (m *model) takeOut(r *request) (followers []*request) {
 			}
 		}
 	}
-	m.touch(followers...)
-	m.touch(r)
+	m.recount(followers...)
+	m.recount(r)
 	return followers
 }
 
@@ -96,8 +96,8 @@ func (m *model) older(a, b *request) int {
 	return cmp.Compare(slices.Index(m.requests, a), slices.Index(m.requests, b))
 }
 
-// emptyBin removes the requests for good that have been in an account's bin since before a
-// time. Requests that were merged into one of them move up to its parent, or become roots.
+// emptyBin permanently removes the requests that were moved to an account's bin before a time.
+// Requests that were merged into one of them move up to its parent, or become roots.
 func (m *model) emptyBin(a *account, until time.Time) {
 	var gone []*request
 	ids := map[string]bool{}

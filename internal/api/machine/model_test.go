@@ -13,7 +13,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 type object = map[string]any
 
-// model is what the service should remember. Nothing is removed from its lists, so their
+// model is the state that the service should have. Nothing is removed from its lists, so their
 // order is the order of creation. Ids and secrets are names.
 type model struct {
 	now      func() time.Time
@@ -26,9 +26,9 @@ type model struct {
 	exports  []*export
 	uploads  []*upload
 	links    []*joinLink
-	written  []wrote
-	failures map[string]*countdown // of logins by e-mail, and of all under ""
-	learned  map[string]bool       // the random texts that the service has given
+	written  []submittedText
+	failures map[string]*countdown // failed logins by e-mail, and all of them under ""
+	learned  map[string]bool       // the names that the model has taken from answers
 }
 
 type (
@@ -56,44 +56,44 @@ type (
 		settings         object
 		created, updated time.Time
 		deleted          bool
-		secret, before   string // with which identity tokens are signed, and were
+		secret, before   string // sign identity tokens; before is the previous secret
 		beforeUntil      time.Time
 	}
 	request struct {
 		*app
 		id, title, description, status, idempotencyKey string
-		ofPage                                         bool // and its key apart from those of programs
+		ofPage                                         bool // sent by a page; pages and programs have separate idempotency keys
 		submitter                                      object
 		metadata                                       any
 		tags                                           []any
 		assignee                                       any
-		plain                                          object // by plainFields
+		plain                                          object // the values of plainFields
 		source                                         string
 		votes                                          int
-		given                                          []*vote    // here
-		comments                                       []*comment // deleted ones, too
+		given                                          []*vote    // without those of merged requests
+		comments                                       []*comment // including deleted ones
 		attachments                                    []*upload
-		root, parent                                   *request // of a merged one: where it counts, and what it was merged into
-		former                                         string   // the status before
+		root, parent                                   *request // if merged: where its votes count, and what it was merged into
+		former                                         string   // the status before it was merged
 		version                                        int
 		created, updated                               time.Time
-		answered                                       time.Time // first, by a status or in public
+		answered                                       time.Time // when it first got another status or a public comment
 		binned, quarantined, gone                      bool
 		sent                                           string // what the submitter sent
 	}
 	session struct {
 		*user
-		listedAs     string // its id, once it was listed
+		listedAs     string // its id, after it was listed
 		opened, used time.Time
 		ended        bool
 	}
 	token struct {
 		*session
-		text, next     string // next is the refresh token that followed
+		text, next     string // next is the refresh token that replaced it
 		expires, spent time.Time
 		swept          bool
 	}
-	// place is where a page begins: what a cursor says.
+	// place is the position where a page begins, as in a cursor.
 	place struct {
 		text            string
 		account         *account
@@ -165,7 +165,7 @@ func (a *account) logged() string {
 	return b.String()
 }
 
-// forget removes the changes of requests that are gone for good.
+// forget removes the changes of requests that were permanently removed.
 func (a *account) forget(gone map[string]bool) {
 	a.log = slices.DeleteFunc(a.log, func(c change) bool { return gone[c.request] })
 }

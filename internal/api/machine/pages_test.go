@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// How the model names what is random in an answer, and turns pages.
+// How the model learns the names of random values, and how it returns pages.
 
-// fresh returns the new name at a path of the result. If there is no new name of the kind,
-// it returns a text that no answer has.
+// fresh returns the new name at a path of the result. If there is no new name of that kind, it
+// returns a text that no answer has.
 func (m *model) fresh(got object, kind string, path ...string) string {
 	v := any(got)
 	for _, name := range path {
@@ -25,8 +25,8 @@ func (m *model) fresh(got object, kind string, path ...string) string {
 	return text
 }
 
-// item is a record in a list. n grows with the order of creation; by or key is what the
-// list is sorted by before that.
+// item is a record in a list. Lists are sorted by by, key and n. n increases in the order of
+// creation.
 type item struct {
 	n     int
 	by    int64
@@ -38,7 +38,7 @@ func (i item) compare(n int, by int64, key string) int {
 	return cmp.Or(cmp.Compare(i.by, by), cmp.Compare(i.key, key), cmp.Compare(i.n, n))
 }
 
-// page returns a page of a list, which is in the order of creation.
+// page returns a page of a list.
 func (m *model) page(at place, list []item, got object, name string) (string, object) {
 	total := len(list)
 	slices.SortFunc(list, func(a, b item) int { return a.compare(b.n, b.by, b.key) })
@@ -63,7 +63,7 @@ func (m *model) page(at place, list []item, got object, name string) (string, ob
 	return "ok", object{name: shown, "next_cursor": next, "has_more": more, "total_count": total}
 }
 
-// cursorTo returns the cursor for a place: the same one each time.
+// cursorTo returns the cursor for a place, which is always the same.
 func (m *model) cursorTo(at place, got object) string {
 	known := find(m.cursors, func(p *place) bool { return reflect.DeepEqual(p.at(), at.at()) })
 	if known == nil {
@@ -79,7 +79,7 @@ func (p place) at() place {
 	return p
 }
 
-// resume returns where a page begins: at the cursor, or at first without one.
+// resume returns the place where a page begins: that of the cursor, or first without one.
 func (m *model) resume(w who, in object, first place) (place, bool) {
 	text, _ := in["cursor"].(string)
 	first.account = w.account

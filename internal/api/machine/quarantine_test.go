@@ -6,31 +6,31 @@ import (
 	"unicode"
 )
 
-// How the model tells spam, and what it answers to the operations on quarantine.
+// How the model detects spam, and what it answers to the operations on quarantine.
 
-// wrote is a text that was submitted by a form or a page.
-type wrote struct {
-	app    *app
-	key    string // of idempotency
-	at     time.Time
-	thirds map[string]bool
+// submittedText is a text that was submitted by a form or a page.
+type submittedText struct {
+	app      *app
+	key      string // of idempotency
+	at       time.Time
+	trigrams map[string]bool
 }
 
 // spam reports whether a new request looks like spam. All calls come from one address. A
-// submission that was refused and is sent again with its key counts once.
+// refused submission that is sent again with its idempotency key counts once.
 func (m *model) spam(r *request, form any) bool {
 	sent, judged := form.(object)
 	if !judged && !r.ofPage {
 		return false
 	}
-	text := wrote{r.app, r.idempotencyKey, m.now(), thirdsOf(r.title + "\n" + r.description)}
+	text := submittedText{r.app, r.idempotencyKey, m.now(), trigramsOf(r.title + "\n" + r.description)}
 	alike, again := 1, false
 	for _, earlier := range m.written {
 		switch {
 		case earlier.app != r.app || m.now().Sub(earlier.at) >= 10*time.Minute:
 		case text.key != "" && earlier.key == text.key:
 			again = true
-		case agree(earlier.thirds, text.thirds) >= 0.8:
+		case similarity(earlier.trigrams, text.trigrams) >= 0.8:
 			alike++
 		}
 	}
@@ -42,26 +42,28 @@ func (m *model) spam(r *request, form any) bool {
 	return website != "" || timed && seconds < 2 || alike >= 5
 }
 
-// thirdsOf returns the trigrams of the words of a text, or of the text itself if it has no
+// trigramsOf returns the trigrams of the words of a text, or of the text itself if it has no
 // words.
-func thirdsOf(text string) map[string]bool {
-	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "é", "e"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+func trigramsOf(text string) map[string]bool {
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "é", "e"), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	if len(words) > 0 {
 		text = strings.Join(words, " ")
 	}
 	letters := []rune(" " + text + " ")
-	thirds := map[string]bool{}
+	trigrams := map[string]bool{}
 	for i := range len(letters) - 2 {
-		thirds[string(letters[i:i+3])] = true
+		trigrams[string(letters[i:i+3])] = true
 	}
-	return thirds
+	return trigrams
 }
 
-// agree returns the Dice coefficient of two sets.
-func agree(a, b map[string]bool) float64 {
+// similarity returns the Dice coefficient of two sets of trigrams.
+func similarity(a, b map[string]bool) float64 {
 	common := 0
-	for third := range a {
-		if b[third] {
+	for trigram := range a {
+		if b[trigram] {
 			common++
 		}
 	}
@@ -84,7 +86,8 @@ func moved(from, to string) string {
 		return "request.updated"
 	}
 	return map[string]string{
-		"live to bin": "request.deleted", "bin to live": "request.restored", "quarantine to bin": "request.blocked", "quarantine to live": "request.released",
+		"live to bin": "request.deleted", "bin to live": "request.restored",
+		"quarantine to bin": "request.blocked", "quarantine to live": "request.released",
 	}[from+" to "+to]
 }
 

@@ -22,8 +22,8 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		metadata = raw
 	}
 	r := &request{
-		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata, version: 1, tags: []any{}, source: "widget", votes: 1,
-		submitter: somebody(in), created: m.now(), updated: m.now(),
+		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata,
+		version: 1, tags: []any{}, source: "widget", votes: 1, submitter: personOf(in), created: m.now(), updated: m.now(),
 	}
 	ids, _ := in["attachments"].([]any)
 	r.sent = text([]any{r.title, r.description, r.submitter, metadata, append([]any{}, ids...)})
@@ -36,9 +36,9 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	}
 	first := with(r.ofPage)
 	if program := with(false); first == nil && program != nil && program.sent == r.sent {
-		first = program // as if a version before had stored it
+		first = program // earlier versions did not separate the keys of pages and programs
 	}
-	person, refusal := m.vouched(w, in)
+	person, refusal := m.identified(w, in)
 	if person != nil {
 		r.submitter = person
 	}
@@ -55,7 +55,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	case w.app.settings["widget"].(object)["require_email"] == true && r.submitter["email"] == nil:
 		return "widget.invalid_email", nil
 	default:
-		r.quarantined = m.spam(r, in["form"]) // which is remembered whatever comes of it
+		r.quarantined = m.spam(r, in["form"]) // records the text, even if the request is refused
 		switch {
 		case len(ids) > 0 && !w.app.takesFiles():
 			return "widget.uploads_not_allowed", nil
@@ -64,7 +64,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		}
 		r.attach(files)
 		r.id = m.fresh(got, "id", "request", "id")
-		m.came(r, "api_key", r.app.id)
+		m.addRequest(r, "api_key", r.app.id)
 	}
 	return "ok", object{"request": object{
 		"id": r.id, "title": r.title, "description": r.description, "status": "opened", "votes": 1, "created_at": r.created.Format(timeForm),
@@ -73,7 +73,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 
 func (m *model) createRequest(w who, in, got object) (string, object) {
 	sent, _ := in["submitter"].(object)
-	submitter, votes := somebody(sent), 0
+	submitter, votes := personOf(sent), 0
 	if keyOf(submitter) != "" {
 		votes = 1
 	}
@@ -88,7 +88,8 @@ func (m *model) createRequest(w who, in, got object) (string, object) {
 		return "requests.invalid_assignee_id", nil
 	}
 	r := &request{
-		app: a, id: m.fresh(got, "id", "request", "id"), title: in["title"].(string), status: "opened", metadata: object{}, version: 1, tags: []any{},
+		app: a, id: m.fresh(got, "id", "request", "id"), title: in["title"].(string), status: "opened", metadata: object{},
+		version: 1, tags: []any{},
 		source: "dashboard", votes: votes, submitter: submitter, assignee: in["assignee_id"], created: m.now(), updated: m.now(),
 	}
 	r.description, _ = in["description"].(string)
@@ -102,7 +103,7 @@ func (m *model) createRequest(w who, in, got object) (string, object) {
 		r.tags = distinct(tags)
 	}
 	r.set(in)
-	m.came(r, "user", w.id)
+	m.addRequest(r, "user", w.id)
 	return "ok", object{"request": r.shown()}
 }
 
@@ -163,20 +164,19 @@ func (m *model) restoreRequest(w who, in, _ object) (string, object) {
 	return "ok", object{"request": r.shown()}
 }
 
-// changeRequest changes a request. It records the change if the request is different
-// afterwards.
+// changeRequest changes a request. It records the change if the request differs afterwards.
 func (m *model) changeRequest(w who, r *request, kind string, change func(*request)) {
 	binned := r.binned
 	if !m.alter(r, change) {
 		return
 	}
 	if r.binned != binned {
-		m.settled(w, r.root)
+		m.recountIfChanged(w, r.root)
 	}
 	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
 }
 
-// alter changes a request and reports whether that has made it different.
+// alter changes a request and reports whether it differs afterwards.
 func (m *model) alter(r *request, change func(*request)) bool {
 	old := *r
 	change(r)
@@ -191,10 +191,11 @@ func (m *model) alter(r *request, change func(*request)) bool {
 	return true
 }
 
-// plainFields are the fields of a request that are shown as requests-update has set them,
-// and null before. The others have rules of their own.
+// plainFields are the fields of a request that are returned as requests-update has set them,
+// and null before. The others have their own rules.
 var plainFields = slices.DeleteFunc(slices.Clone(operations["requests-update"].Names), func(name string) bool {
-	return records["Request"].Properties[name] == nil || slices.Contains([]string{"id", "title", "description", "status", "tags", "assignee_id"}, name)
+	others := []string{"id", "title", "description", "status", "tags", "assignee_id"}
+	return records["Request"].Properties[name] == nil || slices.Contains(others, name)
 })
 
 // set stores the plain fields that were sent.
@@ -216,7 +217,7 @@ func (r *request) shown() object {
 	}
 	shown := object{
 		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
-		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.spoken()), "source": r.source,
+		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.liveComments()), "source": r.source,
 		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "version": r.version, "attachments": attachments,
 		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
 	}

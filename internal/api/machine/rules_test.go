@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// answers says how the model answers each operation, given parameters that the schema
-// accepts: a code and the result. got is the result of the service, of which the model takes
-// only what it cannot know, such as new ids.
+// answers has the method of the model that answers each operation with a code and a result. The
+// schema has accepted the parameters. got is the result of the service, from which the model
+// takes only what it cannot know, such as new ids.
 var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"setup-create-owner":      (*model).setUp,
 	"setup-status":            (*model).setUpYet,
@@ -72,8 +72,8 @@ type who struct {
 	identity       *identity
 }
 
-// predict returns what the service must answer, and changes the model as the call changes
-// the service.
+// predict returns the answer that the service must give, and changes the model as the call
+// changes the service.
 func (m *model) predict(c aCall, got object) (string, object) {
 	o, known := operations[c.operation]
 	if !known {
@@ -110,7 +110,7 @@ func (m *model) predict(c aCall, got object) (string, object) {
 	return answers[c.operation](m, w, in, got)
 }
 
-// read returns what the service makes of the parameters; omitted ones stay omitted.
+// read returns the parameters as the service reads them. Omitted ones stay omitted.
 func (o operation) read(c aCall) (object, string) {
 	for name := range c.in {
 		if !slices.Contains(o.Names, name) {

@@ -14,10 +14,10 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// What docs/openapi.json says of the operations. It is the committed document and not the
-// served one, so that a service that does not do what is documented is caught.
+// The schemas in docs/openapi.json. The test reads the committed document, not the served one,
+// to find services that do not match their documentation.
 
-// operation is what the document says of one operation.
+// operation is an operation in the document.
 type operation struct {
 	Security   []map[string]any
 	Least      feedback.Role `json:"x-role"`
@@ -25,7 +25,7 @@ type operation struct {
 	parameters schema
 }
 
-// guard is what a caller must show: "Bearer", "X-API-Key" or "".
+// guard returns the credential that callers need: "Bearer", "X-API-Key" or "".
 func (o operation) guard() string {
 	for _, scheme := range o.Security {
 		for name := range scheme {
@@ -35,7 +35,7 @@ func (o operation) guard() string {
 	return ""
 }
 
-// schema says which values are accepted.
+// schema describes the accepted values.
 type schema struct {
 	Ref        string `json:"$ref"`
 	Type       any    // a name or a list of names
@@ -71,7 +71,7 @@ func readDocument(file string) (map[string]operation, map[string]*schema) {
 		err = json.Unmarshal(text, &document)
 	}
 	if err != nil {
-		panic(err) // there is no test to fail yet
+		panic(err) // no test is running yet
 	}
 	all := map[string]operation{}
 	for path, p := range document.Paths {
@@ -93,14 +93,14 @@ func (s *schema) resolved() *schema {
 	return s
 }
 
-// is reports whether a schema accepts a type.
+// is reports whether the schema accepts a type.
 func (s *schema) is(name string) bool {
 	list, _ := s.Type.([]any)
 	return s.Type == name || slices.Contains(list, any(name))
 }
 
-// read returns what the service makes of a value, and false if it refuses it. cleaned says
-// what it makes of text.
+// read returns a value as the service reads it, and false if the service refuses it. cleaned is
+// the rule for text.
 func (s *schema) read(v any, cleaned func(string) (string, bool)) (any, bool) {
 	s = s.resolved()
 	for _, one := range s.OneOf {
@@ -134,7 +134,7 @@ func (s *schema) read(v any, cleaned func(string) (string, bool)) (any, bool) {
 				return nil, false
 			}
 			if inner == nil {
-				continue // as if it were absent
+				continue // null counts as omitted
 			}
 			clean, ok := property.read(inner, textRule("", name))
 			if !ok {
@@ -152,7 +152,8 @@ var uuidText = regexp.MustCompile(`^(\{id\d+\}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9
 func (s *schema) readText(v string, cleaned func(string) (string, bool)) (any, bool) {
 	v, ok := cleaned(v)
 	n := utf8.RuneCountInString(v)
-	if !ok || !s.is("string") || strings.Contains(v, "\x00") || s.MinLength != nil && n < *s.MinLength || s.MaxLength != nil && n > *s.MaxLength {
+	if !ok || !s.is("string") || strings.Contains(v, "\x00") ||
+		s.MinLength != nil && n < *s.MinLength || s.MaxLength != nil && n > *s.MaxLength {
 		return nil, false
 	}
 	switch s.Format {
@@ -184,16 +185,19 @@ func (s *schema) readList(v []any, cleaned func(string) (string, bool)) (any, bo
 	return list, true
 }
 
-// What schemas do not say: whether white space around a text belongs to it, and whether the
-// text may have several lines. All other text is trimmed and a single line.
+// What the schemas do not contain: verbatim parameters are not trimmed, and multiline ones may
+// have several lines. All other text is trimmed and must be a single line.
 var (
-	verbatim  = []string{"token", "refresh_token", "identity_token", "password", "current_password", "new_password", "idempotency_key", "cursor"}
-	multiline = []string{"description", "body", "tag", "query", "text", "remove_tags", "website", "filename"} // filenames says what becomes of a filename
-	// oneLine is text of a submission. It becomes a single line instead of being refused.
+	verbatim = []string{
+		"token", "refresh_token", "identity_token", "password", "current_password", "new_password", "idempotency_key", "cursor",
+	}
+	multiline = []string{"description", "body", "tag", "query", "text", "remove_tags", "website", "filename"}
+	// oneLine has parameters of a submission whose text is turned into a single line instead of
+	// being refused.
 	oneLine = []string{"title", "email", "name", "external_id"}
 )
 
-// textRule returns what the service makes of the text of a parameter.
+// textRule returns how the service reads the text of a parameter.
 func textRule(operation, name string) func(string) (string, bool) {
 	return func(s string) (string, bool) {
 		trimmed := strings.TrimSpace(s)
@@ -203,8 +207,11 @@ func textRule(operation, name string) func(string) (string, bool) {
 		case slices.Contains(multiline, name):
 			return trimmed, true
 		case operation == "widget-submit-request" && slices.Contains(oneLine, name):
-			return strings.TrimSpace(strings.NewReplacer("\t", " ", "\u202e", "").Replace(trimmed)), true // of what is drawn
+			// Only the characters that are drawn.
+			return strings.TrimSpace(strings.NewReplacer("\t", " ", "\u202e", "").Replace(trimmed)), true
 		}
-		return trimmed, !strings.ContainsFunc(trimmed, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+		return trimmed, !strings.ContainsFunc(trimmed, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+		})
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// What the model answers to searches by words. It does not repeat the scores: the two
-// databases must agree on them, and the model knows which requests may be shown.
+// What the model answers to searches by words. It does not calculate the scores. The two
+// databases must agree on them, and the model checks which requests are in the result.
 
-// index brings the index of words up to date, because answers depend on how far it is.
+// index brings the index of words up to date, because answers depend on it.
 func (m *machine) index() {
 	m.each(func(_ int, s *service) { s.index(m.t) })
 }
@@ -19,10 +19,11 @@ func (m *machine) index() {
 func (m *machine) searches(c aCall) bool {
 	filter, _ := c.in["filter"].(object)
 	from := find(m.cursors, func(p *place) bool { return p.text == c.in["cursor"] })
-	return strings.Contains(c.operation, "similar") || c.in["query"] != nil || filter["query"] != nil || from != nil && from.filter["query"] != nil
+	return strings.Contains(c.operation, "similar") || c.in["query"] != nil || filter["query"] != nil ||
+		from != nil && from.filter["query"] != nil
 }
 
-// wordsIn returns the words of a text. It suffices for the texts that are drawn.
+// wordsIn returns the words of a text. It only handles the texts that are drawn.
 func wordsIn(text string) []string {
 	text = strings.ReplaceAll(strings.ToLower(text), "é", "e")
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -89,7 +90,7 @@ func (m *model) widgetSimilar(w who, in, got object) (string, object) {
 	return "ok", result
 }
 
-// alike returns a result with the requests of the answer that may be in it, each once and
+// alike returns the expected result: the requests of the answer that are allowed, each once and
 // with its present values. If a request has exactly this title, the first score must be 1.
 func (m *model) alike(got object, a *app, text string, most int, may func(*request) bool) object {
 	here := func(r *request) bool { return r.app == a && r.live() }
@@ -114,7 +115,7 @@ func (m *model) alike(got object, a *app, text string, most int, may func(*reque
 	return object{"requests": shown}
 }
 
-// likeness returns the score of a result. Users of the widget get none, which counts as 1.
+// likeness returns the score of a result, or 1 for users of the widget, who get no scores.
 func likeness(shown object) float64 {
 	score, ok := shown["score"].(json.Number)
 	if !ok {

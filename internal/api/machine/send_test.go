@@ -17,7 +17,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// What the machine does with files, and what must be left of them.
+// How the machine sends and downloads files, and which ones must be stored in the end.
 
 var largest = number("10485760")
 
@@ -37,15 +37,23 @@ func (m *machine) fileValue(c aCall, name string) (any, bool) {
 		for _, c := range contents {
 			sizes = append(sizes, number(strconv.Itoa(len(c.sent))))
 		}
-		return m.either(name, append(slices.Repeat(sizes, 5), largest), []any{number("0"), number("-1"), number("1.5"), number("10485761"), "5"}), true
+		return m.either(name, append(slices.Repeat(sizes, 5), largest),
+			[]any{number("0"), number("-1"), number("1.5"), number("10485761"), "5"}), true
 	case "attachments":
-		return m.either(name, []any{m.chosen(c.who, 1), m.chosen(c.who, 2), m.chosen(c.who, 5), m.chosen(c.who, 5), append(m.chosen(c.who, 1), m.anUpload(c.who))},
-			[]any{[]any{m.anyOf("{id")}, []any{nobodysID}, []any{"junk"}, append(m.chosen(c.who, 1), m.chosen(c.who, 1)...), m.anySix(), "junk"}), true
+		return m.either(name, []any{
+			m.chosen(c.who, 1), m.chosen(c.who, 2), m.chosen(c.who, 5), m.chosen(c.who, 5),
+			append(m.chosen(c.who, 1), m.anUpload(c.who)),
+		}, []any{
+			[]any{m.anyOf("{id")},
+			[]any{nobodysID},
+			[]any{"junk"},
+			append(m.chosen(c.who, 1), m.chosen(c.who, 1)...), m.anySix(), "junk",
+		}), true
 	}
 	return nil, false
 }
 
-// waiting returns the files that can be attached with an app's key, the newest first.
+// waiting returns the files that can be attached with an app's key, newest first.
 func (m *machine) waiting(key string) []*upload {
 	var waiting []*upload
 	for _, u := range slices.Backward(m.uploads) {
@@ -56,7 +64,7 @@ func (m *machine) waiting(key string) []*upload {
 	return waiting
 }
 
-// chosen draws at most so many of the waiting files, in any order.
+// chosen draws at most `most` of the waiting files, in any order.
 func (m *machine) chosen(key string, most int) []any {
 	ids := []any{}
 	for _, u := range m.waiting(key) {
@@ -68,7 +76,9 @@ func (m *machine) chosen(key string, most int) []any {
 // anUpload draws the id of any file, or of a waiting file of another app.
 func (m *machine) anUpload(key string) string {
 	others := rapid.Bool().Draw(m.t, "of another app")
-	return one(m, "any file", m.uploads, func(u *upload) string { return u.id }, func(u *upload) bool { return !others || u.key != key && u.waits() })
+	return one(m, "any file", m.uploads, func(u *upload) string { return u.id }, func(u *upload) bool {
+		return !others || u.key != key && u.waits()
+	})
 }
 
 // anySix returns six ids, which is one too many.
@@ -82,7 +92,7 @@ func (m *machine) anySix() []any {
 	return ids[:6]
 }
 
-// wants reports whether a call mostly has an optional parameter.
+// wants reports whether a call should mostly have an optional parameter.
 func (m *machine) wants(c aCall, name string) bool {
 	switch {
 	case name == "attachments":
@@ -93,12 +103,14 @@ func (m *machine) wants(c aCall, name string) bool {
 	return slices.Contains(usual[c.operation], name)
 }
 
-// bringFiles sends each app a few files at first.
+// bringFiles sends a few files to each app at the beginning.
 func (m *machine) bringFiles() {
 	for _, a := range m.apps {
 		for _, c := range contents {
 			before := len(m.uploads)
-			m.do(aCall{operation: "widget-create-upload", who: a.key, in: object{"filename": "../..", "content_type": c.contentType, "size": number(strconv.Itoa(len(c.sent)))}})
+			m.do(aCall{operation: "widget-create-upload", who: a.key, in: object{
+				"filename": "../..", "content_type": c.contentType, "size": number(strconv.Itoa(len(c.sent))),
+			}})
 			for _, u := range m.uploads[before:] {
 				m.send(u)
 			}
@@ -138,7 +150,7 @@ func (m *machine) send(u *upload) {
 	page := "<html>" + strings.Repeat(" ", 16)
 	body := draw(m, "content", right, right, right, right, right, page, right+" ", strings.TrimSuffix(right, "7"), contents[0].sent)
 	broken := m.rarely("it breaks off")
-	said := m.both("the sending of "+u.id+" to "+link, func(s *service) string {
+	said := m.both("sending "+u.id+" to "+link, func(s *service) string {
 		from := io.Reader(strings.NewReader(body))
 		if broken {
 			from = io.MultiReader(strings.NewReader(body[:len(body)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))
@@ -147,13 +159,13 @@ func (m *machine) send(u *upload) {
 	})
 	code, _ := m.read("upload", said)
 	if want := m.received(link, body, broken); code != want {
-		m.t.Fatalf("the sending of %q (broken off: %v) to %s: %s, want %s", body, broken, link, said, want)
+		m.t.Fatalf("sending %q (broken off: %v) to %s: %s, want %s", body, broken, link, said, want)
 	}
 }
 
 // openFile downloads a file.
 func (m *machine) openFile(link string) {
-	said := m.both("the download by "+link, func(s *service) string {
+	said := m.both("the download of "+link, func(s *service) string {
 		got := s.get(attachmentPath + s.fill(link))
 		_, names, _ := mime.ParseMediaType(got.Header().Get("Content-Disposition"))
 		return fmt.Sprintln(got.Code, got.Header().Get("Content-Type"), names["filename"]) + s.mask(got.Body.String())
@@ -168,12 +180,12 @@ func (m *machine) openFile(link string) {
 	}
 	m.tally.add("attachment-download", "ok")
 	if want := fmt.Sprintln(200, u.contentType, u.name()) + u.kept; said != want {
-		m.t.Fatalf("%s leads to\n%q, want\n%q", link, said, want)
+		m.t.Fatalf("%s returns\n%q, want\n%q", link, said, want)
 	}
 }
 
-// releaseOfApps detaches the files of the apps that the worker has purged, and tries their
-// links.
+// releaseOfApps detaches the files of apps that the worker has purged, and checks that their
+// links do not work.
 func (m *machine) releaseOfApps() {
 	left := m.both("apps that have requests", func(s *service) string {
 		lines := s.lines(m.t, "SELECT app_id, '' FROM requests GROUP BY app_id")
@@ -210,7 +222,7 @@ func (m *machine) checkFiles() {
 		return strings.Join(lines, "")
 	})
 	if got != strings.Join(want, "") {
-		m.t.Fatalf("the files are\n%s\nand should be\n%s", got, strings.Join(want, ""))
+		m.t.Fatalf("the files are\n%s\nwant\n%s", got, strings.Join(want, ""))
 	}
 }
 
@@ -220,7 +232,7 @@ func (s *service) records(m *machine) (lines []string) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err has what matters
+	defer rows.Close() //nolint:errcheck // Err returns all errors that matter
 	for rows.Next() {
 		var id, app feedback.ID
 		var request sql.Null[feedback.ID]

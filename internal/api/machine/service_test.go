@@ -33,7 +33,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// Paths that the service answers besides its operations, and the page that opens join links.
+// Paths of the service besides its operations, and of the page that opens join links.
 const (
 	serviceURL     = "https://feedback.example.com"
 	uploadPath     = "/uploads/"
@@ -46,17 +46,18 @@ const testPassword = "correct horse battery staple"
 
 var (
 	setupToken = feedback.NewSetupToken(rand.Reader)
-	// cheapHash is the hash of testPassword. Its own parameters say how little it costs.
-	cheapHash = fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version, base64.RawStdEncoding.EncodeToString([]byte("salt of 16 bytes")),
+	// cheapHash is a hash of testPassword with parameters that make it fast to verify.
+	cheapHash = fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version,
+		base64.RawStdEncoding.EncodeToString([]byte("salt of 16 bytes")),
 		base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(testPassword), []byte("salt of 16 bytes"), 1, 8, 1, 16)))
 )
 
-// service is one of the two services that are compared. Ids, secrets and cursors are random:
-// they are named {id3}, {key4} … in the order in which they appear, and calls use these names.
+// service is one of the two services that are compared. Ids, secrets and cursors are random, so
+// they get names such as {id3} or {key4} in the order in which they appear. Calls use the names.
 type service struct {
 	handler http.Handler
 	store   *store.Store
-	db      *sql.DB // a look past the service
+	db      *sql.DB // for direct access to the database
 	files   string  // the folder of files
 	values  map[string]string
 	nameOf  map[string]string
@@ -82,13 +83,13 @@ func newService(t *testing.T, at storetest.Place, clock *storetest.Clock) *servi
 	return s
 }
 
-// clear makes the service a fresh installation with a set-up token. The databases are
-// emptied because new ones would take most of the time.
+// clear turns the service into a new installation with a set-up token. It empties the database,
+// because creating a new one would take much longer.
 func (s *service) clear(t *rapid.T) {
 	tables := []string{
-		"changes", "account_seq", "request_counts", "request_tags", "votes", "comments", "requests", "request_words", "word_counts", "indexed_requests",
-		"index_progress", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions", "logins", "users", "accounts", "login_failures",
-		"setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
+		"changes", "account_seq", "request_counts", "request_tags", "votes", "comments", "requests", "request_words", "word_counts",
+		"indexed_requests", "index_progress", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
+		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -102,8 +103,8 @@ func (s *service) clear(t *rapid.T) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []string{"incoming", "files"} {
-		if err := os.RemoveAll(filepath.Join(s.files, room)); err != nil {
+	for _, folder := range []string{"incoming", "files"} {
+		if err := os.RemoveAll(filepath.Join(s.files, folder)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,14 +119,14 @@ var (
 	logDetails = regexp.MustCompile(` \|.*`)
 	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
-	// secretKinds are what secrets are called, by how they begin.
+	// secretKinds has the names of secrets by prefix.
 	secretKinds = map[string]string{"gat": "access", "gjt": "join", "grt": "refresh", "gk": "key", "gis": "secret", "gex": "link"}
 )
 
 // fileToken is the length of the token in a link to a file. Cursors are longer.
 const fileToken = 76
 
-// mask replaces what is random by its name.
+// mask replaces random values by their names.
 func (s *service) mask(text string) string {
 	return randomText.ReplaceAllStringFunc(text, func(found string) string {
 		if name, ok := s.nameOf[found]; ok {
@@ -146,7 +147,7 @@ func (s *service) mask(text string) string {
 	})
 }
 
-// fill is the reverse of mask: it replaces names by what they stand for.
+// fill is the reverse of mask: it replaces names by their values.
 func (s *service) fill(text string) string {
 	for name, value := range s.values {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)

@@ -12,8 +12,8 @@ func (m *model) setUpYet(who, object, object) (string, object) {
 	return "ok", object{"set_up": len(m.users) > 0}
 }
 
-// ownSessions returns the sessions of a user that the service remembers, the last used
-// first, and which of them still work.
+// ownSessions returns the sessions of a user that the service still stores, last used first, and
+// which of them still work.
 func (m *model) ownSessions(u *user) (known []*session, usable map[*session]bool) {
 	usable = map[*session]bool{}
 	for _, t := range slices.Backward(m.tokens) {
@@ -59,7 +59,8 @@ func (m *model) listSessions(w who, _, got object) (string, object) {
 			}
 		}
 		shown = append(shown, object{
-			"id": s.listedAs, "created_at": s.opened.Format(timeForm), "used_at": s.used.Format(timeForm), "user_agent": "", "current": s == w.session,
+			"id": s.listedAs, "created_at": s.opened.Format(timeForm), "used_at": s.used.Format(timeForm), "user_agent": "",
+			"current": s == w.session,
 		})
 	}
 	return "ok", object{"sessions": shown}
@@ -84,7 +85,8 @@ func (m *machine) sessionID(c aCall) string {
 			m.do(aCall{operation: "sessions-list", who: c.who, in: object{}})
 		}
 		known, _ := m.ownSessions(t.user)
-		if id := one(m, "own session", known, func(s *session) string { return s.listedAs }, func(s *session) bool { return s.listedAs != "" }); id != "" {
+		listedAs := func(s *session) string { return s.listedAs }
+		if id := one(m, "own session", known, listedAs, func(s *session) bool { return s.listedAs != "" }); id != "" {
 			return id
 		}
 	}

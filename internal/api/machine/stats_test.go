@@ -10,7 +10,7 @@ import (
 
 // What the model answers to requests-stats.
 
-// bounds returns the beginning and the end of a day, or a time twice.
+// bounds returns the beginning and the end of a day, or a given time twice.
 func bounds(text string) (begin, end time.Time) {
 	if begin, err := time.Parse(time.DateOnly, text); err == nil {
 		return begin, begin.AddDate(0, 0, 1)
@@ -37,7 +37,8 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 	}
 	var counted []*request
 	for _, r := range m.requests {
-		if r.account == w.account && r.live() && (in["app_id"] == nil || r.app.id == in["app_id"]) && !r.created.Before(from) && r.created.Before(to) {
+		if r.account == w.account && r.live() && (in["app_id"] == nil || r.app.id == in["app_id"]) &&
+			!r.created.Before(from) && r.created.Before(to) {
 			counted = append(counted, r)
 		}
 	}
@@ -73,7 +74,7 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 	}
 }
 
-// answer notes that somebody of the account has answered a request.
+// answer records when the account first answered a request.
 func (m *model) answer(r *request) {
 	if r.answered.IsZero() {
 		r.answered = m.now()
@@ -106,8 +107,8 @@ func byAnswer(requests []*request) []object {
 	return list
 }
 
-// tagsOf returns the tags of requests by their folded form. Of several spellings, the first
-// in order of bytes is shown.
+// tagsOf returns the tags of requests by their folded form. Of several spellings, it returns the
+// first one in byte order.
 func tagsOf(requests []*request) map[string]object {
 	tags := map[string]object{}
 	for _, r := range requests {

@@ -49,7 +49,7 @@ func (u *user) member() object {
 	return shown
 }
 
-// makeLink creates a link for the user and ends the one before.
+// makeLink creates a link for the user and ends the previous one.
 func (m *model) makeLink(w who, u *user, got object) object {
 	m.endLinks(u)
 	life := 24 * time.Hour
@@ -172,7 +172,7 @@ func (m *model) removeUser(w who, in, _ object) (string, object) {
 	return "ok", object{"removed": true, "id": u.id}
 }
 
-// usable returns the link of a token if it works.
+// usable returns the link with the token of a call if it works.
 func (m *model) usable(in object) *joinLink {
 	return find(m.links, func(l *joinLink) bool { return l.text == in["token"] && l.works(m.now()) })
 }
@@ -220,13 +220,14 @@ func (m *model) listAudit(w who, in, got object) (string, object) {
 	return m.events(at, w, "", got, "entries")
 }
 
-// userID draws the id of a user, most likely an invited one: most calls would fail without
-// the first users.
+// userID draws the id of a user, mostly an invited one, because most calls would fail if the
+// first users were changed.
 func (m *machine) userID(c aCall) string {
 	t := m.token(c.who)
 	first := m.rarely("one of the first")
 	id := one(m, "user", m.users, func(u *user) string { return u.id }, func(u *user) bool {
-		return t != nil && u.account == t.account && !u.gone && (first || strings.HasPrefix(u.email, "new") || c.operation == "users-recover" && u != t.user)
+		return t != nil && u.account == t.account && !u.gone &&
+			(first || strings.HasPrefix(u.email, "new") || c.operation == "users-recover" && u != t.user)
 	})
 	if id == "" && t != nil {
 		return t.id
@@ -238,9 +239,12 @@ func (m *machine) userID(c aCall) string {
 func (m *machine) teamValue(c aCall, name string) (any, bool) {
 	switch {
 	case c.operation == "users-invite" && name == "email":
-		return m.either(name, []any{"new1@example.com", "new2@example.com", "new3@example.com", "New4@example.com"}, []any{"junk", "owner@example.com", "stranger@example.com", ""}), true
+		return m.either(name, []any{"new1@example.com", "new2@example.com", "new3@example.com", "New4@example.com"},
+			[]any{"junk", "owner@example.com", "stranger@example.com", ""}), true
 	case strings.HasSuffix(c.operation, "-invite") && name == "token":
-		return one(m, "link", m.links, func(l *joinLink) string { return l.text }, func(l *joinLink) bool { return l.works(m.now()) || m.rarely("a dead link") }), true
+		return one(m, "link", m.links, func(l *joinLink) string { return l.text }, func(l *joinLink) bool {
+			return l.works(m.now()) || m.rarely("a dead link")
+		}), true
 	case strings.HasSuffix(c.operation, "-invite") && name == "password":
 		return m.either(name, []any{passwords[0], passwords[1]}, []any{"short", strings.Repeat("x", 1025)}), true
 	}

@@ -21,13 +21,15 @@ func (m *machine) either(label string, good, odd []any) any {
 	return draw(m, label, good...)
 }
 
-// value draws a parameter, mostly a good one. What the functions below do not know comes
-// from the schema.
+// value draws a parameter, mostly a good one. The functions below draw parameters for which the
+// schema is not enough.
 func (m *machine) value(c aCall, name string) any {
 	if c.operation == "requests-similar" && c.in["id"] != nil && m.often("by the id alone") {
 		return nil
 	}
-	for _, of := range []func(aCall, string) (any, bool){m.teamValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue} {
+	for _, of := range []func(aCall, string) (any, bool){
+		m.teamValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
+	} {
 		if v, ok := of(c, name); ok {
 			return v
 		}
@@ -35,7 +37,7 @@ func (m *machine) value(c aCall, name string) any {
 	return m.sample(name, operations[c.operation].parameters.Properties[name])
 }
 
-// sample draws a value that a schema accepts, or rarely another one.
+// sample draws a value that the schema accepts, or rarely another one.
 func (m *machine) sample(name string, s *schema) any {
 	whole := func(n float64) any { return number(strconv.Itoa(int(n))) }
 	good, odd := []any{"A", "B"}, oddTexts
@@ -66,7 +68,10 @@ func (m *machine) sample(name string, s *schema) any {
 	return m.either(name, good, odd)
 }
 
-var oddTexts = []any{" É\t", "a\tb", "a \u202e b", "x\u200dy", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101), 1, nil}
+var oddTexts = []any{
+	" É\t", "a\tb", "a \u202e b", "x\u200dy", "😀", "", " ", "a\x00b", `\`, "'; --", strings.Repeat("é", 200), strings.Repeat("x ", 101),
+	1, nil,
+}
 
 func number(text string) any { return json.Number(text) }
 
@@ -75,7 +80,8 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	raw := func(text string) any { return json.RawMessage(text) }
 	switch name {
 	case "tags":
-		return m.either(name, []any{[]any{"design"}, []any{"Design", "pro", "design"}, []any{"é", " Pro "}, []any{}}, []any{"design", []any{""}, []any{"a\tb"}, []any{1}, slices.Repeat([]any{"x"}, 21)}), true
+		return m.either(name, []any{[]any{"design"}, []any{"Design", "pro", "design"}, []any{"é", " Pro "}, []any{}},
+			[]any{"design", []any{""}, []any{"a\tb"}, []any{1}, slices.Repeat([]any{"x"}, 21)}), true
 	case "status":
 		return m.either(name, []any{"planned", "declined", "opened", "completed", nil}, []any{"duplicate", "junk"}), true
 	case "assignee_id":
@@ -83,9 +89,12 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	case "expected_version":
 		return m.either(name, []any{number("1"), number("1"), number("2"), number("3"), nil}, []any{number("0"), "1"}), true
 	case "submitter":
-		return m.either(name, []any{object{"email": "a@example.com"}, object{"name": "Ann", "external_id": "7"}, object{}}, []any{object{"email": "junk"}, object{"id": "x"}, "Ann"}), true
+		return m.either(name, []any{object{"email": "a@example.com"}, object{"name": "Ann", "external_id": "7"}, object{}},
+			[]any{object{"email": "junk"}, object{"id": "x"}, "Ann"}), true
 	case "metadata":
-		return m.either(name, []any{raw(`{"b":1.50,"a":[1,2]}`), raw(`{"n":12345678901234567890}`), raw(`{"a":{"b":null}}`), raw(`{}`)}, []any{raw(deepMetadata), raw(`[]`)}), true
+		return m.either(name, []any{
+			raw(`{"b":1.50,"a":[1,2]}`), raw(`{"n":12345678901234567890}`), raw(`{"a":{"b":null}}`), raw(`{}`),
+		}, []any{raw(deepMetadata), raw(`[]`)}), true
 	case "title", "text":
 		return m.either(name, []any{"A", "Dark mode", "B", "A mode for the dark", "Darker modes"}, oddTexts), true
 	case "description":
@@ -93,8 +102,14 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	case "body":
 		return m.either(name, []any{"Why not?", "It is <b>done</b>"}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
 	case "form":
-		return m.either(name, []any{nil, nil, object{"seconds": number("30"), "website": ""}, object{"seconds": number("2")}, object{"seconds": number("1.99")}, object{"website": "x"}, object{}},
-			[]any{object{"seconds": number("-1")}, object{"x": 1}, object{"website": 7}, "x", 7}), true
+		return m.either(name, []any{
+			nil, nil,
+			object{"seconds": number("30"), "website": ""},
+			object{"seconds": number("2")},
+			object{"seconds": number("1.99")},
+			object{"website": "x"},
+			object{},
+		}, []any{object{"seconds": number("-1")}, object{"x": 1}, object{"website": 7}, "x", 7}), true
 	case "idempotency_key":
 		return m.either(name, []any{"k", "l", " k"}, []any{"", strings.Repeat("x", 65)}), true
 	}
@@ -103,7 +118,10 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 
 // colleagueOf draws a user of the caller's account.
 func (m *machine) colleagueOf(c aCall) string {
-	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool { t := m.token(c.who); return !u.gone && (t == nil || u.account == t.account) })
+	t := m.token(c.who)
+	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool {
+		return !u.gone && (t == nil || u.account == t.account)
+	})
 }
 
 // filters reports whether the call takes the filters of requests-list.
@@ -112,25 +130,30 @@ func (c aCall) filters() bool { return operations[c.operation].parameters.Proper
 // filterValue draws a filter, an order or a place in a list.
 func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	if (name == "status" || name == "assignee_id") && !c.filters() {
-		return nil, false // it says what a request is to be
+		return nil, false // the parameter is a field of a request, not a filter
 	}
 	switch name {
 	case "query":
-		return m.either(name, []any{"dark", "mode da", "mod", "Dark modes", "é", "mode dark mode", "a mode dar", ""}, []any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
+		return m.either(name, []any{"dark", "mode da", "mod", "Dark modes", "é", "mode dark mode", "a mode dar", ""},
+			[]any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
 	case "tag":
 		return m.either(name, []any{"design", "Pro", "É"}, []any{"", strings.Repeat("x", 41), 1}), true
 	case "status":
-		return m.either(name, []any{"opened", "planned", []any{"opened", "planned"}, []any{"planned", "declined", "planned"}, "duplicate", nil}, []any{"junk", []any{}, []any{"planned", 1}}), true
+		return m.either(name, []any{
+			"opened", "planned", []any{"opened", "planned"}, []any{"planned", "declined", "planned"}, "duplicate", nil,
+		}, []any{"junk", []any{}, []any{"planned", 1}}), true
 	case "assignee_id":
 		colleague := m.colleagueOf(c)
 		return m.either(name, []any{colleague, colleague, "none", ""}, []any{"junk", nobodysID}), true
 	case "from", "to":
 		at := m.now().Add(-draw(m, name, 0, time.Second, 24*time.Hour, 7*24*time.Hour, 40*24*time.Hour, 365*24*time.Hour))
-		return m.either(name, []any{at.Format(time.DateOnly), at.Format(time.RFC3339Nano), at.Format(time.RFC3339)}, []any{"yesterday", "2026-13-01", 1}), true
+		return m.either(name, []any{at.Format(time.DateOnly), at.Format(time.RFC3339Nano), at.Format(time.RFC3339)},
+			[]any{"yesterday", "2026-13-01", 1}), true
 	case "bom":
 		return m.either(name, []any{nil, c.in["format"] == "csv"}, []any{true, "yes"}), true
 	case "limit":
-		return m.either(name, []any{number("1"), number("2"), number("3"), number("200"), number("1000"), number("1e3")}, []any{number("0"), number("-1"), number("1.5"), "1"}), true
+		return m.either(name, []any{number("1"), number("2"), number("3"), number("200"), number("1000"), number("1e3")},
+			[]any{number("0"), number("-1"), number("1.5"), "1"}), true
 	case "cursor":
 		right := one(m, "cursor", m.cursors, func(p *place) string { return p.text }, func(p *place) bool {
 			return p.operation == c.operation && (c.in["request_id"] == nil || c.in["request_id"] == p.request)
@@ -153,13 +176,19 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		if c.in["filter"] != nil {
 			return nil, true
 		}
-		return m.either(name, []any{[]any{m.id(c, "id")}, []any{m.id(c, "id"), m.id(c, "id"), m.id(c, "id")}}, []any{[]any{}, []any{"junk"}, "x"}), true
+		return m.either(name, []any{[]any{m.id(c, "id")}, []any{m.id(c, "id"), m.id(c, "id"), m.id(c, "id")}},
+			[]any{[]any{}, []any{"junk"}, "x"}), true
 	case "filter":
 		if c.in["ids"] != nil {
 			return nil, true
 		}
-		return m.either(name, []any{object{"status": "opened"}, object{"status": []any{"opened", "planned"}, "box": "live"}, object{"box": "bin"}, object{"box": "quarantine"}, m.aFilter(c), m.aFilter(c), m.aFilter(c)},
-			[]any{object{"x": 1}, "all", object{"status": "x"}, object{"query": "dark", "box": "bin"}}), true
+		return m.either(name, []any{
+			object{"status": "opened"},
+			object{"status": []any{"opened", "planned"}, "box": "live"},
+			object{"box": "bin"},
+			object{"box": "quarantine"},
+			m.aFilter(c), m.aFilter(c), m.aFilter(c),
+		}, []any{object{"x": 1}, "all", object{"status": "x"}, object{"query": "dark", "box": "bin"}}), true
 	case "expected_count":
 		right := 0
 		if t, filter := m.token(c.who), c.in["filter"]; t != nil && filter != nil {
@@ -170,9 +199,22 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		}
 		return m.either(name, []any{number(strconv.Itoa(right))}, []any{number("7"), number("-1"), "1"}), true
 	case "set":
-		return m.either(name,
-			[]any{object{"status": "planned"}, object{"status": "opened", "add_tags": []any{"Pro"}}, object{"remove_tags": []any{"PRO", "design", "a\nb"}, "assignee_id": m.colleagueOf(c)}, object{"assignee_id": "none"}, object{"box": "bin"}, object{"box": "live", "status": "declined"}},
-			[]any{object{"status": "duplicate"}, object{"x": 1}, object{}, object{"add_tags": []any{"a\nb"}}, object{"assignee_id": "junk"}, object{"assignee_id": nobodysID}, 7}), true
+		return m.either(name, []any{
+			object{"status": "planned"},
+			object{"status": "opened", "add_tags": []any{"Pro"}},
+			object{"remove_tags": []any{"PRO", "design", "a\nb"}, "assignee_id": m.colleagueOf(c)},
+			object{"assignee_id": "none"},
+			object{"box": "bin"},
+			object{"box": "live", "status": "declined"},
+		}, []any{
+			object{"status": "duplicate"},
+			object{"x": 1},
+			object{},
+			object{"add_tags": []any{"a\nb"}},
+			object{"assignee_id": "junk"},
+			object{"assignee_id": nobodysID},
+			7,
+		}), true
 	}
 	return nil, false
 }
@@ -206,18 +248,24 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 	widget := func(settings object) any { return object{"widget": settings} }
 	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
 	if name == "settings" {
-		return m.either(name,
-			[]any{widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}), widget(object{"allow_file_uploads": true}), widget(object{"allow_file_uploads": false}), origins("https://A.example:443"), origins(), object{"sharing": "all"}, object{"sharing": "triaged"}, object{"sharing": "none"}, object{}},
-			[]any{widget(object{"x": true}), object{"sharing": "some"}, origins("https://a.example/path"), []any{}}), true
+		return m.either(name, []any{
+			widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}),
+			widget(object{"allow_file_uploads": true}), widget(object{"allow_file_uploads": false}),
+			origins("https://A.example:443"), origins(),
+			object{"sharing": "all"},
+			object{"sharing": "triaged"},
+			object{"sharing": "none"},
+			object{},
+		}, []any{widget(object{"x": true}), object{"sharing": "some"}, origins("https://a.example/path"), []any{}}), true
 	}
 	return nil, false
 }
 
-// loginValue draws what a login needs.
+// loginValue draws tokens, passwords and other values for logins.
 func (m *machine) loginValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "refresh_token":
-		// Most of what can go wrong is in sessions that have been refreshed already.
+		// Sessions that have been refreshed before are the most interesting ones.
 		refreshed := last(m.tokens, func(t *token) bool { return t.next != "" })
 		again := refreshed != nil && rapid.Bool().Draw(m.t, "the same session")
 		return one(m, name, m.tokens, func(t *token) string { return t.text }, func(t *token) bool {
@@ -229,7 +277,9 @@ func (m *machine) loginValue(c aCall, name string) (any, bool) {
 		if c.operation == "setup-create-owner" {
 			return m.either(name, []any{"founder@example.com"}, []any{"junk", ""}), true
 		}
-		return m.either(name, []any{"owner@example.com", "Viewer@Example.com", "member@example.com", "stranger@example.com", "new1@example.com"}, []any{"nobody@example.com", "new2@example.com"}), true
+		return m.either(name, []any{
+			"owner@example.com", "Viewer@Example.com", "member@example.com", "stranger@example.com", "new1@example.com",
+		}, []any{"nobody@example.com", "new2@example.com"}), true
 	case "password", "current_password":
 		right := passwords[0]
 		if t := m.token(c.who); t != nil {
@@ -263,7 +313,9 @@ func (m *machine) id(c aCall, name string) any {
 		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.any(), nobodysID, "junk", nil, 7)
 	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
-		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool { return (a == shop || t != nil && a.account == t.account) && a.live() })
+		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool {
+			return (a == shop || t != nil && a.account == t.account) && a.live()
+		})
 	}
 	if strings.HasPrefix(c.operation, "users-") {
 		return m.userID(c)
@@ -285,7 +337,7 @@ func (m *machine) id(c aCall, name string) any {
 	return pick(func(*request) bool { return true })
 }
 
-// likely says which requests a call most likely succeeds with.
+// likely returns a function that reports whether a call with a request most likely succeeds.
 func (m *machine) likely(c aCall, name string) func(*request) bool {
 	many := m.often("with more of them")
 	return func(r *request) bool {
@@ -301,7 +353,11 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 			near := func(other *request) bool {
 				return other != r && (other.app == r.app || !many) && (other.live() || !many && !other.binned)
 			}
-			return !r.binned && (r.live() || !many) && (name == "id" && r.root == nil && slices.ContainsFunc(m.requests, near) || name == "into_id" && (from == nil || near(from)))
+			fits := name == "into_id" && (from == nil || near(from))
+			if name == "id" {
+				fits = r.root == nil && slices.ContainsFunc(m.requests, near)
+			}
+			return !r.binned && (r.live() || !many) && fits
 		case "requests-unmerge":
 			return !r.binned && (r.root != nil || !many)
 		case "comments-list":
@@ -334,8 +390,8 @@ func (m *machine) commentID(c aCall) string {
 	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
 }
 
-// changeable says which comments the caller may change. Any comment may be deleted by
-// somebody.
+// changeable returns a function that reports whether the caller may change a comment. For
+// comments-delete, it accepts all comments, because admins can delete any.
 func (m *machine) changeable(c aCall) func(*comment) bool {
 	t := m.token(c.who)
 	return func(one *comment) bool {

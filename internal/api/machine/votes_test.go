@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// What the model answers to votes. A person counts once for a request and all that are
-// merged into it, wherever they voted. The submitter votes by submitting.
+// What the model answers to votes. A person counts once for a request and all requests that are
+// merged into it. The submitter votes by submitting.
 
-// vote is one person's vote. by is what is known of the person, and key identifies them.
+// vote is one person's vote. by describes the person, and key identifies them.
 type vote struct {
 	by          object
 	key, source string
 	created     time.Time
 }
 
-// somebody returns the person that a call describes. Empty values count as omitted.
-func somebody(sent object) object {
+// personOf returns the person that a call describes. Empty values count as omitted.
+func personOf(sent object) object {
 	person := object{"verified": false, "email": nil, "name": nil, "external_id": nil}
 	for name := range person {
 		if text, _ := sent[name].(string); text != "" {
@@ -50,9 +50,9 @@ func keyOf(person object) string {
 	return ""
 }
 
-// came adds a new request. An anonymous submitter is identified by the request, and the
-// number keeps the order of creation.
-func (m *model) came(r *request, actor, by string) {
+// addRequest adds a new request. An anonymous submitter is identified by the number of the
+// request, so that keys sort by creation.
+func (m *model) addRequest(r *request, actor, by string) {
 	r.set(nil)
 	if r.votes == 1 {
 		key := cmp.Or(keyOf(r.submitter), fmt.Sprintf("r:%09d", len(m.requests)))
@@ -62,7 +62,7 @@ func (m *model) came(r *request, actor, by string) {
 	m.record(r.account, "request.created", actor, by, r.app.id, r.id)
 }
 
-// counting returns the requests whose votes count for r, the oldest first.
+// counting returns the requests whose votes count for r, oldest first.
 func (m *model) counting(r *request) []*request {
 	var counting []*request
 	for _, other := range m.requests {
@@ -93,9 +93,9 @@ func (v *vote) shown(at *request) object {
 	return shown
 }
 
-// touch counts the votes of requests again and gives each a new version. In the bin,
-// updated_at stays, because it says since when the request is there.
-func (m *model) touch(requests ...*request) {
+// recount counts the votes of requests again and gives each a new version. In the bin,
+// updated_at does not change, because it is the time when the request was deleted.
+func (m *model) recount(requests ...*request) {
 	for _, r := range requests {
 		r.votes = len(m.people(r))
 		r.version++
@@ -105,11 +105,11 @@ func (m *model) touch(requests ...*request) {
 	}
 }
 
-// settled counts the votes of a root again after one of its members has entered or left the
-// bin.
-func (m *model) settled(w who, root *request) {
+// recountIfChanged counts the votes of a root again, after one of its members was moved to or
+// from the bin, and records a change of their number.
+func (m *model) recountIfChanged(w who, root *request) {
 	if root != nil && len(m.people(root)) != root.votes {
-		m.touch(root)
+		m.recount(root)
 		m.record(root.account, "request.updated", "user", w.id, root.app.id, root.id)
 	}
 }
@@ -132,7 +132,7 @@ func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (str
 			}
 		}
 	}
-	m.touch(changed...)
+	m.recount(changed...)
 	for _, r := range changed {
 		m.record(r.account, kind, actor, by, r.app.id, r.id)
 	}
@@ -154,9 +154,9 @@ func (r *request) whereItCounts() *request {
 func (m *model) addVote(w who, in, _ object) (string, object)    { return m.vote(w, in, false) }
 func (m *model) removeVote(w who, in, _ object) (string, object) { return m.vote(w, in, true) }
 
-// vote votes on somebody's behalf.
+// vote adds or removes a vote on behalf of a person.
 func (m *model) vote(w who, in object, remove bool) (string, object) {
-	v := &vote{by: somebody(in), source: "dashboard", created: m.now()}
+	v := &vote{by: personOf(in), source: "dashboard", created: m.now()}
 	email, _ := in["email"].(string)
 	if v.key = keyOf(v.by); v.key == "" || email != "" && !strings.Contains(email, "@") {
 		return "votes.invalid_email", nil
@@ -168,12 +168,12 @@ func (m *model) vote(w who, in object, remove bool) (string, object) {
 	return m.cast(root, v, remove, "user", w.id)
 }
 
-// widgetVote votes for a verified person or for a browser.
+// widgetVote adds or removes the vote of a verified person or of a browser.
 func (m *model) widgetVote(w who, in, _ object) (string, object) {
-	v := &vote{by: somebody(nil), source: "widget", created: m.now()}
+	v := &vote{by: personOf(nil), source: "widget", created: m.now()}
 	voter, _ := in["voter"].(string)
 	v.key = "b:" + voter
-	person, refusal := m.vouched(w, in)
+	person, refusal := m.identified(w, in)
 	switch {
 	case !w.app.allows(w.origin):
 		return "widget.origin_not_allowed", nil

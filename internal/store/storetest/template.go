@@ -67,15 +67,15 @@ func (m *Template) fillFile(t *testing.T, fill func(t *testing.T, at Place)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, err := os.CreateTemp("", "gatherkit-template-")
+		copied, err := os.CreateTemp("", "gatherkit-template-")
 		if err == nil {
-			_, err = io.Copy(kept, from)
-			err = errors.Join(err, os.Remove(kept.Name()))
+			_, err = io.Copy(copied, from)
+			err = errors.Join(err, os.Remove(copied.Name()))
 		}
 		if err := errors.Join(err, from.Close()); err != nil {
 			t.Fatal(err)
 		}
-		m.file = kept
+		m.file = copied
 	})
 	fill(t, at)
 }

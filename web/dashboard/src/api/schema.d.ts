@@ -1895,7 +1895,7 @@ export interface components {
             /** @description Origins from which browsers may submit; empty means any. */
             allowed_origins: string[];
             /**
-             * @description Which requests widget users may see (title, status and votes only): none, those that staff has moved past opened and not declined, or all.
+             * @description Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown.
              * @enum {string}
              */
             sharing: "none" | "triaged" | "all";
