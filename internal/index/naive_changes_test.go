@@ -73,7 +73,7 @@ func (w *world) changes() map[string]func(*rapid.T) {
 	for name, change := range w.all() {
 		w.done[name] += 0
 		actions[name] = func(t *rapid.T) {
-			w.Clock.Move(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Minute, 5 * time.Hour}).Draw(t, "later"))
+			w.Clock.Move(rapid.SampledFrom([]time.Duration{0, 0, time.Millisecond, time.Hour, day}).Draw(t, "later"))
 			w.moments = append(w.moments, w.Clock.Now())
 			var refusal *feedback.Error
 			switch err := change(t, w.tenants[rapid.IntRange(0, 1).Draw(t, "account")]); {
