@@ -31,8 +31,13 @@ func filled(t *testing.T, at storetest.Place, size int, fill func(i int) (title 
 		requests[i].Tags = tags
 	}
 	r.InsertRequests(app, requests)
-	r.IndexAll()
 	r.Analyze()
+	for more, next := true, (feedback.ID{}); more; {
+		var err error
+		if next, more, err = r.Index.Follow(ctx, next, index.MaxChunk); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return r, app
 }
 
@@ -42,7 +47,7 @@ func bounded(t *testing.T, what string, call func(context.Context) error) {
 	limited, stop := context.WithTimeout(ctx, soon)
 	defer stop()
 	if err := call(limited); err != nil {
-		t.Fatalf("%s: %v", what, err)
+		t.Errorf("%s: %v", what, err)
 	}
 }
 
@@ -73,44 +78,56 @@ func TestFacetsOfAFrequentWord(t *testing.T) {
 	})
 }
 
-// TestListsOfAFrequentTag: lists by a tag that very many requests have, together with a time
-// or with a word that some of them have.
-func TestListsOfAFrequentTag(t *testing.T) {
-	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
-		const size, tagged, every = 30_000, 25_000, 6
-		r, app := filled(t, at, size, func(i int) (string, []string) {
-			title, tags := fmt.Sprint("Other ", i), []string{"beside"}
-			if i%every == 0 {
-				title = fmt.Sprint("Export ", i)
+const tagged = 25_000
+
+// filledTag is an app of requests of which the first 25,000 have the tag "frequent", and one in
+// six has the word "export".
+func filledTag(t *testing.T, at storetest.Place) (*storetest.Rig, feedback.App) {
+	t.Helper()
+	return filled(t, at, tagged+tagged/5, func(i int) (string, []string) {
+		title, tags := fmt.Sprint("Other ", i), []string{"beside"}
+		if i%6 == 0 {
+			title = fmt.Sprint("Export ", i)
+		}
+		if i < tagged {
+			tags = []string{"frequent"}
+		}
+		return title, tags
+	})
+}
+
+// compareLists reads the first page in each order, and compares the total.
+func compareLists(t *testing.T, r *storetest.Rig, app feedback.App, f index.Filter, want int64) {
+	t.Helper()
+	f.Box, f.Tag = feedback.Live, "frequent"
+	for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated} {
+		bounded(t, string(sort), func(ctx context.Context) error {
+			requests, total, err := r.Index.List(ctx, app.AccountID, f, index.Page{Sort: sort, Limit: 51})
+			if err == nil && (len(requests) != 51 || total != index.Total{N: want, Exact: true}) {
+				t.Errorf("%s: %d requests, %+v in all, want %d", sort, len(requests), total, want)
 			}
-			if i < tagged {
-				tags = []string{"frequent"}
-			}
-			return title, tags
+			return err
 		})
-		after := feedback.At(storetest.BigFirst.Add(1000 * time.Millisecond))
-		first, _, err := r.Index.List(ctx, app.AccountID, index.Filter{Box: feedback.Live}, index.Page{Sort: index.Oldest, Limit: 1})
+	}
+}
+
+// TestFrequentTagSince: lists of a frequent tag from a time on.
+func TestFrequentTagSince(t *testing.T) {
+	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
+		r, app := filledTag(t, at)
+		requests, _, err := r.Index.List(ctx, app.AccountID, index.Filter{Box: feedback.Live}, index.Page{Sort: index.Oldest, Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := int64(after-first[0].ID.Time()) / 1000 // how many requests are older: they came a millisecond apart
-		for name, c := range map[string]struct {
-			filter index.Filter
-			want   int64
-		}{
-			"a time": {index.Filter{Tag: "frequent", CreatedAfter: &after}, tagged - before},
-			"a word": {index.Filter{Tag: "frequent", Query: "export"}, (tagged + every - 1) / every},
-		} {
-			c.filter.Box = feedback.Live
-			for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated} {
-				bounded(t, name+", "+string(sort), func(ctx context.Context) error {
-					requests, total, err := r.Index.List(ctx, app.AccountID, c.filter, index.Page{Sort: sort, Limit: 51})
-					if err == nil && (len(requests) != 51 || total != index.Total{N: c.want, Exact: true}) {
-						t.Errorf("%s, %s: %d requests, %+v in all, want %d", name, sort, len(requests), total, c.want)
-					}
-					return err
-				})
-			}
-		}
+		after := requests[0].ID.Time() + 1_000_000 // the requests came a millisecond apart
+		compareLists(t, r, app, index.Filter{CreatedAfter: &after}, tagged-1000)
+	})
+}
+
+// TestFrequentTagWithAWord: lists of a frequent tag together with a word.
+func TestFrequentTagWithAWord(t *testing.T) {
+	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
+		r, app := filledTag(t, at)
+		compareLists(t, r, app, index.Filter{Query: "export"}, (tagged+5)/6)
 	})
 }
