@@ -185,14 +185,14 @@ func TestNaiveLimits(t *testing.T) {
 		app := r.NewApp(account)
 		var users [][]any
 		var ids []feedback.ID
-		for i := range 206 {
+		for i := range 231 {
 			ids = append(ids, feedback.FirstIDAt(storetest.BigFirst.Add(time.Duration(i)*time.Millisecond)))
 			users = append(users, []any{account.ID, ids[i], fmt.Sprint(i, "@example.com"), "U", "member", "hash", 0})
 		}
 		r.InsertRows("users", "account_id, id, email, name, role, password_hash, created_at", users)
-		storetest.Crowd(240, func(i int) {
+		storetest.Crowd(260, func(i int) {
 			request := feedback.NewRequest("Dark mode", "")
-			request.AppID, request.AssigneeID, request.Source = app.ID, &ids[i%205], "api" // the last user has none
+			request.AppID, request.AssigneeID, request.Source = app.ID, &ids[i%230], "api" // the last user has none
 			request.Tags = feedback.CleanTags([]string{fmt.Sprint("Tag ", i%110), fmt.Sprint("tag ", i*i%115), fmt.Sprint("TAG ", i%7)})
 			if i%20 == 0 {
 				request.AssigneeID, request.Box = nil, feedback.Bin
@@ -203,7 +203,7 @@ func TestNaiveLimits(t *testing.T) {
 		})
 		n := readNaive(r, account.ID)
 		for _, f := range []index.Filter{
-			{}, {AppID: &app.ID}, {Unassigned: true}, {AssigneeID: &ids[1]}, {AssigneeID: &ids[204]}, {AssigneeID: &ids[205]},
+			{}, {AppID: &app.ID}, {Unassigned: true}, {AssigneeID: &ids[1]}, {AssigneeID: &ids[229]}, {AssigneeID: &ids[230]},
 			{Tag: "tag 0"}, {Tag: "tag 109"}, {Tag: "unused"}, {Query: "mode dar"}, {Query: "dark", Tag: "tag 109"},
 		} {
 			f.Box = feedback.Live
