@@ -28,19 +28,17 @@ type database struct {
 // kind is a kind of database. Each measurement gets a fresh one.
 type kind struct {
 	name  string
-	fresh func(ctx context.Context, name string) (d database, remove func() error, err error)
+	fresh func(ctx context.Context, o options, name string) (d database, remove func() error, err error)
 }
 
-func kinds(o options) []kind {
-	return []kind{
-		{"SQLite", func(_ context.Context, name string) (database, func() error, error) {
-			folder := filepath.Join(o.folder, name)
-			return sqliteIn(folder), func() error { return os.RemoveAll(folder) }, nil
-		}},
-		{"PostgreSQL", func(ctx context.Context, name string) (database, func() error, error) {
-			return postgresBeside(ctx, o.postgres, name)
-		}},
-	}
+var kinds = []kind{
+	{"SQLite", func(_ context.Context, o options, name string) (database, func() error, error) {
+		folder := filepath.Join(o.folder, name)
+		return sqliteIn(folder), func() error { return os.RemoveAll(folder) }, nil
+	}},
+	{"PostgreSQL", func(ctx context.Context, o options, name string) (database, func() error, error) {
+		return postgresBeside(ctx, o.postgres, name)
+	}},
 }
 
 func sqliteIn(folder string) database {

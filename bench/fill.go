@@ -174,9 +174,9 @@ func (f *filler) insertAll(ctx context.Context, tx *sql.Tx, requests, changes, t
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO request_counts (account_id, app_id, box, status, n) VALUES "+
-		rows(len(counted), 5, numbered)+
-		" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", slices.Concat(counted...)...); err != nil {
+	counters := "INSERT INTO request_counts (account_id, app_id, box, status, n) VALUES " + rows(len(counted), 5, numbered) +
+		" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n"
+	if _, err := tx.ExecContext(ctx, counters, slices.Concat(counted...)...); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -69,7 +69,7 @@ var measurements = []measurement{
 
 // measure starts the service on a fresh database, with an account named like the measurement.
 func measure(ctx context.Context, o options, binary string, k kind, m measurement) (err error) {
-	d, remove, err := k.fresh(ctx, m.name)
+	d, remove, err := k.fresh(ctx, o, m.name)
 	if err != nil {
 		return err
 	}

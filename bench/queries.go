@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -47,13 +49,16 @@ func (r rig) timeQueries(ctx context.Context, o options, f *filler, app string) 
 	values := strings.NewReplacer(
 		"{frequent}", f.frequent(), "{beginning}", f.beginning(), "{middle}", f.middle(), "{rare}", f.rare(),
 		"{tag}", f.tag(0), "{rare tag}", f.tag(tagCount/2), "{user}", f.users[0].String(), "{app}", app,
-		"{month}", now.AddDate(0, 0, -30).Format(time.RFC3339), "{first day}", now.AddDate(0, 0, 1-filledDays).Format(time.DateOnly),
+		"{month}", now.AddDate(0, 0, -30).Format(time.RFC3339), "{first day}", now.AddDate(0, 0, -filledDays).Format(time.DateOnly),
 	)
 	counts := make([]count, len(queries))
 	calls := make([]*timed, len(queries))
 	for i, q := range queries {
 		body := values.Replace(q.body)
-		calls[i] = &timed{call: func(ctx context.Context) error { return r.call(ctx, q.operation, body, nil) }}
+		calls[i] = &timed{
+			name: q.operation + ", " + q.name,
+			call: func(ctx context.Context) error { return r.call(ctx, q.operation, body, nil) },
+		}
 		calls[i].failed(r.call(ctx, q.operation, body, &counts[i]))
 	}
 	if err := r.timeAll(ctx, o, calls); err != nil {
@@ -70,8 +75,8 @@ func (r rig) timeQueries(ctx context.Context, o options, f *filler, app string) 
 
 // count is what an answer says about the number of requests.
 type count struct {
-	total   *int
-	inexact bool // whether any number is
+	total *int
+	exact string // whether all numbers are; empty without an answer
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -80,7 +85,7 @@ func (c *count) UnmarshalJSON(text []byte) error {
 		Listed  *int `json:"total_count"`
 		Counted *int `json:"total"`
 	}
-	c.inexact = bytes.Contains(text, []byte(`exact":false`))
+	c.exact = strconv.FormatBool(!bytes.Contains(text, []byte(`exact":false`)))
 	err := json.Unmarshal(text, &answer)
 	if c.total = answer.Counted; answer.Listed != nil {
 		c.total = answer.Listed
@@ -90,14 +95,16 @@ func (c *count) UnmarshalJSON(text []byte) error {
 
 // String returns two columns of a table.
 func (c count) String() string {
-	if c.total == nil {
-		return fmt.Sprintf("– | %t", !c.inexact)
+	total := "–"
+	if c.total != nil {
+		total = strconv.Itoa(*c.total)
 	}
-	return fmt.Sprintf("%d | %t", *c.total, !c.inexact)
+	return total + " | " + cmp.Or(c.exact, "–")
 }
 
 // timed is a call, with its times and those of the plain list that was called in turn with it.
 type timed struct {
+	name       string
 	call       func(context.Context) error
 	own, plain []time.Duration
 	many       figures // of 16 callers
@@ -107,7 +114,7 @@ type timed struct {
 // failed counts err as a failure, if it is one.
 func (t *timed) failed(err error) bool {
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", t.name, err)
 		t.failures++
 	}
 	return err != nil

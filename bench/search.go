@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -73,7 +72,6 @@ func (f *filler) printBytes(ctx context.Context, n int, empty int64) error {
 func (r rig) timeSimilar(ctx context.Context, o options, f *filler, key, app, others string) error {
 	type finder struct {
 		*timed
-		name             string
 		among, found, of int
 	}
 	var finders []finder
@@ -88,22 +86,23 @@ func (r rig) timeSimilar(ctx context.Context, o options, f *filler, key, app, ot
 		{"requests-similar", 1, func(ctx context.Context, q string) ([]string, error) { return r.similar(ctx, others, q) }},
 	} {
 		inApp := min(o.searched, o.size/2)
-		line := finder{name: c.name, among: []int{inApp, o.size - inApp}[c.app], of: len(f.titles[c.app])}
+		line := finder{timed: &timed{name: c.name}, among: []int{inApp, o.size - inApp}[c.app], of: len(f.titles[c.app])}
 		questions := make([]string, line.of)
 		for i, title := range f.titles[c.app] {
 			questions[i] = f.ask(title)
 			answers, err := c.ask(ctx, questions[i])
-			if err != nil {
-				fmt.Fprintf(os.Stderr, "%s: %v\n", c.name, err)
-			} else if slices.Contains(answers, title) {
+			if line.failed(err) {
+				break
+			}
+			if slices.Contains(answers, title) {
 				line.found++
 			}
 		}
 		var asked atomic.Int64
-		line.timed = &timed{call: func(ctx context.Context) error {
+		line.call = func(ctx context.Context) error {
 			_, err := c.ask(ctx, questions[int(asked.Add(1))%len(questions)])
 			return err
-		}}
+		}
 		finders, calls = append(finders, line), append(calls, line.timed)
 	}
 	if err := r.timeAll(ctx, o, calls); err != nil {

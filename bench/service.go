@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -34,6 +35,7 @@ type service struct {
 	metrics    string // the address of its metrics
 	email      string // of the owner
 	token, key string // the owner's access token and the first app's API key
+	loggedIn   time.Time
 	coldStart  time.Duration
 }
 
@@ -60,14 +62,14 @@ func startProgram(ctx context.Context, path string, args []string, probe string)
 	return s, s.start(ctx)
 }
 
-// lastPort is the port that freeAddress returned last.
-var lastPort = 20000 + os.Getpid()%10000
+// lastPort counts the ports that freeAddress has tried.
+var lastPort atomic.Int64
 
 // freeAddress returns an address with a port below those of outgoing connections. A client
 // that calls a free port among those can connect to itself.
 func freeAddress(ctx context.Context) (string, error) {
-	for lastPort++; lastPort < 32768; lastPort++ {
-		address := fmt.Sprintf("127.0.0.1:%d", lastPort)
+	for range 10_000 {
+		address := fmt.Sprintf("127.0.0.1:%d", 20_000+(int64(os.Getpid())+lastPort.Add(1))%12_000)
 		if listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address); err == nil {
 			return address, listener.Close()
 		}
@@ -128,13 +130,16 @@ func startService(ctx context.Context, binary string, store []string, account st
 	return s, err
 }
 
-// logIn gets a new access token for the owner, which is valid for 15 minutes.
+// logIn gets a new access token for the owner, unless there is one. It is valid for 15 minutes.
 func (s *service) logIn(ctx context.Context) error {
+	if time.Since(s.loggedIn) < 5*time.Minute {
+		return nil
+	}
 	var login struct {
 		AccessToken string `json:"access_token"`
 	}
 	err := s.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, s.email, secret), &login)
-	s.token = login.AccessToken
+	s.token, s.loggedIn = login.AccessToken, time.Now()
 	return err
 }
 
