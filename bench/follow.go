@@ -34,6 +34,7 @@ func (f *filler) buildIndex(ctx context.Context, n, inFirst int) (rate float64, 
 // built is the rate at which it processed the first requests.
 func (f *filler) timeFollowing(ctx context.Context, o options, built float64) error {
 	const callers = 16
+	during := 3 * o.during // the indexer pauses for up to a second
 	idle, err := f.buildIndex(ctx, o.behind, 0)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (f *filler) timeFollowing(ctx context.Context, o options, built float64) er
 	var without, with, indexed []figures
 	left := int64(0)
 	for range o.rounds {
-		without = append(without, load(ctx, callers, o.during, f.submit))
+		without = append(without, load(ctx, callers, during, f.submit))
 		if err := f.untilIndexed(ctx); err != nil {
 			return err
 		}
@@ -53,14 +54,14 @@ func (f *filler) timeFollowing(ctx context.Context, o options, built float64) er
 			return err
 		}
 		began := time.Now()
-		w := load(ctx, callers, o.during, f.submit)
+		w := load(ctx, callers, during, f.submit)
 		took := time.Since(began).Seconds()
 		after, err := f.backlog(ctx)
 		if err != nil {
 			return err
 		}
 		with, left = append(with, w), left+after
-		indexed = append(indexed, figures{rate: (float64(before-after) + w.rate*took) / took})
+		indexed = append(indexed, figures{rate: float64(before+int64(w.calls)-after) / took})
 		if err := f.untilIndexed(ctx); err != nil {
 			return err
 		}

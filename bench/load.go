@@ -10,7 +10,8 @@ import (
 
 // figures are the results of a measurement.
 type figures struct {
-	rate     float64 // successful calls per second
+	calls    int     // successful ones
+	rate     float64 // of them per second
 	p50, p99 time.Duration
 	slowest  time.Duration
 	failures int
@@ -57,7 +58,7 @@ func loadWhile(
 
 // figuresOf returns the figures of calls that took the given times.
 func figuresOf(times []time.Duration, failures int, during time.Duration) figures {
-	f := figures{rate: float64(len(times)) / during.Seconds(), failures: failures}
+	f := figures{calls: len(times), rate: float64(len(times)) / during.Seconds(), failures: failures}
 	if len(times) > 0 {
 		slices.Sort(times)
 		f.p50, f.p99, f.slowest = times[len(times)/2], times[len(times)*99/100], times[len(times)-1]
