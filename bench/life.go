@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -97,22 +98,19 @@ func measureBulk(ctx context.Context, o options, r rig) error {
 		}
 		status := []string{"in_progress", "planned"}[round%2]
 		var answered atomic.Bool
-		bulk := make(chan error, 1)
+		bulk := make(chan figures, 1)
 		go func() {
-			calls, err := r.changeAll(ctx, app, status, from, f.at, o.changed)
-			bulks = append(bulks, calls)
+			calls := r.changeAll(ctx, app, status, from, f.at, o.changed)
 			answered.Store(true)
-			bulk <- err
+			bulk <- calls
 		}()
 		whiles = append(whiles, loadWhile(ctx, callers, func() bool { return !answered.Load() }, r.submit))
-		if err := <-bulk; err != nil {
-			return err
-		}
+		bulks = append(bulks, <-bulk)
 	}
 	calls, while := median(bulks), median(whiles)
-	fmt.Printf("\n%d requests get a status in %.1f s, in calls of at most %d: p50 %s, the slowest %s. "+
+	fmt.Printf("\n%d requests get a status in %.1f s, in calls of at most %d: p50 %s, the slowest %s, %d failures. "+
 		"Submissions to another app by %d callers: p99 %s before, %s meanwhile, the slowest %s, %d failures.\n",
-		o.changed, 1/calls.rate, maxBulk, ms(calls.p50), ms(calls.slowest),
+		o.changed, 1/calls.rate, maxBulk, ms(calls.p50), ms(calls.slowest), calls.failures,
 		callers, ms(before.p99), ms(while.p99), ms(while.slowest), before.failures+while.failures)
 	return nil
 }
@@ -122,24 +120,26 @@ const maxBulk = 10_000
 
 // changeAll sets the status of all n requests that a filler added to an app between two times.
 // It returns the figures of its calls; their rate is that of the whole.
-func (r rig) changeAll(ctx context.Context, app, status string, from, to time.Time, n int) (figures, error) {
+func (r rig) changeAll(ctx context.Context, app, status string, from, to time.Time, n int) figures {
 	gap, pieces := to.Sub(from)/time.Duration(n), max(2, (n+maxBulk-1)/maxBulk)
 	at := func(i int) string { return from.Add(time.Duration(i) * gap).UTC().Format("2006-01-02T15:04:05.000Z") }
 	var times []time.Duration
-	began := time.Now()
+	failures, began := 0, time.Now()
 	for i := range pieces {
 		first, end := i*n/pieces, (i+1)*n/pieces
 		body := fmt.Sprintf(`{"filter":{"app_id":%q,"created_after":%q,"created_before":%q},"expected_count":%d,"set":{"status":%q}}`,
 			app, at(first), at(end), end-first, status)
 		start := time.Now()
 		if err := r.call(ctx, "requests-bulk-update", body, nil); err != nil {
-			return figures{}, err
+			fmt.Fprintln(os.Stderr, err)
+			failures++
+			continue
 		}
 		times = append(times, time.Since(start))
 	}
-	calls := figuresOf(times, 0, time.Since(began))
+	calls := figuresOf(times, failures, time.Since(began))
 	calls.rate = 1 / time.Since(began).Seconds()
-	return calls, nil
+	return calls
 }
 
 // measureExport measures the export of all requests of an app, and the memory that it needs.

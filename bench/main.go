@@ -99,13 +99,18 @@ func run(ctx context.Context, args []string) (err error) {
 				sizes = sizes[:1]
 			}
 			for _, o.size = range sizes {
-				if err := measure(ctx, o, binary, k, m); err != nil {
-					return fmt.Errorf("%s: %s: %w", k.name, m.name, err)
+				// What fails does not keep the rest from being measured.
+				if failure := measure(ctx, o, binary, k, m); failure != nil {
+					fmt.Printf("\n%s failed: %v\n", m.name, failure)
+					err = errors.Join(err, fmt.Errorf("%s: %s: %w", k.name, m.name, failure))
+				}
+				if ctx.Err() != nil {
+					return err
 				}
 			}
 		}
 	}
-	return nil
+	return err
 }
 
 // chosen reports whether names contains a name, or is empty.
