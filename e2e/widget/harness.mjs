@@ -43,9 +43,6 @@ export async function stored(app, filter = {}) {
   return (await call('requests-list', { app_id: app.id, sort: 'oldest', limit: 200, ...filter })).requests
 }
 
-// findable waits until as many requests of an app are found by words.
-export const findable = (app, query, count) => soon(`${query} is found`, async () => (await stored(app, { query })).length === count)
-
 // identityToken is what a customer's backend would sign.
 export async function identityToken(app, claims) {
   const { secret } = await call('apps-identity-secret', { id: app.id })

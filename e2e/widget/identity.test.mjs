@@ -1,7 +1,7 @@
 // Whom a token vouches for: ideas and votes go in their name, and in nobody else's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addApp, document, findable, identityToken, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, document, identityToken, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const submission = 'widget-submit-request'
 
@@ -69,7 +69,6 @@ test('votes are given in the name of the person who is identified', async (t) =>
   const token = await identityToken(app, { sub: 'u1' })
   await tab.evaluate((token) => Gatherkit('identify', { token }), token)
   await w.again.click()
-  await findable(app, 'dark mode', 1)
   await w.title.fill('dark mode please')
   for (const [votes, voted] of [[2, true], [1, false], [2, true]]) {
     const before = (await recorded(tab, 'vote')).length
