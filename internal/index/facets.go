@@ -236,7 +236,7 @@ func labels(spellings map[string]int64) map[string]feedback.Tag {
 
 // mostUsed returns at most so many tags, those with the most requests first.
 func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
-	tags := slices.Collect(maps.Values(byTag))
+	tags := slices.AppendSeq([]feedback.Tag{}, maps.Values(byTag))
 	slices.SortFunc(tags, func(a, b feedback.Tag) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(feedback.FoldTag(a.Tag), feedback.FoldTag(b.Tag)))
 	})

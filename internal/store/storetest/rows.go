@@ -28,7 +28,7 @@ func (r *Rig) InsertRequests(app feedback.App, requests []feedback.Request) {
 		id := feedback.FirstIDAt(BigFirst.Add(time.Duration(last+int64(i)) * time.Millisecond))
 		rows = append(rows, []any{
 			app.AccountID, id, app.ID, string(request.Box), string(request.Status), request.Title, request.Description,
-			false, string(labels), request.Votes, 0, "{}", "widget", 1, id.Time(), 0,
+			false, string(labels), request.Votes, 0, "{}", "widget", 1, id.Time(), id.Time(),
 		})
 		for _, tag := range request.Tags {
 			tags = append(tags, []any{app.AccountID, feedback.FoldTag(tag), id, tag})
