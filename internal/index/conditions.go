@@ -2,6 +2,7 @@ package index
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/search"
@@ -20,6 +21,10 @@ type termRange struct{ from, until string }
 // startingWith is the range of terms with a prefix.
 func startingWith(prefix string) termRange { return termRange{prefix, prefix + afterAll} }
 
+// leastOfName is how many letters of a submitter's name or address must be typed. A list
+// would have too many strangers otherwise.
+const leastOfName = 3
+
 // conditionsOf returns the conditions of a filter, those that match the fewest requests
 // first as far as their kind can tell. Apps and times are not among them.
 func conditionsOf(f Filter) (all []condition) {
@@ -30,10 +35,13 @@ func conditionsOf(f Filter) (all []condition) {
 		}
 		for i, word := range words {
 			c := condition{part: byWords}
-			if i == len(words)-1 {
-				c.ranges = []termRange{startingWith(word), startingWith(personMark + word)}
-			} else {
+			switch letters := utf8.RuneCountInString(word); {
+			case i < len(words)-1:
 				c.terms = []string{word, personMark + word}
+			case letters < leastOfName:
+				c.terms, c.ranges = []string{personMark + word}, []termRange{startingWith(word)}
+			default:
+				c.ranges = []termRange{startingWith(word), startingWith(personMark + word)}
 			}
 			all = append(all, c)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -31,7 +32,7 @@ type naive struct {
 
 type naiveRow struct {
 	feedback.Request
-	words         []string
+	words, person []string
 	answeredAfter *int64 // microseconds
 }
 
@@ -42,6 +43,13 @@ type answeredColumn struct {
 }
 
 func (c answeredColumn) Scan(into ...any) error { return c.Row.Scan(append(into, c.into)...) }
+
+func text(of *string) string {
+	if of == nil {
+		return ""
+	}
+	return *of
+}
 
 // readNaive reads the rows of an account past the store.
 func readNaive(r *storetest.Rig, accountID feedback.ID) naive {
@@ -58,6 +66,7 @@ func readNaive(r *storetest.Rig, accountID feedback.ID) naive {
 	rows, err := database.All(ctx, r.Raw, func(from database.Row) (one naiveRow, err error) {
 		one.Request, err = row.Scan(answeredColumn{from, &one.answeredAfter})
 		one.words = search.Words(one.Title, one.Description)
+		one.person = search.Person(text(one.Submitter.Name), text(one.Submitter.Email))
 		return one, err
 	}, "SELECT "+row.Columns+", answered_after FROM requests WHERE account_id = $1 ORDER BY id", accountID)
 	if err != nil {
@@ -84,14 +93,17 @@ func (r naiveRow) matches(f index.Filter) bool {
 		(f.Query == "" || r.Box == feedback.Live && r.found(f.Query))
 }
 
-// found reports whether a request has all words of a query, the last one as the beginning of
-// a word.
+// found reports whether a request or its submitter has all words of a query, the last one
+// as the beginning of one; of a submitter's word, three letters are needed.
 func (r naiveRow) found(query string) bool {
 	words := search.Query(query)
 	for i, word := range words {
-		if !slices.ContainsFunc(r.words, func(has string) bool {
-			return has == word || i == len(words)-1 && strings.HasPrefix(has, word)
-		}) {
+		has := func(least int) func(string) bool {
+			return func(other string) bool {
+				return other == word || i == len(words)-1 && utf8.RuneCountInString(word) >= least && strings.HasPrefix(other, word)
+			}
+		}
+		if !slices.ContainsFunc(r.words, has(0)) && !slices.ContainsFunc(r.person, has(3)) {
 			return false
 		}
 	}

@@ -21,11 +21,21 @@ func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedb
 	}
 	switch page.Sort {
 	case Newest, Oldest:
-		ids, err := s.found.byID(ctx, q, page)
-		if err != nil {
-			return nil, err
+		rows := []feedback.Request{}
+		for at := page; ; { // again if some of the requests have changed since the list began
+			ids, err := s.found.byID(ctx, q, at)
+			if err != nil {
+				return nil, err
+			}
+			some, err := s.rows(ctx, q, ids, at)
+			if err != nil {
+				return nil, err
+			}
+			if rows = append(rows, some...); len(rows) >= page.Limit || len(ids) < page.Limit {
+				return rows[:min(len(rows), page.Limit)], nil
+			}
+			at.After = &Place{ID: ids[len(ids)-1]}
 		}
-		return s.rows(ctx, q, ids, page)
 	}
 	// Of few matches, all are read and sorted; of many, enough are soon met in the order of
 	// the list.

@@ -59,17 +59,20 @@ func scanDocument(r database.Row) (d document, err error) {
 	}
 	if box == string(feedback.Live) {
 		d.terms = append(d.terms, search.Words(title, description)...)
-		for _, of := range []*string{name, email} {
-			if of != nil {
-				for _, word := range search.Words(*of, "") {
-					d.terms = append(d.terms, personMark+word)
-				}
-			}
+		for _, word := range search.Person(deref(name), deref(email)) {
+			d.terms = append(d.terms, personMark+word)
 		}
 	}
 	slices.Sort(d.terms)
 	d.terms = slices.Compact(d.terms)
 	return d, nil
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 func assigneeTerm(id *feedback.ID) string {

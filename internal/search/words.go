@@ -43,6 +43,16 @@ func Words(title, description string) []string {
 	return slices.Compact(words)
 }
 
+// Person returns the words under which the requests of a person are indexed: those of the
+// name and of the e-mail address. The last part of its domain is left out, because it says
+// nothing about the person.
+func Person(name, email string) []string {
+	if dot := strings.LastIndexByte(email, '.'); dot > strings.LastIndexByte(email, '@') {
+		email = email[:dot]
+	}
+	return Words(name+" "+email, "")
+}
+
 // Terms returns the distinct words of a question, in their order.
 func Terms(text string) []string { return termsOf(fold(text)) }
 

@@ -50,6 +50,9 @@ func (r *Rig) CheckIndex(t fataler) {
 			terms = append(terms, "!tag "+feedback.FoldTag(tag)+"\x1e"+tag)
 		}
 		if values[0] == "live" {
+			for _, word := range r.person(t, id) {
+				terms = append(terms, "@"+word)
+			}
 			for _, word := range search.Words(values[4], values[5]) {
 				terms = append(terms, word)
 				words = append(words, app+" "+word)
@@ -101,6 +104,20 @@ func (r *Rig) assignee(t fataler, id string) string {
 		return "none"
 	}
 	return assignee.String()
+}
+
+// person returns the words of a request's submitter.
+func (r *Rig) person(t fataler, id string) []string {
+	parsed, err := feedback.ParseID(id)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var name, email string
+	if err := r.Raw.QueryRowContext(context.Background(), "SELECT COALESCE(submitter_name, ''), COALESCE(submitter_email, '')"+
+		" FROM requests WHERE id = $1", parsed).Scan(&name, &email); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return search.Person(name, email)
 }
 
 // ordinals returns the requests in the index by app and ordinal.
