@@ -61,7 +61,7 @@ func TestFindingPlans(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		apps := []feedback.App{r.NewApp(account), r.NewApp(account), r.NewApp(account)}
-		r.InsertRequests(apps[0], corpus(t, 15_000))
+		r.InsertRequests(apps[0], corpus(t, 15_000, readPairs(t, "similar.tsv")))
 		r.InsertRequests(apps[1], distractors(t, 2000))
 		r.InsertRequests(apps[2], distractors(t, 2000))
 		others := [][]any{}

@@ -163,7 +163,7 @@ func TestPoison(t *testing.T) {
 	// People's questions are of a few words, and of as many as there can be. The dearest words
 	// are those that most requests have, here "please".
 	normal := r.NewApp(r.NewAccount("People"))
-	requests := corpus(t, poisoned-len(readPairs(t)))
+	requests := corpus(t, poisoned-210, readPairs(t, "similar.tsv"))
 	for i := range requests {
 		requests[i].Description = "Please, " + requests[i].Description
 	}

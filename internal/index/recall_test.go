@@ -1,7 +1,9 @@
 package index_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +19,8 @@ import (
 const (
 	leastRecall = 0.93
 	leastGain   = 0.5
+	// leastRelevance is the least of a list in the order of relevance.
+	leastRelevance = 0.97
 )
 
 // TestRecall measures how often the title that is meant is among the first five, of
@@ -26,7 +30,8 @@ func TestRecall(t *testing.T) {
 	if storetest.RaceDetector {
 		t.Skip("make test measures without the race detector")
 	}
-	requests, pairs := corpus(t, 20_000), readPairs(t)
+	pairs := readPairs(t, "similar.tsv")
+	requests := corpus(t, 20_000, pairs)
 	plain := plainSearch(requests)
 	var answers [][]feedback.Similar // of the database before
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
@@ -61,6 +66,57 @@ func TestRecall(t *testing.T) {
 		}
 		if got := ours["all"] / all["all"]; got < leastRecall || got < theirs["all"]/all["all"]+leastGain {
 			t.Errorf("recall@5 is %.3f, with all words %.3f", got, theirs["all"]/all["all"])
+		}
+	})
+}
+
+// TestRelevance measures how often the request that is meant is among the first five of a
+// list in the order of relevance: for the questions of similar requests, and for those that
+// people type into a search field, in ten languages. Both databases must answer the same.
+func TestRelevance(t *testing.T) {
+	if storetest.RaceDetector {
+		t.Skip("make test measures without the race detector")
+	}
+	for _, file := range []string{"similar.tsv", "questions.tsv"} {
+		t.Run(file, func(t *testing.T) { relevance(t, file) })
+	}
+}
+
+func relevance(t *testing.T, file string) {
+	pairs := readPairs(t, file)
+	requests := corpus(t, 20_000, pairs)
+	var answers [][]string // of the database before
+	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.InsertRequests(app, requests)
+		r.IndexAll()
+		found, missed := 0.0, []string{}
+		for i, p := range pairs {
+			f, page := index.Filter{Box: feedback.Live, Query: p.question}, index.Page{Sort: index.Relevance, Limit: 5}
+			rows, _, err := r.Index.Ranked(ctx, app.AccountID, f, page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			titles := []string{}
+			for _, row := range rows {
+				titles = append(titles, row.Title)
+			}
+			if slices.Contains(titles, p.title) {
+				found++
+			} else {
+				missed = append(missed, fmt.Sprintf("%s %s: %q finds %q and not %q", p.language, p.kind, p.question, titles, p.title))
+			}
+			if i >= len(answers) {
+				answers = append(answers, titles)
+			} else if diff := cmp.Diff(answers[i], titles); diff != "" {
+				t.Errorf("%s: the databases differ:\n%s", p.question, diff)
+			}
+		}
+		recall := found / float64(len(pairs))
+		t.Logf("recall@5 %.3f; not found:\n%s", recall, strings.Join(missed, "\n"))
+		if recall < leastRelevance {
+			t.Errorf("recall@5 is %.3f, want %.2f", recall, leastRelevance)
 		}
 	})
 }

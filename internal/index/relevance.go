@@ -23,6 +23,10 @@ const (
 	personLikeness     = 0.9
 )
 
+// leastRelevance is the minimum score of a result. It is less than that of similar requests,
+// which nobody has searched for.
+const leastRelevance = 0.15
+
 // Ranked is a request and how well it matches a query.
 type Ranked struct {
 	feedback.Request
@@ -154,7 +158,7 @@ func score(
 			if left -= len(titles[c.id]); left < 0 {
 				return found, nil
 			}
-			if s := question.Score(titles[c.id], weights, c.found); s >= leastScore {
+			if s := question.Score(titles[c.id], weights, c.found); s >= leastRelevance {
 				found = append(found, Ranked{feedback.Request{ID: c.id}, int64(math.Round(1000 * s))})
 			}
 		}

@@ -17,8 +17,8 @@ func BenchmarkSimilar(b *testing.B) {
 			r := storetest.NewRig(b, at)
 			account := r.NewAccount("Acme")
 			app := r.NewApp(account)
-			pairs := readPairs(b)
-			r.InsertRequests(app, corpus(b, size-len(pairs)))
+			pairs := readPairs(b, "similar.tsv")
+			r.InsertRequests(app, corpus(b, size-len(pairs), pairs))
 			for range others {
 				other := r.NewApp(account)
 				r.InsertRequests(other, distractors(b, size))
