@@ -13,6 +13,8 @@ type condition struct {
 	part   facet
 	terms  []string
 	ranges []termRange
+	// wider is a term of all documents that have one in the first range, or "".
+	wider string
 }
 
 // termRange is the range of terms from ≤ term < until.
@@ -20,10 +22,6 @@ type termRange struct{ from, until string }
 
 // startingWith is the range of terms with a prefix.
 func startingWith(prefix string) termRange { return termRange{prefix, prefix + afterAll} }
-
-// leastOfName is how many letters of a submitter's name or address must be typed. A list
-// would have too many strangers otherwise.
-const leastOfName = 3
 
 // conditionsOf returns the conditions of a filter, those that match the fewest requests
 // first as far as their kind can tell. Apps and times are not among them.
@@ -35,13 +33,16 @@ func conditionsOf(f Filter) (all []condition) {
 		}
 		for i, word := range words {
 			c := condition{part: byWords}
+			// A shorter beginning than maxBeginning is not sought in names: a list would have too
+			// many strangers.
 			switch letters := utf8.RuneCountInString(word); {
 			case i < len(words)-1:
 				c.terms = []string{word, personMark + word}
-			case letters < leastOfName:
-				c.terms, c.ranges = []string{personMark + word}, []termRange{startingWith(word)}
+			case letters <= maxBeginning:
+				c.terms = []string{beginMark + word, personMark + word}
 			default:
 				c.ranges = []termRange{startingWith(word), startingWith(personMark + word)}
+				c.wider = beginMark + string([]rune(word)[:maxBeginning])
 			}
 			all = append(all, c)
 		}

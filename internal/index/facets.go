@@ -56,20 +56,20 @@ func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (fo
 		if err != nil {
 			return err
 		}
-		n, err := r.count(ctx, tx, f)
-		found = n.facets(f, r.tailRead)
+		n, exact, err := r.count(ctx, tx, f)
+		found = n.facets(f, exact)
 		return err
 	})
 	return found, err
 }
 
-// count counts by the values of each part.
-func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (tallies, error) {
-	n := tallies{byApp: {}, byStatus: {}, byAssignee: {}, bySource: {}, byTag: {}, byBox: {}}
+// count counts by the values of each part, and reports whether the counts are exact.
+func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n tallies, exact bool, err error) {
+	n, exact = tallies{byApp: {}, byStatus: {}, byAssignee: {}, bySource: {}, byTag: {}, byBox: {}}, r.tailRead
 	within, conditions := periodOf(f), conditionsOf(f)
 	blocks, err := r.within(ctx, q, within)
 	if err != nil {
-		return n, err
+		return n, exact, err
 	}
 	// What matches if a part is left out, for each block.
 	without := map[facet][]hits{}
@@ -77,10 +77,11 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (tall
 		without[part] = slices.Clone(blocks)
 	}
 	for i := range conditions {
-		sets, err := r.lists(ctx, q, blocks, &conditions[i])
+		sets, loose, err := r.lists(ctx, q, blocks, &conditions[i])
 		if err != nil {
-			return n, err
+			return n, exact, err
 		}
+		exact = exact && !loose
 		for part, left := range without {
 			for at := range left {
 				if conditions[i].part != part {
@@ -131,7 +132,7 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (tall
 			}
 		}
 	}
-	return n, err
+	return n, exact, err
 }
 
 // valueOf returns the part and the value of a term that is a value.

@@ -12,8 +12,12 @@ import (
 // log's tail, which the index has not followed yet.
 type found struct {
 	reading
-	blocks []hits
-	tail   []*document
+	conditions []condition
+	blocks     []hits
+	tail       []*document
+	// loose says that blocks have ordinals that do not match: a beginning has more words than
+	// are read.
+	loose bool
 }
 
 // hits are the ordinals of a block that match.
@@ -23,7 +27,7 @@ type hits struct {
 }
 
 func (f *found) total() Total {
-	t := Total{N: int64(len(f.tail)), Exact: f.tailRead}
+	t := Total{N: int64(len(f.tail)), Exact: f.tailRead && !f.loose}
 	for i := range f.blocks {
 		t.N += int64(f.blocks[i].count())
 	}
@@ -63,16 +67,17 @@ func find(ctx context.Context, q database.Queryer, accountID feedback.ID, apps [
 	if err != nil {
 		return nil, err
 	}
-	result := &found{reading: r}
 	within, conditions := periodOf(f), conditionsOf(f)
+	result := &found{reading: r, conditions: conditions}
 	if result.blocks, err = r.within(ctx, q, within); err != nil {
 		return nil, err
 	}
 	for i := range conditions {
-		sets, err := r.lists(ctx, q, result.blocks, &conditions[i])
+		sets, loose, err := r.lists(ctx, q, result.blocks, &conditions[i])
 		if err != nil {
 			return nil, err
 		}
+		result.loose = result.loose || loose
 		left := result.blocks[:0]
 		for at, h := range result.blocks {
 			if h.set.and(&sets[at]); h.count() > 0 {
@@ -138,27 +143,53 @@ func (h *hits) cut(ctx context.Context, q database.Queryer, accountID, id feedba
 	return nil
 }
 
-// lists returns for each block the ordinals of the documents that match a condition.
-func (r *reading) lists(ctx context.Context, q database.Queryer, blocks []hits, c *condition) ([]set, error) {
-	sets := make([]set, len(blocks))
+// maxWords is how many words with the same beginning are read in a block, on average. People
+// use fewer.
+const maxWords = 256
+
+// lists returns for each block the ordinals of the documents that match a condition. If it
+// is loose, some of them may not: there are more than maxWords words with a beginning.
+func (r *reading) lists(ctx context.Context, q database.Queryer, blocks []hits, c *condition) (sets []set, loose bool, err error) {
+	sets = make([]set, len(blocks))
 	add := func(at int, _ string, stored []byte) error { return sets[at].addStored(stored) }
+	terms := func(terms ...string) error {
+		return r.each(ctx, q, blocks, func(p *database.Parameters) string {
+			return " AND term IN (" + database.List(p, database.Padded(terms)) + ")"
+		}, add)
+	}
 	if len(c.terms) > 0 {
-		err := r.each(ctx, q, blocks, func(p *database.Parameters) string {
-			return " AND term IN (" + database.List(p, database.Padded(c.terms)) + ")"
-		}, add)
-		if err != nil {
-			return nil, err
+		if err := terms(c.terms...); err != nil {
+			return nil, false, err
 		}
 	}
-	for _, in := range c.ranges {
+	for i, in := range c.ranges {
+		left := maxWords * len(blocks)
+		limit := left + 1
 		err := r.each(ctx, q, blocks, func(p *database.Parameters) string {
-			return " AND term >= " + p.Add(in.from) + " AND term < " + p.Add(in.until)
-		}, add)
+			return " AND term >= " + p.Add(in.from) + " AND term < " + p.Add(in.until) + " LIMIT CAST(" + p.Add(limit) + " AS BIGINT)"
+		}, func(at int, term string, stored []byte) error {
+			left--
+			return add(at, term, stored)
+		})
+		if err == nil && left < 0 {
+			if loose = true; i == 0 && c.wider != "" {
+				err = terms(c.wider)
+			}
+		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return sets, nil
+	return sets, loose, nil
+}
+
+// matches reports whether a request that was found matches after all.
+func (f *found) matches(r feedback.Request) bool {
+	if !f.loose {
+		return true
+	}
+	d := document{terms: withBeginnings(wordTerms(r.Title, r.Description, r.Submitter.Name, r.Submitter.Email))}
+	return !slices.ContainsFunc(f.conditions, func(c condition) bool { return c.part == byWords && !c.matches(&d) })
 }
 
 // each calls visit for the posting lists of some blocks. Blocks are sorted by app; where

@@ -254,7 +254,7 @@ func readIndexed(ctx context.Context, q database.Queryer, accountID feedback.ID,
 		found, err := database.All(ctx, q, func(r database.Row) (d document, err error) {
 			var terms string
 			err = r.Scan(&d.id, &d.appID, &d.ordinal, &terms)
-			d.terms = strings.Split(terms, separator)
+			d.terms = withBeginnings(strings.Split(terms, separator))
 			return d, err
 		}, "SELECT request_id, app_id, ordinal, terms FROM index_documents"+
 			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, database.Padded(piece))+")", p...)

@@ -22,7 +22,8 @@ func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedb
 	switch page.Sort {
 	case Newest, Oldest:
 		rows := []feedback.Request{}
-		for at := page; ; { // again if some of the requests have changed since the list began
+		// Again if some of the requests have changed since the list began, or do not match.
+		for at, again := page, maxAgain; ; again-- {
 			ids, err := s.found.byID(ctx, q, at)
 			if err != nil {
 				return nil, err
@@ -31,7 +32,7 @@ func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedb
 			if err != nil {
 				return nil, err
 			}
-			if rows = append(rows, some...); len(rows) >= page.Limit || len(ids) < page.Limit {
+			if rows = append(rows, some...); len(rows) >= page.Limit || len(ids) < page.Limit || again == 0 {
 				return rows[:min(len(rows), page.Limit)], nil
 			}
 			at.After = &Place{ID: ids[len(ids)-1]}
@@ -48,6 +49,9 @@ func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedb
 	}
 	return s.walk(ctx, q, page)
 }
+
+// maxAgain is how often a page is read again to be full.
+const maxAgain = 4
 
 // byID returns the ids of a page in the order of ids.
 func (f *found) byID(ctx context.Context, q database.Queryer, page Page) ([]feedback.ID, error) {
@@ -213,7 +217,9 @@ func (s Scope) rows(ctx context.Context, q database.Queryer, ids []feedback.ID, 
 		}
 		rows = append(rows, some...)
 	}
-	rows = slices.DeleteFunc(rows, func(r feedback.Request) bool { return !page.has(r) })
+	rows = slices.DeleteFunc(rows, func(r feedback.Request) bool {
+		return !page.has(r) || s.found != nil && !s.found.matches(r)
+	})
 	slices.SortFunc(rows, page.compare)
 	return rows[:min(len(rows), page.Limit)], nil
 }
@@ -276,7 +282,7 @@ func (s Scope) walk(ctx context.Context, q database.Queryer, page Page) ([]feedb
 		for _, r := range read {
 			at, indexed := known[r.ID]
 			h := matched[blockKey{r.AppID, at / blockSize}]
-			if !s.found.inTail(r.ID) && (!indexed || h == nil || !h.has(int(at%blockSize))) {
+			if !s.found.inTail(r.ID) && (!indexed || h == nil || !h.has(int(at%blockSize)) || !s.found.matches(r)) {
 				continue
 			}
 			if rows = append(rows, r); len(rows) == page.Limit {

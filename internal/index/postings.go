@@ -183,7 +183,7 @@ func (x *Index) saveDocuments(ctx context.Context, tx *sql.Tx, accountID feedbac
 		if len(d.terms) == 0 {
 			gone = append(gone, d.id)
 		} else {
-			saved = append(saved, []any{accountID, d.id, d.appID, d.ordinal, strings.Join(d.terms, separator)})
+			saved = append(saved, []any{accountID, d.id, d.appID, d.ordinal, strings.Join(withoutBeginnings(d.terms), separator)})
 		}
 	}
 	err := upsert(ctx, tx, x.db, "INSERT INTO index_documents (account_id, request_id, app_id, ordinal, terms) VALUES ",

@@ -190,7 +190,7 @@ func countTags(ctx context.Context, q database.Queryer, r *statRange, apps []fee
 		return nil, false, err
 	}
 	live := condition{terms: []string{boxMark + string(feedback.Live)}}
-	sets, err := all.lists(ctx, q, blocks, &live)
+	sets, _, err := all.lists(ctx, q, blocks, &live)
 	if err != nil {
 		return nil, false, err
 	}

@@ -19,6 +19,8 @@ const (
 	sourceMark   = "!source "
 	tagMark      = "!tag "
 	personMark   = "@"
+	// beginMark marks what words begin with: their first letter, and their first two.
+	beginMark = "~"
 	// firstValue and lastValue enclose the terms that are values.
 	firstValue, lastValue = "!", `"`
 	// spelled separates a folded tag from its spelling, and separator separates the terms of
@@ -58,14 +60,51 @@ func scanDocument(r database.Row) (d document, err error) {
 		d.terms = append(d.terms, tagPrefix(feedback.FoldTag(label))+plain(label))
 	}
 	if box == string(feedback.Live) {
-		d.terms = append(d.terms, search.Words(title, description)...)
-		for _, word := range search.Person(deref(name), deref(email)) {
-			d.terms = append(d.terms, personMark+word)
+		d.terms = append(d.terms, wordTerms(title, description, name, email)...)
+	}
+	d.terms = withBeginnings(d.terms)
+	return d, nil
+}
+
+// maxBeginning is up to how many letters the beginnings of words are terms. A shorter
+// beginning would be that of too many words to read the list of each.
+const maxBeginning = 2
+
+// withBeginnings returns terms with the beginnings of their words, sorted.
+func withBeginnings(terms []string) []string {
+	for _, term := range terms {
+		if !isWord(term) {
+			continue
+		}
+		letters := 0
+		for i := range term {
+			if letters > 0 {
+				terms = append(terms, beginMark+term[:i])
+			}
+			if letters++; letters > maxBeginning {
+				break
+			}
+		}
+		if letters <= maxBeginning {
+			terms = append(terms, beginMark+term)
 		}
 	}
-	slices.Sort(d.terms)
-	d.terms = slices.Compact(d.terms)
-	return d, nil
+	slices.Sort(terms)
+	return slices.Compact(terms)
+}
+
+// withoutBeginnings returns the terms that are stored with a document.
+func withoutBeginnings(terms []string) []string {
+	return slices.DeleteFunc(slices.Clone(terms), func(term string) bool { return strings.HasPrefix(term, beginMark) })
+}
+
+// wordTerms returns the terms of a request's words and of its submitter's.
+func wordTerms(title, description string, name, email *string) []string {
+	terms := search.Words(title, description)
+	for _, word := range search.Person(deref(name), deref(email)) {
+		terms = append(terms, personMark+word)
+	}
+	return terms
 }
 
 func deref(text *string) string {
@@ -104,5 +143,5 @@ func (d *document) hasIn(from, until string) bool {
 
 // isWord reports whether a term is a word of a request's text.
 func isWord(term string) bool {
-	return !strings.HasPrefix(term, firstValue) && !strings.HasPrefix(term, personMark)
+	return !strings.HasPrefix(term, firstValue) && !strings.HasPrefix(term, personMark) && !strings.HasPrefix(term, beginMark)
 }

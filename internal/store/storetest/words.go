@@ -59,7 +59,7 @@ func (r *Rig) CheckIndex(t fataler) {
 			}
 		}
 		slices.Sort(terms)
-		for _, term := range terms {
+		for _, term := range slices.Concat(terms, beginnings(terms)) {
 			postings = append(postings, app+" "+id+" "+term)
 		}
 		documents = append(documents, app+" "+id+" "+strings.Join(terms, "\x1f"))
@@ -104,6 +104,21 @@ func (r *Rig) assignee(t fataler, id string) string {
 		return "none"
 	}
 	return assignee.String()
+}
+
+// beginnings returns the first letter and the first two letters of words, with their mark.
+func beginnings(terms []string) (all []string) {
+	for _, term := range terms {
+		letters := []rune(term)
+		if letters[0] == '!' || letters[0] == '@' {
+			continue
+		}
+		for n := 1; n <= min(2, len(letters)); n++ {
+			all = append(all, "~"+string(letters[:n]))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // person returns the words of a request's submitter.
