@@ -32,7 +32,7 @@ func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedb
 			if err != nil {
 				return nil, err
 			}
-			if rows = append(rows, some...); len(rows) >= page.Limit || len(ids) < page.Limit || again == 0 {
+			if rows = append(rows, some...); len(rows) >= page.Limit || len(ids) < page.Limit || s.found.loose && again == 0 {
 				return rows[:min(len(rows), page.Limit)], nil
 			}
 			at.After = &Place{ID: ids[len(ids)-1]}
@@ -50,8 +50,8 @@ func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedb
 	return s.walk(ctx, q, page)
 }
 
-// maxAgain is how often a page is read again to be full.
-const maxAgain = 4
+// maxAgain is how often a page is read again to be full when many requests do not match.
+const maxAgain = 1
 
 // byID returns the ids of a page in the order of ids.
 func (f *found) byID(ctx context.Context, q database.Queryer, page Page) ([]feedback.ID, error) {

@@ -130,7 +130,7 @@ func TestPoison(t *testing.T) {
 		t.Skip("make test measures without the race detector")
 	}
 	// What takes less than cheap does not slow others down, however little is usual.
-	const most, cheap = 3, 2 * time.Millisecond
+	const most, cheap = 3, 4 * time.Millisecond
 	r := storetest.NewRig(t, storetest.SQLite(t))
 	if _, err := r.Raw.ExecContext(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		t.Fatal(err)
