@@ -181,7 +181,8 @@ func (x *Index) Meant(ctx context.Context, accountID feedback.ID, f Filter) (str
 			return "", err
 		}
 		for i, term := range q.Terms {
-			if vocabulary.Has(term) {
+			begins := i == len(q.Terms)-1 && len(vocabulary.Completions(term, 1)) > 0
+			if vocabulary.Has(term) || begins {
 				best[i] = search.Variant{Word: term, Likeness: 1}
 			}
 			for _, v := range variants[i] {
@@ -197,7 +198,9 @@ func (x *Index) Meant(ctx context.Context, accountID feedback.ID, f Filter) (str
 			v.Word = q.Terms[i]
 		}
 		changed = changed || v.Word != q.Terms[i]
-		words = append(words, v.Word)
+		if !slices.Contains(words, v.Word) { // a compound stands for two terms
+			words = append(words, v.Word)
+		}
 	}
 	if !changed {
 		return "", nil
