@@ -35,6 +35,7 @@ func (m *machine) finish() {
 				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
 			}
 		}
+		m.search(who)
 		m.listVotesAndComments(u, who)
 	}
 	for _, u := range slices.Clone(m.uploads) {
@@ -63,6 +64,14 @@ func (m *machine) finish() {
 		if want := account.logged(); got != want {
 			m.t.Fatalf("the log of changes is\n%s\nwant\n%s", got, want)
 		}
+	}
+}
+
+// search lists requests by words.
+func (m *machine) search(who string) {
+	for _, query := range []string{"Dark mode", "drak moed", "ann exa"} {
+		m.do(aCall{operation: "requests-list", who: who, in: object{"query": query}})
+		m.turnPages(aCall{operation: "requests-list", who: who, in: object{"query": query, "sort": "relevance"}})
 	}
 }
 
