@@ -69,7 +69,7 @@ func (m *machine) finish() {
 
 // search lists requests by words.
 func (m *machine) search(who string) {
-	for _, query := range []string{"Dark mode", "drak moed", "ann exa"} {
+	for _, query := range []string{"Dark mode", "drak moed", "a@example.com"} {
 		m.do(aCall{operation: "requests-list", who: who, in: object{"query": query}})
 		m.turnPages(aCall{operation: "requests-list", who: who, in: object{"query": query, "sort": "relevance"}})
 	}
