@@ -16,7 +16,7 @@ import (
 // wantedWord is a word to look up, and how well it stands for terms of the question.
 type wantedWord struct {
 	word   string
-	n      int64
+	n      int64        // in the blocks and in the tail, so that changed requests count twice
 	blocks []blockCount // the newest first
 	terms  map[int]float64
 }
