@@ -33,7 +33,7 @@ type Ranked struct {
 // conditions, and how many these are. The total is not exact if there are more candidates
 // than are compared. It refuses with ErrAppNotFound.
 func (x *Index) Ranked(ctx context.Context, accountID feedback.ID, f Filter, page Page) (rows []Ranked, total Total, err error) {
-	q := search.NewQuestion(f.Query)
+	q := search.NewQuestion(search.WithoutTopDomains(f.Query))
 	apps, err := Apps(ctx, x.db.Reader(), accountID, f)
 	if err != nil || len(q.Terms) == 0 {
 		return []Ranked{}, Total{Exact: true}, err
@@ -165,7 +165,7 @@ func score(
 // Meant returns a query in which words that no request has are replaced by the most similar
 // words that some have, or "" if there are none.
 func (x *Index) Meant(ctx context.Context, accountID feedback.ID, f Filter) (string, error) {
-	q := search.NewQuestion(f.Query)
+	q := search.NewQuestion(search.WithoutTopDomains(f.Query))
 	apps, err := Apps(ctx, x.db.Reader(), accountID, f)
 	if err != nil || len(q.Terms) == 0 {
 		return "", err
