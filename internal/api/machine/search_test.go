@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -44,18 +45,27 @@ func (r *request) words() []string {
 func (r *request) submittedBy() []string {
 	name, _ := r.submitter["name"].(string)
 	email, _ := r.submitter["email"].(string)
-	return append(wordsIn(name), wordsIn(email)...)
+	return append(wordsIn(name), wordsIn(topDomain.ReplaceAllString(email, "$1"))...)
 }
+
+// topDomain finds the last part of the domain of an address, by which nobody is found.
+var topDomain = regexp.MustCompile(`(@\S*)\.[^\s.]*`)
+
+// queried returns the words of a query.
+func queried(query string) []string { return wordsIn(topDomain.ReplaceAllString(query, "$1")) }
 
 // found reports whether a request has all words of a query. The last one may be the
 // beginning of a word.
 func (r *request) found(query string) bool {
-	wanted := wordsIn(query)
+	wanted := queried(query)
 	if len(wanted) == 0 {
 		return false
 	}
-	begins := func(word string) bool { return strings.HasPrefix(word, wanted[len(wanted)-1]) }
-	return r.hasAll(wanted[:len(wanted)-1]) && (slices.ContainsFunc(r.words(), begins) || slices.ContainsFunc(r.submittedBy(), begins))
+	last := wanted[len(wanted)-1]
+	begins := func(word string) bool { return strings.HasPrefix(word, last) }
+	// Of a name or an address, two letters are not enough.
+	named := slices.Contains(r.submittedBy(), last) || len(last) > 2 && slices.ContainsFunc(r.submittedBy(), begins)
+	return r.hasAll(wanted[:len(wanted)-1]) && (named || slices.ContainsFunc(r.words(), begins))
 }
 
 func (m *model) similarRequests(w who, in, got object) (string, object) {
@@ -134,11 +144,11 @@ func (m *model) relevant(w who, at place, got object) object {
 	query, wide := at.filter["query"].(string), at.without("query")
 	var may, all, titled []*request // those that may match, have all of the words, and have this title
 	for _, r := range slices.Backward(m.requests) {
-		if r.account != w.account || !wide.holds(r) || len(wordsIn(query)) == 0 {
+		if r.account != w.account || !wide.holds(r) || len(queried(query)) == 0 {
 			continue
 		}
 		may = append(may, r)
-		if r.hasAll(wordsIn(query)) {
+		if r.hasAll(queried(query)) {
 			all = append(all, r)
 		}
 		if strings.EqualFold(r.title, query) {
