@@ -16,7 +16,7 @@ import (
 // wantedWord is a word to look up, and how well it stands for terms of the question.
 type wantedWord struct {
 	word   string
-	n      int64
+	n      int64        // in the blocks and in the tail, so that changed requests count twice
 	blocks []blockCount // the newest first
 	terms  map[int]float64
 }
@@ -68,12 +68,18 @@ func (r *reading) wantedWords(
 				w.n++
 			}
 		}
-		if w.n == 0 {
+		n := w.n
+		for _, d := range r.replaced {
+			if d.appID == appID && d.has(word) {
+				n--
+			}
+		}
+		if n <= 0 {
 			continue
 		}
 		wanted = append(wanted, w)
 		for term, likeness := range terms {
-			weight := search.Weight(w.n, all)
+			weight := search.Weight(n, all)
 			if likeness > best[term] || likeness == best[term] && weight < weights[term] {
 				best[term], weights[term] = likeness, weight
 			}

@@ -40,6 +40,7 @@ type reading struct {
 	blocks    []block     // of the apps that are searched
 	tail      []*document // the requests of the log's tail as they are now, sorted by id
 	tailRead  bool        // whether the tail is all that the index has not followed
+	replaced  []*document // what the index has of the requests in the tail
 	// stale has the ordinals of the requests in the tail, by block.
 	stale map[blockKey][]int
 }

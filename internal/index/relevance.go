@@ -37,7 +37,7 @@ type Ranked struct {
 // conditions, and how many these are. The total is not exact if there are more candidates
 // than are compared. It refuses with ErrAppNotFound.
 func (x *Index) Ranked(ctx context.Context, accountID feedback.ID, f Filter, page Page) (rows []Ranked, total Total, err error) {
-	q := search.NewQuestion(f.Query)
+	q := search.NewQuestion(search.WithoutTopDomains(f.Query))
 	apps, err := Apps(ctx, x.db.Reader(), accountID, f)
 	if err != nil || len(q.Terms) == 0 {
 		return []Ranked{}, Total{Exact: true}, err
@@ -169,7 +169,7 @@ func score(
 // Meant returns a query in which words that no request has are replaced by the most similar
 // words that some have, or "" if there are none.
 func (x *Index) Meant(ctx context.Context, accountID feedback.ID, f Filter) (string, error) {
-	q := search.NewQuestion(f.Query)
+	q := search.NewQuestion(search.WithoutTopDomains(f.Query))
 	apps, err := Apps(ctx, x.db.Reader(), accountID, f)
 	if err != nil || len(q.Terms) == 0 {
 		return "", err
@@ -185,7 +185,8 @@ func (x *Index) Meant(ctx context.Context, accountID feedback.ID, f Filter) (str
 			return "", err
 		}
 		for i, term := range q.Terms {
-			if vocabulary.Has(term) {
+			begins := i == len(q.Terms)-1 && len(vocabulary.Completions(term, 1)) > 0
+			if vocabulary.Has(term) || begins {
 				best[i] = search.Variant{Word: term, Likeness: 1}
 			}
 			for _, v := range variants[i] {
@@ -201,7 +202,9 @@ func (x *Index) Meant(ctx context.Context, accountID feedback.ID, f Filter) (str
 			v.Word = q.Terms[i]
 		}
 		changed = changed || v.Word != q.Terms[i]
-		words = append(words, v.Word)
+		if !slices.Contains(words, v.Word) { // a compound stands for two terms
+			words = append(words, v.Word)
+		}
 	}
 	if !changed {
 		return "", nil

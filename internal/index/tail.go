@@ -48,6 +48,7 @@ func (r *reading) addTail(ctx context.Context, q database.Queryer, touched, apps
 	known, err := readIndexed(ctx, q, r.accountID, touched)
 	r.stale = map[blockKey][]int{}
 	for _, d := range known {
+		r.replaced = append(r.replaced, d)
 		key := blockKey{d.appID, d.ordinal / blockSize}
 		r.stale[key] = append(r.stale[key], int(d.ordinal%blockSize))
 	}

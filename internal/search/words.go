@@ -47,10 +47,21 @@ func Words(title, description string) []string {
 // name and of the e-mail address. The last part of its domain is left out, because it says
 // nothing about the person.
 func Person(name, email string) []string {
-	if dot := strings.LastIndexByte(email, '.'); dot > strings.LastIndexByte(email, '@') {
-		email = email[:dot]
+	return Words(name+" "+WithoutTopDomains(email), "")
+}
+
+// WithoutTopDomains removes the last part of the domain from each e-mail address in a text.
+func WithoutTopDomains(text string) string {
+	if !strings.Contains(text, "@") {
+		return text
 	}
-	return Words(name+" "+email, "")
+	fields := strings.Fields(text)
+	for i, field := range fields {
+		if at, dot := strings.LastIndexByte(field, '@'), strings.LastIndexByte(field, '.'); at >= 0 && dot > at {
+			fields[i] = field[:dot]
+		}
+	}
+	return strings.Join(fields, " ")
 }
 
 // Terms returns the distinct words of a question, in their order.
@@ -68,11 +79,12 @@ func termsOf(folded string) []string {
 }
 
 // Query returns the words of a query, in their order. A request must contain each of them.
-// The last one may be a prefix of a word, because the user may still be typing it.
+// The last one may be a prefix of a word, because the user may still be typing it. Addresses
+// lose what Person leaves out.
 func Query(text string) []string {
 	var words []string
 	last := ""
-	split(fold(text), false, func(word string) bool {
+	split(fold(WithoutTopDomains(text)), false, func(word string) bool {
 		if last != "" && !slices.Contains(words, last) {
 			words = append(words, last)
 		}

@@ -134,8 +134,16 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	}
 	switch name {
 	case "query":
-		return m.either(name, []any{"dark", "mode da", "mod", "Dark modes", "é", "mode dark mode", "a mode dar", ""},
-			[]any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
+		return m.either(name, []any{
+			"dark", "Dark mode", "mode da", "mod", "Dark modes", "A", "é", "mode dark mode", "a mode dar", "drak moed",
+			"Ann", "ann dark", "A@example.c", "exa", "",
+		}, []any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
+	case "sort":
+		good, odd := []any{"newest", "oldest", "most_voted", "recently_updated"}, []any{"relevance", "junk", ""}
+		if c.in["query"] != nil {
+			good = append(good, slices.Repeat([]any{"relevance"}, 2*len(good))...)
+		}
+		return m.either(name, good, odd), true
 	case "tag":
 		return m.either(name, []any{"design", "Pro", "É"}, []any{"", strings.Repeat("x", 41), 1}), true
 	case "status":
