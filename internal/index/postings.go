@@ -81,8 +81,8 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 			}
 			lists[term] = new(set)
 			return none, lists[term].addStored(stored)
-		}, "SELECT term, bits FROM index_postings WHERE account_id = $1 AND app_id = $2 AND block = $3"+
-			" AND term IN ("+database.List(&p, database.Padded(piece))+")", p...)
+		}, "SELECT term, bits FROM "+table(&p, piece)+" CROSS JOIN index_postings"+
+			" WHERE account_id = $1 AND app_id = $2 AND block = $3 AND term = column1", p...)
 		if err != nil {
 			return err
 		}
@@ -121,6 +121,16 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 
 // maxTerms is how many terms one statement reads.
 const maxTerms = 1024
+
+// table returns a table of values with the column column1. PostgreSQL might compare each row
+// of a block with each of many values behind IN.
+func table[T any](p *database.Parameters, values []T) string {
+	rows := make([]string, 0, len(values))
+	for _, value := range database.Padded(values) {
+		rows = append(rows, "("+p.Add(value)+")")
+	}
+	return "(VALUES " + strings.Join(rows, ",") + ") AS wanted"
+}
 
 // upsert runs an INSERT for many rows.
 func upsert(ctx context.Context, tx *sql.Tx, db *database.DB, head, tail string, rows [][]any) error {
