@@ -59,7 +59,8 @@ func startProgram(ctx context.Context, path string, args []string, probe string)
 		return nil, err
 	}
 	s := &service{path: path, args: append(args, "--listen", address), probe: probe, url: "http://" + address}
-	return s, s.start(ctx)
+	err = s.start(ctx)
+	return s, err
 }
 
 // lastPort counts the ports that freeAddress has tried.

@@ -33,19 +33,7 @@ type blockCount struct {
 func (r *reading) wantedWords(
 	ctx context.Context, q database.Queryer, appID feedback.ID, question search.Question, variants [][]search.Variant,
 ) ([]wantedWord, []float64, error) {
-	meant := map[string]map[int]float64{}
-	mean := func(word string, term int, likeness float64) {
-		if meant[word] == nil {
-			meant[word] = map[int]float64{}
-		}
-		meant[word][term] = max(meant[word][term], likeness)
-	}
-	for i, term := range question.Terms {
-		for _, variant := range variants[i] {
-			mean(variant.Word, i, variant.Likeness)
-		}
-		mean(term, i, 1)
-	}
+	meant := meantWords(question, variants)
 	all, err := r.liveRequests(ctx, q, appID)
 	if err != nil {
 		return nil, nil, err
@@ -100,6 +88,24 @@ func (r *reading) wantedWords(
 		return cmp.Or(cmp.Compare(worth(b), worth(a)), strings.Compare(a.word, b.word))
 	})
 	return wanted[:min(len(wanted), maxWanted)], weights, nil
+}
+
+// meantWords returns how much each of the words that a question may mean is like its terms.
+func meantWords(question search.Question, variants [][]search.Variant) map[string]map[int]float64 {
+	meant := map[string]map[int]float64{}
+	mean := func(word string, term int, likeness float64) {
+		if meant[word] == nil {
+			meant[word] = map[int]float64{}
+		}
+		meant[word][term] = max(meant[word][term], likeness)
+	}
+	for i, term := range question.Terms {
+		for _, variant := range variants[i] {
+			mean(variant.Word, i, variant.Likeness)
+		}
+		mean(term, i, 1)
+	}
+	return meant
 }
 
 // liveRequests returns how many requests of an app are live.
@@ -240,74 +246,82 @@ func (r *reading) newest(
 	ctx context.Context, q database.Queryer, wanted []wantedWord, add func(int64, *wantedWord),
 ) (all bool, err error) {
 	all = len(wanted) < maxWanted
-	order := make([]*wantedWord, len(wanted))
-	for i := range wanted {
-		order[i] = &wanted[i]
-	}
-	slices.SortStableFunc(order, func(a, b *wantedWord) int { return cmp.Compare(a.n, b.n) })
-	left := int64(maxPostings)
-	shares := map[string]int64{}
+	shares := shareOut(wanted)
+	left := maps.Clone(shares)
 	// Words that are read from the same blocks share a statement: the rare ones, which are
 	// read whole, and the others, of which the newest blocks are enough.
-	var groups [2]struct {
-		words  []string
-		blocks map[int]bool
-	}
-	byWord := map[string]*wantedWord{}
-	for i, w := range order {
-		share := max(leastPostings, left/int64(len(order)-i))
-		left -= min(share, w.n)
-		shares[w.word], byWord[w.word] = share, w
-		group := &groups[0]
-		if w.n > share {
-			group, all = &groups[1], false
-		}
-		if group.blocks == nil {
-			group.blocks = map[int]bool{}
-		}
-		group.words = append(group.words, w.word)
-		for _, in := range w.blocks {
-			if group.blocks[in.at] = true; share <= in.n {
-				break
+	for _, frequent := range []bool{false, true} {
+		var words []string
+		within := map[int]bool{}
+		for i := range wanted {
+			w := &wanted[i]
+			share := shares[w.word]
+			if w.n > share != frequent {
+				continue
 			}
-			share -= in.n
+			words = append(words, w.word)
+			for _, in := range w.blocks {
+				within[in.at] = true
+				if share <= in.n {
+					break
+				}
+				share -= in.n
+			}
 		}
-	}
-	for _, group := range groups {
-		if len(group.words) == 0 {
+		if len(words) == 0 {
 			continue
 		}
+		all = all && !frequent
 		var blocks []hits
 		for at := range r.blocks {
-			if group.blocks[at] {
+			if within[at] {
 				blocks = append(blocks, hits{block: &r.blocks[at]})
 			}
 		}
-		sets := map[string]map[int]*set{}
-		err := r.each(ctx, q, blocks, func(p *database.Parameters) string {
-			return " AND term IN (" + database.List(p, database.Padded(group.words)) + ")"
-		}, func(at int, term string, stored []byte) error {
-			if sets[term] == nil {
-				sets[term] = map[int]*set{}
-			}
-			sets[term][at] = new(set)
-			return sets[term][at].addStored(stored)
-		})
+		sets, err := r.listsOf(ctx, q, blocks, words)
 		if err != nil {
 			return false, err
 		}
-		for _, word := range group.words {
-			for at := len(blocks) - 1; at >= 0 && shares[word] > 0; at-- {
-				list := sets[word][at]
+		for i := range wanted {
+			w := &wanted[i]
+			for at := len(blocks) - 1; at >= 0 && left[w.word] > 0; at-- {
+				list := sets[w.word][at]
 				if list == nil {
 					continue
 				}
-				for i := list.prev(blockSize - 1); i >= 0 && shares[word] > 0; i = list.before(i) {
-					add(blocks[at].number*blockSize+int64(i), byWord[word])
-					shares[word]--
+				for i := list.prev(blockSize - 1); i >= 0 && left[w.word] > 0; i = list.before(i) {
+					add(blocks[at].number*blockSize+int64(i), w)
+					left[w.word]--
 				}
 			}
 		}
 	}
 	return all, nil
+}
+
+// shareOut returns how many postings of each word are read.
+func shareOut(wanted []wantedWord) map[string]int64 {
+	order := slices.Clone(wanted)
+	slices.SortStableFunc(order, func(a, b wantedWord) int { return cmp.Compare(a.n, b.n) })
+	left, shares := int64(maxPostings), map[string]int64{}
+	for i, w := range order {
+		shares[w.word] = max(leastPostings, left/int64(len(order)-i))
+		left -= min(shares[w.word], w.n)
+	}
+	return shares
+}
+
+// listsOf returns the posting lists of some words, by word and block.
+func (r *reading) listsOf(ctx context.Context, q database.Queryer, blocks []hits, words []string) (map[string]map[int]*set, error) {
+	sets := map[string]map[int]*set{}
+	err := r.each(ctx, q, blocks, func(p *database.Parameters) string {
+		return " AND term IN (" + database.List(p, database.Padded(words)) + ")"
+	}, func(at int, term string, stored []byte) error {
+		if sets[term] == nil {
+			sets[term] = map[int]*set{}
+		}
+		sets[term][at] = new(set)
+		return sets[term][at].addStored(stored)
+	})
+	return sets, err
 }

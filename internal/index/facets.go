@@ -109,30 +109,34 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n ta
 		return err
 	})
 	for _, d := range r.tail {
-		if !within.contains(d.id) {
-			continue
-		}
-		// It counts for all parts if it matches, and for one if it fails by that one alone.
-		failing := map[facet]bool{}
-		for i := range conditions {
-			if !conditions[i].matches(d) {
-				failing[conditions[i].part] = true
-			}
-		}
-		if f.AppID != nil && *f.AppID != d.appID {
-			failing[byApp] = true
-		}
-		counts := func(part facet) bool { return len(failing) == 0 || len(failing) == 1 && failing[part] }
-		if counts(byApp) {
-			n[byApp][d.appID.String()]++
-		}
-		for _, term := range d.terms {
-			if part, value := valueOf(term); n[part] != nil && counts(part) {
-				n[part][value]++
-			}
+		if within.contains(d.id) {
+			n.add(d, f, conditions)
 		}
 	}
 	return n, exact, err
+}
+
+// add counts one document. It counts for all parts if it matches, and for one if it fails by
+// that one alone.
+func (n tallies) add(d *document, f Filter, conditions []condition) {
+	failing := map[facet]bool{}
+	for i := range conditions {
+		if !conditions[i].matches(d) {
+			failing[conditions[i].part] = true
+		}
+	}
+	if f.AppID != nil && *f.AppID != d.appID {
+		failing[byApp] = true
+	}
+	counts := func(part facet) bool { return len(failing) == 0 || len(failing) == 1 && failing[part] }
+	if counts(byApp) {
+		n[byApp][d.appID.String()]++
+	}
+	for _, term := range d.terms {
+		if part, value := valueOf(term); n[part] != nil && counts(part) {
+			n[part][value]++
+		}
+	}
 }
 
 // valueOf returns the part and the value of a term that is a value.

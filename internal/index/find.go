@@ -59,7 +59,8 @@ func open(ctx context.Context, q database.Queryer, accountID feedback.ID, apps [
 	if r.blocks, err = blocksOf(ctx, q, accountID, apps); err != nil {
 		return r, err
 	}
-	return r, r.addTail(ctx, q, ids, apps)
+	err = r.addTail(ctx, q, ids, apps)
+	return r, err
 }
 
 // find finds what matches a filter in some apps.
@@ -81,7 +82,8 @@ func find(ctx context.Context, q database.Queryer, accountID feedback.ID, apps [
 		result.loose = result.loose || loose
 		left := result.blocks[:0]
 		for at, h := range result.blocks {
-			if h.set.and(&sets[at]); h.count() > 0 {
+			h.and(&sets[at])
+			if h.count() > 0 {
 				left = append(left, h)
 			}
 		}

@@ -130,15 +130,15 @@ var (
 	naivePeople  = []string{"one@example.com", "two@example.com", "three@example.com"}
 )
 
-func words(t *rapid.T, least, most int) string {
-	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(naiveWords), least, most).Draw(t, "words"), " ")
+func words(t *rapid.T, least int) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(naiveWords), least, 3).Draw(t, "words"), " ")
 }
 
 func description(t *rapid.T) string {
 	if rapid.IntRange(0, 5).Draw(t, "long") == 0 { // only its first words are found
 		return strings.Repeat("word ", rapid.IntRange(22, 24).Draw(t, "n")) + "dark mode"
 	}
-	return words(t, 0, 3)
+	return words(t, 0)
 }
 
 func tags(t *rapid.T) []string {
@@ -177,7 +177,7 @@ func (w *world) one(t *rapid.T, of *tenant) (feedback.Request, error) {
 func (w *world) submit(t *rapid.T, of *tenant) error {
 	app := w.app(t, of)
 	for range rapid.IntRange(1, 3).Draw(t, "how many") {
-		r := feedback.NewRequest(words(t, 1, 3), description(t))
+		r := feedback.NewRequest(words(t, 1), description(t))
 		r.Source = rapid.SampledFrom(naiveSources).Draw(t, "source")
 		if rapid.IntRange(0, 3).Draw(t, "suspicious") == 0 {
 			r.Box = feedback.Quarantine
@@ -193,7 +193,7 @@ func (w *world) submit(t *rapid.T, of *tenant) error {
 func (w *world) create(t *rapid.T, of *tenant) error {
 	app := w.app(t, of)
 	for range rapid.IntRange(1, 3).Draw(t, "how many") {
-		r := feedback.NewRequest(words(t, 1, 3), description(t))
+		r := feedback.NewRequest(words(t, 1), description(t))
 		r.AppID, r.Status, r.Tags, r.AssigneeID = app.ID, status(t), tags(t), w.user(t, of)
 		r.Source = rapid.SampledFrom(naiveSources).Draw(t, "source")
 		if _, err := w.AddRequest(ctx, of.ID, w.by(t, of), r); err != nil {
@@ -209,7 +209,7 @@ func (w *world) update(t *rapid.T, of *tenant) error {
 		return err
 	}
 	fields := []func(*feedback.Request){
-		func(r *feedback.Request) { r.Title = words(t, 1, 3) },
+		func(r *feedback.Request) { r.Title = words(t, 1) },
 		func(r *feedback.Request) { r.Description = description(t) },
 		func(r *feedback.Request) { r.Tags = tags(t) },
 		func(r *feedback.Request) { r.Status = status(t) },

@@ -203,8 +203,17 @@ func TestNaiveLimits(t *testing.T) {
 		})
 		n := readNaive(r, account.ID)
 		for _, f := range []index.Filter{
-			{}, {AppID: &app.ID}, {Unassigned: true}, {AssigneeID: &ids[1]}, {AssigneeID: &ids[229]}, {AssigneeID: &ids[230]},
-			{Tag: "tag 0"}, {Tag: "tag 109"}, {Tag: "unused"}, {Query: "mode dar"}, {Query: "dark", Tag: "tag 109"},
+			{},
+			{AppID: &app.ID},
+			{Unassigned: true},
+			{AssigneeID: &ids[1]},
+			{AssigneeID: &ids[229]},
+			{AssigneeID: &ids[230]},
+			{Tag: "tag 0"},
+			{Tag: "tag 109"},
+			{Tag: "unused"},
+			{Query: "mode dar"},
+			{Query: "dark", Tag: "tag 109"},
 		} {
 			f.Box = feedback.Live
 			n.compareAll(t, f, index.Page{Sort: index.Newest, Limit: 100})

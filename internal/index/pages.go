@@ -67,8 +67,8 @@ func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback
 	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
 		return database.All(ctx, from, row.Scan, statement, q.Parameters...)
 	}
-	switch {
-	case q.page.Sort == MostVoted:
+	switch q.page.Sort {
+	case MostVoted:
 		rows := []feedback.Request{}
 		for _, part := range []func(*pageQuery) string{(*pageQuery).severalVotes, (*pageQuery).oneVote, (*pageQuery).noVote} {
 			q := again()
@@ -83,7 +83,7 @@ func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback
 			rows = append(rows, more...)
 		}
 		return rows[:min(len(rows), q.page.Limit)], nil
-	case q.page.Sort == RecentlyUpdated:
+	case RecentlyUpdated:
 		rows, err := run(q, q.changedRows())
 		if err != nil {
 			return nil, err

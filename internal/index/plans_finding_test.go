@@ -36,7 +36,8 @@ func checkKeys(p *storetest.Plans, name string, most float64, call func(*store.S
 			}
 			p.CheckPlan(name, s, table, key)
 		}
-		if checked++; p.At.Name == "sqlite" || !strings.HasPrefix(s.Query, "SELECT") {
+		checked++
+		if p.At.Name == "sqlite" || !strings.HasPrefix(s.Query, "SELECT") {
 			continue
 		}
 		read := 0.0

@@ -19,8 +19,12 @@ func PurgeApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) (bo
 		return false, err
 	}
 	for _, part := range []struct{ table, key string }{
-		{"index_postings", "block, term"}, {"index_ids", "part, account_id"}, {"index_blocks", "block, account_id"},
-		{"index_words", "word, account_id"}, {"request_words", "word, id"}, {"word_counts", "word, account_id"},
+		{"index_postings", "block, term"},
+		{"index_ids", "part, account_id"},
+		{"index_blocks", "block, account_id"},
+		{"index_words", "word, account_id"},
+		{"request_words", "word, id"},
+		{"word_counts", "word, account_id"},
 	} {
 		of := " FROM " + part.table + " WHERE account_id = $1 AND app_id = $2"
 		// Up to a row, as the databases find a range sooner than so many rows.

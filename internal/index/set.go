@@ -75,10 +75,10 @@ func (s *set) prev(i int) int {
 
 // after and before return the ordinals beside i, or -1.
 func (s *set) after(i int) int {
-	if i++; i == blockSize {
+	if i == blockSize-1 {
 		return -1
 	}
-	return s.next(i)
+	return s.next(i + 1)
 }
 
 func (s *set) before(i int) int {
@@ -111,7 +111,7 @@ func (s *set) encode() []byte {
 	length := 1 + last/8 + 1
 	gaps := append(make([]byte, 0, length), asGaps)
 	for i, before := s.next(0), -1; i >= 0 && len(gaps) <= length; before, i = i, s.after(i) {
-		gaps = binary.AppendUvarint(gaps, uint64(i-before-1)) //nolint:gosec // ordinals ascend
+		gaps = binary.AppendUvarint(gaps, uint64(i-before-1))
 	}
 	if len(gaps) <= length {
 		return gaps
@@ -131,10 +131,10 @@ func walk(stored []byte, visit func(int)) error {
 	i := -1
 	for rest := stored[1:]; len(rest) > 0; {
 		gap, n := binary.Uvarint(rest)
-		if n <= 0 || gap >= blockSize || i+1+int(gap) >= blockSize { //nolint:gosec // checked before it is converted
+		if n <= 0 || gap >= blockSize || i+1+int(gap) >= blockSize {
 			return errDamaged
 		}
-		i += 1 + int(gap) //nolint:gosec // checked above
+		i += 1 + int(gap)
 		visit(i)
 		rest = rest[n:]
 	}

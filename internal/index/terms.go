@@ -81,7 +81,8 @@ func withBeginnings(terms []string) []string {
 			if letters > 0 {
 				terms = append(terms, beginMark+term[:i])
 			}
-			if letters++; letters > maxBeginning {
+			letters++
+			if letters > maxBeginning {
 				break
 			}
 		}
