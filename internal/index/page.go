@@ -205,10 +205,13 @@ func (r *reading) ids(ctx context.Context, q database.Queryer, appID feedback.ID
 	return ids, nil
 }
 
+// rowsAtOnce is how many requests a statement reads.
+const rowsAtOnce = 256
+
 // rows reads requests by their ids and returns those of the page in its order.
 func (s Scope) rows(ctx context.Context, q database.Queryer, ids []feedback.ID, page Page) ([]feedback.Request, error) {
 	rows := []feedback.Request{}
-	for piece := range slices.Chunk(ids, maxTerms) {
+	for piece := range slices.Chunk(ids, rowsAtOnce) {
 		p := database.Parameters{s.accountID}
 		some, err := database.All(ctx, q, row.Scan, "SELECT "+row.Columns+" FROM requests"+
 			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)

@@ -77,8 +77,13 @@ func TestFindingPlans(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 8 { // else PostgreSQL may as well read all of a table
+		const columns = "id, app_id, box, status, title, description, submitter_verified, tags, votes, comments, metadata," +
+			" source, version, created_at, updated_at"
+		for i := range 8 { // else PostgreSQL may as well read all of a table
 			other := r.NewAccount("A" + feedback.FirstIDAt(time.Now()).String())
+			if i < 3 {
+				r.Exec("INSERT INTO requests (account_id, "+columns+") SELECT $1, "+columns+" FROM requests WHERE account_id = $2", other.ID, account.ID)
+			}
 			for table, columns := range map[string]string{
 				"index_blocks": "app_id, block, n, lowest, highest, disorder", "index_ids": "app_id, part, first, ids",
 				"index_postings": "app_id, block, term, n, bits", "index_words": "app_id, word",
