@@ -40,7 +40,7 @@ func TestFarBehind(t *testing.T) {
 		}
 		insert(2048)
 		check(true)
-		insert(1)
+		insert(2) // one more than are read to know that there are more
 		check(false)
 		r.IndexAll()
 		check(true)
