@@ -5,17 +5,10 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the drivers that the store uses
-	_ "modernc.org/sqlite"
 
 	"gatherkit/internal/batch"
 	"gatherkit/internal/feedback"
@@ -46,36 +39,6 @@ func serveFloor(address string) error {
 	})
 	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: time.Minute}
 	return server.ListenAndServe()
-}
-
-// database is a database for the store, and how to connect to it directly.
-type database struct {
-	name   string
-	flags  []string // for gatherkit
-	driver string
-	dsn    string
-}
-
-func sqliteIn(folder string) database {
-	pragmas := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)"}, "_txlock": {"immediate"}}
-	dsn := url.URL{Scheme: "file", Path: filepath.Join(folder, "gatherkit.db"), RawQuery: pragmas.Encode()}
-	return database{name: "SQLite", flags: []string{"--data=" + folder}, driver: "sqlite", dsn: dsn.String()}
-}
-
-func postgresAt(dsn string) database {
-	return database{name: "PostgreSQL", flags: []string{"--database=" + dsn}, driver: "pgx", dsn: dsn}
-}
-
-// open creates the tables with gatherkit migrate, and connects to the database directly.
-func (d database) open(ctx context.Context, binary string) (*sql.DB, error) {
-	if out, err := exec.CommandContext(ctx, binary, append([]string{"migrate"}, d.flags...)...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("cannot create the tables: %w\n%s", err, out)
-	}
-	db, err := sql.Open(d.driver, d.dsn)
-	if err == nil && d.driver == "sqlite" {
-		db.SetMaxOpenConns(1)
-	}
-	return db, err
 }
 
 // requestColumns are the columns of a new request.
@@ -138,19 +101,4 @@ func commitGroup(ctx context.Context, db *sql.DB, numbered bool, ids *feedback.I
 		}
 	}
 	return tx.Commit()
-}
-
-// rows returns the placeholders of n rows: (?,…),(?,…)… or ($1,…),($2,…)… if numbered.
-func rows(n, columns int, numbered bool) string {
-	tuples := make([]string, n)
-	for r := range tuples {
-		marks := make([]string, columns)
-		for c := range marks {
-			if marks[c] = "?"; numbered {
-				marks[c] = fmt.Sprintf("$%d", r*columns+c+1)
-			}
-		}
-		tuples[r] = "(" + strings.Join(marks, ",") + ")"
-	}
-	return strings.Join(tuples, ",")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -73,41 +74,72 @@ func (r rig) vote(ctx context.Context, o options, key string, callers, requests 
 	return f, nil
 }
 
-// measureBulk measures submissions before and while one call changes many requests.
+// measureBulk measures submissions before and while many requests get another status, in calls
+// that change as many as a call can.
 func measureBulk(ctx context.Context, o options, r rig) error {
-	app, err := r.seedApp(ctx, o.changed, 8)
+	_, app, err := r.addApp(ctx)
 	if err != nil {
+		return err
+	}
+	f, err := newFiller(ctx, r, newSpeech(), app, app)
+	if err != nil {
+		return err
+	}
+	from := f.at
+	if _, err := f.buildIndex(ctx, o.changed, o.changed); err != nil {
 		return err
 	}
 	const callers = 16
 	before := load(ctx, callers, o.during, r.submit)
 	var bulks, whiles []figures
 	for round := range o.rounds {
-		body := fmt.Sprintf(`{"filter":{"app_id":%q},"expected_count":%d,"set":{"status":"in_progress","add_tags":["Round %d"]}}`,
-			app, o.changed, round)
-		var answered atomic.Bool
-		var result struct{ Updated int }
-		bulk := make(chan error, 1)
-		began := time.Now()
-		go func() {
-			err := r.call(ctx, "requests-bulk-update", body, &result)
-			bulks = append(bulks, figures{rate: time.Since(began).Seconds()})
-			answered.Store(true)
-			bulk <- err
-		}()
-		whiles = append(whiles, loadWhile(ctx, callers, func() bool { return !answered.Load() }, r.submit))
-		if err := <-bulk; err != nil {
+		if err := r.logIn(ctx); err != nil { // the token may have expired
 			return err
 		}
-		if result.Updated != o.changed {
-			return fmt.Errorf("%d of %d requests were changed", result.Updated, o.changed)
-		}
+		status := []string{"in_progress", "planned"}[round%2]
+		var answered atomic.Bool
+		bulk := make(chan figures, 1)
+		go func() {
+			calls := r.changeAll(ctx, app, status, from, f.at, o.changed)
+			answered.Store(true)
+			bulk <- calls
+		}()
+		whiles = append(whiles, loadWhile(ctx, callers, func() bool { return !answered.Load() }, r.submit))
+		bulks = append(bulks, <-bulk)
 	}
-	while := median(whiles)
-	fmt.Printf("\nOne call changes %d requests in %.0f ms. Submissions to another app by %d callers: "+
-		"p99 %s before, %s meanwhile, the slowest %s, %d failures.\n",
-		o.changed, median(bulks).rate*1000, callers, ms(before.p99), ms(while.p99), ms(while.slowest), before.failures+while.failures)
+	calls, while := median(bulks), median(whiles)
+	fmt.Printf("\n%d requests get a status in %.1f s, in calls of at most %d: p50 %s, the slowest %s, %d failures. "+
+		"Submissions to another app by %d callers: p99 %s before, %s meanwhile, the slowest %s, %d failures.\n",
+		o.changed, 1/calls.rate, maxBulk, ms(calls.p50), ms(calls.slowest), calls.failures,
+		callers, ms(before.p99), ms(while.p99), ms(while.slowest), before.failures+while.failures)
 	return nil
+}
+
+// maxBulk is how many requests a call can change.
+const maxBulk = 10_000
+
+// changeAll sets the status of all n requests that a filler added to an app between two times.
+// It returns the figures of its calls; their rate is that of the whole.
+func (r rig) changeAll(ctx context.Context, app, status string, from, to time.Time, n int) figures {
+	gap, pieces := to.Sub(from)/time.Duration(n), max(2, (n+maxBulk-1)/maxBulk)
+	at := func(i int) string { return from.Add(time.Duration(i) * gap).UTC().Format("2006-01-02T15:04:05.000Z") }
+	var times []time.Duration
+	failures, began := 0, time.Now()
+	for i := range pieces {
+		first, end := i*n/pieces, (i+1)*n/pieces
+		body := fmt.Sprintf(`{"filter":{"app_id":%q,"created_after":%q,"created_before":%q},"expected_count":%d,"set":{"status":%q}}`,
+			app, at(first), at(end), end-first, status)
+		start := time.Now()
+		if err := r.call(ctx, "requests-bulk-update", body, nil); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			failures++
+			continue
+		}
+		times = append(times, time.Since(start))
+	}
+	calls := figuresOf(times, failures, time.Since(began))
+	calls.rate = 1 / time.Since(began).Seconds()
+	return calls
 }
 
 // measureExport measures the export of all requests of an app, and the memory that it needs.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -9,7 +10,8 @@ import (
 
 // figures are the results of a measurement.
 type figures struct {
-	rate     float64 // successful calls per second
+	calls    int     // successful ones
+	rate     float64 // of them per second
 	p50, p99 time.Duration
 	slowest  time.Duration
 	failures int
@@ -51,7 +53,12 @@ func loadWhile(
 		})
 	}
 	group.Wait()
-	f := figures{rate: float64(len(times)) / time.Since(began).Seconds(), failures: failures}
+	return figuresOf(times, failures, time.Since(began))
+}
+
+// figuresOf returns the figures of calls that took the given times.
+func figuresOf(times []time.Duration, failures int, during time.Duration) figures {
+	f := figures{calls: len(times), rate: float64(len(times)) / during.Seconds(), failures: failures}
 	if len(times) > 0 {
 		slices.Sort(times)
 		f.p50, f.p99, f.slowest = times[len(times)/2], times[len(times)*99/100], times[len(times)-1]
@@ -62,7 +69,7 @@ func loadWhile(
 // median returns the run with the median rate. Its failures are those of all runs.
 func median(runs []figures) figures {
 	sorted := slices.Clone(runs)
-	slices.SortFunc(sorted, func(a, b figures) int { return int(a.rate - b.rate) })
+	slices.SortFunc(sorted, func(a, b figures) int { return cmp.Compare(a.rate, b.rate) })
 	m := sorted[len(sorted)/2]
 	m.failures = 0
 	for _, run := range runs {

@@ -24,16 +24,18 @@ import (
 type options struct {
 	callers  []int
 	sizes    []int
+	size     int // the one that is measured, if a measurement is repeated by size
 	during   time.Duration
 	rounds   int
 	folder   string
 	postgres string
 	deleted  int
 	searched int
-	among    []int
+	behind   int
 	tries    int
 	changed  int
-	only     []string // empty for all
+	only     []string // measurements; empty for all
+	on       []string // kinds of databases; empty for all
 }
 
 func main() {
@@ -66,7 +68,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.postgres == "" {
+	if o.postgres == "" && chosen(o.on, "PostgreSQL") {
 		parent, err := os.MkdirTemp(o.folder, "postgres-")
 		if err != nil {
 			return err
@@ -83,43 +85,67 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := measureProgram(ctx, binary, filepath.Join(o.folder, "cold")); err != nil {
 		return err
 	}
-	for _, d := range []database{sqliteIn(filepath.Join(o.folder, "sqlite")), postgresAt(o.postgres)} {
-		fmt.Printf("\n## %s\n", d.name)
+	for _, k := range kinds {
+		if !chosen(o.on, k.name) {
+			continue
+		}
+		fmt.Printf("\n## %s\n", k.name)
 		for _, m := range measurements {
-			if len(o.only) > 0 && !slices.Contains(o.only, m.name) {
+			if !chosen(o.only, m.name) {
 				continue
 			}
-			if err := measure(ctx, o, binary, d, m); err != nil {
-				return fmt.Errorf("%s: %s: %w", d.name, m.name, err)
+			sizes := o.sizes
+			if !m.bySize {
+				sizes = sizes[:1]
+			}
+			for _, o.size = range sizes {
+				// What fails does not keep the rest from being measured.
+				if failure := measure(ctx, o, binary, k, m); failure != nil {
+					fmt.Printf("\n%s failed: %v\n", m.name, failure)
+					err = errors.Join(err, fmt.Errorf("%s: %s: %w", k.name, m.name, failure))
+				}
+				if ctx.Err() != nil {
+					return err
+				}
 			}
 		}
 	}
-	return nil
+	return err
+}
+
+// chosen reports whether names contains a name, or is empty.
+func chosen(names []string, name string) bool {
+	return len(names) == 0 || slices.Contains(names, name)
 }
 
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	callers := flags.String("callers", "1,16,64,256", "numbers of concurrent callers that submit")
-	sizes := flags.String("sizes", "1000,100000,1000000", "numbers of requests in the measured lists")
+	sizes := flags.String("sizes", "1000,60000,1000000", "numbers of requests in the measured lists and searches")
 	flags.DurationVar(&o.during, "during", 2*time.Second, "duration of each measurement")
 	flags.IntVar(&o.rounds, "rounds", 3, "number of rounds; the results are medians")
 	flags.StringVar(&o.folder, "folder", "", "folder on the disk to measure; the default is the system's temporary folder")
-	flags.StringVar(&o.postgres, "postgres", "", "URL of an empty PostgreSQL database; by default, a server is started")
+	flags.StringVar(&o.postgres, "postgres", "", "URL of a PostgreSQL database, to create others beside; by default, a server is started")
 	flags.IntVar(&o.deleted, "deleted", 300000, "number of requests in the app that is deleted during submissions")
-	flags.IntVar(&o.searched, "searched", 12000, "number of requests in the app that is searched")
-	among := flags.String("among", "100000", "numbers of requests in the account of that app, in ascending order")
+	flags.IntVar(&o.searched, "searched", 12000, "number of searched requests in an app of its own, at most half of them")
+	flags.IntVar(&o.behind, "behind", 50000, "number of new requests with which the index is behind")
 	flags.IntVar(&o.tries, "tries", 20, "number of new requests for measuring how soon they are found")
-	flags.IntVar(&o.changed, "changed", 10000, "number of requests that one call changes during submissions")
+	flags.IntVar(&o.changed, "changed", 100000, "number of requests that change during submissions")
 	only := flags.String("only", "", "what to measure, such as lists,search; everything by default")
+	on := flags.String("on", "", "the database to measure on, SQLite or PostgreSQL; both by default")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	var err error
-	if o.only, err = names(*only); err != nil {
+	if o.only, err = names(*only, func(name string) bool {
+		return slices.ContainsFunc(measurements, func(m measurement) bool { return m.name == name })
+	}); err != nil {
 		return o, err
 	}
-	if o.among, err = numbers(*among); err != nil {
+	if o.on, err = names(*on, func(name string) bool {
+		return slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name })
+	}); err != nil {
 		return o, err
 	}
 	if o.callers, err = numbers(*callers); err != nil {
@@ -142,16 +168,16 @@ func numbers(list string) ([]int, error) {
 	return parsed, nil
 }
 
-// names parses a comma-separated list of names of measurements.
-func names(list string) ([]string, error) {
+// names parses a comma-separated list of known names.
+func names(list string, known func(string) bool) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
-	only := strings.Split(list, ",")
-	for _, name := range only {
-		if !slices.ContainsFunc(measurements, func(m measurement) bool { return m.name == name }) {
-			return nil, fmt.Errorf("%q is not the name of a measurement", name)
+	parsed := strings.Split(list, ",")
+	for _, name := range parsed {
+		if !known(name) {
+			return nil, fmt.Errorf("%q is not the name of something that can be measured", name)
 		}
 	}
-	return only, nil
+	return parsed, nil
 }

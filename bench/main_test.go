@@ -19,17 +19,22 @@ func TestMain(m *testing.M) {
 
 // TestBench runs every measurement with tiny sizes, to check that they work.
 func TestBench(t *testing.T) {
-	err := run(t.Context(), []string{
-		"-callers=2", "-sizes=400", "-during=20ms", "-rounds=1", "-deleted=1500", "-searched=50", "-among=300,600", "-tries=2", "-changed=200",
-		"-folder=" + t.TempDir(), "-postgres=" + storetest.Postgres(t),
-	})
-	if err != nil {
-		t.Fatal(err)
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			err := run(t.Context(), []string{
+				"-on=" + k.name, "-callers=2", "-sizes=400", "-during=20ms", "-rounds=1", "-deleted=1500", "-searched=50",
+				"-behind=100", "-tries=2", "-changed=200", "-folder=" + t.TempDir(), "-postgres=" + storetest.Postgres(t),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 
 func TestOptions(t *testing.T) {
-	for _, args := range [][]string{{"-callers=1,x"}, {"-sizes=0"}, {"-among=x"}, {"-only=nothing"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"-callers=1,x"}, {"-sizes=0"}, {"-behind=x"}, {"-only=nothing"}, {"-on=paper"}, {"-nonsense"}} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%v is accepted", args)
 		}

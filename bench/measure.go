@@ -51,22 +51,29 @@ type rig struct {
 // measurement is a named measurement.
 type measurement struct {
 	name string
-	take func(context.Context, options, rig) error
+	// bySize says that it is repeated for each size, which is options.size.
+	bySize bool
+	take   func(context.Context, options, rig) error
 }
 
-// measurements are run on each database in this order.
+// measurements are run on each kind of database in this order.
 var measurements = []measurement{
-	{"submit", measureSubmit},
-	{"others", measureOthers},
-	{"lists", measureLists},
-	{"search", measureSearch},
-	{"votes", measureVotes},
-	{"bulk", measureBulk},
-	{"deletion", measureDeletion},
+	{"submit", false, measureSubmit},
+	{"others", false, measureOthers},
+	{"lists", false, measureLists},
+	{"search", true, measureSearch},
+	{"votes", false, measureVotes},
+	{"bulk", false, measureBulk},
+	{"deletion", false, measureDeletion},
 }
 
-// measure starts the service on a database for one measurement, with an account of its name.
-func measure(ctx context.Context, o options, binary string, d database, m measurement) error {
+// measure starts the service on a fresh database, with an account named like the measurement.
+func measure(ctx context.Context, o options, binary string, k kind, m measurement) (err error) {
+	d, remove, err := k.fresh(ctx, o, m.name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
 	s, err := startService(ctx, binary, d.flags, m.name)
 	if err != nil {
 		return err
@@ -76,11 +83,7 @@ func measure(ctx context.Context, o options, binary string, d database, m measur
 	if err != nil {
 		return err
 	}
-	r := rig{s, d, db, binary}
-	if err = r.skipIndex(ctx); err == nil {
-		err = m.take(ctx, o, r)
-	}
-	return errors.Join(err, db.Close())
+	return errors.Join(m.take(ctx, o, rig{s, d, db, binary}), db.Close())
 }
 
 // measureSubmit measures submissions and the floors, alternating in each round.

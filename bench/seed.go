@@ -4,10 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
-	"time"
-
-	"gatherkit/internal/feedback"
 )
 
 // seedColumns are the columns that a seed fills.
@@ -50,10 +46,16 @@ func settle(ctx context.Context, db *sql.DB, d database) error {
 		ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = excluded.n`); err != nil {
 		return fmt.Errorf("cannot update the counters: %w", err)
 	}
-	if d.driver == "pgx" {
-		if _, err := db.ExecContext(ctx, "VACUUM ANALYZE"); err != nil {
-			return fmt.Errorf("cannot update the statistics: %w", err)
-		}
+	return vacuum(ctx, db, d)
+}
+
+// vacuum updates PostgreSQL's statistics, and removes what earlier statements left.
+func vacuum(ctx context.Context, db *sql.DB, d database) error {
+	if d.driver != "pgx" {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, "VACUUM ANALYZE"); err != nil {
+		return fmt.Errorf("cannot update the statistics: %w", err)
 	}
 	return nil
 }
@@ -67,79 +69,4 @@ func bare(id string) string {
 		}
 	}
 	return string(digits)
-}
-
-// seedTexts adds n requests to the account, with their changes, which the index processes. It
-// adds inApp of them to one app, evenly spread, and the rest to another, and returns some of
-// the titles in the first app. existing is the number of requests that were seeded before.
-func (r rig) seedTexts(ctx context.Context, s *speech, app, others string, inApp, n, existing int) ([]string, error) {
-	account, appIDs, err := r.ids(ctx, app, others)
-	if err != nil {
-		return nil, err
-	}
-	tx, err := r.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Rollback() //nolint:errcheck // it does nothing after a commit
-	var last int
-	err = tx.QueryRowContext(ctx, "UPDATE account_seq SET last = last + $1 WHERE account_id = $2 RETURNING last", n, account).Scan(&last)
-	if err != nil {
-		return nil, err
-	}
-	var titles []string
-	seeded := 0 // in the app
-	for from := 0; from < n; from += seedChunk {
-		var requests, changes [][]any
-		for i := from; i < min(from+seedChunk, n); i++ {
-			id, title, appID := feedback.FirstIDAt(time.UnixMilli(1_600_000_000_000+int64(existing+i))), s.say(3, 8), appIDs[1]
-			if seeded < (i+1)*inApp/n {
-				if appID = appIDs[0]; seeded%(1+inApp/500) == 0 {
-					titles = append(titles, title)
-				}
-				seeded++
-			}
-			requests = append(requests, []any{
-				account, id, appID, "live", "opened", title, s.say(8, 30), false, "[]", 1, 0, "{}", "widget", 1, 0, 0,
-			})
-			changes = append(changes, []any{account, last - n + i + 1, 0, "request.created", "api_key", appID, id})
-		}
-		for into, values := range map[string][][]any{
-			"requests (" + seedColumns + ")":                                      requests,
-			"changes (account_id, seq, at, kind, actor_kind, app_id, request_id)": changes,
-		} {
-			statement := "INSERT INTO " + into + " VALUES " + rows(len(values), len(values[0]), r.driver == "pgx")
-			if _, err := tx.ExecContext(ctx, statement, slices.Concat(values...)...); err != nil {
-				return nil, fmt.Errorf("cannot seed %d requests: %w", n, err)
-			}
-		}
-	}
-	return titles, tx.Commit()
-}
-
-// seedChunk is the number of requests that one statement seeds.
-const seedChunk = 500
-
-// ids returns the ids of the account and of the apps.
-func (r rig) ids(ctx context.Context, apps ...string) (account feedback.ID, appIDs []feedback.ID, err error) {
-	var me struct{ Account struct{ ID feedback.ID } }
-	if err := r.call(ctx, "auth-me", "", &me); err != nil {
-		return account, nil, err
-	}
-	for _, app := range apps {
-		id, err := feedback.ParseID(app)
-		if err != nil {
-			return account, nil, err
-		}
-		appIDs = append(appIDs, id)
-	}
-	return me.Account.ID, appIDs, nil
-}
-
-// skipIndex marks all changes as indexed. Otherwise, the indexer would process requests of
-// earlier measurements while something else is measured.
-func (r rig) skipIndex(ctx context.Context) error {
-	_, err := r.db.ExecContext(ctx, `INSERT INTO index_progress (account_id, seq) SELECT account_id, last FROM account_seq WHERE true
-		ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq`)
-	return err
 }

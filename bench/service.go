@@ -14,19 +14,28 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// client keeps enough idle connections for the largest number of callers.
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512}, Timeout: time.Minute}
+// client keeps enough idle connections for the largest number of callers. A call that takes
+// longer than deadline is a failure.
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512}, Timeout: deadline}
 
-// service is a running gatherkit process.
+const deadline = 10 * time.Second
+
+// service is a gatherkit process, or another program that serves HTTP.
 type service struct {
 	cmd        *exec.Cmd
+	path       string // of the program
+	args       []string
+	probe      string // a path that answers 200 when the program has started
 	url        string
+	metrics    string // the address of its metrics
 	email      string // of the owner
 	token, key string // the owner's access token and the first app's API key
+	loggedIn   time.Time
 	coldStart  time.Duration
 }
 
@@ -45,34 +54,52 @@ func buildProgram(ctx context.Context, folder string) (string, error) {
 
 // startProgram runs a program on a free port and waits until the path probe answers 200.
 func startProgram(ctx context.Context, path string, args []string, probe string) (*service, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, err
+	s := &service{path: path, args: append(args, "--listen", address), probe: probe, url: "http://" + address}
+	err = s.start(ctx)
+	return s, err
+}
+
+// lastPort counts the ports that freeAddress has tried.
+var lastPort atomic.Int64
+
+// freeAddress returns an address with a port below those of outgoing connections. A client
+// that calls a free port among those can connect to itself.
+func freeAddress(ctx context.Context) (string, error) {
+	for range 10_000 {
+		address := fmt.Sprintf("127.0.0.1:%d", 20_000+(int64(os.Getpid())+lastPort.Add(1))%12_000)
+		if listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address); err == nil {
+			return address, listener.Close()
+		}
 	}
-	s := &service{url: "http://" + address, cmd: exec.CommandContext(ctx, path, append(args, "--listen", address)...)}
+	return "", errors.New("no port is free")
+}
+
+// start starts the program, again if it was stopped.
+func (s *service) start(ctx context.Context) error {
+	s.cmd = exec.CommandContext(ctx, s.path, s.args...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	began := time.Now()
 	if err := s.cmd.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	for {
-		response, err := client.Get(s.url + probe) //nolint:noctx // the client has a timeout
+		response, err := client.Get(s.url + s.probe) //nolint:noctx // the client has a timeout
 		if err == nil {
 			_, _ = io.Copy(io.Discard, response.Body)
 			if err := response.Body.Close(); err != nil {
-				return nil, err
+				return err
 			}
 			if response.StatusCode == http.StatusOK {
 				s.coldStart = time.Since(began)
-				return s, nil
+				return nil
 			}
 		}
 		if time.Since(began) > time.Minute {
-			return nil, errors.Join(fmt.Errorf("%s did not answer within a minute", path), err)
+			return errors.Join(fmt.Errorf("%s did not answer within a minute", s.path), err)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -88,11 +115,15 @@ func startService(ctx context.Context, binary string, store []string, account st
 	if out, err := add.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("cannot add the owner: %w\n%s", err, out)
 	}
-	s, err := startProgram(ctx, binary, append([]string{"serve", "--submit-rate=0"}, store...), "/readyz")
+	metrics, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.email = email
+	s, err := startProgram(ctx, binary, append([]string{"serve", "--submit-rate=0", "--metrics-listen", metrics}, store...), "/readyz")
+	if err != nil {
+		return nil, err
+	}
+	s.email, s.metrics = email, metrics
 	if err := s.logIn(ctx); err != nil {
 		return nil, err
 	}
@@ -100,13 +131,16 @@ func startService(ctx context.Context, binary string, store []string, account st
 	return s, err
 }
 
-// logIn gets a new access token for the owner, which is valid for 15 minutes.
+// logIn gets a new access token for the owner, unless there is one. It is valid for 15 minutes.
 func (s *service) logIn(ctx context.Context) error {
+	if time.Since(s.loggedIn) < 5*time.Minute {
+		return nil
+	}
 	var login struct {
 		AccessToken string `json:"access_token"`
 	}
 	err := s.call(ctx, "auth-login", fmt.Sprintf(`{"email":%q,"password":%q}`, s.email, secret), &login)
-	s.token = login.AccessToken
+	s.token, s.loggedIn = login.AccessToken, time.Now()
 	return err
 }
 
@@ -163,11 +197,14 @@ func (s *service) submit(ctx context.Context, _ int) error {
 	return s.callWith(ctx, "widget-submit-request", "X-API-Key", s.key, submission, nil)
 }
 
-// stop stops the service and waits until it exits.
+// stop stops the service and waits until it exits. It kills the service if calls that were
+// given up keep it from exiting.
 func (s *service) stop() {
 	client.CloseIdleConnections() // a server waits a few seconds for unused connections
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	timer := time.AfterFunc(20*time.Second, func() { _ = s.cmd.Process.Kill() })
 	_ = s.cmd.Wait() // the exit status does not matter
+	timer.Stop()
 }
 
 var memoryLine = regexp.MustCompile(`(VmRSS|VmHWM):\s+(\d+) kB`)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -9,12 +10,15 @@ import (
 // words. It generates the same texts in every run.
 type speech struct {
 	random *rand.Rand
-	often  *rand.Zipf
-	words  []string // most frequent first
+	often  *rand.Zipf // draws words
+	tagged *rand.Zipf // draws tags
+	words  []string   // most frequent first
 }
 
-// vocabulary is the number of words, without misspelled ones.
-const vocabulary = 8000
+const (
+	vocabulary = 8000 // words, without misspelled ones
+	tagCount   = 400
+)
 
 // roots are words of feature requests, most frequent first.
 const roots = `the to a for in of and i with it on is we when please add from that be my should would like can as at an not by
@@ -40,7 +44,7 @@ const roots = `the to a for in of and i with it on is we when please add from th
 // that are derived from them.
 func newSpeech() *speech {
 	random := rand.New(rand.NewPCG(1, 2))
-	s := &speech{random: random, often: rand.NewZipf(random, 1.1, 3, vocabulary-1)}
+	s := &speech{random: random, often: rand.NewZipf(random, 1.1, 3, vocabulary-1), tagged: rand.NewZipf(random, 1.1, 2, tagCount-1)}
 	known := map[string]bool{"": true}
 	learn := func(word string) {
 		if !known[word] && len(s.words) < vocabulary {
@@ -65,9 +69,47 @@ func newSpeech() *speech {
 	return s
 }
 
-// frequent and rare return words that occur in many and in few texts.
-func (s *speech) frequent() string { return s.words[0] }
-func (s *speech) rare() string     { return s.words[3000] }
+// frequent returns the most frequent word that begins no other one.
+func (s *speech) frequent() string { return s.mostFrequent(func(begun int) bool { return begun == 0 }) }
+
+// beginning returns the most frequent word with which at least ten others begin.
+func (s *speech) beginning() string {
+	return s.mostFrequent(func(begun int) bool { return begun >= 10 })
+}
+
+func (s *speech) mostFrequent(suits func(begun int) bool) string {
+	i := slices.IndexFunc(s.words, func(word string) bool {
+		begun := -1 // it begins with itself
+		for _, other := range s.words {
+			if strings.HasPrefix(other, word) {
+				begun++
+			}
+		}
+		return suits(begun)
+	})
+	return s.words[i]
+}
+
+// middle and rare return words that about one text in a hundred and one in a thousand have.
+func (s *speech) middle() string { return s.words[300] }
+func (s *speech) rare() string   { return s.words[3000] }
+
+// tag returns a tag, the most frequent one first.
+func (s *speech) tag(i int) string {
+	word := s.words[200+i]
+	return strings.ToUpper(word[:1]) + word[1:]
+}
+
+// tags returns the tags of a request: mostly none, and up to three different ones.
+func (s *speech) tags() []string {
+	list := []string{}
+	for range max(0, s.random.IntN(10)-6) {
+		if tag := s.tag(int(s.tagged.Uint64())); !slices.Contains(list, tag) {
+			list = append(list, tag)
+		}
+	}
+	return list
+}
 
 // say generates a text. One in fifty of its words is misspelled.
 func (s *speech) say(least, most int) string {

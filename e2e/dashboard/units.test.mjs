@@ -22,7 +22,9 @@ const calls = {
 }
 
 // The modules are in one bundle, so that they share the cache of queries.
-const modules = ['requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'inbox/selection', 'api/queries']
+const modules = [
+  'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'inbox/search', 'inbox/selection', 'api/queries',
+]
 const { outputFiles } = await build({
   stdin: { contents: modules.map((name) => `export * from "./${name}"`).join('\n'), resolveDir: path.join(web, 'dashboard/src') },
   bundle: true, write: false, format: 'esm', platform: 'neutral', mainFields: ['module', 'main'], plugins: [calls],
@@ -174,6 +176,37 @@ for (const [sort, ids] of Object.entries({ newest: '9753', oldest: '3579', most_
   })
 }
 
+test('in the order of best matches, a row comes back to where it was', () => {
+  const left = new Map()
+  const best = list({ query: 'dark' }, 'relevance', [[row(4), row(9), row(2)], [row(7), row(1)]], true)
+  units.place([row(2), row(9), row(1)], 'bin', left)
+  assert.deepEqual([best.ids(), best.totals()], [['4', '7'], [102, 102]])
+  units.place([row(4)], 'bin', left)
+  assert.equal(best.ids().join(''), '7')
+  units.place([row(4)], 'live', left)
+  units.place([row(1), row(2), row(9)], 'live', left)
+  assert.deepEqual([best.ids().join(''), best.totals()], ['49271', [105, 105]])
+})
+
+test('a search is sorted by best match unless the user chose another order', () => {
+  const { changed, readSearch, sortOf, sortsOf } = units
+  const searched = changed({ tag: 'api' }, { q: 'dark' })
+  assert.deepEqual([searched, sortOf(searched)], [{ tag: 'api', q: 'dark' }, 'relevance'])
+  assert.deepEqual(sortsOf(searched), ['relevance', 'newest', 'oldest', 'most_voted', 'recently_updated'])
+  const newest = changed(searched, { sort: 'newest' })
+  assert.deepEqual([newest.sort, sortOf(newest)], ['newest', 'newest'])
+  assert.equal(changed(newest, { q: 'darker' }).sort, 'newest', 'other words keep the order')
+  assert.equal(changed(newest, { sort: 'relevance' }).sort, undefined)
+  const cleared = changed(newest, { q: undefined })
+  assert.deepEqual([cleared, sortOf(cleared)], [{ tag: 'api' }, 'newest'])
+  assert.deepEqual(sortsOf(cleared), ['newest', 'oldest', 'most_voted', 'recently_updated'])
+  assert.equal(sortOf(changed({ sort: 'oldest' }, { q: 'dark' })), 'oldest', 'the user chose it before the search')
+  assert.deepEqual(changed(newest, { box: 'bin' }), { tag: 'api', box: 'bin' }, 'another box ends the search')
+  assert.deepEqual(readSearch({ q: 'dark', sort: 'newest' }), { q: 'dark', sort: 'newest' })
+  assert.deepEqual(readSearch({ q: 'dark', sort: 'relevance' }), { q: 'dark' })
+  for (const raw of [{ sort: 'newest' }, { sort: 'relevance' }, { sort: 'votes' }]) assert.deepEqual(readSearch(raw), {}, raw.sort)
+})
+
 test('rows are filtered by box, status, assignee and tag', () => {
   const cases = [
     [{}, 'live', {}, true],
@@ -221,6 +254,8 @@ test('a list omits long fields of requests, and reads further pages with the cur
   }
   assert.deepEqual(await units.readRows({ tag: 'api' }, 'oldest', '', 50), { rows: [row(1)], next: 'next', total: 7, exact: false })
   await units.readRows({ tag: 'api' }, 'oldest', 'next', 50)
+  globalThis.call = async () => ({ requests: [], next_cursor: '', total_count: 0, total_exact: true, did_you_mean: 'dark mode' })
+  assert.equal((await units.readRows({ query: 'drak mode' }, 'newest', '', 50)).meant, 'dark mode')
   const first = { tag: 'api', sort: 'oldest', limit: 50 }
   assert.deepEqual(asked, [['requests-list', first], ['requests-list', { cursor: 'next', limit: 50 }]])
 })

@@ -43,9 +43,6 @@ export async function stored(app, filter = {}) {
   return (await call('requests-list', { app_id: app.id, sort: 'oldest', limit: 200, ...filter })).requests
 }
 
-// findable waits until a search in an app finds the given number of requests.
-export const findable = (app, query, count) => soon(`${query} is found`, async () => (await stored(app, { query })).length === count)
-
 // identityToken returns an identity token as a customer's backend would sign it.
 export async function identityToken(app, claims) {
   const { secret } = await call('apps-identity-secret', { id: app.id })

@@ -143,6 +143,12 @@ func (s *service) hostileBodies(o *op) map[string]string {
 			bodies[strings.Join(at.path, ".")+": "+name] = with(at.path, value)
 		}
 	}
+	if o.name == "requests-list" {
+		good["sort"] = json.RawMessage(`"relevance"`)
+		for name, value := range longest(o.params.schema.Properties["query"]) {
+			bodies["query by relevance: "+name] = with([]string{"query"}, value)
+		}
+	}
 	return bodies
 }
 

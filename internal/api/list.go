@@ -43,7 +43,7 @@ type RequestsWhere struct {
 	AppID         *feedback.ID   `json:"app_id,omitempty" format:"uuid" doc:"Only requests of this app."`
 	Tag           string         `json:"tag,omitempty" lines:"many" minLength:"1" maxLength:"40" doc:"Only requests with this tag."`
 	AssigneeID    string         `json:"assignee_id,omitempty" doc:"Only requests that are assigned to this user; none: unassigned."`
-	Query         string         `json:"query,omitempty" lines:"many" maxLength:"200" doc:"Only live requests with all of these words."`
+	Query         string         `json:"query,omitempty" lines:"many" maxLength:"200" doc:"Only live requests with all of these words. See Words."`
 	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests from this source."`
 	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests created at this time or later."`
 	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests created before this time."`
@@ -70,7 +70,7 @@ func (w RequestsWhere) wanted(prefix string) (requestsFilter, error) {
 
 type requestsListParams struct {
 	RequestsWhere
-	Sort   index.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated" doc:"The order; newest by default. In the last two, a request that changes between two pages can be missing."`
+	Sort   index.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated,relevance" doc:"The order; newest by default. See Words. In most_voted and recently_updated, a request that changes between two pages can be missing."`
 	Limit  *int       `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
 	Cursor string     `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page; includes its filter and sort."`
 }
@@ -78,7 +78,8 @@ type requestsListParams struct {
 type requestsListResult struct {
 	Requests []feedback.Request `json:"requests"`
 	PageResult
-	TotalExact bool `json:"total_exact" doc:"False if counting took longer than 250 ms; total_count is then the number counted so far."`
+	TotalExact bool   `json:"total_exact" doc:"False while the index is more than 2,048 changes behind, and in the order relevance if there were more candidates than are compared."`
+	DidYouMean string `json:"did_you_mean,omitempty" doc:"If no request matches query: the query with words that requests have."`
 }
 
 func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams) (requestsListResult, error) {
@@ -91,24 +92,51 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 	}
 	at := index.Page{Sort: cur.Filter.Sort, Limit: cur.Limit + 1}
 	if cur.After != (feedback.ID{}) {
-		at.After = &index.Place{ID: cur.After, Votes: cur.Number, UpdatedAt: feedback.Time(cur.Number)}
+		at.After = &index.Place{ID: cur.After, Votes: cur.Number, UpdatedAt: feedback.Time(cur.Number), Score: cur.Number}
 	}
 	if at.Sort == index.MostVoted {
 		at.Unchanged = &cur.Began
 	}
-	requests, total, err := a.Store.Index.List(ctx, c.Account.ID, cur.Filter.filter(), at)
+	filter := cur.Filter.filter()
+	listed, total, err := a.listed(ctx, c.Account.ID, filter, at)
 	if err != nil {
 		return requestsListResult{}, err
 	}
-	requests, result, err := page(a, cur, requests, total.N, func(cur *cursor, r feedback.Request) {
+	listed, result, err := page(a, cur, listed, total.N, func(cur *cursor, r index.Ranked) {
 		switch cur.After = r.ID; cur.Filter.Sort {
 		case index.MostVoted:
 			cur.Number = r.Votes
 		case index.RecentlyUpdated:
 			cur.Number = int64(r.UpdatedAt)
+		case index.Relevance:
+			cur.Number = r.Score
 		}
 	})
-	return requestsListResult{a.withLinks(c.Account.ID, requests...), result, total.Exact}, err
+	if err != nil {
+		return requestsListResult{}, err
+	}
+	requests := make([]feedback.Request, 0, len(listed))
+	for _, r := range listed {
+		requests = append(requests, r.Request)
+	}
+	meant := ""
+	if total.N == 0 && filter.Query != "" {
+		meant, err = a.Store.Index.Meant(ctx, c.Account.ID, filter)
+	}
+	return requestsListResult{a.withLinks(c.Account.ID, requests...), result, total.Exact, meant}, err
+}
+
+// listed reads a page. Requests have a score only in the order of relevance.
+func (a *API) listed(ctx context.Context, accountID feedback.ID, f index.Filter, at index.Page) ([]index.Ranked, index.Total, error) {
+	if at.Sort == index.Relevance {
+		return a.Store.Index.Ranked(ctx, accountID, f, at)
+	}
+	requests, total, err := a.Store.Index.List(ctx, accountID, f, at)
+	listed := make([]index.Ranked, 0, len(requests))
+	for _, r := range requests {
+		listed = append(listed, index.Ranked{Request: r})
+	}
+	return listed, total, err
 }
 
 // requestsFilter is the filter and sort order as cursors contain it.
@@ -155,6 +183,9 @@ func (a *API) requestsCursor(c caller, in requestsListParams) (cursor, error) {
 		cur.Filter, cur.Began = wanted, feedback.At(a.Now())
 	} else if wanted.contradicts(cur.Filter) {
 		return cur, invalidCursor("requests")
+	}
+	if cur.Filter.Sort == index.Relevance && cur.Filter.Query == "" {
+		return cur, feedback.Invalid("requests", "sort", "sort can be relevance only with query.")
 	}
 	cur.limit(in.Limit, defaultLimit)
 	return cur, nil

@@ -104,7 +104,6 @@ func TestSharing(t *testing.T) {
 		"triaged": {"under_review", "planned", "in_progress", "completed"},
 		"all":     {"opened", "under_review", "planned", "in_progress", "completed", "declined", "duplicate"},
 	}
-	s.index()
 	for sharing, statuses := range shared {
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"`+sharing+`"}}`))
 		found := s.must("widget-similar-requests", "key", `{"text":"T"}`)["requests"].([]any)

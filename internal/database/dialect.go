@@ -42,7 +42,7 @@ var (
 	sqliteDialect = dialect{
 		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
 			"{nulls_first}", "", "{bytewise}", "", // SQLite's defaults
-			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{counters}", " STRICT, WITHOUT ROWID"),
+			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{packed}", " STRICT, WITHOUT ROWID", "{counters}", " STRICT, WITHOUT ROWID"),
 		lock:       "BEGIN IMMEDIATE",
 		writeLanes: 1,
 	}
@@ -50,7 +50,7 @@ var (
 		// A lower fillfactor lets the busy counter rows be updated in place (HOT).
 		words: strings.NewReplacer("{id}", "uuid", "{bytes}", "bytea", "{int}", "bigint", "{bool}", "boolean",
 			"{nulls_first}", " NULLS FIRST", "{bytewise}", ` COLLATE "C"`,
-			"{strict}", "", "{keyed}", "", "{counters}", " WITH (fillfactor=50)"),
+			"{strict}", "", "{keyed}", "", "{packed}", " WITH (fillfactor=70)", "{counters}", " WITH (fillfactor=50)"),
 		numbered:   true,
 		writeLanes: 4,
 		lock:       "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",

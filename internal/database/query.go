@@ -96,3 +96,13 @@ func Padded[T any](list []T) []T {
 	n := 1 << bits.Len(uint(len(list)-1))
 	return append(slices.Clip(list), slices.Repeat(list[len(list)-1:], n-len(list))...)
 }
+
+// Read runs fn in a transaction that only reads, and sees one state of the database.
+func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
+	tx, err := db.reader.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written
+	return fn(tx)
+}

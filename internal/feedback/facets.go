@@ -12,10 +12,10 @@ type Facets struct {
 	Tags      []TagFacet      `json:"tags" doc:"The 30 most frequent tags, most frequent first."`
 }
 
-// Tally is a count, which is a lower bound if there was no time to finish counting.
+// Tally is a count, which is not exact while the index is far behind.
 type Tally struct {
 	Count int64 `json:"count"`
-	Exact bool  `json:"exact" doc:"False if counting took longer than 250 ms; count is then the number counted so far."`
+	Exact bool  `json:"exact" doc:"False while the index is more than 2,048 changes behind; count then leaves out some of the latest changes."`
 }
 
 // AppFacet counts the requests of one app.

@@ -4,21 +4,21 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store/storetest"
 )
 
-// pair is a question and the title that it means; both are of testdata/similar.tsv.
+// pair is a question and the title that it means.
 type pair struct{ language, kind, question, title string }
 
-func readPairs(t testing.TB) (pairs []pair) {
+func readPairs(t testing.TB, file string) (pairs []pair) {
 	t.Helper()
-	for _, fields := range readTable(t, "similar.tsv", 4) {
+	for _, fields := range readTable(t, file, 4) {
 		pairs = append(pairs, pair{fields[0], fields[1], fields[2], fields[3]})
 	}
 	return pairs
@@ -40,12 +40,12 @@ func readTable(t testing.TB, file string, columns int) (rows [][]string) {
 	return rows
 }
 
-// distractors makes n different titles with descriptions, in five languages alike.
+// distractors makes n different titles with descriptions, in all languages alike.
 func distractors(t testing.TB, n int) (requests []feedback.Request) {
 	t.Helper()
 	parts := map[string][]string{}
 	var languages []string
-	for _, fields := range readTable(t, "distractors.tsv", 3) {
+	for _, fields := range slices.Concat(readTable(t, "distractors.tsv", 3), readTable(t, "distractors2.tsv", 3)) {
 		language, part, text := fields[0], fields[1], fields[2]
 		if len(languages) == 0 || languages[len(languages)-1] != language {
 			languages = append(languages, language)
@@ -73,22 +73,13 @@ func distractors(t testing.TB, n int) (requests []feedback.Request) {
 	return requests
 }
 
-// corpus is the titles of the pairs at random places among n distractors.
-func corpus(t testing.TB, n int) []feedback.Request {
+// corpus is the titles of pairs at random places among n distractors.
+func corpus(t testing.TB, n int, pairs []pair) []feedback.Request {
 	t.Helper()
 	requests := distractors(t, n)
-	for _, p := range readPairs(t) {
+	for _, p := range pairs {
 		requests = append(requests, feedback.NewRequest(p.title, ""))
 	}
 	rand.New(rand.NewPCG(3, 4)).Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
 	return requests
-}
-
-// copyWords gives an app the words of another one.
-func copyWords(r *storetest.Rig, from, to feedback.App) {
-	r.T.Helper()
-	for table, columns := range map[string]string{"request_words": "word, id", "word_counts": "word, n"} {
-		r.Exec("INSERT INTO "+table+" (account_id, app_id, "+columns+") SELECT account_id, $1, "+columns+
-			" FROM "+table+" WHERE account_id = $2 AND app_id = $3", to.ID, from.AccountID, from.ID)
-	}
 }

@@ -4,14 +4,6 @@ import "gatherkit/internal/feedback"
 
 // What the tests outside this package need from inside.
 
-// SetMaxDriven changes how many requests the rarest word of a query may lead to, and
-// returns what changes it back.
-func SetMaxDriven(n int64) (back func()) {
-	before := maxDriven
-	maxDriven = n
-	return func() { maxDriven = before }
-}
-
 // HoldSearches takes all places for searches of similar requests, and returns what gives
 // them back.
 func (x *Index) HoldSearches(appID feedback.ID) (release func()) {

@@ -20,34 +20,25 @@ type Filter struct {
 	Query string `json:",omitempty"` // words of live requests; "" means any
 }
 
-// fromWidget is the source of most requests. The indexes by source leave it out.
-const fromWidget = "widget"
-
 // counted reports whether the counters know how many requests match.
 func (f Filter) counted() bool {
-	return f.Query == "" && !f.beside()
-}
-
-// beside reports whether the filter has conditions other than app, status, box and query.
-func (f Filter) beside() bool {
-	return f.narrow() || f.Unassigned || f.Source != "" || f.CreatedAfter != nil || f.CreatedBefore != nil
-}
-
-// narrow reports whether the filter has a condition that matches few requests and has an index.
-func (f Filter) narrow() bool {
-	return f.Tag != "" || f.AssigneeID != nil || f.Source != "" && f.Source != fromWidget
+	return f.Query == "" && f.Tag == "" && f.AssigneeID == nil && !f.Unassigned && f.Source == "" &&
+		f.CreatedAfter == nil && f.CreatedBefore == nil
 }
 
 // Sort is the order of a list.
 type Sort string
 
-// The orders. Requests with equally many votes, and requests updated at the same time, are
-// ordered as in Newest.
+// The orders. Requests with equally many votes, requests updated at the same time, and
+// requests that match a query equally well are ordered as in Newest.
 const (
 	Newest          Sort = "newest"
 	Oldest          Sort = "oldest"
 	MostVoted       Sort = "most_voted"
 	RecentlyUpdated Sort = "recently_updated"
+	// Relevance is the order of how well requests match the query. It finds requests that
+	// have some of the words, or similar words, too.
+	Relevance Sort = "relevance"
 )
 
 // Page selects a part of a list: at most Limit rows after the row After, or from the
@@ -66,10 +57,11 @@ type Place struct {
 	ID        feedback.ID
 	Votes     int64
 	UpdatedAt feedback.Time
+	Score     int64 // in the order of Relevance, in thousandths
 }
 
-// Total is how many requests a filter matches. If the counters cannot tell, the rows are
-// counted for a limited time; N is then the number counted so far, and Exact is false.
+// Total is how many requests a filter matches. Exact is false while the index is so far
+// behind that N leaves out some of the latest changes.
 type Total struct {
 	N     int64
 	Exact bool

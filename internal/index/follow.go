@@ -4,21 +4,21 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/search"
 )
 
-// The index of words follows the log of changes, so that a submission does not pay for it.
-// index_progress says how far the log of an account was followed, and moves in the
+// The index follows the log of changes, so that a submission does not pay for it.
+// index_followed says how far the log of an account was followed, and moves in the
 // transaction that changes the index: a process that stops is resumed by the next one. The
 // log leads past every request that exists, so following it from zero rebuilds the index.
 //
-// Every transaction that changes the index of an account writes its row of index_progress
+// Every transaction that changes the index of an account writes its row of index_followed
 // first. Therefore a request that is removed for good cannot be put back by a process that
 // read it earlier.
 
@@ -28,9 +28,9 @@ const (
 	// MaxChunk is Chunk for times without submissions, which would wait for it: then the
 	// index follows twice as fast.
 	MaxChunk = 512
-	// usualWords is how many words a request usually has. Entries of requests with more
-	// words are followed in smaller chunks, so that no transaction keeps others waiting.
-	usualWords = 32
+	// usualTerms is how many terms a request usually has. Entries of requests with more
+	// terms are followed in smaller chunks, so that no transaction keeps others waiting.
+	usualTerms = 40
 	// accountsAtOnce is how many accounts are followed at the same time. On SQLite they
 	// share a transaction.
 	accountsAtOnce = 8
@@ -49,7 +49,7 @@ func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next f
 	accounts, err := database.All(ctx, x.db.Reader(), func(r database.Row) (b behind, err error) {
 		err = r.Scan(&b.accountID, &b.last, &b.seq)
 		return b, err
-	}, `SELECT q.account_id, q.last, COALESCE(i.seq, 0) FROM account_seq q LEFT JOIN index_progress i ON i.account_id = q.account_id
+	}, `SELECT q.account_id, q.last, COALESCE(i.seq, 0) FROM account_seq q LEFT JOIN index_followed i ON i.account_id = q.account_id
 		WHERE q.account_id > $1 AND q.last > COALESCE(i.seq, 0) ORDER BY q.account_id LIMIT CAST($2 AS BIGINT)`, from, accountsAtOnce)
 	if err != nil {
 		return from, false, err
@@ -69,7 +69,7 @@ func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next f
 // Backlog returns how many log entries of all accounts the index has not followed yet.
 func (x *Index) Backlog(ctx context.Context) (n int64, err error) {
 	err = x.db.Reader().QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(q.last - COALESCE(i.seq, 0)), 0) AS BIGINT)
-		FROM account_seq q LEFT JOIN index_progress i ON i.account_id = q.account_id`).Scan(&n)
+		FROM account_seq q LEFT JOIN index_followed i ON i.account_id = q.account_id`).Scan(&n)
 	return n, err
 }
 
@@ -94,19 +94,19 @@ func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
 	if len(entries) == chunk {
 		to = entries[chunk-1].seq
 	}
-	texts, err := x.wordsOf(ctx, b.accountID, requestsOf(entries, to))
+	wanted, err := read(ctx, x.db.Reader(), b.accountID, requestsOf(entries, to))
 	if err != nil {
 		return err
 	}
-	to = fewerWords(entries, texts, chunk*usualWords, to)
+	to = fewerTerms(entries, wanted, chunk*usualTerms, to)
 	ids := requestsOf(entries, to)
 	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		n, err := database.Changed(ctx, tx, `INSERT INTO index_progress (account_id, seq) VALUES ($1, $2)
-			ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq WHERE index_progress.seq = $3`, b.accountID, to, b.seq)
+		n, err := database.Changed(ctx, tx, `INSERT INTO index_followed (account_id, seq) VALUES ($1, $2)
+			ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq WHERE index_followed.seq = $3`, b.accountID, to, b.seq)
 		if err != nil || n == 0 { // another process was here
 			return err
 		}
-		return x.reindex(ctx, tx, b.accountID, ids, texts)
+		return x.reindex(ctx, tx, b.accountID, ids, wanted)
 	})
 }
 
@@ -121,46 +121,43 @@ func requestsOf(entries []entry, to int64) (ids []feedback.ID) {
 	return slices.Compact(ids)
 }
 
-// fewerWords returns the number of the last entry, up to to, whose requests have no more
-// than most words together. It returns the first entry at least.
-func fewerWords(entries []entry, texts map[feedback.ID]indexed, most int, to int64) int64 {
-	words := 0
+// fewerTerms returns the number of the last entry, up to to, whose requests have no more
+// than most terms together. It returns the first entry at least.
+func fewerTerms(entries []entry, wanted map[feedback.ID]*document, most int, to int64) int64 {
+	terms := 0
 	for i, e := range entries {
-		if e.requestID != nil {
-			words += len(texts[*e.requestID].words)
+		if e.requestID != nil && wanted[*e.requestID] != nil {
+			terms += len(wanted[*e.requestID].terms)
 		}
-		if words > most && i > 0 {
+		if terms > most && i > 0 {
 			return min(to, entries[i-1].seq)
 		}
 	}
 	return to
 }
 
-// wordsOf reads those of the requests that belong in the index, with their words.
-func (x *Index) wordsOf(ctx context.Context, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]indexed, error) {
-	texts := make(map[feedback.ID]indexed, len(ids))
-	if len(ids) == 0 {
-		return texts, nil
-	}
-	p := database.Parameters{accountID}
-	found, err := database.All(ctx, x.db.Reader(), func(r database.Row) (in indexed, err error) {
-		var box, title, description string
-		if err = r.Scan(&in.id, &in.appID, &box, &title, &description); err == nil && box == string(feedback.Live) {
-			in.words = search.Words(title, description)
+// read reads requests as documents.
+func read(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]*document, error) {
+	documents := make(map[feedback.ID]*document, len(ids))
+	for piece := range slices.Chunk(ids, maxTerms) {
+		p := database.Parameters{accountID}
+		found, err := database.All(ctx, q, scanDocument, "SELECT "+documentColumns+" FROM requests"+
+			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+		if err != nil {
+			return nil, err
 		}
-		return in, err
-	}, "SELECT id, app_id, box, title, description FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, padded(ids))+")", p...)
-	for _, in := range found {
-		if in.words != nil {
-			texts[in.id] = in
+		for _, d := range found {
+			documents[d.id] = &d
 		}
 	}
-	return texts, err
+	return documents, nil
 }
 
-// reindex makes the index of the requests equal to texts, and removes those that are gone
+// reindex makes the index of the requests equal to wanted, and removes those that are gone
 // or whose app is deleted.
-func (x *Index) reindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID, texts map[feedback.ID]indexed) error {
+func (x *Index) reindex(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID, wanted map[feedback.ID]*document,
+) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -172,26 +169,58 @@ func (x *Index) reindex(ctx context.Context, tx *sql.Tx, accountID feedback.ID, 
 	if err != nil {
 		return err
 	}
-	d := newDifference(accountID)
+	added := map[feedback.ID][]*document{}
+	var changed []*document
 	for _, id := range ids {
-		before, after := old[id], texts[id]
-		if !exist[id] {
-			after = indexed{}
+		before, after := old[id], wanted[id]
+		switch {
+		case after != nil && exist[id] && before == nil:
+			added[after.appID] = append(added[after.appID], after)
+			changed = append(changed, after)
+		case after != nil && exist[id] && !slices.Equal(before.terms, after.terms):
+			after.ordinal = before.ordinal
+			changed = append(changed, after)
+		case before != nil && (after == nil || !exist[id]):
+			changed = append(changed, &document{id: id, appID: before.appID, ordinal: before.ordinal})
 		}
-		d.add(id, before, after)
 	}
-	return d.save(ctx, tx, x.db)
+	for _, appID := range slices.SortedFunc(maps.Keys(added), feedback.ID.Compare) {
+		if err := x.grow(ctx, tx, accountID, appID, added[appID]); err != nil {
+			return err
+		}
+	}
+	d := difference{}
+	for _, after := range changed {
+		var before []string
+		if old[after.id] != nil {
+			before = old[after.id].terms
+		}
+		d.change(after.appID, after.ordinal, before, after.terms)
+	}
+	if err := x.saveDocuments(ctx, tx, accountID, changed); err != nil {
+		return err
+	}
+	return d.save(ctx, tx, x.db, accountID)
 }
 
-// existing returns those of the requests whose app is not deleted.
+// existing returns those of the requests that are there and whose app is not deleted. It
+// reads a column that is in no index: otherwise SQLite would scan a covering index.
 func existing(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]bool, error) {
-	p := database.Parameters{accountID}
-	found, err := database.All(ctx, tx, database.One[feedback.ID],
-		"SELECT id FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, padded(ids))+`)
-			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
-	exist := make(map[feedback.ID]bool, len(found))
-	for _, id := range found {
-		exist[id] = true
+	apps, err := database.All(ctx, tx, database.One[feedback.ID],
+		"SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL", accountID)
+	exist := make(map[feedback.ID]bool, len(ids))
+	for piece := range slices.Chunk(ids, maxTerms) {
+		if err != nil {
+			break
+		}
+		p := database.Parameters{accountID}
+		_, err = database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+			var id, appID feedback.ID
+			var created int64
+			err = r.Scan(&id, &appID, &created)
+			exist[id] = slices.Contains(apps, appID)
+			return none, err
+		}, "SELECT id, app_id, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 	}
 	return exist, err
 }
@@ -201,28 +230,40 @@ func (x *Index) Remove(ctx context.Context, tx *sql.Tx, accountID feedback.ID, i
 	if err := lock(ctx, tx, accountID); err != nil {
 		return err
 	}
-	return x.reindex(ctx, tx, accountID, ids, nil)
+	if err := removePrevious(ctx, tx, accountID, ids); err != nil {
+		return err
+	}
+	if err := x.reindex(ctx, tx, accountID, ids, nil); err != nil {
+		return err
+	}
+	return Forget(ctx, tx, accountID, ids)
 }
 
 // lock keeps other transactions from changing an account's index until this one ends.
 func lock(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO index_progress (account_id, seq) VALUES ($1, 0)
-		ON CONFLICT (account_id) DO UPDATE SET seq = index_progress.seq`, accountID)
+	_, err := tx.ExecContext(ctx, `INSERT INTO index_followed (account_id, seq) VALUES ($1, 0)
+		ON CONFLICT (account_id) DO UPDATE SET seq = index_followed.seq`, accountID)
 	return err
 }
 
-func readIndexed(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]indexed, error) {
-	p := database.Parameters{accountID}
-	rows, err := database.All(ctx, tx, func(r database.Row) (in indexed, err error) {
-		var words string
-		err = r.Scan(&in.id, &in.appID, &words)
-		in.words = strings.Fields(words)
-		return in, err
-	}, "SELECT request_id, app_id, words FROM indexed_requests"+
-		" WHERE account_id = $1 AND request_id IN ("+database.List(&p, padded(ids))+")", p...)
-	byID := make(map[feedback.ID]indexed, len(rows))
-	for _, in := range rows {
-		byID[in.id] = in
+// readIndexed reads what the index has of some requests.
+func readIndexed(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]*document, error) {
+	byID := make(map[feedback.ID]*document, len(ids))
+	for piece := range slices.Chunk(ids, maxTerms) {
+		p := database.Parameters{accountID}
+		found, err := database.All(ctx, q, func(r database.Row) (d document, err error) {
+			var terms string
+			err = r.Scan(&d.id, &d.appID, &d.ordinal, &terms)
+			d.terms = withBeginnings(strings.Split(terms, separator))
+			return d, err
+		}, "SELECT request_id, app_id, ordinal, terms FROM index_documents"+
+			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range found {
+			byID[d.id] = &d
+		}
 	}
-	return byID, err
+	return byID, nil
 }

@@ -214,7 +214,7 @@ func TestIndexBesidePurge(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.IndexAll()
-			if n := r.Count("indexed_requests WHERE request_id = $1", one.ID) + r.Count("request_words WHERE id = $1", one.ID); n != 0 {
+			if n := r.Count("index_documents WHERE request_id = $1", one.ID); n != 0 {
 				t.Errorf("%s: the index has %d rows of a request that is gone", name, n)
 			}
 			r.CheckIndex(t)
@@ -236,14 +236,14 @@ func TestIndexResumes(t *testing.T) {
 		if _, more, err := r.Index.Follow(ctx, feedback.ID{}, index.Chunk); err != nil || !more {
 			t.Fatal(more, err)
 		}
-		some := r.Count("indexed_requests")
+		some := r.Count("index_documents")
 		if after, err := r.Index.Backlog(ctx); err != nil || after >= before || some == 0 || some == 500 {
 			t.Fatalf("the backlog is %d after %d, with %d indexed, %v", after, before, some, err)
 		}
 		read := 0
 		next := r.Watched(func(query string, args []driver.NamedValue) {
-			if strings.HasPrefix(query, "INSERT INTO indexed_requests") {
-				read += len(args) / 4
+			if strings.HasPrefix(query, "INSERT INTO index_documents") {
+				read += len(args) / 5
 			}
 		})
 		for from, more := (feedback.ID{}), true; more; {
@@ -267,7 +267,7 @@ func TestWorkIndexes(t *testing.T) {
 		indexed := make(chan struct{})
 		once := sync.OnceFunc(func() { close(indexed) })
 		s := r.Watched(func(query string, _ []driver.NamedValue) {
-			if strings.HasPrefix(query, "INSERT INTO indexed_requests") {
+			if strings.HasPrefix(query, "INSERT INTO index_documents") {
 				once()
 			}
 		})

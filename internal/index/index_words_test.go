@@ -33,13 +33,13 @@ func TestIndexOfManyWords(t *testing.T) {
 			if from, more, err = r.Index.Follow(ctx, from, index.Chunk); err != nil {
 				t.Fatal(err)
 			}
-			now := r.Count("request_words")
-			if now-before > 2048 {
+			now := r.Count("index_words")
+			if now-before > 2600 {
 				t.Errorf("%d words were added at once", now-before)
 			}
 			before = now
 		}
-		if got := r.Count("indexed_requests"); got != n || rounds < 5 {
+		if got := r.Count("index_documents"); got != n || rounds < 5 {
 			t.Errorf("%d of %d requests are indexed, in %d rounds", got, n, rounds)
 		}
 		r.CheckIndex(t)

@@ -17,14 +17,6 @@ import (
 // a deleted app is being purged. For the orders by votes and by change, a partial index has
 // the requests that are out of place, and the others are in the order of their ids.
 
-// Page reads a page of the requests that match.
-func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedback.Request, error) {
-	if s.Empty() {
-		return []feedback.Request{}, nil
-	}
-	return newPageQuery(s, page).rows(ctx, q)
-}
-
 // pageQuery builds the statements of one page.
 type pageQuery struct {
 	database.Parameters
@@ -35,7 +27,9 @@ type pageQuery struct {
 
 func newPageQuery(s Scope, page Page) *pageQuery {
 	q := &pageQuery{Parameters: database.Parameters{s.accountID, string(s.filter.Box), page.Limit}, Scope: s, page: page}
-	q.common = q.conditions()
+	if page.Unchanged != nil {
+		q.common = " AND updated_at <= " + q.Add(*page.Unchanged)
+	}
 	return q
 }
 
@@ -73,10 +67,8 @@ func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback
 	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
 		return database.All(ctx, from, row.Scan, statement, q.Parameters...)
 	}
-	switch {
-	case q.narrow():
-		return run(q, q.narrowRange())
-	case q.page.Sort == MostVoted:
+	switch q.page.Sort {
+	case MostVoted:
 		rows := []feedback.Request{}
 		for _, part := range []func(*pageQuery) string{(*pageQuery).severalVotes, (*pageQuery).oneVote, (*pageQuery).noVote} {
 			q := again()
@@ -91,7 +83,7 @@ func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback
 			rows = append(rows, more...)
 		}
 		return rows[:min(len(rows), q.page.Limit)], nil
-	case q.page.Sort == RecentlyUpdated:
+	case RecentlyUpdated:
 		rows, err := run(q, q.changedRows())
 		if err != nil {
 			return nil, err
@@ -118,31 +110,6 @@ const limited = " LIMIT CAST($3 AS BIGINT)"
 // one returns a statement for the range of requests that match a condition.
 func (q *pageQuery) one(where, order string) string {
 	return "SELECT " + row.Columns + " FROM requests WHERE account_id = $1 AND box = $2" + where + q.common + " ORDER BY " + order + limited
-}
-
-// conditions are the parts of the filter that no index is chosen by.
-func (q *pageQuery) conditions() string {
-	var b strings.Builder
-	f := q.filter
-	if f.CreatedAfter != nil {
-		b.WriteString(" AND id >= " + q.Add(feedback.FirstIDAt(f.CreatedAfter.Std())))
-	}
-	if f.CreatedBefore != nil {
-		b.WriteString(" AND id < " + q.Add(feedback.FirstIDAt(f.CreatedBefore.Std())))
-	}
-	if f.Unassigned {
-		b.WriteString(" AND assignee_id IS NULL")
-	}
-	if f.Source == fromWidget {
-		b.WriteString(" AND source = " + q.Add(f.Source))
-	}
-	if q.page.Unchanged != nil {
-		b.WriteString(" AND updated_at <= " + q.Add(*q.page.Unchanged))
-	}
-	if q.match != nil {
-		b.WriteString(q.match.all(&q.Parameters))
-	}
-	return b.String()
 }
 
 // ranges returns a statement for each combination of the filter's apps and statuses.
@@ -200,7 +167,7 @@ func (q *pageQuery) severalVotes() string {
 	if after := q.page.After; after != nil && after.Votes <= 1 {
 		return ""
 	}
-	return q.one(" AND votes <> 1 AND votes > 1"+q.beyond()+q.app(false)+q.others(), byVotes)
+	return q.one(" AND votes <> 1 AND votes > 1"+q.beyond()+q.app()+q.others(), byVotes)
 }
 
 func (q *pageQuery) oneVote() string {
@@ -218,12 +185,12 @@ func (q *pageQuery) noVote() string {
 	if after := q.page.After; after != nil && after.Votes == 0 {
 		where += " AND id < " + q.Add(after.ID)
 	}
-	return q.one(where+q.app(false)+q.others(), byID)
+	return q.one(where+q.app()+q.others(), byID)
 }
 
 // changedRows selects the requests that were ever changed, by a partial index.
 func (q *pageQuery) changedRows() string {
-	return q.one(" AND version > 1"+q.beyond()+q.app(false)+q.others(), byUpdated)
+	return q.one(" AND version > 1"+q.beyond()+q.app()+q.others(), byUpdated)
 }
 
 // unchangedRows selects the others, whose ids have the time of their only update. since is
@@ -240,14 +207,10 @@ func (q *pageQuery) unchangedRows(since *feedback.Time) string {
 	return merged(q.ranges(where, byID), byID)
 }
 
-// app is the condition for the filter's app. Wrapping the column in COALESCE keeps both
-// databases from using the index by app.
-func (q *pageQuery) app(withoutIndex bool) string {
-	switch {
-	case q.filter.AppID == nil:
+// app is the condition for the filter's app.
+func (q *pageQuery) app() string {
+	if q.filter.AppID == nil {
 		return ""
-	case withoutIndex:
-		return " AND COALESCE(app_id, app_id) = " + q.Add(*q.filter.AppID)
 	}
 	return " AND app_id = " + q.Add(*q.filter.AppID)
 }
@@ -262,46 +225,4 @@ func (q *pageQuery) others() string {
 		b.WriteString(" AND COALESCE(status, status) IN (" + database.List(&q.Parameters, q.filter.Statuses) + ")")
 	}
 	return b.String()
-}
-
-// narrow reports whether a narrow condition or a word drives the query.
-func (q *pageQuery) narrow() bool {
-	return q.filter.narrow() || q.match != nil && q.match.drives
-}
-
-// narrowRange selects the requests of a tag, an assignee, a rare source or a word by its
-// index, and sorts them if the order is not that of ids.
-func (q *pageQuery) narrowRange() string {
-	where, from := q.narrowed()
-	if from == "" {
-		return q.one(where+q.beyond(), q.order())
-	}
-	return "SELECT " + row.Columns + from + where + q.common + q.beyond() + " ORDER BY " + q.order() + limited
-}
-
-// joined looks up the requests of a list of ids. SQLite has no statistics and keeps the
-// order of a CROSS JOIN; it might scan all requests otherwise.
-const joined = " CROSS JOIN requests WHERE account_id = $1 AND id = request_id AND box = $2"
-
-// narrowed returns the condition that the index is chosen by, and the FROM clause unless
-// the rows come from the table of requests alone.
-func (q *pageQuery) narrowed() (where, from string) {
-	f := q.filter
-	rest := q.app(true) + q.others()
-	if f.AssigneeID != nil && f.Tag != "" {
-		rest += " AND COALESCE(assignee_id, assignee_id) = " + q.Add(*f.AssigneeID)
-	}
-	if f.Source != "" && f.Source != fromWidget && (f.Tag != "" || f.AssigneeID != nil) {
-		rest += " AND COALESCE(source, source) = " + q.Add(f.Source)
-	}
-	switch {
-	case f.Tag != "":
-		return rest, " FROM (SELECT request_id FROM request_tags WHERE account_id = $1 AND tag = " + q.Add(f.Tag) +
-			") AS tagged" + joined
-	case f.AssigneeID != nil:
-		return " AND assignee_id = " + q.Add(*f.AssigneeID) + rest, ""
-	case f.Source == "" || f.Source == fromWidget:
-		return rest, " FROM " + q.match.candidates(&q.Parameters, q.live) + joined
-	}
-	return " AND source <> 'widget' AND source = " + q.Add(f.Source) + rest, ""
 }

@@ -1,12 +1,8 @@
 package index_test
 
 import (
-	"cmp"
-	"slices"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
@@ -115,73 +111,4 @@ func tallies(r *storetest.Rig, accountID feedback.ID, f index.Filter) map[string
 		found["a bulk change"] = -1
 	}
 	return found
-}
-
-// TestOrdersWithinAMillisecond: requests that come and change in the same milliseconds
-// stand in the pages of each order where all of them in that order would.
-func TestOrdersWithinAMillisecond(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := storetest.NewRig(t, at)
-		account := r.NewAccount("Acme")
-		rapid.Check(t, func(t *rapid.T) {
-			app := r.NewApp(account)
-			defer r.Drop(app)
-			var all []feedback.Request
-			for range rapid.IntRange(1, 14).Draw(t, "steps") {
-				r.Clock.Move(time.Duration(rapid.IntRange(0, 1).Draw(t, "later")) * time.Millisecond)
-				if len(all) > 0 && rapid.Bool().Draw(t, "change") {
-					one := &all[rapid.IntRange(0, len(all)-1).Draw(t, "which")]
-					changed, err := r.ChangeRequest(ctx, account.ID, one.ID, feedback.Command(), func(r *feedback.Request) error {
-						r.Title += "!"
-						return nil
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
-					*one = changed
-					continue
-				}
-				request := feedback.NewRequest("T", "")
-				request.AppID, request.Source = app.ID, "widget"
-				request.Votes = int64(rapid.IntRange(0, 2).Draw(t, "votes"))
-				request, err := r.AddRequest(ctx, account.ID, feedback.Command(), request)
-				if err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, request)
-			}
-			limit := rapid.IntRange(1, 4).Draw(t, "limit")
-			for sort, compare := range map[index.Sort]func(a, b feedback.Request) int{
-				index.Newest: func(a, b feedback.Request) int { return cmp.Compare(b.ID.String(), a.ID.String()) },
-				index.Oldest: func(a, b feedback.Request) int { return cmp.Compare(a.ID.String(), b.ID.String()) },
-				index.MostVoted: func(a, b feedback.Request) int {
-					return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.ID.String(), a.ID.String()))
-				},
-				index.RecentlyUpdated: func(a, b feedback.Request) int {
-					return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID.String(), a.ID.String()))
-				},
-			} {
-				slices.SortFunc(all, compare)
-				page := index.Page{Sort: sort, Limit: limit}
-				for i := 0; ; {
-					requests, _, err := r.Index.List(ctx, account.ID, index.Filter{AppID: &app.ID, Box: feedback.Live}, page)
-					if err != nil || len(requests) != min(limit, len(all)-i) {
-						t.Fatalf("%s: %d requests from %d of %d on, %v", sort, len(requests), i, len(all), err)
-					}
-					if len(requests) == 0 {
-						break
-					}
-					for _, request := range requests {
-						if request.ID != all[i].ID {
-							t.Fatalf("%s: %s is in place %d, want %s", sort, request.ID, i, all[i].ID)
-						}
-						i++
-					}
-					last := all[i-1]
-					page.After = &index.Place{ID: last.ID, Votes: last.Votes, UpdatedAt: last.UpdatedAt}
-				}
-			}
-		})
-	})
 }

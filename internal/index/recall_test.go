@@ -1,17 +1,16 @@
 package index_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/search"
-	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -20,6 +19,8 @@ import (
 const (
 	leastRecall = 0.93
 	leastGain   = 0.5
+	// leastRelevance is the least of a list in the order of relevance.
+	leastRelevance = 0.97
 )
 
 // TestRecall measures how often the title that is meant is among the first five, of
@@ -29,7 +30,8 @@ func TestRecall(t *testing.T) {
 	if storetest.RaceDetector {
 		t.Skip("make test measures without the race detector")
 	}
-	requests, pairs := corpus(t, 20_000), readPairs(t)
+	pairs := readPairs(t, "similar.tsv")
+	requests := corpus(t, 20_000, pairs)
 	plain := plainSearch(requests)
 	var answers [][]feedback.Similar // of the database before
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
@@ -65,87 +67,58 @@ func TestRecall(t *testing.T) {
 		if got := ours["all"] / all["all"]; got < leastRecall || got < theirs["all"]/all["all"]+leastGain {
 			t.Errorf("recall@5 is %.3f, with all words %.3f", got, theirs["all"]/all["all"])
 		}
-		checkSearchPlans(r, app)
 	})
 }
 
-// checkSearchPlans holds the plans of what the index is read, filled and purged with.
-func checkSearchPlans(r *storetest.Rig, app feedback.App) {
-	r.T.Helper()
-	// With fewer words and apps, PostgreSQL may as well read all of a table.
-	for range 7 {
-		copyWords(r, app, r.NewApp(feedback.Account{ID: app.AccountID}))
+// TestRelevance measures how often the request that is meant is among the first five of a
+// list in the order of relevance: for the questions of similar requests, and for those that
+// people type into a search field, in ten languages. Both databases must answer the same.
+func TestRelevance(t *testing.T) {
+	if storetest.RaceDetector {
+		t.Skip("make test measures without the race detector")
 	}
-	var apps [][]any
-	for i, other := 0, r.NewAccount("Other"); i < 2000; i++ {
-		apps = append(apps, []any{other.ID, feedback.FirstIDAt(storetest.BigFirst.Add(time.Duration(i) * time.Millisecond)), "A", "gk", "{}", 1, 0, 0})
+	for _, file := range []string{"similar.tsv", "questions.tsv"} {
+		t.Run(file, func(t *testing.T) { relevance(t, file) })
 	}
-	r.InsertRows("apps", "account_id, id, name, api_key, settings, version, created_at, updated_at", apps)
-	r.Analyze()
-	plans := r.Plans()
-	primary := func(table string) string {
-		switch {
-		case r.At.Name == "postgres":
-			return table + "_pkey"
-		case table == "requests" || table == "indexed_requests" || table == "changes":
-			return "INDEX sqlite_autoindex_" + table + "_1"
-		}
-		return "PRIMARY KEY"
-	}
-	submitted := func(s *store.Store) error {
-		if _, err := s.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("One more", "")}); err != nil {
-			return err
-		}
-		_, _, err := s.Index.Follow(ctx, feedback.ID{}, index.Chunk)
-		return err
-	}
-	edited := func(s *store.Store) error {
-		id := r.IDs(app)[0]
-		if _, err := s.ChangeRequest(ctx, app.AccountID, id, feedback.Command(), func(r *feedback.Request) error {
-			r.Box = feedback.Bin
-			return nil
-		}); err != nil {
-			return err
-		}
-		_, _, err := s.Index.Follow(ctx, feedback.ID{}, index.Chunk)
-		return err
-	}
-	similar := func(s *store.Store) error {
-		_, err := s.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: "calendar of the invoice list", Limit: 5})
-		return err
-	}
-	purged := func(s *store.Store) error {
-		r.Drop(app)
-		_, err := s.Purge(ctx)
-		return err
-	}
-	for _, c := range []struct {
-		name, part, table string
-		call              func(*store.Store) error
-	}{
-		{"vocabulary", "SELECT word FROM word_counts", "word_counts", similar},
-		{"counts", "SELECT word, n FROM word_counts", "word_counts", similar},
-		{"postings", "AS word, id FROM request_words", "request_words", similar},
-		{"titles", "SELECT id, app_id, box, title", "requests", similar},
-		{"entries", "SELECT seq, request_id FROM changes", "changes", submitted},
-		{"texts", "SELECT id, app_id, box, title, description", "requests", submitted},
-		{"indexed", "FROM indexed_requests", "indexed_requests", submitted},
-		{"present", "SELECT id FROM requests r", "requests", submitted},
-		{"removed words", "DELETE FROM request_words", "request_words", edited},
-		{"removed counts", "DELETE FROM word_counts", "word_counts", edited},
-		{"purged words", "DELETE FROM request_words", "request_words", purged},
-	} {
-		found := false
-		for _, s := range plans.During(c.call) {
-			if strings.Contains(s.Query, c.part) && !found {
-				plans.CheckPlan(c.name, s, c.table, primary(c.table))
-				found = true
+}
+
+func relevance(t *testing.T, file string) {
+	pairs := readPairs(t, file)
+	requests := corpus(t, 20_000, pairs)
+	var answers [][]string // of the database before
+	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.InsertRequests(app, requests)
+		r.IndexAll()
+		found, missed := 0.0, []string{}
+		for i, p := range pairs {
+			f, page := index.Filter{Box: feedback.Live, Query: p.question}, index.Page{Sort: index.Relevance, Limit: 5}
+			rows, _, err := r.Index.Ranked(ctx, app.AccountID, f, page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			titles := []string{}
+			for _, row := range rows {
+				titles = append(titles, row.Title)
+			}
+			if slices.Contains(titles, p.title) {
+				found++
+			} else {
+				missed = append(missed, fmt.Sprintf("%s %s: %q finds %q and not %q", p.language, p.kind, p.question, titles, p.title))
+			}
+			if i >= len(answers) {
+				answers = append(answers, titles)
+			} else if diff := cmp.Diff(answers[i], titles); diff != "" {
+				t.Errorf("%s: the databases differ:\n%s", p.question, diff)
 			}
 		}
-		if !found {
-			r.T.Errorf("%s: no statement has %q", c.name, c.part)
+		recall := found / float64(len(pairs))
+		t.Logf("recall@5 %.3f; not found:\n%s", recall, strings.Join(missed, "\n"))
+		if recall < leastRelevance {
+			t.Errorf("recall@5 is %.3f, want %.2f", recall, leastRelevance)
 		}
-	}
+	})
 }
 
 // plainSearch is a search for the newest requests that have all the words.

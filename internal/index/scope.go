@@ -8,28 +8,29 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Scope is what a filter covers at the moment: the apps, and what the index knows of the
-// words. Pages, totals and facets are read from it.
+// Scope is what a filter covers at the moment: the apps, and the requests that match if the
+// counters cannot tell. Pages, totals and facets are read from it.
 type Scope struct {
 	accountID  feedback.ID
 	filter     Filter
 	live, dead []feedback.ID // the filter's apps, and deleted apps that still have rows
-	n          int64         // requests in the live apps, by the counters
-	match      *match        // nil without a query
+	n          int64         // requests that match by app, status and box
+	found      *found        // nil if the filter has no other conditions
 }
 
 // Resolve reads what a filter covers. It refuses with ErrAppNotFound when the filter names
-// an app that the account does not have.
+// an app that the account does not have. q must show one state of the database, or the
+// caller must hold the gates of the apps.
 func Resolve(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) (Scope, error) {
 	s, err := resolveApps(ctx, q, accountID, f)
-	if err != nil || f.Query == "" || s.n == 0 {
+	if err != nil || f.counted() || s.n == 0 {
 		return s, err
 	}
-	m, err := lookup(ctx, q, accountID, f.Query, s.live)
-	return s.matching(m), err
+	s.found, err = find(ctx, q, accountID, s.live, f)
+	return s, err
 }
 
-// resolveApps is Resolve without the filter's query.
+// resolveApps is Resolve for the apps alone.
 func resolveApps(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) (Scope, error) {
 	s := Scope{accountID: accountID, filter: f}
 	apps, err := tally(ctx, q, accountID, f)
@@ -50,22 +51,19 @@ func resolveApps(ctx context.Context, q database.Queryer, accountID feedback.ID,
 	return s, nil
 }
 
-// matching narrows a scope to the requests that match the filter's query.
-func (s Scope) matching(m match) Scope {
-	m.drives = !s.filter.narrow() && (m.n <= maxDriven || len(m.words) > 1 && m.n <= s.n/8)
-	if m.n == 0 {
-		s.n = 0
+// Total returns how many requests match.
+func (s Scope) Total() Total {
+	if s.found == nil {
+		return Total{s.n, true}
 	}
-	s.match = &m
-	return s
+	return s.found.total()
 }
 
-// Apps returns the live apps of the scope.
-func (s Scope) Apps() []feedback.ID { return s.live }
-
-// Empty reports whether the counters or the index show that no request matches. When it
-// is false, there may still be none.
-func (s Scope) Empty() bool { return s.n == 0 }
+// Apps returns the apps, not deleted, that a filter covers. It refuses like Resolve.
+func Apps(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]feedback.ID, error) {
+	s, err := resolveApps(ctx, q, accountID, f)
+	return s.live, err
+}
 
 // appTally is how many requests of one app a filter matches.
 type appTally struct {
@@ -87,7 +85,7 @@ func tally(ctx context.Context, q database.Queryer, accountID feedback.ID, f Fil
 	if f.AppID != nil {
 		b.WriteString(" AND a.id = " + p.Add(*f.AppID))
 	}
-	b.WriteString(" GROUP BY a.id, a.deleted_at")
+	b.WriteString(" GROUP BY a.id, a.deleted_at ORDER BY a.id")
 	return database.All(ctx, q, func(r database.Row) (t appTally, err error) {
 		err = r.Scan(&t.id, &t.deleted, &t.n)
 		return t, err

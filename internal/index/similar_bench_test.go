@@ -17,17 +17,14 @@ func BenchmarkSimilar(b *testing.B) {
 			r := storetest.NewRig(b, at)
 			account := r.NewAccount("Acme")
 			app := r.NewApp(account)
-			pairs := readPairs(b)
-			r.InsertRequests(app, corpus(b, size-len(pairs)))
-			r.IndexAll()
+			pairs := readPairs(b, "similar.tsv")
+			r.InsertRequests(app, corpus(b, size-len(pairs), pairs))
 			for range others {
 				other := r.NewApp(account)
 				r.InsertRequests(other, distractors(b, size))
-				copyWords(r, app, other)
 			}
-			if _, err := r.Raw.ExecContext(ctx, "ANALYZE"); err != nil {
-				b.Fatal(err)
-			}
+			r.IndexAll()
+			r.Analyze()
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {
 				began := time.Now()

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 	"time"
@@ -68,31 +69,40 @@ func (r *statRange) apps(p *database.Parameters) string {
 // Stats counts the live requests, of one app or of all, that were created in the time from
 // (inclusive) to (exclusive). It refuses with ErrAppNotFound.
 func (x *Index) Stats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
+	var stats feedback.Stats
+	err := x.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		stats, err = statsOf(ctx, tx, accountID, appID, from, to)
+		return err
+	})
+	return stats, err
+}
+
+func statsOf(ctx context.Context, q database.Queryer, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
 	stats := feedback.Stats{From: from, To: to}
-	within, err := Resolve(ctx, x.db.Reader(), accountID, Filter{AppID: appID, Box: feedback.Live})
+	within, err := resolveApps(ctx, q, accountID, Filter{AppID: appID, Box: feedback.Live})
 	if err != nil {
 		return stats, err
 	}
 	r := newStatRange(accountID, appID, from.Std(), to.Std())
 	r.dead = within.dead
-	if err := x.countStatuses(ctx, &r, &stats); err != nil {
+	if err := countStatuses(ctx, q, &r, &stats); err != nil {
 		return stats, err
 	}
-	if err := x.countAnswers(ctx, &r, &stats); err != nil {
+	if err := countAnswers(ctx, q, &r, &stats); err != nil {
 		return stats, err
 	}
-	if err := x.countDays(ctx, &r); err != nil {
+	if err := countDays(ctx, q, &r); err != nil {
 		return stats, err
 	}
 	for _, d := range r.days {
 		stats.ByDay = append(stats.ByDay, feedback.DayCount{Day: d.date, Requests: d.n})
 	}
-	stats.ByTag, stats.TagsExact, err = x.countTags(ctx, &r)
+	stats.ByTag, stats.TagsExact, err = countTags(ctx, q, &r, within.live)
 	return stats, err
 }
 
 // countStatuses counts by app and status. The counters know which combinations exist.
-func (x *Index) countStatuses(ctx context.Context, r *statRange, stats *feedback.Stats) error {
+func countStatuses(ctx context.Context, q database.Queryer, r *statRange, stats *feedback.Stats) error {
 	from, to := r.bounds()
 	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
 	query := `SELECT c.app_id, c.status, (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.app_id = c.app_id AND r.box = $2
@@ -105,7 +115,7 @@ func (x *Index) countStatuses(ctx context.Context, r *statRange, stats *feedback
 		status feedback.Status
 		n      int64
 	}
-	counts, err := database.All(ctx, x.db.Reader(), func(from database.Row) (c count, err error) {
+	counts, err := database.All(ctx, q, func(from database.Row) (c count, err error) {
 		err = from.Scan(&c.appID, (*string)(&c.status), &c.n)
 		return c, err
 	}, query, p...)
@@ -134,7 +144,7 @@ func (x *Index) countStatuses(ctx context.Context, r *statRange, stats *feedback
 }
 
 // countDays counts by day, by ranges of ids: GROUP BY created_at would read every row.
-func (x *Index) countDays(ctx context.Context, r *statRange) error {
+func countDays(ctx context.Context, q database.Queryer, r *statRange) error {
 	for days := range slices.Chunk(r.days, daysAtOnce) {
 		p := database.Parameters{r.accountID, string(feedback.Live)}
 		count := func(where string) string {
@@ -158,7 +168,7 @@ func (x *Index) countDays(ctx context.Context, r *statRange) error {
 			}
 			from = to
 		}
-		if err := x.db.Reader().QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", "), p...).Scan(into...); err != nil {
+		if err := q.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", "), p...).Scan(into...); err != nil {
 			return err
 		}
 		for i := range days {
@@ -168,72 +178,45 @@ func (x *Index) countDays(ctx context.Context, r *statRange) error {
 	return nil
 }
 
-// countTags counts by tag in chunks, the newest requests first. It stops after countTime,
-// and reports whether it counted all of them.
-func (x *Index) countTags(ctx context.Context, r *statRange) (tags []feedback.Tag, exact bool, err error) {
-	began := time.Now()
-	byTag := map[string]feedback.Tag{}
-	first, until := r.bounds()
-	for exact = false; !exact && time.Since(began) <= countTime; {
-		from, err := x.chunkEnd(ctx, r.accountID, Filter{AppID: r.appID, Box: feedback.Live}, &until)
-		if err != nil {
-			return nil, false, err
-		}
-		if exact = from == nil || from.Compare(first) <= 0; exact {
-			from = &first
-		}
-		some, err := x.tagsBetween(ctx, r, *from, until)
-		if err != nil {
-			return nil, false, err
-		}
-		addTags(byTag, some)
-		until = *from
+// countTags counts by tag, and reports whether the index knew all requests.
+func countTags(ctx context.Context, q database.Queryer, r *statRange, apps []feedback.ID) (tags []feedback.Tag, exact bool, err error) {
+	from, to := r.bounds()
+	all, err := open(ctx, q, r.accountID, apps)
+	if err != nil {
+		return nil, false, err
 	}
-	return mostUsed(byTag, statTags), exact, nil
-}
-
-// addTags adds the counts of one chunk.
-func addTags(byTag map[string]feedback.Tag, some []feedback.Tag) {
-	for _, tag := range some {
-		key := feedback.FoldTag(tag.Tag)
-		if sum, ok := byTag[key]; ok {
-			tag = feedback.Tag{Tag: min(tag.Tag, sum.Tag), Requests: tag.Requests + sum.Requests}
-		}
-		byTag[key] = tag
+	blocks, err := all.within(ctx, q, period{from, to})
+	if err != nil {
+		return nil, false, err
 	}
-}
-
-// mostUsed returns at most so many tags, those with the most requests first.
-func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
-	tags := make([]feedback.Tag, 0, len(byTag))
-	for _, tag := range byTag {
-		tags = append(tags, tag)
+	live := condition{terms: []string{boxMark + string(feedback.Live)}}
+	sets, _, err := all.lists(ctx, q, blocks, &live)
+	if err != nil {
+		return nil, false, err
 	}
-	slices.SortFunc(tags, func(a, b feedback.Tag) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(feedback.FoldTag(a.Tag), feedback.FoldTag(b.Tag)))
+	for at := range blocks {
+		sets[at].and(&blocks[at].set)
+	}
+	n := map[string]int64{}
+	err = all.each(ctx, q, blocks, func(p *database.Parameters) string {
+		in := startingWith(tagMark)
+		return " AND term >= " + p.Add(in.from) + " AND term < " + p.Add(in.until)
+	}, func(at int, term string, stored []byte) error {
+		common, err := sets[at].commonStored(stored)
+		n[strings.TrimPrefix(term, tagMark)] += int64(common)
+		return err
 	})
-	return tags[:min(len(tags), most)]
-}
-
-// tagsBetween counts by tag from one id up to another. Of several spellings it returns the
-// first in byte order, as Tags does. COALESCE around the tag keeps SQLite from reading all
-// tags of the account. For one app, its requests are joined with their tags, as other apps
-// may have many more. For all apps, each tag looks up its request in a subquery, because
-// SQLite might walk the requests for each tag in a join.
-func (x *Index) tagsBetween(ctx context.Context, r *statRange, from, to feedback.ID) ([]feedback.Tag, error) {
-	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
-	var where string
-	if r.appID != nil {
-		where = "requests r CROSS JOIN request_tags t WHERE r.account_id = $1 AND r.box = $2 AND r.id >= $3 AND r.id < $4" + r.apps(&p) +
-			" AND t.account_id = $1 AND t.request_id = r.id AND t.request_id >= $3 AND t.request_id < $4"
-	} else {
-		where = "request_tags t WHERE t.account_id = $1 AND t.request_id >= $3 AND t.request_id < $4" +
-			" AND 1 = (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.id = t.request_id AND r.box = $2" + r.apps(&p) + ")"
+	for _, d := range all.tail {
+		if !(period{from, to}).contains(d.id) || !live.matches(d) {
+			continue
+		}
+		for _, term := range d.terms {
+			if value, is := strings.CutPrefix(term, tagMark); is {
+				n[value]++
+			}
+		}
 	}
-	return database.All(ctx, x.db.Reader(), func(from database.Row) (tag feedback.Tag, err error) {
-		err = from.Scan(&tag.Tag, &tag.Requests)
-		return tag, err
-	}, "SELECT MIN(t.label), COUNT(*) FROM "+where+" GROUP BY COALESCE(t.tag, t.tag)", p...)
+	return mostUsed(labels(n), statTags), all.tailRead, err
 }
 
 // answerTimes are the classes of the time to the first answer.
@@ -244,7 +227,7 @@ var answerTimes = []struct {
 
 // countAnswers counts by the time to the first answer. COALESCE around the app keeps the
 // databases from looking up each request of the app.
-func (x *Index) countAnswers(ctx context.Context, r *statRange, stats *feedback.Stats) error {
+func countAnswers(ctx context.Context, q database.Queryer, r *statRange, stats *feedback.Stats) error {
 	from, to := r.bounds()
 	p := database.Parameters{r.accountID, string(feedback.Live), from, to}
 	query, least := "SELECT ", int64(-1<<62)
@@ -265,7 +248,7 @@ func (x *Index) countAnswers(ctx context.Context, r *statRange, stats *feedback.
 	} else {
 		query += r.apps(&p)
 	}
-	if err := x.db.Reader().QueryRowContext(ctx, query, p...).Scan(into...); err != nil {
+	if err := q.QueryRowContext(ctx, query, p...).Scan(into...); err != nil {
 		return err
 	}
 	rest := stats.Total

@@ -91,7 +91,7 @@ func (x *Index) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	}
 	now := x.now()
 	var last int64
-	if err := x.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(MAX(seq), 0) FROM index_progress"+
+	if err := x.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(MAX(seq), 0) FROM index_followed"+
 		" WHERE account_id = $1", accountID).Scan(&last); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (x *Index) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 		words = &search.Vocabulary{}
 		after := ""
 		for read := 0; read < maxVocabulary; read += vocabularyPage { // counts words that Add rejects, too
-			page, err := database.All(ctx, x.db.Reader(), database.One[string], "SELECT word FROM word_counts"+
+			page, err := database.All(ctx, x.db.Reader(), database.One[string], "SELECT word FROM index_words"+
 				" WHERE account_id = $1 AND app_id = $2 AND word > $3 ORDER BY word LIMIT CAST($4 AS BIGINT)",
 				accountID, appID, after, vocabularyPage)
 			if err != nil {

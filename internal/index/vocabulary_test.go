@@ -20,10 +20,10 @@ func TestVocabularyHasABound(t *testing.T) {
 		app := r.NewApp(account)
 		// Twice as many words as are read. They have digits, so that no slip leads to them.
 		r.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
-			INSERT INTO word_counts (account_id, app_id, word, n) SELECT $1, $2, '0' || i, 1 FROM n`, account.ID, app.ID)
+			INSERT INTO index_words (account_id, app_id, word) SELECT $1, $2, '0' || i FROM n`, account.ID, app.ID)
 		pages := 0
 		s := r.Watched(func(query string, _ []driver.NamedValue) {
-			if strings.HasPrefix(query, "SELECT word FROM word_counts") {
+			if strings.HasPrefix(query, "SELECT word FROM index_words") {
 				pages++
 			}
 		})
@@ -42,11 +42,11 @@ func TestVocabularyStaysFresh(t *testing.T) {
 	r := storetest.NewRig(t, storetest.SQLite(t))
 	account := r.NewAccount("Acme")
 	app := r.NewApp(account)
-	r.Exec("INSERT INTO word_counts (account_id, app_id, word, n) VALUES ($1, $2, 'dark', 1)", account.ID, app.ID)
-	r.Exec("INSERT INTO index_progress (account_id, seq) VALUES ($1, 0)", account.ID)
+	r.Exec("INSERT INTO index_words (account_id, app_id, word) VALUES ($1, $2, 'dark')", account.ID, app.ID)
+	r.Exec("INSERT INTO index_followed (account_id, seq) VALUES ($1, 0)", account.ID)
 	reads, takes := 0, time.Duration(0)
 	s := r.Watched(func(query string, _ []driver.NamedValue) {
-		if strings.HasPrefix(query, "SELECT word FROM word_counts") {
+		if strings.HasPrefix(query, "SELECT word FROM index_words") {
 			reads++
 			r.Clock.Move(takes)
 		}
@@ -59,7 +59,7 @@ func TestVocabularyStaysFresh(t *testing.T) {
 		takes = c.takes
 		search := func(want int) {
 			t.Helper()
-			r.Exec("UPDATE index_progress SET seq = seq + 1 WHERE account_id = $1", account.ID)
+			r.Exec("UPDATE index_followed SET seq = seq + 1 WHERE account_id = $1", account.ID)
 			before := reads
 			if _, err := s.Index.Similar(ctx, account.ID, index.Likeness{AppID: app.ID, Text: "drak", Limit: 1}); err != nil {
 				t.Fatal(err)

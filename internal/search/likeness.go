@@ -12,6 +12,9 @@ const (
 	// minStemLength that of the prefix that related words share.
 	minTypoLength = 4
 	minStemLength = 4
+	// twoTyposLength is the minimum length of a word in which two typos are accepted, such as
+	// a missing letter and a plural ("invoces" for "invoice").
+	twoTyposLength = 7
 	// minPartLength is the minimum length of a word that matches as a part of another word.
 	minPartLength = 5
 	// minLikeness is the minimum likeness of a variant.
@@ -41,7 +44,7 @@ func maxTypos(length int) int {
 	switch {
 	case length < minTypoLength:
 		return 0
-	case length < 2*minTypoLength:
+	case length < twoTyposLength:
 		return 1
 	}
 	return 2

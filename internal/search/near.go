@@ -48,6 +48,17 @@ func (v *Vocabulary) Has(text string) bool {
 	return found
 }
 
+// Completions returns at most most words that begin with a text and are longer, the shortest
+// first.
+func (v *Vocabulary) Completions(text string, most int) (words []string) {
+	for length := utf8.RuneCountInString(text) + 1; length <= maxWord && len(words) < most; length++ {
+		l := &v.groups[length]
+		from, until := l.starting(text)
+		words = append(words, l.texts[from:min(until, from+most-len(words))]...)
+	}
+	return words
+}
+
 // starting returns the range of the words that start with stem.
 func (l *wordGroup) starting(stem string) (from, until int) {
 	from, _ = slices.BinarySearch(l.texts, stem)

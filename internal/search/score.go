@@ -50,7 +50,7 @@ const maxScored = 128
 func (q Question) Score(title string, weights, found []float64) float64 {
 	title = fold(title)
 	words := spellAll(termsOf(title))
-	if len(words) == 0 || len(q.Terms) == 0 {
+	if len(q.Terms) == 0 {
 		return 0
 	}
 	best := make([]float64, len(words))

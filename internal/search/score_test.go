@@ -69,3 +69,16 @@ func TestScoreIsBounded(t *testing.T) {
 		t.Errorf("itself is alike by %v", score)
 	}
 }
+
+// TestScoreWithoutTitle checks that a request whose title has no words is found by its
+// description like any other.
+func TestScoreWithoutTitle(t *testing.T) {
+	q := NewQuestion("dark mode")
+	weights, found := []float64{1, 1}, []float64{1, 1}
+	if got, want := q.Score("😀", weights, found), q.Score("Unlike", weights, found); got <= 0 || got < want-letterShare {
+		t.Errorf("%v, and %v with a title", got, want)
+	}
+	if got := NewQuestion("😀").Score("😀", nil, nil); got != 0 {
+		t.Errorf("%v without words", got)
+	}
+}

@@ -43,6 +43,27 @@ func Words(title, description string) []string {
 	return slices.Compact(words)
 }
 
+// Person returns the words under which the requests of a person are indexed: those of the
+// name and of the e-mail address. The last part of its domain is left out, because it says
+// nothing about the person.
+func Person(name, email string) []string {
+	return Words(name+" "+WithoutTopDomains(email), "")
+}
+
+// WithoutTopDomains removes the last part of the domain from each e-mail address in a text.
+func WithoutTopDomains(text string) string {
+	if !strings.Contains(text, "@") {
+		return text
+	}
+	fields := strings.Fields(text)
+	for i, field := range fields {
+		if at, dot := strings.LastIndexByte(field, '@'), strings.LastIndexByte(field, '.'); at >= 0 && dot > at {
+			fields[i] = field[:dot]
+		}
+	}
+	return strings.Join(fields, " ")
+}
+
 // Terms returns the distinct words of a question, in their order.
 func Terms(text string) []string { return termsOf(fold(text)) }
 
@@ -58,11 +79,12 @@ func termsOf(folded string) []string {
 }
 
 // Query returns the words of a query, in their order. A request must contain each of them.
-// The last one may be a prefix of a word, because the user may still be typing it.
+// The last one may be a prefix of a word, because the user may still be typing it. Addresses
+// lose what Person leaves out.
 func Query(text string) []string {
 	var words []string
 	last := ""
-	split(fold(text), false, func(word string) bool {
+	split(fold(WithoutTopDomains(text)), false, func(word string) bool {
 		if last != "" && !slices.Contains(words, last) {
 			words = append(words, last)
 		}

@@ -100,6 +100,9 @@ func TestQuery(t *testing.T) {
 		"dark mode Dark":                 {"dark", "mode", "dark"},
 		"dark mode dark mo":              {"dark", "mode", "mo"},
 		"検索機":                            {"検索", "索機"},
+		"Ada@mail.example.com":           {"ada", "mail", "example"},
+		"from ada@example. now":          {"from", "ada", "example", "now"},
+		"@ v1.2":                         {"v1", "2"},
 		strings.Repeat("a b ", 40) + "c": {"a", "b", "c"},
 	} {
 		if got := Query(text); !slices.Equal(got, want) {

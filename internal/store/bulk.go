@@ -50,13 +50,12 @@ func (s *Store) ChangeRequests(
 // bulkRequests locks the gates of the selected requests' apps and reads the requests.
 func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
 	gates := map[countKey]int64{}
-	var scope index.Scope
 	if b.IDs == nil {
-		var err error
-		if scope, err = index.Resolve(ctx, tx, accountID, b.Filter); err != nil {
+		apps, err := index.Apps(ctx, tx, accountID, b.Filter)
+		if err != nil {
 			return nil, err
 		}
-		for _, id := range scope.Apps() {
+		for _, id := range apps {
 			gates[gateOf(id)] = 0
 		}
 	} else {
@@ -72,6 +71,10 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 	}
 	if b.IDs != nil {
 		return requestsByID(ctx, tx, accountID, b.IDs)
+	}
+	scope, err := index.Resolve(ctx, tx, accountID, b.Filter)
+	if err != nil {
+		return nil, err
 	}
 	requests, err := scope.Page(ctx, tx, index.Page{Sort: index.Newest, Limit: MaxBulk + 1})
 	if err != nil {

@@ -132,18 +132,15 @@ func (s *Store) sweepExports(ctx context.Context) error {
 func (s *Store) ExportPage(
 	ctx context.Context, accountID feedback.ID, f index.Filter, after *feedback.ID, limit int,
 ) ([]feedback.Request, error) {
-	scope, err := index.Resolve(ctx, s.db.Reader(), accountID, f)
-	if errors.Is(err, feedback.ErrAppNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	page := index.Page{Sort: index.Newest, Limit: limit}
 	if after != nil {
 		page.After = &index.Place{ID: *after}
 	}
-	return scope.Page(ctx, s.db.Reader(), page)
+	requests, _, err := s.Index.List(ctx, accountID, f, page)
+	if errors.Is(err, feedback.ErrAppNotFound) {
+		return nil, nil
+	}
+	return requests, err
 }
 
 // ExportNames returns the names of the apps and the assignees of the requests, by id.

@@ -19,8 +19,9 @@ import (
 // loops, and a lease for each loop lets only one process work at a time. Progress is in the
 // database, so another process can continue from there.
 const (
-	workerLease   = "worker"
-	indexLease    = "index"
+	workerLease = "worker"
+	// indexLease is not that of the version before, which follows an index of its own.
+	indexLease    = "finding"
 	leaseFor      = 30 * time.Second
 	workerRest    = time.Second
 	releaseTime   = 5 * time.Second

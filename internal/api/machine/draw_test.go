@@ -163,6 +163,9 @@ func (m *machine) step() {
 	for range times {
 		m.do(c)
 	}
+	if c.in["sort"] == "relevance" {
+		m.turnPages(c)
+	}
 	if (operation == "users-invite" || operation == "users-recover") && rapid.Bool().Draw(m.t, "the link is used") {
 		m.do(m.call("auth-accept-invite"))
 	}

@@ -46,7 +46,6 @@ func (m *model) exportRequests(w who, in, got object) (string, object) {
 
 // open downloads an export.
 func (m *machine) open(x *export) {
-	m.index()
 	said := m.both("the download of "+x.text, func(s *service) string {
 		got := s.get(exportPath + s.fill(x.text))
 		return fmt.Sprintln(got.Code, got.Header().Get("Content-Type"), got.Header().Get("Content-Disposition")) + s.mask(got.Body.String())

@@ -11,10 +11,11 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/store/storetest"
 )
 
 // finish checks the state after a sequence: which tokens work, what the lists contain, that
-// the counters are exact, that the index has all words, and that the log has every change and
+// the counters are exact, that the index has all terms, and that the log has every change and
 // no gap.
 func (m *machine) finish() {
 	for _, t := range slices.Clone(m.tokens) {
@@ -34,6 +35,7 @@ func (m *machine) finish() {
 				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
 			}
 		}
+		m.search(who)
 		m.listVotesAndComments(u, who)
 	}
 	for _, u := range slices.Clone(m.uploads) {
@@ -65,6 +67,14 @@ func (m *machine) finish() {
 	}
 }
 
+// search lists requests by words.
+func (m *machine) search(who string) {
+	for _, query := range []string{"Dark mode", "drak moed", "a@example.com"} {
+		m.do(aCall{operation: "requests-list", who: who, in: object{"query": query}})
+		m.turnPages(aCall{operation: "requests-list", who: who, in: object{"query": query, "sort": "relevance"}})
+	}
+}
+
 // listVotesAndComments lists the votes and comments of five recent requests that have some or
 // are merged.
 func (m *machine) listVotesAndComments(u *user, who string) {
@@ -78,35 +88,48 @@ func (m *machine) listVotesAndComments(u *user, who string) {
 	}
 }
 
-// checkIndex compares the index of words with the requests.
+// checkIndex compares the index with the requests.
 func (m *machine) checkIndex() {
 	m.index()
-	counts := map[string]int{}
+	m.each(func(_ int, s *service) { (&storetest.Rig{Raw: s.db}).CheckIndex(m.t) })
 	var want []string
 	for _, r := range m.requests {
-		if words := slices.Compact(slices.Sorted(slices.Values(r.words()))); r.live() && len(words) > 0 {
-			want = append(want, r.id+" "+strings.Join(words, " "))
-			counts[r.app.id+" "]++
-			for _, word := range words {
-				counts[r.app.id+" "+word]++
-			}
+		if !r.deleted && !r.gone {
+			want = append(want, indexed(r.id, r.terms()))
 		}
-	}
-	for key, n := range counts {
-		want = append(want, fmt.Sprint(key, " ", n))
 	}
 	slices.Sort(want)
 	got := m.both("the index", func(s *service) string {
-		lines := append(
-			s.lines(m.t, "SELECT request_id, words FROM indexed_requests"),
-			s.lines(m.t, "SELECT app_id, word || ' ' || CAST(n AS TEXT) FROM word_counts WHERE n <> 0 OR word <> ''")...,
-		)
+		lines := s.lines(m.t, "SELECT request_id, terms FROM index_documents")
+		for i, line := range lines {
+			id, terms, _ := strings.Cut(line, " ")
+			lines[i] = indexed(id, strings.Split(terms, "\x1f"))
+		}
 		slices.Sort(lines)
 		return strings.Join(lines, "\n")
 	})
 	if got != strings.Join(want, "\n") {
 		m.t.Fatalf("the index has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
+}
+
+func indexed(id string, terms []string) string {
+	return id + " " + strings.Join(slices.Compact(slices.Sorted(slices.Values(terms))), ", ")
+}
+
+// terms returns what a request is indexed under.
+func (r *request) terms() []string {
+	terms := []string{"!box " + r.box(), "!status " + r.status, "!source " + r.source, "!assignee " + orNone(r.assignee).(string)}
+	for _, tag := range r.tags {
+		terms = append(terms, "!tag "+folded(tag)+"\x1e"+tag.(string))
+	}
+	if r.live() {
+		terms = append(terms, r.words()...)
+		for _, word := range r.submittedBy() {
+			terms = append(terms, "@"+word)
+		}
+	}
+	return terms
 }
 
 // lines returns the rows of a query for an id and a text.
@@ -123,7 +146,7 @@ func (s *service) lines(t *rapid.T, question string) []string {
 		if err := rows.Scan(&id, &text); err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, s.mask(id.String())+" "+text)
+		lines = append(lines, s.mask(id.String()+" "+text))
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)

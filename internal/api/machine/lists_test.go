@@ -13,6 +13,10 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 	if !ok {
 		return "requests.invalid_cursor", nil
 	}
+	query, _ := at.filter["query"].(string)
+	if at.sort == "relevance" && query == "" {
+		return "requests.invalid_sort", nil
+	}
 	if !m.knows(w, at) {
 		return "apps.not_found", nil
 	}
@@ -37,9 +41,18 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 		}
 		list = append(list, item{n: i + 1, by: by, shown: r.shown()})
 	}
-	code, result := m.page(at, list, got, "requests")
-	result["total_count"], result["total_exact"] = total, true
-	return code, result
+	var result object
+	if at.sort == "relevance" {
+		result = m.relevant(w, at, got)
+	} else {
+		_, result = m.page(at, list, got, "requests")
+		result["total_count"] = total
+	}
+	result["total_exact"] = true
+	if meant, fits := suggested(query, got); fits && query != "" && result["total_count"] == 0 {
+		result["did_you_mean"] = meant
+	}
+	return "ok", result
 }
 
 // colleague returns the user with an id in the caller's account.

@@ -134,6 +134,14 @@ func (o operation) read(c aCall) (object, string) {
 		}
 		in[name] = clean
 	}
+	for _, name := range o.Names { // which comes after all other faults
+		list, _ := in[name].([]any)
+		for i, item := range list {
+			if o.parameters.Properties[name].UniqueItems && slices.Contains(list[:i], item) {
+				return nil, area + ".invalid_" + name
+			}
+		}
+	}
 	return in, ""
 }
 

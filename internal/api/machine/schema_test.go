@@ -3,7 +3,6 @@ package machine
 import (
 	"encoding/json"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -176,8 +175,7 @@ func (s *schema) readList(v []any, cleaned func(string) (string, bool)) (any, bo
 	list := []any{}
 	for _, item := range v {
 		clean, ok := s.Items.read(item, cleaned)
-		same := func(other any) bool { return reflect.DeepEqual(other, clean) }
-		if !ok || s.UniqueItems && slices.ContainsFunc(list, same) {
+		if !ok {
 			return nil, false
 		}
 		list = append(list, clean)

@@ -2,6 +2,9 @@ package machine
 
 import (
 	"encoding/json"
+	"maps"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,17 +13,16 @@ import (
 // What the model answers to searches by words. It does not calculate the scores. The two
 // databases must agree on them, and the model checks which requests are in the result.
 
-// index brings the index of words up to date, because answers depend on it.
+// index brings the index up to date.
 func (m *machine) index() {
 	m.each(func(_ int, s *service) { s.index(m.t) })
 }
 
-// searches reports whether a call reads the index.
-func (m *machine) searches(c aCall) bool {
-	filter, _ := c.in["filter"].(object)
+// guesses reports whether a call finds words that are only similar. Of new words, it knows
+// those that the index has followed.
+func (m *machine) guesses(c aCall) bool {
 	from := find(m.cursors, func(p *place) bool { return p.text == c.in["cursor"] })
-	return strings.Contains(c.operation, "similar") || c.in["query"] != nil || filter["query"] != nil ||
-		from != nil && from.filter["query"] != nil
+	return strings.Contains(c.operation, "similar") || c.in["sort"] == "relevance" || from != nil && from.sort == "relevance"
 }
 
 // wordsIn returns the words of a text. It only handles the texts that are drawn.
@@ -39,20 +41,31 @@ func (r *request) words() []string {
 	return append(wordsIn(r.title), described[:min(len(described), 24)]...)
 }
 
+// submittedBy returns the words of the submitter's name and e-mail address.
+func (r *request) submittedBy() []string {
+	name, _ := r.submitter["name"].(string)
+	email, _ := r.submitter["email"].(string)
+	return append(wordsIn(name), wordsIn(topDomain.ReplaceAllString(email, "$1"))...)
+}
+
+// topDomain finds the last part of the domain of an address, by which nobody is found.
+var topDomain = regexp.MustCompile(`(@\S*)\.[^\s.]*`)
+
+// queried returns the words of a query.
+func queried(query string) []string { return wordsIn(topDomain.ReplaceAllString(query, "$1")) }
+
 // found reports whether a request has all words of a query. The last one may be the
 // beginning of a word.
 func (r *request) found(query string) bool {
-	words, wanted := r.words(), wordsIn(query)
-	for i, word := range wanted {
-		there := slices.Contains(words, word)
-		if i == len(wanted)-1 {
-			there = slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, word) })
-		}
-		if !there {
-			return false
-		}
+	wanted := queried(query)
+	if len(wanted) == 0 {
+		return false
 	}
-	return len(wanted) > 0
+	last := wanted[len(wanted)-1]
+	begins := func(word string) bool { return strings.HasPrefix(word, last) }
+	// Of a name or an address, two letters are not enough.
+	named := slices.Contains(r.submittedBy(), last) || len(last) > 2 && slices.ContainsFunc(r.submittedBy(), begins)
+	return r.hasAll(wanted[:len(wanted)-1]) && (named || slices.ContainsFunc(r.words(), begins))
 }
 
 func (m *model) similarRequests(w who, in, got object) (string, object) {
@@ -123,4 +136,118 @@ func likeness(shown object) float64 {
 	}
 	n, _ := score.Float64()
 	return n
+}
+
+// relevant returns a page in the order of relevance, which is that of the answer: the
+// requests must be those that the other filters match. It says what is wrong otherwise.
+func (m *model) relevant(w who, at place, got object) object {
+	query, wide := at.filter["query"].(string), at.without("query")
+	var may, all, titled []*request // those that may match, have all of the words, and have this title
+	for _, r := range slices.Backward(m.requests) {
+		if r.account != w.account || !wide.holds(r) || len(queried(query)) == 0 {
+			continue
+		}
+		may = append(may, r)
+		if r.hasAll(queried(query)) {
+			all = append(all, r)
+		}
+		if strings.EqualFold(r.title, query) {
+			titled = append(titled, r)
+		}
+	}
+	var listed []*request
+	list, _ := got["requests"].([]any)
+	for _, one := range list {
+		r := find(may, func(r *request) bool { return r.id == one.(object)["id"] && !slices.Contains(listed, r) })
+		if r != nil {
+			listed = append(listed, r)
+		}
+	}
+	total, more, wrong := count(got["total_count"]), got["has_more"] == true, ""
+	switch {
+	case len(listed) < len(list) || len(list) > at.limit || more && len(list) < at.limit:
+		wrong = "the requests"
+	case total < len(all) || total < len(listed) || total > len(may):
+		wrong = "the total"
+	case at.after > 0: // scores may have changed since the page before
+	case more != (total > at.limit) || !more && total != len(listed):
+		wrong = "the end"
+	case !more && slices.ContainsFunc(all, func(r *request) bool { return !slices.Contains(listed, r) }):
+		wrong = "one with all of the words is missing"
+	case !m.leads(titled, listed):
+		wrong = "one with this title is not first"
+	}
+	shown, next := []object{}, ""
+	for _, r := range listed {
+		shown = append(shown, r.shown())
+	}
+	if more && wrong == "" {
+		at.after = 1 + slices.Index(m.requests, listed[at.limit-1])
+		at.afterKey, _ = got["next_cursor"].(string) // which stands for the score
+		next = m.cursorTo(at, got)
+	}
+	result := object{"requests": shown, "next_cursor": next, "has_more": more, "total_count": total}
+	if wrong != "" {
+		result["wrong"] = wrong
+	}
+	return result
+}
+
+// leads reports whether a list begins with the requests that match best, the newest first,
+// and others that share the first place and are newer.
+func (m *model) leads(best, listed []*request) bool {
+	for _, r := range listed {
+		if len(best) == 0 {
+			return true
+		}
+		if r == best[0] {
+			best = best[1:]
+		} else if m.older(r, best[0]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hasAll reports whether a request has all of some words.
+func (r *request) hasAll(wanted []string) bool {
+	words := append(r.words(), r.submittedBy()...)
+	return !slices.ContainsFunc(wanted, func(word string) bool { return !slices.Contains(words, word) })
+}
+
+// count returns a number of an answer.
+func count(v any) int {
+	n, _ := v.(json.Number)
+	i, _ := n.Int64()
+	return int(i)
+}
+
+// suggested returns did_you_mean of an answer if it can be one for the query.
+func suggested(query string, got object) (string, bool) {
+	meant, there := got["did_you_mean"].(string)
+	words := wordsIn(meant)
+	return meant, there && meant != query && len(words) > 0 && len(words) <= len(wordsIn(query)) && strings.Join(words, " ") == meant
+}
+
+// turnPages reads a list in the order of relevance in one piece and in pages: nothing is
+// missing, and nothing is repeated.
+func (m *machine) turnPages(c aCall) {
+	c.body = ""
+	read := func(limit string) (requests []any, total any) {
+		c.in = maps.Clone(c.in)
+		delete(c.in, "cursor")
+		c.in["limit"] = number(limit)
+		page := m.do(c)
+		requests, _ = page["requests"].([]any)
+		for page["has_more"] == true {
+			page = m.do(aCall{operation: c.operation, who: c.who, in: object{"cursor": page["next_cursor"]}})
+			more, _ := page["requests"].([]any)
+			requests = append(requests, more...)
+		}
+		return requests, page["total_count"]
+	}
+	whole, total := read("200")
+	if pages, again := read("2"); !reflect.DeepEqual(pages, whole) || again != total {
+		m.t.Fatalf("%s: in pages\n%s (of %v) and in one piece\n%s (of %v)", c, text(pages), again, text(whole), total)
+	}
 }

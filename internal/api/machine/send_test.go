@@ -97,6 +97,10 @@ func (m *machine) wants(c aCall, name string) bool {
 	switch {
 	case name == "attachments":
 		return len(m.waiting(c.who)) > 0
+	case name == "query" && c.operation == "requests-list":
+		return rapid.IntRange(0, 2).Draw(m.t, "by words") == 0
+	case name == "sort" && c.in["query"] != nil:
+		return rapid.Bool().Draw(m.t, "in an order")
 	case name == "idempotency_key" && c.in["attachments"] != nil:
 		return rapid.IntRange(0, 2).Draw(m.t, "with a key") == 0
 	}

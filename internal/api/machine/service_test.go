@@ -88,7 +88,8 @@ func newService(t *testing.T, at storetest.Place, clock *storetest.Clock) *servi
 func (s *service) clear(t *rapid.T) {
 	tables := []string{
 		"changes", "account_seq", "request_counts", "request_tags", "votes", "comments", "requests", "request_words", "word_counts",
-		"indexed_requests", "index_progress", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
+		"indexed_requests", "index_progress", "index_followed", "index_documents", "index_blocks", "index_ids", "index_postings",
+		"index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
 	}
 	tx, err := s.db.Begin()
@@ -203,7 +204,7 @@ func signed(t *rapid.T, secret, claims string) string {
 	return token
 }
 
-// index brings the index of words up to date.
+// index brings the index up to date.
 func (s *service) index(t *rapid.T) {
 	var next feedback.ID
 	for more := true; more; {

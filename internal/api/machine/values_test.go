@@ -134,8 +134,16 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	}
 	switch name {
 	case "query":
-		return m.either(name, []any{"dark", "mode da", "mod", "Dark modes", "é", "mode dark mode", "a mode dar", ""},
-			[]any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
+		return m.either(name, []any{
+			"dark", "Dark mode", "mode da", "mod", "Dark modes", "A", "é", "mode dark mode", "a mode dar", "drak moed",
+			"Ann", "ann dark", "A@example.c", "exa", "",
+		}, []any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
+	case "sort":
+		good, odd := []any{"newest", "oldest", "most_voted", "recently_updated"}, []any{"relevance", "junk", ""}
+		if c.in["query"] != nil {
+			good = append(good, slices.Repeat([]any{"relevance"}, 2*len(good))...)
+		}
+		return m.either(name, good, odd), true
 	case "tag":
 		return m.either(name, []any{"design", "Pro", "É"}, []any{"", strings.Repeat("x", 41), 1}), true
 	case "status":
@@ -215,30 +223,6 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 			object{"assignee_id": nobodysID},
 			7,
 		}), true
-	}
-	return nil, false
-}
-
-// personValue draws properties of people who submit or vote.
-func (m *machine) personValue(c aCall, name string) (any, bool) {
-	switch name {
-	case "email":
-		if strings.HasPrefix(c.operation, "widget-") || strings.HasPrefix(c.operation, "votes-") {
-			return m.either(name, []any{"a@example.com", "A@Example.com", "b@example.com", ""}, []any{"junk"}), true
-		}
-	case "name":
-		if strings.HasPrefix(c.operation, "votes-") {
-			return m.either(name, []any{"Ann", "ann", ""}, []any{strings.Repeat("é", 201), 1}), true
-		}
-	case "external_id":
-		return m.either(name, []any{"42", "7", " 42", ""}, []any{strings.Repeat("x", 201), 7}), true
-	case "voter":
-		return m.either(name, append(slices.Repeat(voters, 3), nil), []any{"junk", nobodysID, 7}), true
-	case "identity_token":
-		if find(m.apps, func(a *app) bool { return a.key == c.who && a.secret != "" }) == nil && m.often("no secret") {
-			return "", true
-		}
-		return m.either(name, []any{identityName, identityName, ""}, []any{"junk", 1}), true
 	}
 	return nil, false
 }

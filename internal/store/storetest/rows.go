@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -9,8 +10,8 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// InsertRequests writes requests of an app past the store, a millisecond apart. It counts
-// them as live and open.
+// InsertRequests writes requests of an app and their tags past the store, a millisecond apart.
+// It counts them as live and open.
 func (r *Rig) InsertRequests(app feedback.App, requests []feedback.Request) {
 	r.T.Helper()
 	var last int64
@@ -18,17 +19,25 @@ func (r *Rig) InsertRequests(app feedback.App, requests []feedback.Request) {
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	var rows, changes [][]any
+	var rows, tags, changes [][]any
 	for i, request := range requests {
+		labels, err := json.Marshal(request.Tags)
+		if err != nil {
+			r.T.Fatal(err)
+		}
 		id := feedback.FirstIDAt(BigFirst.Add(time.Duration(last+int64(i)) * time.Millisecond))
 		rows = append(rows, []any{
 			app.AccountID, id, app.ID, string(request.Box), string(request.Status), request.Title, request.Description,
-			false, "[]", request.Votes, 0, "{}", "widget", 1, 0, 0,
+			false, string(labels), request.Votes, 0, "{}", "widget", 1, id.Time(), id.Time(),
 		})
+		for _, tag := range request.Tags {
+			tags = append(tags, []any{app.AccountID, feedback.FoldTag(tag), id, tag})
+		}
 		changes = append(changes, []any{app.AccountID, last + 1 + int64(i), 0, string(feedback.RequestCreated), feedback.ByAPIKey, app.ID, id})
 	}
 	r.InsertRows("requests", "account_id, id, app_id, box, status, title, description,"+
 		" submitter_verified, tags, votes, comments, metadata, source, version, created_at, updated_at", rows)
+	r.InsertRows("request_tags", "account_id, tag, request_id, label", tags)
 	r.InsertRows("changes", "account_id, seq, at, kind, actor_kind, app_id, request_id", changes)
 	r.Exec(fmt.Sprintf("UPDATE account_seq SET last = last + %d WHERE account_id = $1", len(requests)), app.AccountID)
 	r.Exec(fmt.Sprintf("UPDATE request_counts SET n = n + %d", len(requests))+

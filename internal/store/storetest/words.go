@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,56 +33,150 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// CheckIndex holds the index of words, which has followed to the end, against the live
-// requests.
+// CheckIndex compares the index, which has followed to the end, with the requests.
 func (r *Rig) CheckIndex(t fataler) {
-	var postings, words []string
-	counts := map[string]int{}
-	for _, line := range r.lines(t, `SELECT r.id, r.app_id, r.title || '~' || r.description
-		FROM requests r JOIN apps a ON a.account_id = r.account_id AND a.id = r.app_id
-		WHERE r.box = 'live' AND a.deleted_at IS NULL`) {
+	var postings, documents, words []string
+	ordinals := r.ordinals(t)
+	for _, line := range r.lines(t, `SELECT r.id, r.app_id, r.box || '~' || r.status || '~' || r.source || '~' || r.tags || '~' || r.title || '~' || r.description
+		FROM requests r JOIN apps a ON a.account_id = r.account_id AND a.id = r.app_id WHERE a.deleted_at IS NULL`) {
 		fields := strings.SplitN(line, " ", 3)
-		id, app := fields[0], fields[1]
-		title, description, _ := strings.Cut(fields[2], "~")
-		all := search.Words(title, description)
-		if len(all) == 0 { // nothing to be found by
-			continue
+		id, app, values := fields[0], fields[1], strings.Split(fields[2], "~")
+		terms := []string{"!box " + values[0], "!status " + values[1], "!source " + values[2], "!assignee " + r.assignee(t, id)}
+		var tags []string
+		if err := json.Unmarshal([]byte(values[3]), &tags); err != nil {
+			t.Fatalf("%s: %v", values[3], err)
 		}
-		for _, word := range all {
-			postings = append(postings, app+" "+id+" "+word)
-			counts[app+" "+word]++
+		for _, tag := range tags {
+			terms = append(terms, "!tag "+feedback.FoldTag(tag)+"\x1e"+tag)
 		}
-		counts[app+" "]++
-		words = append(words, app+" "+id+" "+strings.Join(all, " "))
+		if values[0] == "live" {
+			for _, word := range r.person(t, id) {
+				terms = append(terms, "@"+word)
+			}
+			for _, word := range search.Words(values[4], values[5]) {
+				terms = append(terms, word)
+				words = append(words, app+" "+word)
+			}
+		}
+		slices.Sort(terms)
+		for _, term := range slices.Concat(terms, beginnings(terms)) {
+			postings = append(postings, app+" "+id+" "+term)
+		}
+		documents = append(documents, app+" "+id+" "+strings.Join(terms, "\x1f"))
 	}
-	var counted []string
-	for key, n := range counts {
-		fields := strings.SplitN(key, " ", 2)
-		counted = append(counted, fmt.Sprintf("%s %q %d", fields[0], fields[1], n))
-	}
-	slices.Sort(counted)
-	slices.Sort(postings)
 	slices.Sort(words)
-	got := r.lines(t, "SELECT app_id, word, n FROM word_counts WHERE n <> 0 OR word <> ''")
-	for i, line := range got {
-		fields := strings.Split(line, " ")
-		got[i] = fmt.Sprintf("%s %q %s", fields[0], strings.Join(fields[1:len(fields)-1], " "), fields[len(fields)-1])
+	words = slices.Compact(words)
+	slices.Sort(postings)
+	slices.Sort(documents)
+	var got []string
+	for _, list := range r.postings(t) {
+		for _, i := range list.ordinals {
+			got = append(got, list.app+" "+ordinals[list.app+fmt.Sprint(i)]+" "+list.term)
+		}
 	}
-	got = slices.DeleteFunc(got, func(line string) bool { return strings.HasSuffix(line, ` "" 0`) })
 	slices.Sort(got)
 	copied := cmp.Transformer("none", func(l []string) []string { return append([]string{}, l...) })
 	for _, c := range []struct {
 		name      string
 		want, got []string
 	}{
-		{"request_words", postings, r.lines(t, "SELECT app_id, id, word FROM request_words")},
-		{"indexed_requests", words, r.lines(t, "SELECT app_id, request_id, words FROM indexed_requests")},
-		{"word_counts", counted, got},
+		{"index_postings", postings, got},
+		{"index_documents", documents, r.lines(t, "SELECT app_id, request_id, terms FROM index_documents")},
+		{"index_words", words, r.lines(t, "SELECT app_id, word, '' FROM index_words")},
 	} {
 		if diff := cmp.Diff(c.want, c.got, copied); diff != "" && len(c.want)+len(c.got) > 0 {
 			t.Fatalf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
+}
+
+// assignee is the value by which a request's assignee is indexed.
+func (r *Rig) assignee(t fataler, id string) string {
+	parsed, err := feedback.ParseID(id)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var assignee *feedback.ID
+	if err := r.Raw.QueryRowContext(context.Background(), "SELECT assignee_id FROM requests WHERE id = $1", parsed).Scan(&assignee); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if assignee == nil {
+		return "none"
+	}
+	return assignee.String()
+}
+
+// beginnings returns the first letter and the first two letters of words, with their mark.
+func beginnings(terms []string) (all []string) {
+	for _, term := range terms {
+		letters := []rune(term)
+		if letters[0] == '!' || letters[0] == '@' {
+			continue
+		}
+		for n := 1; n <= min(2, len(letters)); n++ {
+			all = append(all, "~"+string(letters[:n]))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// person returns the words of a request's submitter.
+func (r *Rig) person(t fataler, id string) []string {
+	parsed, err := feedback.ParseID(id)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var name, email string
+	if err := r.Raw.QueryRowContext(context.Background(), "SELECT COALESCE(submitter_name, ''), COALESCE(submitter_email, '')"+
+		" FROM requests WHERE id = $1", parsed).Scan(&name, &email); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return search.Person(name, email)
+}
+
+// ordinals returns the requests in the index by app and ordinal.
+func (r *Rig) ordinals(t fataler) map[string]string {
+	byOrdinal := map[string]string{}
+	for _, line := range r.lines(t, "SELECT app_id, ordinal, request_id FROM index_documents") {
+		fields := strings.Fields(line)
+		byOrdinal[fields[0]+fields[1]] = fields[2]
+	}
+	return byOrdinal
+}
+
+// posted is a posting list of an app.
+type posted struct {
+	app, term string
+	ordinals  []int64
+}
+
+// postings reads all posting lists, and compares their lengths with what is noted.
+func (r *Rig) postings(t fataler) (all []posted) {
+	rows, err := r.Raw.QueryContext(context.Background(), "SELECT app_id, block, term, n, bits FROM index_postings")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	for rows.Next() {
+		var app feedback.ID
+		var list posted
+		var block int64
+		var n int
+		var bits []byte
+		if err := rows.Scan(&app, &block, &list.term, &n, &bits); err != nil {
+			t.Fatalf("%v", err)
+		}
+		list.app = app.String()
+		if list.ordinals, err = index.Ordinals(block, bits); err != nil || len(list.ordinals) != n || n == 0 {
+			t.Fatalf("%q has %d of %d ordinals: %v", list.term, len(list.ordinals), n, err)
+		}
+		all = append(all, list)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return all
 }
 
 // lines is what a query of three columns returns, a line a row.

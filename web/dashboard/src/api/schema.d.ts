@@ -1104,7 +1104,7 @@ export interface components {
             app_id: string;
             /** Format: int64 */
             count: number;
-            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
+            /** @description False while the index is more than 2,048 changes behind; count then leaves out some of the latest changes. */
             exact: boolean;
         };
         AppParams: {
@@ -1171,7 +1171,7 @@ export interface components {
             assignee_id: string;
             /** Format: int64 */
             count: number;
-            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
+            /** @description False while the index is more than 2,048 changes behind; count then leaves out some of the latest changes. */
             exact: boolean;
         };
         Attachment: {
@@ -1264,7 +1264,7 @@ export interface components {
             box: "live" | "quarantine" | "bin";
             /** Format: int64 */
             count: number;
-            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
+            /** @description False while the index is more than 2,048 changes behind; count then leaves out some of the latest changes. */
             exact: boolean;
         };
         BulkSet: {
@@ -1612,7 +1612,7 @@ export interface components {
              * @enum {string}
              */
             format: "csv" | "jsonl";
-            /** @description Only live requests with all of these words. */
+            /** @description Only live requests with all of these words. See Words. */
             query?: string;
             /**
              * @description Only requests from this source.
@@ -1656,7 +1656,7 @@ export interface components {
              * @description Only requests created before this time.
              */
             created_before?: string;
-            /** @description Only live requests with all of these words. */
+            /** @description Only live requests with all of these words. See Words. */
             query?: string;
             /**
              * @description Only requests from this source.
@@ -1723,13 +1723,13 @@ export interface components {
              * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
-            /** @description Only live requests with all of these words. */
+            /** @description Only live requests with all of these words. See Words. */
             query?: string;
             /**
-             * @description The order; newest by default. In the last two, a request that changes between two pages can be missing.
+             * @description The order; newest by default. See Words. In most_voted and recently_updated, a request that changes between two pages can be missing.
              * @enum {string}
              */
-            sort?: "newest" | "oldest" | "most_voted" | "recently_updated";
+            sort?: "newest" | "oldest" | "most_voted" | "recently_updated" | "relevance";
             /**
              * @description Only requests from this source.
              * @enum {string}
@@ -1741,6 +1741,8 @@ export interface components {
             tag?: string;
         };
         RequestsListResult: {
+            /** @description If no request matches query: the query with words that requests have. */
+            did_you_mean?: string;
             has_more: boolean;
             /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
@@ -1750,7 +1752,7 @@ export interface components {
              * @description Number of matching records on all pages.
              */
             total_count: number;
-            /** @description False if counting took longer than 250 ms; total_count is then the number counted so far. */
+            /** @description False while the index is more than 2,048 changes behind, and in the order relevance if there were more candidates than are compared. */
             total_exact: boolean;
         };
         RequestsMergeParams: {
@@ -1845,7 +1847,7 @@ export interface components {
              * @description Only requests created before this time.
              */
             created_before?: string;
-            /** @description Only live requests with all of these words. */
+            /** @description Only live requests with all of these words. See Words. */
             query?: string;
             /**
              * @description Only requests from this source.
@@ -1950,7 +1952,7 @@ export interface components {
         SourceFacet: {
             /** Format: int64 */
             count: number;
-            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
+            /** @description False while the index is more than 2,048 changes behind; count then leaves out some of the latest changes. */
             exact: boolean;
             /** @enum {string} */
             source: "widget" | "dashboard" | "api" | "import";
@@ -1971,7 +1973,7 @@ export interface components {
              * @description Start of the period.
              */
             from: string;
-            /** @description False if counting the tags took longer than 250 ms; by_tag then covers only the newest requests of the period. */
+            /** @description False while the index is more than 2,048 changes behind; by_tag then leaves out some of the latest changes. */
             tags_exact: boolean;
             /**
              * Format: date-time
@@ -1990,7 +1992,7 @@ export interface components {
         StatusFacet: {
             /** Format: int64 */
             count: number;
-            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
+            /** @description False while the index is more than 2,048 changes behind; count then leaves out some of the latest changes. */
             exact: boolean;
             /** @enum {string} */
             status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate";
@@ -2030,7 +2032,7 @@ export interface components {
         TagFacet: {
             /** Format: int64 */
             count: number;
-            /** @description False if counting took longer than 250 ms; count is then the number counted so far. */
+            /** @description False while the index is more than 2,048 changes behind; count then leaves out some of the latest changes. */
             exact: boolean;
             tag: string;
         };

@@ -17,7 +17,7 @@ interface Props {
   total: number;
   exact: boolean;
   all: boolean; // whether all that match the filter are selected
-  onAll(): void;
+  onAll: (() => void) | undefined; // undefined if a filter cannot select the same requests
   onClear(): void;
 }
 
@@ -54,7 +54,7 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
           <Button small kind="quiet" onPress={() => void block(target)}><ShieldIcon size={16} />Block</Button>
         </>
       )}
-      {!all && total > selected && <Button small onPress={onAll}>Select all {exact ? number(total) : "matching"}</Button>}
+      {onAll && !all && total > selected && <Button small onPress={onAll}>Select all {exact ? number(total) : "matching"}</Button>}
     </div>
   );
 }

@@ -6,14 +6,14 @@ import { statusNames } from "../api/types";
 import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/marks";
-import { cleared, filtered, sourceNames, type Change, type Search } from "./search";
+import { cleared, sourceNames, type Change, type Search } from "./search";
 
-// Chips shows the parts of the filter, with buttons to remove them.
+// Chips shows the parts of the filter, with buttons to remove them. The search field shows the
+// words, so that the list does not move while the user types the first one.
 export function Chips({ search, onChange }: { search: Search; onChange(change: Change): void }) {
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
   const me = useSession().user.id;
-  if (!filtered(search)) return null;
   const { app, status, tag, assignee, source, from, to, q } = search;
   const chips: [string, Change][] = [];
   for (const one of status ?? []) {
@@ -31,7 +31,7 @@ export function Chips({ search, onChange }: { search: Search; onChange(change: C
   if (source) chips.push([`Source: ${sourceNames[source]}`, { source: undefined }]);
   if (from) chips.push([`Since ${day(from.slice(0, 10))}`, { from: undefined }]);
   if (to) chips.push([`Before ${day(to.slice(0, 10))}`, { to: undefined }]);
-  if (q) chips.push([`“${q}”`, { q: undefined }]);
+  if (chips.length === 0) return null;
   return (
     <ul className="chips" aria-label="Active filters">
       {chips.map(([name, change]) => (
@@ -42,7 +42,7 @@ export function Chips({ search, onChange }: { search: Search; onChange(change: C
           </Button>
         </li>
       ))}
-      {chips.length > 1 && <li><Button small kind="quiet" onPress={() => onChange(cleared)}>Clear all</Button></li>}
+      {(chips.length > 1 || q) && <li><Button small kind="quiet" onPress={() => onChange(cleared)}>Clear all</Button></li>}
     </ul>
   );
 }

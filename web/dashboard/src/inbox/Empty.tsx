@@ -6,16 +6,37 @@ import { useSession } from "../api/session";
 import { Button } from "../ui/Button";
 import { AppsIcon, InboxIcon, SearchIcon, ShieldIcon, TrashIcon } from "../ui/icons";
 import { EmptyState } from "../ui/states";
-import { filtered, type Search } from "./search";
+import { filtered, sortOf, type Search } from "./search";
+
+interface Props {
+  search: Search;
+  meant: string | undefined; // words that would match
+  onSearch(words: string): void;
+  onClear(): void;
+  onNew(): void;
+}
 
 // Empty says why the list is empty, and what to do next.
-export function Empty({ search, onClear, onNew }: { search: Search; onClear(): void; onNew(): void }) {
+export function Empty({ search, meant, onSearch, onClear, onNew }: Props) {
   const apps = useQuery(appsQuery);
   const { can } = useSession();
+  if (search.q) {
+    const advice = sortOf(search) === "relevance" ? "Try other words." : "Try fewer words, or sort by best match.";
+    return (
+      <EmptyState live icon={<SearchIcon size={24} />} title={`No requests match “${search.q}”`}>
+        {meant ? (
+          <p>Did you mean <Button small aria-label={`Search for ${meant}`} onPress={() => onSearch(meant)}>{meant}</Button>?</p>
+        ) : (
+          <p>{advice}</p>
+        )}
+        <Button onPress={onClear}>Clear filters</Button>
+      </EmptyState>
+    );
+  }
   if (filtered(search)) {
     return (
-      <EmptyState icon={<SearchIcon size={24} />} title="No matching requests">
-        <p>{search.q ? "No request contains all of these words. Try fewer words." : "Try other filters, or clear them."}</p>
+      <EmptyState live icon={<SearchIcon size={24} />} title="No matching requests">
+        <p>Try other filters, or clear them.</p>
         <Button onPress={onClear}>Clear filters</Button>
       </EmptyState>
     );

@@ -14,6 +14,7 @@ import "./facets.css";
 interface Props {
   search: Search;
   where: Where;
+  ranked: boolean; // whether the list is in the order of best matches
   onChange(change: Partial<Search>): void;
 }
 
@@ -23,8 +24,11 @@ type Option = { id: string; name: string; status?: Status } & Partial<Count>;
 const initialOptions = 8;
 
 // Facets are the filters of the list. Each option shows how many requests the list would have.
-export function Facets({ search, where, onChange }: Props) {
-  const { data } = useQuery(facetsQuery(where));
+// The service counts only requests with all words. The best matches are more than these, so
+// options have no numbers then, and do not depend on the words.
+export function Facets({ search, where, ranked, onChange }: Props) {
+  const { query: _, ...withoutWords } = where;
+  const { data } = useQuery(facetsQuery(ranked ? withoutWords : where));
   const { data: apps = [] } = useQuery(appsQuery);
   const { data: users = [] } = useQuery(usersQuery);
   const me = useSession().user.id;
@@ -45,12 +49,14 @@ export function Facets({ search, where, onChange }: Props) {
     <div className="facets">
       <Facet
         label="Folder"
+        counted={!ranked}
         options={(["live", "quarantine", "bin"] as const).map((id) => ({ id, name: boxNames[id], ...countOf(data?.boxes, "box", id) }))}
         chosen={[search.box ?? "live"]}
         onToggle={(id) => onChange({ box: id === "live" ? undefined : (id as Search["box"]) })}
       />
       <Facet
         label="Status"
+        counted={!ranked}
         options={(Object.keys(statusNames) as Status[]).map((status) => ({
           id: status,
           name: statusNames[status],
@@ -62,6 +68,7 @@ export function Facets({ search, where, onChange }: Props) {
       />
       <Facet
         label="Assignee"
+        counted={!ranked}
         options={people.filter((one, i) => i < 2 || one.count !== 0 || one.id === search.assignee)}
         chosen={[search.assignee]}
         onToggle={(id) => onChange({ assignee: other(id, search.assignee) })}
@@ -69,6 +76,7 @@ export function Facets({ search, where, onChange }: Props) {
       {apps.length > 1 && (
         <Facet
           label="App"
+          counted={!ranked}
           options={apps.map(({ id, name }) => ({ id, name, ...countOf(data?.apps, "app_id", id) }))}
           chosen={[search.app]}
           onToggle={(id) => onChange({ app: other(id, search.app) })}
@@ -76,12 +84,14 @@ export function Facets({ search, where, onChange }: Props) {
       )}
       <Facet
         label="Tag"
+        counted={!ranked}
         options={tagOptions(data?.tags, search.tag)}
         chosen={[search.tag]}
         onToggle={(id) => onChange({ tag: other(id, search.tag) })}
       />
       <Facet
         label="Source"
+        counted={!ranked}
         options={(Object.keys(sourceNames) as (keyof typeof sourceNames)[])
           .map((id) => ({ id, name: sourceNames[id], ...countOf(data?.sources, "source", id) }))
           .filter((one) => one.count !== 0 || one.id === search.source)}
@@ -103,11 +113,13 @@ function tagOptions(tags: ({ tag: string } & Count)[] = [], chosen: string | und
 
 function Facet({
   label,
+  counted,
   options,
   chosen,
   onToggle,
 }: {
   label: string;
+  counted: boolean; // whether to show the numbers
   options: Option[];
   chosen: (string | undefined)[];
   onToggle(id: string): void;
@@ -121,7 +133,9 @@ function Facet({
       {shown.map((option) => (
         <ToggleButton key={option.id} className="facet-option" isSelected={chosen.includes(option.id)} onChange={() => onToggle(option.id)}>
           {option.status ? <StatusMark status={option.status} /> : <span className="facet-name">{option.name}</span>}
-          {option.count !== undefined && <span className="facet-count">{number(option.count)}{option.exact === false && "+"}</span>}
+          {counted && option.count !== undefined && (
+            <span className="facet-count">{number(option.count)}{option.exact === false && "+"}</span>
+          )}
         </ToggleButton>
       ))}
       {options.length > initialOptions && (

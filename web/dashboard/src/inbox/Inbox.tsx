@@ -19,7 +19,7 @@ import { Chips } from "./Chips";
 import { Empty } from "./Empty";
 import { Facets } from "./Facets";
 import { List } from "./List";
-import { boxNames, changed, cleared, whereOf, type Change, type Search } from "./search";
+import { boxNames, changed, cleared, sortOf, whereOf, type Change, type Search } from "./search";
 import { Toolbar } from "./Toolbar";
 import { useArrivals } from "./useArrivals";
 import { useInboxCommands } from "./useInboxCommands";
@@ -42,7 +42,9 @@ function Inbox() {
   const navigate = useNavigate();
   const box = search.box ?? "live";
   usePageTitle(boxNames[box]);
-  const { request: open, sort = "newest", ...filter } = search;
+  const { request: open, sort: _, ...filter } = search;
+  const sort = sortOf(search);
+  const ranked = sort === "relevance";
   const key = JSON.stringify([filter, sort]);
   const where = useMemo(() => whereOf(filter), [key]);
   const change = useCallback(
@@ -52,11 +54,14 @@ function Inbox() {
 
   const found = useRows(where, sort);
   const { rows, total, exact, query } = found;
+  // What the list shows: the previous search until the rows of the next one have arrived.
+  const [shown, setShown] = useState({ key, search });
+  if (shown.key !== key && !query.isPlaceholderData) setShown({ key, search });
   useEffect(() => {
     if (query.isFetched) void panel();
   }, [query.isFetched]);
   const arrivals = useArrivals(where, sort, found);
-  const state = useListState(key, found, open);
+  const state = useListState(query.isPlaceholderData ? `${key}, loading` : key, found, open);
   const member = useSession().can("member");
   const { facets } = useSettings();
   const [sheet, setSheet] = useState(false);
@@ -71,8 +76,8 @@ function Inbox() {
   function targetOf(): Target | undefined {
     if (selection.all) return { matching: where, count: total, ...(!exact && { atLeast: true }) };
     if (selected > 0) return { requests: state.selectedRows };
-    const shown = open && (rows[found.places.get(open) ?? -1] ?? queryClient.getQueryData(requestQuery(open).queryKey));
-    const request = shown || state.row;
+    const opened = open && (rows[found.places.get(open) ?? -1] ?? queryClient.getQueryData(requestQuery(open).queryKey));
+    const request = opened || state.row;
     return request && { requests: [request] };
   }
 
@@ -124,7 +129,7 @@ function Inbox() {
     await arrivals.show();
     change({ request: request.id });
   };
-  const facetList = <Facets search={search} where={where} onChange={change} />;
+  const facetList = <Facets search={search} where={where} ranked={ranked} onChange={change} />;
   return (
     <div className={open ? "inbox inbox-open" : "inbox"}>
       {facets && <aside className="inbox-facets" aria-label="Filters">{facetList}</aside>}
@@ -166,10 +171,19 @@ function Inbox() {
         ) : query.isError && !query.data ? (
           <Failure error={query.error} onRetry={() => void query.refetch()} />
         ) : rows.length === 0 ? (
-          <Empty search={search} onClear={() => change(cleared)} onNew={() => setCreating(true)} />
+          <Empty
+            search={shown.search}
+            meant={found.meant}
+            onSearch={(q) => {
+              change({ q });
+              document.getElementById("main")?.focus(); // the button disappears
+            }}
+            onClear={() => change(cleared)}
+            onNew={() => setCreating(true)}
+          />
         ) : (
           <List
-            key={query.isPlaceholderData ? "before" : key}
+            of={shown.key}
             found={found}
             at={state.at}
             open={open}
@@ -191,7 +205,7 @@ function Inbox() {
               total={total}
               exact={exact}
               all={selection.all}
-              onAll={() => state.selectAll(true)}
+              onAll={ranked ? undefined : () => state.selectAll(true)}
               onClear={() => {
                 state.clear();
                 focusList();

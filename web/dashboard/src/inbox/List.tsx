@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useEffect, useId, useRef, type MouseEvent, type RefObject } from "react";
+import { useCallback, useEffect, useId, useLayoutEffect, useRef, type MouseEvent, type RefObject } from "react";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import type { Row } from "../requests/rows";
@@ -12,6 +12,7 @@ import { useVisibleRange, type VisibleRange } from "./useVisibleRange";
 import "./list.css";
 
 interface Props {
+  of: string; // the filter and the order: another list starts at the top
   found: ReturnType<typeof useRows>;
   at: number; // the row at the position of the keyboard
   open: string | undefined;
@@ -28,7 +29,7 @@ const around = 12; // rows that are rendered above and below the visible ones
 
 // List is virtual: it renders only the visible rows. It does not use the list of React Aria,
 // which builds every row first.
-export function List({ found, at, open, selection, selectable, box, visibleRows, onOpen, onSelect }: Props) {
+export function List({ of, found, at, open, selection, selectable, box, visibleRows, onOpen, onSelect }: Props) {
   const { query, rows, total, exact } = found;
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -38,6 +39,13 @@ export function List({ found, at, open, selection, selectable, box, visibleRows,
   const appNames = new Map(apps && apps.length > 1 ? apps.map((app) => [app.id, app.name]) : []);
   const userNames = new Map(users?.map((user) => [user.id, user.name]));
 
+  const listed = useRef(of);
+  useLayoutEffect(() => {
+    if (listed.current === of) return;
+    listed.current = of;
+    scrollTo(0);
+    update();
+  }, [of, scrollTo, update]);
   const shown = useRef(at);
   useEffect(() => {
     if (shown.current !== at && at >= 0) scrollTo(at);

@@ -2,12 +2,12 @@ import { useEffect, useRef, useState, type RefObject } from "react";
 import { Button as AriaButton, Input, SearchField } from "react-aria-components";
 
 import { useSession } from "../api/session";
-import type { Sort, Where } from "../api/types";
+import type { Where } from "../api/types";
 import { ExportMenu } from "../requests/ExportMenu";
 import { Button } from "../ui/Button";
 import { CheckIcon, CloseIcon, DownIcon, DownloadIcon, FilterIcon, PlusIcon, SearchIcon } from "../ui/icons";
 import { Menu, MenuItem } from "../ui/Menu";
-import { sortNames, type Search } from "./search";
+import { sortNames, sortOf, sortsOf, type Search } from "./search";
 
 interface Props {
   search: Search;
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function Toolbar({ search, where, field, filters, onFilters, onChange, onNew, onLeave }: Props) {
-  const sort = search.sort ?? "newest";
+  const sort = sortOf(search);
   const member = useSession().can("member");
   return (
     <div className="toolbar" role="toolbar" aria-label="List controls">
@@ -38,14 +38,15 @@ export function Toolbar({ search, where, field, filters, onFilters, onChange, on
           </Button>
         }
       >
-        {(Object.keys(sortNames) as Sort[]).map((id) => (
-          <MenuItem key={id} textValue={sortNames[id]} onAction={() => onChange({ sort: id === "newest" ? undefined : id })}>
+        {sortsOf(search).map((id) => (
+          <MenuItem key={id} textValue={sortNames[id]} onAction={() => onChange({ sort: id })}>
             <span className="menu-text">{sortNames[id]}</span>{id === sort && <CheckIcon size={16} />}
           </MenuItem>
         ))}
       </Menu>
       <ExportMenu
         where={where}
+        words={sort === "relevance"}
         button={
           <Button icon kind="quiet" aria-label="Export requests">
             <DownloadIcon />
@@ -62,7 +63,7 @@ export function Toolbar({ search, where, field, filters, onFilters, onChange, on
   );
 }
 
-const pause = 250;
+const pause = 150;
 
 function SearchBox({
   value,

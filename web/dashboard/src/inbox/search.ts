@@ -11,7 +11,7 @@ export interface Search {
   to?: string; // created before this time
   box?: Exclude<Box, "live">;
   q?: string;
-  sort?: Exclude<Sort, "newest">;
+  sort?: Sort; // unless it is the default
   request?: string;
 }
 
@@ -42,14 +42,25 @@ export function readSearch(raw: Record<string, unknown>): Search {
     to: time(raw["to"]),
     box,
     q: (!box && text(raw["q"], 200)) || undefined,
-    sort: one(raw["sort"], ["oldest", "most_voted", "recently_updated"] as const),
+    sort: one(raw["sort"], Object.keys(sortNames) as Sort[]),
     request: id(raw["request"]),
   });
 }
 
-// present drops empty parts.
-const present = (change: Change): Search =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined && value !== "")) as Search;
+// present drops empty parts, and an order that is the default or needs words.
+function present({ sort, ...rest }: Change): Search {
+  const parts = { ...rest, sort: sort === "relevance" || sort === defaultSort(rest.q) ? undefined : sort };
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined && value !== "")) as Search;
+}
+
+const defaultSort = (q: string | undefined): Sort => (q ? "relevance" : "newest");
+
+// sortOf returns the order of the list.
+export const sortOf = ({ q, sort }: Search): Sort => sort ?? defaultSort(q);
+
+// sortsOf returns the orders that the user can choose. Only a search has best matches.
+export const sortsOf = ({ q }: Search): Sort[] =>
+  (Object.keys(sortNames) as Sort[]).filter((sort) => sort !== "relevance" || q !== undefined);
 
 // whereOf returns the filter as parameters of the API.
 export function whereOf({ app, status, tag, assignee, source, from, to, box, q }: Search): Where {
@@ -74,6 +85,7 @@ export const sourceNames: Record<NonNullable<Where["source"]>, string> = {
   import: "Import",
 };
 export const sortNames: Record<Sort, string> = {
+  relevance: "Best match",
   newest: "Newest",
   oldest: "Oldest",
   most_voted: "Most voted",

@@ -32,7 +32,7 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
       paused = document.visibilityState === "hidden";
       if (paused) return;
       try {
-        newest ??= await newestOf(where, sort, latest.current.rows[0]?.created_at, stop.signal);
+        newest ??= (await newestOf(where, sort, latest.current.rows[0]?.created_at, stop.signal)) ?? "";
         const fresh =
           where.box === "bin"
             ? 0

@@ -1,10 +1,10 @@
 import { useSession } from "../api/session";
-import { statusNames, type Box, type Sort, type Status } from "../api/types";
+import { statusNames, type Box, type Status } from "../api/types";
 import { useChanges } from "../requests/changes";
 import { usePicker, type PickerKind } from "../requests/picker";
 import type { Target } from "../requests/target";
 import { useCommands, type Command } from "../shell/commands";
-import { boxNames, cleared, filtered, sortNames, type Change, type Search } from "./search";
+import { boxNames, cleared, filtered, sortNames, sortOf, sortsOf, type Change, type Search } from "./search";
 
 interface Moves {
   search: Search;
@@ -67,10 +67,11 @@ export function useInboxCommands(moves: Moves): void {
       { name: "Block as spam", group, keys: ["#", "Delete"], run: on(changes.block) },
     ],
   };
+  const ranked = sortOf(search) === "relevance";
   const work: Command[] = [
     { name: "Undo", group, keys: ["u"], run: () => void changes.undo() },
     { name: "New request", group, keys: ["c"], run: moves.create },
-    { name: "Select all matching requests", group, run: moves.selectAll },
+    ...(ranked ? [] : [{ name: "Select all matching requests", group, run: moves.selectAll }]),
   ];
   useCommands([
     ...list,
@@ -95,11 +96,7 @@ function filters(search: Search, me: string, change: Moves["change"]): Command[]
       group: show,
       run: () => change({ status: [status] }),
     })),
-    ...(Object.keys(sortNames) as Sort[]).map((sort) => ({
-      name: sortNames[sort],
-      group: "Sort",
-      run: () => change({ sort: sort === "newest" ? undefined : sort }),
-    })),
+    ...sortsOf(search).map((sort) => ({ name: sortNames[sort], group: "Sort", run: () => change({ sort }) })),
     ...(filtered(search) ? [{ name: "Clear filters", group: show, run: () => change(cleared) }] : []),
   ];
 }

@@ -21,7 +21,7 @@ export function useRows(where: Where, sort: Sort) {
     void queryClient.invalidateQueries({ queryKey: ["requests", "facets"] });
   }, []);
 
-  return { query, rows, ids, places, total: end?.total ?? 0, exact: end?.exact ?? true, refresh };
+  return { query, rows, ids, places, total: end?.total ?? 0, exact: end?.exact ?? true, meant: end?.meant, refresh };
 }
 
 type Pages = Rows["pages"];

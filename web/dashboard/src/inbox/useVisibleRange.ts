@@ -24,11 +24,12 @@ export function useVisibleRange(scroller: RefObject<HTMLDivElement | null>) {
     const box = scroller.current!;
     box.scrollTop *= height / measured.current; // the same rows stay visible
     measured.current = height;
-    update();
-    const watcher = new ResizeObserver(() => {
+    const measure = () => {
       setHeight(box.clientWidth < narrow ? heights.two : heights.one);
       update();
-    });
+    };
+    measure(); // before the first paint, which the observer would miss
+    const watcher = new ResizeObserver(measure);
     watcher.observe(box);
     return () => watcher.disconnect();
   }, [scroller, height, update]);

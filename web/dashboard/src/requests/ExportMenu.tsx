@@ -6,18 +6,20 @@ import type { Where } from "../api/types";
 import { Menu, MenuItem } from "../ui/Menu";
 import { notifyError } from "../ui/notices";
 
-// ExportMenu downloads the requests that match a filter.
-export function ExportMenu({ where, button }: { where: Where; button: ReactElement }) {
+// ExportMenu downloads the requests that match a filter. With words, it says that a request
+// needs all words of the query, because the list also shows others.
+export function ExportMenu({ where, words, button }: { where: Where; words?: boolean; button: ReactElement }) {
+  const only = words && <small>Only requests with all words</small>;
   return (
     <Menu label="Export" button={button}>
       <MenuItem onAction={() => void download(where, "csv")} textValue="Export CSV">
         <span className="menu-text">
-          Export CSV<small>For spreadsheets</small>
+          Export CSV<small>For spreadsheets</small>{only}
         </span>
       </MenuItem>
       <MenuItem onAction={() => void download(where, "jsonl")} textValue="Export JSON Lines">
         <span className="menu-text">
-          Export JSON Lines<small>With votes, comments and history</small>
+          Export JSON Lines<small>With votes, comments and history</small>{only}
         </span>
       </MenuItem>
     </Menu>

@@ -3,9 +3,11 @@ import type { Box, FeatureRequest, Sort, Where } from "../api/types";
 import { fold } from "./fold";
 import { readRows, requestQuery, type Row, type Rows } from "./rows";
 
-// The rows that have left each list. Reverting a change puts them back, because this code cannot
-// tell which rows match a filter with words.
-export type GoneFrom = Map<string, Set<string>>;
+// The rows that have left each list, and where they were. Reverting a change puts them back,
+// because this code cannot tell which rows match a filter with words.
+export type GoneFrom = Map<string, Gone>;
+type Gone = Map<string, number>;
+type Returning = { row: Row; at: number };
 
 const lists = ["requests", "list"] as const;
 
@@ -48,7 +50,7 @@ export function place(rows: Row[], box: Box | undefined, goneFrom: GoneFrom = ne
     const data = query.state.data as Rows | undefined;
     if (!data) continue;
     const [, , where, sort] = query.queryKey as [string, string, Where, Sort];
-    const gone = goneFrom.get(query.queryHash) ?? new Set<string>();
+    const gone = goneFrom.get(query.queryHash) ?? new Map<string, number>();
     goneFrom.set(query.queryHash, gone);
     queryClient.setQueryData(query.queryKey, placed(data, byID, (row) => matches(row, box, where), gone, sort));
   }
@@ -77,41 +79,44 @@ export function showChanged(rows: Row[]): void {
 
 // placed returns a list with updated rows. Rows of gone that belong to the list come back; rows
 // that no longer belong to it are added to gone.
-function placed(data: Rows, byID: Map<string, Row>, belongs: (row: Row) => boolean, gone: Set<string>, sort: Sort): Rows {
+function placed(data: Rows, byID: Map<string, Row>, belongs: (row: Row) => boolean, gone: Gone, sort: Sort): Rows {
   let change = 0;
-  const back: Row[] = [];
+  const back: Returning[] = [];
   for (const [id, row] of byID) {
-    if (gone.has(id) && belongs(row)) {
-      back.push(row);
+    const at = gone.get(id);
+    if (at !== undefined && belongs(row)) {
+      back.push({ row, at });
       gone.delete(id);
     }
   }
   const has = new Set<string>();
+  let at = 0;
   let pages = data.pages.map((page) => {
+    const start = at;
+    at += page.rows.length;
     if (!page.rows.some((row) => byID.has(row.id))) return page;
-    const rows = page.rows.flatMap((old) => {
+    const rows = page.rows.flatMap((old, i) => {
       const row = byID.get(old.id);
       if (!row) return [old];
       has.add(row.id);
       if (belongs(row)) return [row];
-      gone.add(row.id);
+      gone.set(row.id, start + i);
       change--;
       return [];
     });
     return { ...page, rows };
   });
-  const missing = back.filter((row) => !has.has(row.id));
+  const missing = back.filter(({ row }) => !has.has(row.id));
   if (missing.length) {
     change += missing.length;
-    pages = inserted(pages, missing, sort);
+    pages = sort === "relevance" ? insertedAt(pages, missing) : inserted(pages, missing.map(({ row }) => row), orders[sort]);
   }
   return { ...data, pages: change ? pages.map((page) => ({ ...page, total: page.total + change })) : pages };
 }
 
 // inserted inserts rows in order into the pages that are loaded. Rows after the last page come
 // with the next page.
-function inserted(pages: Rows["pages"], rows: Row[], sort: Sort): Rows["pages"] {
-  const order = orders[sort];
+function inserted(pages: Rows["pages"], rows: Row[], order: Order): Rows["pages"] {
   let waiting = rows.toSorted(order);
   return pages.map((page, i) => {
     const end = page.rows.at(-1);
@@ -122,7 +127,25 @@ function inserted(pages: Rows["pages"], rows: Row[], sort: Sort): Rows["pages"] 
   });
 }
 
-const orders: Record<Sort, (a: Row, b: Row) => number> = {
+// insertedAt inserts rows where they were, because rows do not say how well they match.
+function insertedAt(pages: Rows["pages"], back: Returning[]): Rows["pages"] {
+  const next = pages.map((page) => ({ ...page, rows: [...page.rows] }));
+  for (const { row, at } of back.toSorted((a, b) => a.at - b.at)) {
+    let left = at;
+    for (const [i, { rows }] of next.entries()) {
+      if (left <= rows.length || i === next.length - 1) {
+        rows.splice(left, 0, row);
+        break;
+      }
+      left -= rows.length;
+    }
+  }
+  return next;
+}
+
+type Order = (a: Row, b: Row) => number;
+
+const orders: Record<Exclude<Sort, "relevance">, Order> = {
   newest: (a, b) => b.created_at.localeCompare(a.created_at),
   oldest: (a, b) => a.created_at.localeCompare(b.created_at),
   most_voted: (a, b) => b.votes - a.votes || orders.newest(a, b),

@@ -7,7 +7,8 @@ import type { FeatureRequest, Sort, Where } from "../api/types";
 // a tab.
 export type Row = Omit<FeatureRequest, "description" | "metadata" | "attachments" | "submitter">;
 
-type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean };
+// A page of a list. meant is a query that would match, if this one does not.
+type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean; meant?: string };
 
 export type Rows = InfiniteData<RowsPage>;
 
@@ -19,7 +20,13 @@ export function rowOf(request: FeatureRequest | Row): Row {
 // readRows reads one page. After the first page, the cursor contains the filter and the order.
 export async function readRows(where: Where, sort: Sort, cursor: string, limit: number, signal?: AbortSignal): Promise<RowsPage> {
   const page = await call("requests-list", cursor ? { cursor, limit } : { ...where, sort, limit }, signal);
-  return { rows: page.requests.map(rowOf), next: page.next_cursor, total: page.total_count, exact: page.total_exact };
+  return {
+    rows: page.requests.map(rowOf),
+    next: page.next_cursor,
+    total: page.total_count,
+    exact: page.total_exact,
+    ...(page.did_you_mean && { meant: page.did_you_mean }),
+  };
 }
 
 // The rows that match a filter. They are not refetched automatically, because rows would move

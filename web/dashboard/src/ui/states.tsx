@@ -6,11 +6,17 @@ import { WarningIcon } from "./icons";
 import "./states.css";
 
 // EmptyState says what would be here and offers the next step. With alone, its heading is the
-// page's h1.
-export function EmptyState({ icon, title, children, alone }: { icon?: ReactNode; title: string; children?: ReactNode; alone?: boolean }) {
+// page's h1. With live, screen readers announce it.
+export function EmptyState({ icon, title, children, alone, live }: {
+  icon?: ReactNode;
+  title: string;
+  children?: ReactNode;
+  alone?: boolean;
+  live?: boolean;
+}) {
   const Heading = alone ? "h1" : "h2";
   return (
-    <div className="state">
+    <div className="state" role={live ? "status" : undefined}>
       {icon && <div className="state-icon">{icon}</div>}
       <Heading>{title}</Heading>
       {children}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the drivers that the store uses
+	_ "modernc.org/sqlite"
+)
+
+// database is a database for the store, and how to connect to it directly.
+type database struct {
+	flags  []string // for gatherkit
+	driver string
+	dsn    string
+	file   string // of SQLite
+}
+
+// kind is a kind of database. Each measurement gets a fresh one.
+type kind struct {
+	name  string
+	fresh func(ctx context.Context, o options, name string) (d database, remove func() error, err error)
+}
+
+var kinds = []kind{
+	{"SQLite", func(_ context.Context, o options, name string) (database, func() error, error) {
+		folder := filepath.Join(o.folder, name)
+		return sqliteIn(folder), func() error { return os.RemoveAll(folder) }, nil
+	}},
+	{"PostgreSQL", func(ctx context.Context, o options, name string) (database, func() error, error) {
+		return postgresBeside(ctx, o.postgres, name)
+	}},
+}
+
+func sqliteIn(folder string) database {
+	file := filepath.Join(folder, "gatherkit.db")
+	pragmas := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)"}, "_txlock": {"immediate"}}
+	dsn := url.URL{Scheme: "file", Path: file, RawQuery: pragmas.Encode()}
+	return database{flags: []string{"--data=" + folder}, driver: "sqlite", dsn: dsn.String(), file: file}
+}
+
+// postgresBeside creates a database on the server of another one.
+func postgresBeside(ctx context.Context, other, name string) (d database, remove func() error, err error) {
+	address, err := url.Parse(other)
+	if err != nil {
+		return d, nil, err
+	}
+	name = "bench_" + name + "_" + strings.ToLower(rand.Text()[:8])
+	run := func(ctx context.Context, statement string) error {
+		db, err := sql.Open("pgx", other)
+		if err != nil {
+			return err
+		}
+		_, err = db.ExecContext(ctx, statement)
+		return errors.Join(err, db.Close())
+	}
+	address.Path = "/" + name
+	d = database{flags: []string{"--database=" + address.String()}, driver: "pgx", dsn: address.String()}
+	return d, func() error {
+		return run(context.WithoutCancel(ctx), "DROP DATABASE "+name+" WITH (FORCE)")
+	}, run(ctx, "CREATE DATABASE "+name)
+}
+
+// open creates the tables with gatherkit migrate, and connects to the database directly.
+func (d database) open(ctx context.Context, binary string) (*sql.DB, error) {
+	if out, err := exec.CommandContext(ctx, binary, append([]string{"migrate"}, d.flags...)...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("cannot create the tables: %w\n%s", err, out)
+	}
+	db, err := sql.Open(d.driver, d.dsn)
+	if err == nil && d.driver == "sqlite" {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// bytes returns the size of the database: that of SQLite's file after a checkpoint, or what
+// PostgreSQL says.
+func (r rig) bytes(ctx context.Context) (n int64, err error) {
+	if r.driver == "pgx" {
+		err = r.db.QueryRowContext(ctx, "SELECT pg_database_size(current_database())").Scan(&n)
+		return n, err
+	}
+	var busy, pages, written int
+	if err := r.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &written); err != nil {
+		return 0, err
+	}
+	if busy != 0 {
+		return 0, errors.New("the checkpoint was not finished")
+	}
+	info, err := os.Stat(r.file)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// insert adds rows to a table, many with each statement.
+func insert(ctx context.Context, tx *sql.Tx, into string, numbered bool, values [][]any) error {
+	const most = 500
+	for len(values) > 0 {
+		piece := values[:min(most, len(values))]
+		values = values[len(piece):]
+		statement := "INSERT INTO " + into + " VALUES " + rows(len(piece), len(piece[0]), numbered)
+		if _, err := tx.ExecContext(ctx, statement, slices.Concat(piece...)...); err != nil {
+			return fmt.Errorf("cannot insert into %s: %w", into, err)
+		}
+	}
+	return nil
+}
+
+// rows returns the placeholders of n rows: (?,…),(?,…)… or ($1,…),($2,…)… if numbered.
+func rows(n, columns int, numbered bool) string {
+	tuples := make([]string, n)
+	for r := range tuples {
+		marks := make([]string, columns)
+		for c := range marks {
+			if marks[c] = "?"; numbered {
+				marks[c] = fmt.Sprintf("$%d", r*columns+c+1)
+			}
+		}
+		tuples[r] = "(" + strings.Join(marks, ",") + ")"
+	}
+	return strings.Join(tuples, ",")
+}

@@ -1,0 +1,52 @@
+package index_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestScoresWhileBehind: scores do not depend on how far the index has followed the log. The
+// words of requests that it has in an earlier version do not count twice.
+func TestScoresWhileBehind(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
+		insertWithWords(r, app, []feedback.Request{
+			feedback.NewRequest("Dark mode", ""), feedback.NewRequest("Dark colors", ""), feedback.NewRequest("Mode of the day", ""),
+			feedback.NewRequest("Calendar", ""), feedback.NewRequest("Colors of the calendar", ""),
+		})
+		ids := r.IDs(app)
+		change := store.Bulk{IDs: ids[2:]}
+		_, err := r.ChangeRequests(ctx, account.ID, change, feedback.Command(), func(r *feedback.Request) error {
+			r.Status = "planned"
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores := func() (all []int64) {
+			for _, query := range []string{"dark mode", "colors of the day", "calendar mode"} {
+				found, _, err := r.Index.Ranked(ctx, account.ID, index.Filter{Box: feedback.Live, Query: query}, index.Page{Limit: 10})
+				if err != nil || len(found) == 0 {
+					t.Fatalf("%q: %v, %v", query, found, err)
+				}
+				for _, f := range found {
+					all = append(all, f.Score)
+				}
+			}
+			return all
+		}
+		behind := scores()
+		r.IndexAll()
+		if diff := cmp.Diff(scores(), behind); diff != "" {
+			t.Errorf("(-followed +behind):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,327 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/search"
+)
+
+// wantedWord is a word to look up, and how well it stands for terms of the question.
+type wantedWord struct {
+	word   string
+	n      int64        // in the blocks and in the tail, so that changed requests count twice
+	blocks []blockCount // the newest first
+	terms  map[int]float64
+}
+
+// blockCount is how many requests of a block have a word. at is the block's place in a
+// reading.
+type blockCount struct {
+	at int
+	n  int64
+}
+
+// wantedWords returns the words of the index that a question may mean, the most useful
+// first, and the weight of each term of the question.
+func (r *reading) wantedWords(
+	ctx context.Context, q database.Queryer, appID feedback.ID, question search.Question, variants [][]search.Variant,
+) ([]wantedWord, []float64, error) {
+	meant := meantWords(question, variants)
+	all, err := r.liveRequests(ctx, q, appID)
+	if err != nil {
+		return nil, nil, err
+	}
+	counts, err := r.wordCounts(ctx, q, appID, meant)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The weight of a term is that of the word it most probably stands for; of several, the
+	// most frequent.
+	weights, best := make([]float64, len(question.Terms)), make([]float64, len(question.Terms))
+	var wanted []wantedWord
+	for word, terms := range meant {
+		w := wantedWord{word: word, blocks: counts[word], terms: terms}
+		for _, in := range w.blocks {
+			w.n += in.n
+		}
+		for _, d := range r.tail {
+			if d.has(word) {
+				w.n++
+			}
+		}
+		n := w.n
+		for _, d := range r.replaced {
+			if d.appID == appID && d.has(word) {
+				n--
+			}
+		}
+		if n <= 0 {
+			continue
+		}
+		wanted = append(wanted, w)
+		for term, likeness := range terms {
+			weight := search.Weight(n, all)
+			if likeness > best[term] || likeness == best[term] && weight < weights[term] {
+				best[term], weights[term] = likeness, weight
+			}
+		}
+	}
+	for i := range weights {
+		if best[i] == 0 { // no request has the word or one like it
+			weights[i] = search.Weight(all/100, all)
+		}
+	}
+	worth := func(w wantedWord) (worth float64) {
+		for term, likeness := range w.terms {
+			worth = max(worth, likeness*likeness*weights[term])
+		}
+		return worth
+	}
+	slices.SortFunc(wanted, func(a, b wantedWord) int {
+		return cmp.Or(cmp.Compare(worth(b), worth(a)), strings.Compare(a.word, b.word))
+	})
+	return wanted[:min(len(wanted), maxWanted)], weights, nil
+}
+
+// meantWords returns how much each of the words that a question may mean is like its terms.
+func meantWords(question search.Question, variants [][]search.Variant) map[string]map[int]float64 {
+	meant := map[string]map[int]float64{}
+	mean := func(word string, term int, likeness float64) {
+		if meant[word] == nil {
+			meant[word] = map[int]float64{}
+		}
+		meant[word][term] = max(meant[word][term], likeness)
+	}
+	for i, term := range question.Terms {
+		for _, variant := range variants[i] {
+			mean(variant.Word, i, variant.Likeness)
+		}
+		mean(term, i, 1)
+	}
+	return meant
+}
+
+// liveRequests returns how many requests of an app are live.
+func (r *reading) liveRequests(ctx context.Context, q database.Queryer, appID feedback.ID) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM request_counts"+
+		" WHERE account_id = $1 AND app_id = $2 AND box = $3", r.accountID, appID, string(feedback.Live)).Scan(&n)
+	return n, err
+}
+
+// wordCounts returns in which blocks of an app each of the words is, the newest first.
+func (r *reading) wordCounts(
+	ctx context.Context, q database.Queryer, appID feedback.ID, of map[string]map[int]float64,
+) (map[string][]blockCount, error) {
+	words := make([]string, 0, len(of))
+	for word := range of {
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	counts := make(map[string][]blockCount, len(words))
+	numbers := make([]int64, len(r.blocks))
+	for i := range numbers {
+		numbers[i] = r.blocks[i].number
+	}
+	for newest := len(numbers); newest > 0; newest -= maxBlocks {
+		from := max(newest-maxBlocks, 0)
+		p := database.Parameters{r.accountID, appID}
+		_, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {
+			var number int64
+			var word string
+			var in blockCount
+			err = row.Scan(&number, &word, &in.n)
+			at, _ := slices.BinarySearch(numbers, number)
+			in.at = at
+			counts[word] = append(counts[word], in)
+			return none, err
+		}, "SELECT block, term, n FROM index_postings WHERE account_id = $1 AND app_id = $2"+
+			" AND block IN ("+database.List(&p, database.Padded(numbers[from:newest]))+
+			") AND term IN ("+database.List(&p, database.Padded(words))+") ORDER BY block DESC", p...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
+}
+
+// candidate is a request that has some of the words, and how well it matches each term.
+type candidate struct {
+	id      feedback.ID
+	ordinal int64 // that of a request in the log's tail is above all others
+	found   []float64
+	worth   float64
+}
+
+// candidates returns at most maxCandidates requests that have some of the words, those with
+// the highest weights first. It leaves out those that are not among others, unless that is
+// nil. all says whether it returns every request that has one of the words.
+func (r *reading) candidates(
+	ctx context.Context, q database.Queryer, appID feedback.ID, wanted []wantedWord, weights []float64, others *found,
+) (found []candidate, all bool, err error) {
+	byOrdinal := map[int64]*candidate{}
+	add := func(ordinal int64, w *wantedWord) {
+		c := byOrdinal[ordinal]
+		if c == nil {
+			c = &candidate{ordinal: ordinal, found: make([]float64, len(weights))}
+			byOrdinal[ordinal] = c
+		}
+		for term, likeness := range w.terms {
+			c.found[term] = max(c.found[term], likeness)
+		}
+	}
+	if all, err = r.newest(ctx, q, wanted, add); err != nil {
+		return nil, false, err
+	}
+	for key, ordinals := range r.stale {
+		for _, ordinal := range ordinals {
+			if key.appID == appID {
+				delete(byOrdinal, key.number*blockSize+int64(ordinal))
+			}
+		}
+	}
+	tail := r.tail
+	if others != nil {
+		in := map[int64]*set{}
+		for i := range others.blocks {
+			in[others.blocks[i].number] = &others.blocks[i].set
+		}
+		maps.DeleteFunc(byOrdinal, func(ordinal int64, _ *candidate) bool {
+			list := in[ordinal/blockSize]
+			return list == nil || !list.has(int(ordinal%blockSize))
+		})
+		tail = others.tail
+	}
+	for i, d := range tail {
+		for at := range wanted {
+			if d.has(wanted[at].word) {
+				add(math.MaxInt64-int64(len(tail)-i), &wanted[at])
+			}
+		}
+	}
+	found = make([]candidate, 0, len(byOrdinal))
+	for _, c := range byOrdinal {
+		for term, likeness := range c.found {
+			c.worth += weights[term] * likeness
+		}
+		found = append(found, *c)
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(b.ordinal, a.ordinal))
+	})
+	all = all && len(found) <= maxCandidates
+	found = found[:min(len(found), maxCandidates)]
+	return found, all, r.identify(ctx, q, appID, tail, found)
+}
+
+// identify sets the ids of candidates.
+func (r *reading) identify(ctx context.Context, q database.Queryer, appID feedback.ID, tail []*document, candidates []candidate) error {
+	var ordinals []int64
+	for i := range candidates {
+		c := &candidates[i]
+		if before := math.MaxInt64 - c.ordinal; before <= int64(len(tail)) {
+			c.id = tail[len(tail)-int(before)].id
+		} else {
+			ordinals = append(ordinals, c.ordinal)
+		}
+	}
+	ids, err := r.ids(ctx, q, appID, ordinals)
+	for i := range candidates {
+		if id, there := ids[candidates[i].ordinal]; there {
+			candidates[i].id = id
+		}
+	}
+	return err
+}
+
+// newest calls add for the newest ordinals of each word: for all of the rare words, while
+// frequent words share what is left of maxPostings. all says whether these were all.
+func (r *reading) newest(
+	ctx context.Context, q database.Queryer, wanted []wantedWord, add func(int64, *wantedWord),
+) (all bool, err error) {
+	all = len(wanted) < maxWanted
+	shares := shareOut(wanted)
+	left := maps.Clone(shares)
+	// Words that are read from the same blocks share a statement: the rare ones, which are
+	// read whole, and the others, of which the newest blocks are enough.
+	for _, frequent := range []bool{false, true} {
+		var words []string
+		within := map[int]bool{}
+		for i := range wanted {
+			w := &wanted[i]
+			share := shares[w.word]
+			if w.n > share != frequent {
+				continue
+			}
+			words = append(words, w.word)
+			for _, in := range w.blocks {
+				within[in.at] = true
+				if share <= in.n {
+					break
+				}
+				share -= in.n
+			}
+		}
+		if len(words) == 0 {
+			continue
+		}
+		all = all && !frequent
+		var blocks []hits
+		for at := range r.blocks {
+			if within[at] {
+				blocks = append(blocks, hits{block: &r.blocks[at]})
+			}
+		}
+		sets, err := r.listsOf(ctx, q, blocks, words)
+		if err != nil {
+			return false, err
+		}
+		for i := range wanted {
+			w := &wanted[i]
+			for at := len(blocks) - 1; at >= 0 && left[w.word] > 0; at-- {
+				list := sets[w.word][at]
+				if list == nil {
+					continue
+				}
+				for i := list.prev(blockSize - 1); i >= 0 && left[w.word] > 0; i = list.before(i) {
+					add(blocks[at].number*blockSize+int64(i), w)
+					left[w.word]--
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// shareOut returns how many postings of each word are read.
+func shareOut(wanted []wantedWord) map[string]int64 {
+	order := slices.Clone(wanted)
+	slices.SortStableFunc(order, func(a, b wantedWord) int { return cmp.Compare(a.n, b.n) })
+	left, shares := int64(maxPostings), map[string]int64{}
+	for i, w := range order {
+		shares[w.word] = max(leastPostings, left/int64(len(order)-i))
+		left -= min(shares[w.word], w.n)
+	}
+	return shares
+}
+
+// listsOf returns the posting lists of some words, by word and block.
+func (r *reading) listsOf(ctx context.Context, q database.Queryer, blocks []hits, words []string) (map[string]map[int]*set, error) {
+	sets := map[string]map[int]*set{}
+	err := r.each(ctx, q, blocks, func(p *database.Parameters) string {
+		return " AND term IN (" + database.List(p, database.Padded(words)) + ")"
+	}, func(at int, term string, stored []byte) error {
+		if sets[term] == nil {
+			sets[term] = map[int]*set{}
+		}
+		sets[term][at] = new(set)
+		return sets[term][at].addStored(stored)
+	})
+	return sets, err
+}

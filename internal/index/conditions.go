@@ -1,0 +1,100 @@
+package index
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/search"
+)
+
+// condition is a part of a filter: a document matches if it has one of some terms.
+type condition struct {
+	part   facet
+	terms  []string
+	ranges []termRange
+	// wider is a term of all documents that have one in the first range, or "".
+	wider string
+}
+
+// termRange is the range of terms from ≤ term < until.
+type termRange struct{ from, until string }
+
+// startingWith is the range of terms with a prefix.
+func startingWith(prefix string) termRange { return termRange{prefix, prefix + afterAll} }
+
+// conditionsOf returns the conditions of a filter, those that match the fewest requests
+// first as far as their kind can tell. Apps and times are not among them.
+func conditionsOf(f Filter) (all []condition) {
+	if f.Query != "" {
+		words := search.Query(f.Query)
+		if len(words) == 0 { // a query without words matches nothing
+			all = append(all, condition{part: byWords})
+		}
+		for i, word := range words {
+			c := condition{part: byWords}
+			// A shorter beginning than maxBeginning is not sought in names: a list would have too
+			// many strangers.
+			switch letters := utf8.RuneCountInString(word); {
+			case i < len(words)-1:
+				c.terms = []string{word, personMark + word}
+			case letters <= maxBeginning:
+				c.terms = []string{beginMark + word, personMark + word}
+			default:
+				c.ranges = []termRange{startingWith(word), startingWith(personMark + word)}
+				c.wider = beginMark + string([]rune(word)[:maxBeginning])
+			}
+			all = append(all, c)
+		}
+	}
+	if f.Tag != "" {
+		all = append(all, condition{part: byTag, ranges: []termRange{startingWith(tagPrefix(f.Tag))}})
+	}
+	switch {
+	case f.AssigneeID != nil:
+		all = append(all, condition{part: byAssignee, terms: []string{assigneeTerm(f.AssigneeID)}})
+	case f.Unassigned:
+		all = append(all, condition{part: byAssignee, terms: []string{assigneeTerm(nil)}})
+	}
+	if f.Source != "" {
+		all = append(all, condition{part: bySource, terms: []string{sourceMark + f.Source}})
+	}
+	if len(f.Statuses) > 0 {
+		c := condition{part: byStatus}
+		for _, status := range f.Statuses {
+			c.terms = append(c.terms, statusMark+string(status))
+		}
+		all = append(all, c)
+	}
+	if f.Query == "" || f.Box != feedback.Live { // words are of live requests only
+		all = append(all, condition{part: byBox, terms: []string{boxMark + string(f.Box)}})
+	}
+	return all
+}
+
+// matches reports whether a document matches a condition.
+func (c *condition) matches(d *document) bool {
+	return slices.ContainsFunc(c.terms, d.has) ||
+		slices.ContainsFunc(c.ranges, func(r termRange) bool { return d.hasIn(r.from, r.until) })
+}
+
+// period is the range of ids that a filter allows.
+type period struct{ from, until feedback.ID }
+
+// lastID sorts after every id.
+var lastID = feedback.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+
+func periodOf(f Filter) period {
+	p := period{until: lastID}
+	if f.CreatedAfter != nil {
+		p.from = feedback.FirstIDAt(f.CreatedAfter.Std())
+	}
+	if f.CreatedBefore != nil {
+		p.until = feedback.FirstIDAt(f.CreatedBefore.Std())
+	}
+	return p
+}
+
+func (p period) contains(id feedback.ID) bool {
+	return id.Compare(p.from) >= 0 && id.Compare(p.until) < 0
+}

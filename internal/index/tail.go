@@ -1,0 +1,56 @@
+package index
+
+import (
+	"context"
+	"slices"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+)
+
+// A list is right at once after a change, although the index follows the log later: the
+// requests in the tail of the log are read and compared with the filter one by one, and
+// what the index has of them is ignored.
+
+// maxTail is how many entries of the log are read. If the index is further behind, the
+// newest ones are, and totals are not exact.
+const maxTail = 2048
+
+// touched returns the requests in the log behind the index's progress, and whether these
+// are all.
+func touched(ctx context.Context, q database.Queryer, accountID feedback.ID) (ids []feedback.ID, all bool, err error) {
+	entries, err := database.All(ctx, q, database.One[*feedback.ID], `SELECT request_id FROM changes
+		WHERE account_id = $1 AND seq > COALESCE((SELECT seq FROM index_followed WHERE account_id = $1), 0)
+		ORDER BY seq DESC LIMIT CAST($2 AS BIGINT)`, accountID, maxTail+1)
+	for _, id := range entries {
+		if id != nil {
+			ids = append(ids, *id)
+		}
+	}
+	slices.SortFunc(ids, feedback.ID.Compare)
+	return slices.Compact(ids), len(entries) <= maxTail, err
+}
+
+// addTail reads the requests of the tail that are in some apps.
+func (r *reading) addTail(ctx context.Context, q database.Queryer, touched, apps []feedback.ID) error {
+	if len(touched) == 0 {
+		return nil
+	}
+	documents, err := read(ctx, q, r.accountID, touched)
+	if err != nil {
+		return err
+	}
+	for _, id := range touched {
+		if d := documents[id]; d != nil && slices.Contains(apps, d.appID) {
+			r.tail = append(r.tail, d)
+		}
+	}
+	known, err := readIndexed(ctx, q, r.accountID, touched)
+	r.stale = map[blockKey][]int{}
+	for _, d := range known {
+		r.replaced = append(r.replaced, d)
+		key := blockKey{d.appID, d.ordinal / blockSize}
+		r.stale[key] = append(r.stale[key], int(d.ordinal%blockSize))
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package index_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestFarBehind: an index that is up to 2,048 changes behind gives exact answers, and one that
+// is further behind says that they are not.
+func TestFarBehind(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.IndexAll()
+		n := 0
+		insert := func(more int) {
+			r.InsertRequests(app, distractors(t, more))
+			n += more
+		}
+		check := func(exact bool) {
+			t.Helper()
+			f := index.Filter{Box: feedback.Live, Source: "widget"}
+			rows, total, err := r.Index.List(ctx, app.AccountID, f, index.Page{Sort: index.Newest, Limit: 10})
+			if err != nil || len(rows) != 10 || total.Exact != exact || exact != (total.N == int64(n)) {
+				t.Errorf("%d of %d requests: %d, %+v, %v", len(rows), n, total.N, total, err)
+			}
+			facets, err := r.Index.Facets(ctx, app.AccountID, f)
+			if err != nil || facets.Apps[0].Exact != exact || facets.Apps[0].Count != total.N {
+				t.Errorf("facets of %d requests: %+v, %v", n, facets.Apps, err)
+			}
+			stats, err := r.Index.Stats(ctx, app.AccountID, nil, 0, feedback.At(r.Clock.Now()))
+			if err != nil || stats.TagsExact != exact {
+				t.Errorf("the tags of %d requests: %v, %v", n, stats.TagsExact, err)
+			}
+		}
+		insert(2048)
+		check(true)
+		insert(2) // one more than are read to know that there are more
+		check(false)
+		r.IndexAll()
+		check(true)
+	})
+}
+
+// TestManyWordsWithABeginning: if more words begin with the last word of a query than are
+// read, the total is not exact, and every request of the page matches.
+func TestManyWordsWithABeginning(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		var requests []feedback.Request
+		for i := range 300 {
+			requests = append(requests, feedback.NewRequest(fmt.Sprintf("abcd%05d", i), ""), feedback.NewRequest(fmt.Sprintf("abxy%05d", i), ""))
+		}
+		r.InsertRequests(app, requests)
+		r.IndexAll()
+		for query, exact := range map[string]bool{"abc": false, "ab": true, "abcd0000": true} {
+			f := index.Filter{Box: feedback.Live, Query: query}
+			for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted} {
+				rows, total, err := r.Index.List(ctx, app.AccountID, f, index.Page{Sort: sort, Limit: 10})
+				if err != nil || len(rows) == 0 || total.Exact != exact {
+					t.Errorf("%s, %s: %d requests, %+v, %v", query, sort, len(rows), total, err)
+				}
+				for _, row := range rows {
+					if !strings.HasPrefix(row.Title, query) {
+						t.Errorf("%s, %s finds %s", query, sort, row.Title)
+					}
+				}
+			}
+			facets, err := r.Index.Facets(ctx, app.AccountID, f)
+			if err != nil || facets.Apps[0].Exact != exact {
+				t.Errorf("%s: facets %+v, %v", query, facets.Apps, err)
+			}
+		}
+	})
+}
