@@ -28,9 +28,6 @@ func shown(v any) string {
 
 // await lets the index follow the log if a filter needs it.
 func (n naive) await(f index.Filter) {
-	if f.Query != "" && !freshAtOnce {
-		n.IndexAll()
-	}
 }
 
 // compareAll compares a list from a page on, the facets and the export of a filter.

@@ -17,10 +17,6 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// freshAtOnce is whether answers are exact right after a change. If not, queries are exact
-// once the index has followed the log.
-const freshAtOnce = true
-
 // naive answers what Index must answer, from all rows of an account. It has in common with
 // Index what a word is and how a request is stored, and nothing else.
 type naive struct {
