@@ -314,9 +314,7 @@ func shareOut(wanted []wantedWord) map[string]int64 {
 // listsOf returns the posting lists of some words, by word and block.
 func (r *reading) listsOf(ctx context.Context, q database.Queryer, blocks []hits, words []string) (map[string]map[int]*set, error) {
 	sets := map[string]map[int]*set{}
-	err := r.each(ctx, q, blocks, func(p *database.Parameters) string {
-		return " AND term IN (" + database.List(p, database.Padded(words)) + ")"
-	}, func(at int, term string, stored []byte) error {
+	err := r.each(ctx, q, blocks, isOneOf(words), func(at int, term string, stored []byte) error {
 		if sets[term] == nil {
 			sets[term] = map[int]*set{}
 		}

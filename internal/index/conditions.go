@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/search"
 )
@@ -22,6 +23,17 @@ type termRange struct{ from, until string }
 
 // startingWith is the range of terms with a prefix.
 func startingWith(prefix string) termRange { return termRange{prefix, prefix + afterAll} }
+
+// where is the SQL condition that a term is in the range, and isOneOf that it is in a list.
+func (r termRange) where(p *database.Parameters) string {
+	return " AND term >= " + p.Add(r.from) + " AND term < " + p.Add(r.until)
+}
+
+func isOneOf(terms []string) func(*database.Parameters) string {
+	return func(p *database.Parameters) string {
+		return " AND term IN (" + database.List(p, database.Padded(terms)) + ")"
+	}
+}
 
 // conditionsOf returns the conditions of a filter, those that match the fewest requests
 // first as far as their kind can tell. Apps and times are not among them.

@@ -94,9 +94,7 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n ta
 	for at := range blocks {
 		n[byApp][blocks[at].appID.String()] += int64(without[byApp][at].count())
 	}
-	err = r.each(ctx, q, blocks, func(p *database.Parameters) string {
-		return " AND term >= " + p.Add(firstValue) + " AND term < " + p.Add(lastValue)
-	}, func(at int, term string, stored []byte) error {
+	err = r.each(ctx, q, blocks, termRange{firstValue, lastValue}.where, func(at int, term string, stored []byte) error {
 		part, value := valueOf(term)
 		if !inApp(blocks[at].appID, part) {
 			return nil

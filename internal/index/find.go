@@ -155,11 +155,7 @@ const maxWords = 256
 func (r *reading) lists(ctx context.Context, q database.Queryer, blocks []hits, c *condition) (sets []set, loose bool, err error) {
 	sets = make([]set, len(blocks))
 	add := func(at int, _ string, stored []byte) error { return sets[at].addStored(stored) }
-	terms := func(terms ...string) error {
-		return r.each(ctx, q, blocks, func(p *database.Parameters) string {
-			return " AND term IN (" + database.List(p, database.Padded(terms)) + ")"
-		}, add)
-	}
+	terms := func(terms ...string) error { return r.each(ctx, q, blocks, isOneOf(terms), add) }
 	if len(c.terms) > 0 {
 		if err := terms(c.terms...); err != nil {
 			return nil, false, err
@@ -169,7 +165,7 @@ func (r *reading) lists(ctx context.Context, q database.Queryer, blocks []hits, 
 		left := maxWords * len(blocks)
 		limit := left + 1
 		err := r.each(ctx, q, blocks, func(p *database.Parameters) string {
-			return " AND term >= " + p.Add(in.from) + " AND term < " + p.Add(in.until) + " LIMIT CAST(" + p.Add(limit) + " AS BIGINT)"
+			return in.where(p) + " LIMIT CAST(" + p.Add(limit) + " AS BIGINT)"
 		}, func(at int, term string, stored []byte) error {
 			left--
 			return add(at, term, stored)

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -95,9 +94,7 @@ func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback
 		q := again()
 		others, err := run(q, q.unchangedRows(since))
 		rows = append(rows, others...)
-		slices.SortFunc(rows, func(a, b feedback.Request) int {
-			return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), b.ID.Compare(a.ID))
-		})
+		slices.SortFunc(rows, q.page.compare)
 		return rows[:min(len(rows), q.page.Limit)], err
 	}
 	return run(q, merged(q.ranges(q.beyond(), q.order()), q.order()))

@@ -97,7 +97,7 @@ func statsOf(ctx context.Context, q database.Queryer, accountID feedback.ID, app
 	for _, d := range r.days {
 		stats.ByDay = append(stats.ByDay, feedback.DayCount{Day: d.date, Requests: d.n})
 	}
-	stats.ByTag, stats.TagsExact, err = countTags(ctx, q, &r, within.live)
+	stats.ByTag, stats.TagsExact, err = countTags(ctx, q, accountID, within.live, from, to)
 	return stats, err
 }
 
@@ -179,44 +179,27 @@ func countDays(ctx context.Context, q database.Queryer, r *statRange) error {
 }
 
 // countTags counts by tag, and reports whether the index knew all requests.
-func countTags(ctx context.Context, q database.Queryer, r *statRange, apps []feedback.ID) (tags []feedback.Tag, exact bool, err error) {
-	from, to := r.bounds()
-	all, err := open(ctx, q, r.accountID, apps)
+func countTags(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, apps []feedback.ID, from, to feedback.Time,
+) (tags []feedback.Tag, exact bool, err error) {
+	f, err := find(ctx, q, accountID, apps, Filter{Box: feedback.Live, CreatedAfter: &from, CreatedBefore: &to})
 	if err != nil {
 		return nil, false, err
-	}
-	blocks, err := all.within(ctx, q, period{from, to})
-	if err != nil {
-		return nil, false, err
-	}
-	live := condition{terms: []string{boxMark + string(feedback.Live)}}
-	sets, _, err := all.lists(ctx, q, blocks, &live)
-	if err != nil {
-		return nil, false, err
-	}
-	for at := range blocks {
-		sets[at].and(&blocks[at].set)
 	}
 	n := map[string]int64{}
-	err = all.each(ctx, q, blocks, func(p *database.Parameters) string {
-		in := startingWith(tagMark)
-		return " AND term >= " + p.Add(in.from) + " AND term < " + p.Add(in.until)
-	}, func(at int, term string, stored []byte) error {
-		common, err := sets[at].commonStored(stored)
+	err = f.each(ctx, q, f.blocks, startingWith(tagMark).where, func(at int, term string, stored []byte) error {
+		common, err := f.blocks[at].commonStored(stored)
 		n[strings.TrimPrefix(term, tagMark)] += int64(common)
 		return err
 	})
-	for _, d := range all.tail {
-		if !(period{from, to}).contains(d.id) || !live.matches(d) {
-			continue
-		}
+	for _, d := range f.tail {
 		for _, term := range d.terms {
 			if value, is := strings.CutPrefix(term, tagMark); is {
 				n[value]++
 			}
 		}
 	}
-	return mostUsed(labels(n), statTags), all.tailRead, err
+	return mostUsed(labels(n), statTags), f.tailRead, err
 }
 
 // answerTimes are the classes of the time to the first answer.

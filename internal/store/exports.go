@@ -188,14 +188,20 @@ type Exported struct {
 // reads the rest with ExportVotes, ExportComments and ExportEvents.
 func (s *Store) Export(
 	ctx context.Context, accountID feedback.ID, box feedback.Box, requests []feedback.Request, limit int,
-) ([]Exported, bool, error) {
+) (exported []Exported, complete bool, err error) {
 	// The transaction ends before anything is sent to the client: a long one would keep the
 	// databases from removing old row versions.
-	tx, err := s.db.Reader().BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
-	if err != nil {
-		return nil, false, err
-	}
-	defer tx.Rollback() //nolint:errcheck // the transaction is read-only
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		exported, complete, err = exportAll(ctx, tx, accountID, box, requests, limit)
+		return err
+	})
+	return exported, complete, err
+}
+
+// exportAll is Export in a transaction.
+func exportAll(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, box feedback.Box, requests []feedback.Request, limit int,
+) ([]Exported, bool, error) {
 	exported, err := readExported(ctx, tx, accountID, box, requests)
 	if err != nil || len(exported) == 0 {
 		return nil, true, err
