@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
 )
 
 var seed = flag.Uint64("seed", 0, "seed of the random numbers; 0 for a random seed")
@@ -174,6 +175,10 @@ func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
 		found.doubled += doubled
 		found.ready = max(found.ready, p.Ready)
 	}
+	r := &storetest.Rig{T: t, Raw: v.place().Raw(t)}
+	program.Eventually(t, "the index has followed to the end", func() bool { return behind(r) == 0 })
+	p.Stop(t)
+	r.CheckIndex(t)
 	return found
 }
 

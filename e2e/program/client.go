@@ -106,6 +106,7 @@ type Result struct {
 	URL          string
 	NextCursor   string `json:"next_cursor"`
 	TotalCount   int    `json:"total_count"`
+	TotalExact   bool   `json:"total_exact"`
 }
 
 // App is an app in a result.

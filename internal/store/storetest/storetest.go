@@ -84,7 +84,7 @@ func (p Place) Open(t testing.TB, clock func() time.Time, change ...func(*store.
 func (p Place) Raw(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, source := "pgx", p.Database
-	if p.Name == "sqlite" {
+	if p.Database == "" {
 		driver, source = "sqlite", "file:"+p.file()+"?_pragma=busy_timeout(600000)"
 	}
 	db, err := sql.Open(driver, source)
