@@ -176,6 +176,7 @@ func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
 		found.ready = max(found.ready, p.Ready)
 	}
 	r := &storetest.Rig{T: t, Raw: v.place().Raw(t)}
+	endLeases(r)
 	program.Eventually(t, "the index has followed to the end", func() bool { return behind(r) == 0 })
 	p.Stop(t)
 	r.CheckIndex(t)
