@@ -57,6 +57,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 			return nil, err
 		}
 		db.reader = db.writer
+		if err := checkEncoding(ctx, db.writer); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
 	} else {
 		db.dialect = sqliteDialect
 		if db.writer, err = openSQLite(o.Folder, false); err != nil {

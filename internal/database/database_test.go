@@ -2,13 +2,16 @@ package database_test
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/store/storetest"
@@ -103,4 +106,78 @@ func TestStale(t *testing.T) {
 			t.Errorf("%d tries: %v, want 8 and an error that asks to come again", tries, err)
 		}
 	})
+}
+
+// TestMigrationLetsOthersRead: a migration that waits for a table, because a long transaction
+// reads it, does not make others wait as long.
+func TestMigrationLetsOthersRead(t *testing.T) {
+	at := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
+	raw := at.Raw(t)
+	migrations := fstest.MapFS{"0001.sql": {Data: []byte("CREATE TABLE a (n {int} NOT NULL);\n")}}
+	apply := func() error {
+		db, err := openWith(at, migrations)
+		if err != nil {
+			return err
+		}
+		return db.Close()
+	}
+	if err := apply(); err != nil {
+		t.Fatal(err)
+	}
+	read := func(q interface {
+		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	}, query string) (n int) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
+		defer cancel()
+		if err := q.QueryRowContext(ctx, query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	dump, err := raw.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dump.Rollback() //nolint:errcheck // it does nothing after a commit
+	read(dump, "SELECT COUNT(*) FROM a")
+	migrations["0002.sql"] = &fstest.MapFile{Data: []byte("ALTER TABLE a ADD COLUMN m {int};\n")}
+	migrated := make(chan error, 1)
+	go func() { migrated <- apply() }()
+	for range 2 { // once behind the migration, and once behind its next try
+		for read(raw, "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER%'") == 0 {
+			<-time.After(5 * time.Millisecond)
+		}
+		read(raw, "SELECT COUNT(*) FROM a")
+	}
+	if err := dump.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Fatal(err)
+	}
+	read(raw, "SELECT COUNT(m) FROM a")
+}
+
+// TestEncoding: a database that is not in UTF-8 is refused.
+func TestEncoding(t *testing.T) {
+	at := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
+	raw, name := at.Raw(t), strings.ToLower(rand.Text())
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := raw.ExecContext(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("CREATE DATABASE " + name + " ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+	t.Cleanup(func() { exec("DROP DATABASE " + name + " WITH (FORCE)") })
+	beside, err := url.Parse(at.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside.Path = "/" + name
+	_, err = openWith(storetest.Place{Name: "postgres", Database: beside.String()}, fstest.MapFS{})
+	if err == nil || !strings.Contains(err.Error(), "SQL_ASCII") {
+		t.Errorf("%v, want a refusal of SQL_ASCII", err)
+	}
 }

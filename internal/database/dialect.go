@@ -31,6 +31,9 @@ type dialect struct {
 	// lock keeps other processes from migrating at the same time, until unlock. On
 	// SQLite it begins the transaction, whose end unlocks.
 	lock, unlock string
+	// impatient bounds how long a statement of a migration waits for a table. Meanwhile,
+	// every other call that needs the table waits behind it.
+	impatient string
 	numbered     bool // whether placeholders of long statements carry numbers
 	writeLanes   int  // see WriteLanes
 	// grown selects the tables that have more than twice the rows that the planner
@@ -53,6 +56,7 @@ var (
 			"{strict}", "", "{keyed}", "", "{packed}", " WITH (fillfactor=70)", "{counters}", " WITH (fillfactor=50)"),
 		numbered:   true,
 		writeLanes: 4,
+		impatient:  "SET LOCAL lock_timeout = '500ms'",
 		lock:       "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
 		grown: `SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
 			WHERE s.schemaname = current_schema() AND s.n_live_tup > 500 + 2 * GREATEST(c.reltuples, 0)`,
@@ -121,6 +125,19 @@ func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
 	db.SetMaxIdleConns(maxPostgresConns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	return db, link, nil
+}
+
+// checkEncoding refuses a PostgreSQL database that is not in UTF-8. It would store texts, but
+// a dump that is restored into another database could not be read or would be damaged.
+func checkEncoding(ctx context.Context, db *sql.DB) error {
+	var encoding string
+	if err := db.QueryRowContext(ctx, "SHOW server_encoding").Scan(&encoding); err != nil {
+		return err
+	}
+	if encoding != "UTF8" {
+		return fmt.Errorf("the database is encoded in %s; create it with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0", encoding)
+	}
+	return nil
 }
 
 // openSQLite opens the file for one writer, or for readers beside it.

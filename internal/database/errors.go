@@ -61,6 +61,12 @@ func raced(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
+// lockRefused reports whether a statement did not get a lock in the time that it may wait.
+func lockRefused(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03"
+}
+
 // DataFault reports whether err was caused by the values of a statement, such as a
 // duplicate key, so that other statements of its group can succeed without it.
 func DataFault(err error) bool {

@@ -6,10 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 )
 
+// lockRest is how long a migration that did not get a lock lets others continue before it
+// tries again.
+const lockRest = time.Second
+
 // migrate applies missing migrations, each in its own transaction and in one process at a
-// time. It refuses a schema of a newer version of the program.
+// time. It refuses a schema of a newer version of the program. A migration that needs a table
+// which somebody reads, such as pg_dump, waits for it until ctx ends.
 func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
 	names, err := fs.Glob(migrations, "*.sql")
 	if err != nil {
@@ -20,8 +26,20 @@ func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // returns it to the pool
-	for done := false; !done; {
-		if done, err = db.migrateNext(ctx, conn, migrations, names); err != nil {
+	for done, waited := false, 0; !done; {
+		done, err = db.migrateNext(ctx, conn, migrations, names)
+		if lockRefused(err) {
+			if waited%10 == 0 {
+				db.log.Warn("a migration waits for a table that somebody uses, such as pg_dump; it tries again every second", "error", err)
+			}
+			waited++
+			select {
+			case <-time.After(lockRest):
+				continue
+			case <-ctx.Done():
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("migrate the database: %w", err)
 		}
 	}
@@ -49,7 +67,7 @@ func (db *DB) migrateNext(ctx context.Context, conn *sql.Conn, migrations fs.FS,
 				err = unlockErr
 			}
 		}()
-		exec("BEGIN")
+		exec("BEGIN", db.dialect.impatient)
 	}
 	defer func() {
 		if err != nil {
