@@ -15,7 +15,7 @@ REQUIRE       ?= postgres,browser,nginx,systemd,s3,toxiproxy
 HEAVY := internal/store internal/index internal/api internal/api/machine bench e2e torture
 # Tests that run again without the race detector, because it distorts what they measure or makes
 # them use less data.
-MEASURING := ^Test(Cost|Poison|Recall|Relevance|BulkBesideSubmissions)$$
+MEASURING := ^Test(Cost|Poison|Recall|BulkBesideSubmissions)$$
 
 # The race detector finds nothing in SQLite, which is C translated to Go. Without instrumentation
 # of SQLite, the tests take half the time.

@@ -6,119 +6,113 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/search"
 	"gatherkit/internal/store/storetest"
 )
 
-// leastRecall is a little less than what was reached, and leastGain how much better that
-// is than a search for all words.
-const (
-	leastRecall = 0.93
-	leastGain   = 0.5
-	// leastRelevance is the least of a list in the order of relevance.
-	leastRelevance = 0.97
+// leastGain is by how much similar requests must be better than a search for all words.
+const leastGain = 0.5
+
+// way is a way to find requests, and the least share of questions to which it must find the
+// request that is meant: a little less than what was reached.
+type way struct {
+	name  string
+	least float64
+	ask   func(r *storetest.Rig, app feedback.App, question string) ([]titledScore, error)
+}
+
+// titledScore is a request that was found.
+type titledScore struct {
+	title string
+	score float64
+}
+
+var (
+	bySimilarity = way{"similar requests", 0.93, func(r *storetest.Rig, app feedback.App, question string) (found []titledScore, err error) {
+		similar, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: question, Limit: 5})
+		for _, s := range similar {
+			found = append(found, titledScore{s.Title, s.Score})
+		}
+		return found, err
+	}}
+	byRelevance = way{"a list by relevance", 0.97, func(r *storetest.Rig, app feedback.App, question string) (found []titledScore, err error) {
+		f, page := index.Filter{Box: feedback.Live, Query: question}, index.Page{Sort: index.Relevance, Limit: 5}
+		rows, _, err := r.Index.Ranked(ctx, app.AccountID, f, page)
+		for _, row := range rows {
+			found = append(found, titledScore{row.Title, float64(row.Score)})
+		}
+		return found, err
+	}}
 )
 
-// TestRecall measures how often the title that is meant is among the first five, of
-// ours and of a search for requests that have all the words. Both databases must answer
-// the same.
+// TestRecall measures how often the request that is meant is among the first five: for the
+// questions of similar requests, and for those that people type into a search field, in ten
+// languages. Both databases must answer the same.
 func TestRecall(t *testing.T) {
 	if storetest.RaceDetector {
 		t.Skip("make test measures without the race detector")
 	}
-	pairs := readPairs(t, "similar.tsv")
-	requests := corpus(t, 20_000, pairs)
-	plain := plainSearch(requests)
-	var answers [][]feedback.Similar // of the database before
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := storetest.NewRig(t, at)
-		app := r.NewApp(r.NewAccount("Acme"))
-		r.InsertRequests(app, requests)
-		r.IndexAll()
-		all, ours, theirs := map[string]float64{}, map[string]float64{}, map[string]float64{}
-		for i, p := range pairs {
-			similar, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: p.question, Limit: 5})
-			if err != nil {
-				t.Fatal(err)
-			}
-			found := slices.ContainsFunc(similar, func(s feedback.Similar) bool { return s.Title == p.title })
-			for _, of := range []string{"all", p.language, p.kind} {
-				all[of]++
-				if found {
-					ours[of]++
-				}
-				if slices.Contains(plain(p.question), p.title) {
-					theirs[of]++
-				}
-			}
-			if i >= len(answers) {
-				answers = append(answers, similar)
-			} else if diff := cmp.Diff(answers[i], similar); diff != "" {
-				t.Errorf("%s: the databases differ:\n%s", p.question, diff)
-			}
-		}
-		for of, n := range all {
-			t.Logf("%-10s recall@5 %.3f, with all words %.3f", of, ours[of]/n, theirs[of]/n)
-		}
-		if got := ours["all"] / all["all"]; got < leastRecall || got < theirs["all"]/all["all"]+leastGain {
-			t.Errorf("recall@5 is %.3f, with all words %.3f", got, theirs["all"]/all["all"])
-		}
-	})
+	t.Run("similar", func(t *testing.T) { recall(t, "similar.tsv", bySimilarity, byRelevance) })
+	t.Run("questions", func(t *testing.T) { recall(t, "questions.tsv", byRelevance) })
 }
 
-// TestRelevance measures how often the request that is meant is among the first five of a
-// list in the order of relevance: for the questions of similar requests, and for those that
-// people type into a search field, in ten languages. Both databases must answer the same.
-func TestRelevance(t *testing.T) {
-	if storetest.RaceDetector {
-		t.Skip("make test measures without the race detector")
-	}
-	for _, file := range []string{"similar.tsv", "questions.tsv"} {
-		t.Run(file, func(t *testing.T) { relevance(t, file) })
-	}
-}
-
-func relevance(t *testing.T, file string) {
+func recall(t *testing.T, file string, ways ...way) {
 	pairs := readPairs(t, file)
 	requests := corpus(t, 20_000, pairs)
-	var answers [][]string // of the database before
+	plain := plainSearch(requests)
+	answers := make([][][]titledScore, len(ways)) // of the database before
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)
 		app := r.NewApp(r.NewAccount("Acme"))
 		r.InsertRequests(app, requests)
+		r.Analyze()
 		r.IndexAll()
-		found, missed := 0.0, []string{}
-		for i, p := range pairs {
-			f, page := index.Filter{Box: feedback.Live, Query: p.question}, index.Page{Sort: index.Relevance, Limit: 5}
-			rows, _, err := r.Index.Ranked(ctx, app.AccountID, f, page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			titles := []string{}
-			for _, row := range rows {
-				titles = append(titles, row.Title)
-			}
-			if slices.Contains(titles, p.title) {
-				found++
-			} else {
-				missed = append(missed, fmt.Sprintf("%s %s: %q finds %q and not %q", p.language, p.kind, p.question, titles, p.title))
-			}
-			if i >= len(answers) {
-				answers = append(answers, titles)
-			} else if diff := cmp.Diff(answers[i], titles); diff != "" {
-				t.Errorf("%s: the databases differ:\n%s", p.question, diff)
-			}
-		}
-		recall := found / float64(len(pairs))
-		t.Logf("recall@5 %.3f; not found:\n%s", recall, strings.Join(missed, "\n"))
-		if recall < leastRelevance {
-			t.Errorf("recall@5 is %.3f, want %.2f", recall, leastRelevance)
+		for i, w := range ways {
+			answers[i] = w.measure(t, r, app, pairs, plain, answers[i])
 		}
 	})
+}
+
+// measure asks the questions and returns the answers. They must be the same as those of the
+// database before, if there are any.
+func (w way) measure(
+	t *testing.T, r *storetest.Rig, app feedback.App, pairs []pair, plain func(string) []string, before [][]titledScore,
+) (answers [][]titledScore) {
+	t.Helper()
+	all, ours, theirs, missed := map[string]float64{}, map[string]float64{}, map[string]float64{}, []string{}
+	for i, p := range pairs {
+		answer, err := w.ask(r, app, p.question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answers = append(answers, answer); before != nil && !slices.Equal(answer, before[i]) {
+			t.Errorf("%s: %s: the databases differ:\n%v\n%v", w.name, p.question, before[i], answer)
+		}
+		found := slices.ContainsFunc(answer, func(s titledScore) bool { return s.title == p.title })
+		if !found {
+			missed = append(missed, fmt.Sprintf("%s %s: %q finds %v and not %q", p.language, p.kind, p.question, answer, p.title))
+		}
+		byAll := slices.Contains(plain(p.question), p.title)
+		for _, of := range []string{"all", p.language, p.kind} {
+			all[of]++
+			if found {
+				ours[of]++
+			}
+			if byAll {
+				theirs[of]++
+			}
+		}
+	}
+	for of, n := range all {
+		t.Logf("%s: %-10s recall@5 %.3f, with all words %.3f", w.name, of, ours[of]/n, theirs[of]/n)
+	}
+	t.Logf("%s: not found:\n%s", w.name, strings.Join(missed, "\n"))
+	if got := ours["all"] / all["all"]; got < w.least || got < theirs["all"]/all["all"]+leastGain {
+		t.Errorf("%s: recall@5 is %.3f, with all words %.3f; want %.2f at least", w.name, got, theirs["all"]/all["all"], w.least)
+	}
+	return answers
 }
 
 // plainSearch is a search for the newest requests that have all the words.

@@ -21,7 +21,7 @@ func (r *Rig) IndexAll() {
 	var next feedback.ID
 	for more := true; more; {
 		var err error
-		if next, more, err = r.Index.Follow(context.Background(), next, index.Chunk); err != nil {
+		if next, more, err = r.Index.Follow(context.Background(), next, index.MaxChunk); err != nil {
 			r.T.Fatal(err)
 		}
 	}
