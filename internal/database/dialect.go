@@ -33,9 +33,9 @@ type dialect struct {
 	lock, unlock string
 	// impatient bounds how long a statement of a migration waits for a table. Meanwhile,
 	// every other call that needs the table waits behind it.
-	impatient string
-	numbered     bool // whether placeholders of long statements carry numbers
-	writeLanes   int  // see WriteLanes
+	impatient  string
+	numbered   bool // whether placeholders of long statements carry numbers
+	writeLanes int  // see WriteLanes
 	// grown selects the tables that have more than twice the rows that the planner
 	// assumes; analyze updates one. SQLite's plans need no statistics.
 	grown, analyze string

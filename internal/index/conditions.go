@@ -24,6 +24,8 @@ type termRange struct{ from, until string }
 // startingWith is the range of terms with a prefix.
 func startingWith(prefix string) termRange { return termRange{prefix, prefix + afterAll} }
 
+func (r termRange) has(term string) bool { return r.from <= term && term < r.until }
+
 // where is the SQL condition that a term is in the range, and isOneOf that it is in a list.
 func (r termRange) where(p *database.Parameters) string {
 	return " AND term >= " + p.Add(r.from) + " AND term < " + p.Add(r.until)

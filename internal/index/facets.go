@@ -95,6 +95,12 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n ta
 		n[byApp][blocks[at].appID.String()] += int64(without[byApp][at].count())
 	}
 	err = r.each(ctx, q, blocks, termRange{firstValue, lastValue}.where, func(at int, term string, stored []byte) error {
+		if term == tagsTerm {
+			if !inApp(blocks[at].appID, byTag) {
+				return nil
+			}
+			return n.addTags(&without[byTag][at].set, stored)
+		}
 		part, value := valueOf(term)
 		if !inApp(blocks[at].appID, part) {
 			return nil
@@ -112,6 +118,15 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n ta
 		}
 	}
 	return n, exact, err
+}
+
+// addTags counts by the tags of a block.
+func (n tallies) addTags(among *set, packed []byte) error {
+	return eachTag(packed, func(term string, stored []byte) error {
+		common, err := among.commonStored(stored)
+		n[byTag][strings.TrimPrefix(term, tagMark)] += int64(common)
+		return err
+	})
 }
 
 // add counts one document. It counts for all parts if it matches, and for one if it fails by

@@ -161,6 +161,16 @@ func (r *reading) lists(ctx context.Context, q database.Queryer, blocks []hits, 
 			return nil, false, err
 		}
 	}
+	if c.part == byTag {
+		return sets, false, r.each(ctx, q, blocks, isOneOf([]string{tagsTerm}), func(at int, _ string, packed []byte) error {
+			return eachTag(packed, func(term string, stored []byte) error {
+				if !slices.ContainsFunc(c.ranges, func(in termRange) bool { return in.has(term) }) {
+					return nil
+				}
+				return sets[at].addStored(stored)
+			})
+		})
+	}
 	for i, in := range c.ranges {
 		left := maxWords * len(blocks)
 		limit := left + 1

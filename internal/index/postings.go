@@ -31,6 +31,17 @@ type flip struct {
 	added   bool
 }
 
+// apply makes changes to a posting list.
+func (s *set) apply(flips []flip) {
+	for _, f := range flips {
+		if f.added {
+			s.add(f.ordinal)
+		} else {
+			s.remove(f.ordinal)
+		}
+	}
+}
+
 // change adds the change of one document, whose ordinal stays, from one list of terms to
 // another.
 func (d difference) change(appID feedback.ID, ordinal int64, before, after []string) {
@@ -68,16 +79,26 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 	if len(flips) == 0 {
 		return nil
 	}
+	tags := splitTags(flips)
 	terms := slices.Sorted(maps.Keys(flips))
 	lists := make(map[string]*set, len(terms))
+	read := terms
+	if len(tags) > 0 {
+		read = append(slices.Clone(terms), tagsTerm)
+	}
+	var packed []byte
 	var written, words [][]any
-	for piece := range slices.Chunk(terms, maxTerms) {
+	for piece := range slices.Chunk(read, maxTerms) {
 		p := database.Parameters{accountID, key.appID, key.number}
 		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
 			var term string
 			var stored []byte
 			if err := r.Scan(&term, &stored); err != nil {
 				return none, err
+			}
+			if term == tagsTerm {
+				packed = stored
+				return none, nil
 			}
 			lists[term] = new(set)
 			return none, lists[term].addStored(stored)
@@ -95,17 +116,22 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 				words = append(words, []any{accountID, key.appID, term})
 			}
 		}
-		for _, f := range flips[term] {
-			if f.added {
-				list.add(f.ordinal)
-			} else {
-				list.remove(f.ordinal)
-			}
-		}
+		list.apply(flips[term])
 		if n := list.count(); n > 0 {
 			written = append(written, []any{accountID, key.appID, key.number, term, n, list.encode()})
 		} else {
 			gone = append(gone, term)
+		}
+	}
+	if len(tags) > 0 {
+		changed, n, err := changeTags(packed, tags)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			written = append(written, []any{accountID, key.appID, key.number, tagsTerm, n, changed})
+		} else {
+			gone = append(gone, tagsTerm)
 		}
 	}
 	err := upsert(ctx, tx, db, "INSERT INTO index_postings (account_id, app_id, block, term, n, bits) VALUES ",

@@ -180,15 +180,20 @@ func (s *set) commonStored(stored []byte) (n int, err error) {
 	return s.common(&other), err
 }
 
-// Ordinals returns the ordinals in the stored posting list of a block.
-func Ordinals(block int64, stored []byte) ([]int64, error) {
-	var list set
-	if err := list.addStored(stored); err != nil {
-		return nil, err
+// Ordinals returns the posting lists in a row of a block, by their terms: one, or those of
+// all tags.
+func Ordinals(block int64, term string, stored []byte) (map[string][]int64, error) {
+	lists := map[string][]int64{}
+	add := func(term string, stored []byte) error {
+		var list set
+		err := list.addStored(stored)
+		for i := list.next(0); i >= 0; i = list.after(i) {
+			lists[term] = append(lists[term], block*blockSize+int64(i))
+		}
+		return err
 	}
-	var ordinals []int64
-	for i := list.next(0); i >= 0; i = list.after(i) {
-		ordinals = append(ordinals, block*blockSize+int64(i))
+	if term == tagsTerm {
+		return lists, eachTag(stored, add)
 	}
-	return ordinals, nil
+	return lists, add(term, stored)
 }

@@ -186,20 +186,18 @@ func countTags(
 	if err != nil {
 		return nil, false, err
 	}
-	n := map[string]int64{}
-	err = f.each(ctx, q, f.blocks, startingWith(tagMark).where, func(at int, term string, stored []byte) error {
-		common, err := f.blocks[at].commonStored(stored)
-		n[strings.TrimPrefix(term, tagMark)] += int64(common)
-		return err
+	n := tallies{byTag: {}}
+	err = f.each(ctx, q, f.blocks, isOneOf([]string{tagsTerm}), func(at int, _ string, packed []byte) error {
+		return n.addTags(&f.blocks[at].set, packed)
 	})
 	for _, d := range f.tail {
 		for _, term := range d.terms {
 			if value, is := strings.CutPrefix(term, tagMark); is {
-				n[value]++
+				n[byTag][value]++
 			}
 		}
 	}
-	return mostUsed(labels(n), statTags), f.tailRead, err
+	return mostUsed(labels(n[byTag]), statTags), f.tailRead, err
 }
 
 // answerTimes are the classes of the time to the first answer.
