@@ -74,8 +74,7 @@ func (r rig) vote(ctx context.Context, o options, key string, callers, requests 
 	return f, nil
 }
 
-// measureBulk measures submissions before and while many requests get another status, in calls
-// that change as many as a call can.
+// measureBulk measures submissions before and while many requests get another status.
 func measureBulk(ctx context.Context, o options, r rig) error {
 	_, app, err := r.addApp(ctx)
 	if err != nil {
@@ -115,8 +114,8 @@ func measureBulk(ctx context.Context, o options, r rig) error {
 	return nil
 }
 
-// maxBulk is how many requests a call can change.
-const maxBulk = 10_000
+// maxBulk is how many requests a call changes at most, as in the dashboard.
+const maxBulk = 1_000
 
 // changeAll sets the status of all n requests that a filler added to an app between two times.
 // It returns the figures of its calls; their rate is that of the whole.

@@ -15,10 +15,16 @@ import (
 
 // wantedWord is a word to look up, and how well it stands for terms of the question.
 type wantedWord struct {
-	word   string
-	n      int64        // in the blocks and in the tail, so that changed requests count twice
+	word string
+	wordCount
+	terms map[int]float64
+}
+
+// wordCount is about how many requests of an app have a word, in all and in each block. All
+// counts requests in the tail, too, so that those that have changed may count twice.
+type wordCount struct {
+	n      int64
 	blocks []blockCount // the newest first
-	terms  map[int]float64
 }
 
 // blockCount is how many requests of a block have a word. at is the block's place in a
@@ -27,6 +33,14 @@ type blockCount struct {
 	at int
 	n  int64
 }
+
+const (
+	// countedBlocks is in how many blocks the requests with a word are counted. Older blocks
+	// are assumed to have as many on average.
+	countedBlocks = 8
+	// maxLists is how many posting lists are read for one question.
+	maxLists = 512
+)
 
 // wantedWords returns the words of the index that a question may mean, the most useful
 // first, and the weight of each term of the question.
@@ -47,10 +61,7 @@ func (r *reading) wantedWords(
 	weights, best := make([]float64, len(question.Terms)), make([]float64, len(question.Terms))
 	var wanted []wantedWord
 	for word, terms := range meant {
-		w := wantedWord{word: word, blocks: counts[word], terms: terms}
-		for _, in := range w.blocks {
-			w.n += in.n
-		}
+		w := wantedWord{word, counts[word], terms}
 		for _, d := range r.tail {
 			if d.has(word) {
 				w.n++
@@ -115,38 +126,47 @@ func (r *reading) liveRequests(ctx context.Context, q database.Queryer, appID fe
 	return n, err
 }
 
-// wordCounts returns in which blocks of an app each of the words is, the newest first.
+// wordCounts returns about how many requests have each of the words.
 func (r *reading) wordCounts(
 	ctx context.Context, q database.Queryer, appID feedback.ID, of map[string]map[int]float64,
-) (map[string][]blockCount, error) {
-	words := make([]string, 0, len(of))
-	for word := range of {
-		words = append(words, word)
+) (map[string]wordCount, error) {
+	words := slices.Sorted(maps.Keys(of))
+	in, err := blocksWith(ctx, q, r.accountID, appID, words)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(words)
-	counts := make(map[string][]blockCount, len(words))
-	numbers := make([]int64, len(r.blocks))
-	for i := range numbers {
-		numbers[i] = r.blocks[i].number
-	}
-	for newest := len(numbers); newest > 0; newest -= maxBlocks {
-		from := max(newest-maxBlocks, 0)
-		p := database.Parameters{r.accountID, appID}
-		_, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {
-			var number int64
-			var word string
-			var in blockCount
-			err = row.Scan(&number, &word, &in.n)
-			at, _ := slices.BinarySearch(numbers, number)
-			in.at = at
-			counts[word] = append(counts[word], in)
-			return none, err
-		}, "SELECT block, term, n FROM index_postings WHERE account_id = $1 AND app_id = $2"+
-			" AND block IN ("+database.List(&p, database.Padded(numbers[from:newest]))+
-			") AND term IN ("+database.List(&p, database.Padded(words))+") ORDER BY block DESC", p...)
-		if err != nil {
-			return nil, err
+	blocks := make(map[string][]blockCount, len(words))
+	var keys []listKey
+	for _, word := range words {
+		for at, b := range slices.Backward(r.blocks) {
+			if in[word] != nil && in[word].has(blockBit(b.number)) {
+				blocks[word] = append(blocks[word], blockCount{at: at})
+			}
 		}
+		for _, b := range blocks[word][:min(len(blocks[word]), countedBlocks)] {
+			keys = append(keys, listKey{b.at, word})
+		}
+	}
+	counted := make(map[listKey]int64, len(keys))
+	if err := r.pick(ctx, q, appID, keys, func(key listKey, n int64, _ []byte) error {
+		counted[key] = n
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	counts := make(map[string]wordCount, len(words))
+	for word, of := range blocks {
+		var n, average int64
+		for i := range of {
+			if i == countedBlocks {
+				average = max(1, n/countedBlocks)
+			}
+			if of[i].n = average; i < countedBlocks {
+				of[i].n = counted[listKey{of[i].at, word}]
+			}
+			n += of[i].n
+		}
+		counts[word] = wordCount{n, of}
 	}
 	return counts, nil
 }
@@ -176,7 +196,7 @@ func (r *reading) candidates(
 			c.found[term] = max(c.found[term], likeness)
 		}
 	}
-	if all, err = r.newest(ctx, q, wanted, add); err != nil {
+	if all, err = r.newest(ctx, q, appID, wanted, add); err != nil {
 		return nil, false, err
 	}
 	for key, ordinals := range r.stale {
@@ -243,60 +263,56 @@ func (r *reading) identify(ctx context.Context, q database.Queryer, appID feedba
 // newest calls add for the newest ordinals of each word: for all of the rare words, while
 // frequent words share what is left of maxPostings. all says whether these were all.
 func (r *reading) newest(
-	ctx context.Context, q database.Queryer, wanted []wantedWord, add func(int64, *wantedWord),
+	ctx context.Context, q database.Queryer, appID feedback.ID, wanted []wantedWord, add func(int64, *wantedWord),
 ) (all bool, err error) {
 	all = len(wanted) < maxWanted
-	shares := shareOut(wanted)
-	left := maps.Clone(shares)
-	// Words that are read from the same blocks share a statement: the rare ones, which are
-	// read whole, and the others, of which the newest blocks are enough.
-	for _, frequent := range []bool{false, true} {
-		var words []string
-		within := map[int]bool{}
-		for i := range wanted {
-			w := &wanted[i]
-			share := shares[w.word]
-			if w.n > share != frequent {
+	left := shareOut(wanted)
+	keys, complete := listsToRead(wanted, left)
+	sets := make(map[listKey]*set, len(keys))
+	if err := r.pick(ctx, q, appID, keys, func(key listKey, _ int64, stored []byte) error {
+		sets[key] = new(set)
+		return sets[key].addStored(stored)
+	}); err != nil {
+		return false, err
+	}
+	for i := range wanted {
+		w := &wanted[i]
+		for _, b := range w.blocks {
+			list := sets[listKey{b.at, w.word}]
+			if list == nil {
 				continue
 			}
-			words = append(words, w.word)
-			for _, in := range w.blocks {
-				within[in.at] = true
-				if share <= in.n {
+			for i := list.prev(blockSize - 1); i >= 0; i = list.before(i) {
+				if left[w.word] == 0 {
+					complete = false
 					break
 				}
-				share -= in.n
-			}
-		}
-		if len(words) == 0 {
-			continue
-		}
-		all = all && !frequent
-		var blocks []hits
-		for at := range r.blocks {
-			if within[at] {
-				blocks = append(blocks, hits{block: &r.blocks[at]})
-			}
-		}
-		sets, err := r.listsOf(ctx, q, blocks, words)
-		if err != nil {
-			return false, err
-		}
-		for i := range wanted {
-			w := &wanted[i]
-			for at := len(blocks) - 1; at >= 0 && left[w.word] > 0; at-- {
-				list := sets[w.word][at]
-				if list == nil {
-					continue
-				}
-				for i := list.prev(blockSize - 1); i >= 0 && left[w.word] > 0; i = list.before(i) {
-					add(blocks[at].number*blockSize+int64(i), w)
-					left[w.word]--
-				}
+				add(r.blocks[b.at].number*blockSize+int64(i), w)
+				left[w.word]--
 			}
 		}
 	}
-	return all, nil
+	return all && complete, nil
+}
+
+// listsToRead returns the posting lists that have the share of each word, and reports whether
+// these are all. Words in few blocks come first; of the others, the newest blocks are read.
+func listsToRead(wanted []wantedWord, shares map[string]int64) (keys []listKey, all bool) {
+	order := slices.Clone(wanted)
+	slices.SortStableFunc(order, func(a, b wantedWord) int { return cmp.Compare(len(a.blocks), len(b.blocks)) })
+	all = true
+	for i, w := range order {
+		most, have := (maxLists-len(keys))/(len(order)-i), int64(0)
+		for read, b := range w.blocks {
+			if read == most || have >= shares[w.word] {
+				all = false
+				break
+			}
+			keys = append(keys, listKey{b.at, w.word})
+			have += b.n
+		}
+	}
+	return keys, all
 }
 
 // shareOut returns how many postings of each word are read.
@@ -309,17 +325,4 @@ func shareOut(wanted []wantedWord) map[string]int64 {
 		left -= min(shares[w.word], w.n)
 	}
 	return shares
-}
-
-// listsOf returns the posting lists of some words, by word and block.
-func (r *reading) listsOf(ctx context.Context, q database.Queryer, blocks []hits, words []string) (map[string]map[int]*set, error) {
-	sets := map[string]map[int]*set{}
-	err := r.each(ctx, q, blocks, isOneOf(words), func(at int, term string, stored []byte) error {
-		if sets[term] == nil {
-			sets[term] = map[int]*set{}
-		}
-		sets[term][at] = new(set)
-		return sets[term][at].addStored(stored)
-	})
-	return sets, err
 }

@@ -86,7 +86,7 @@ func TestFindingPlans(t *testing.T) {
 			}
 			for table, columns := range map[string]string{
 				"index_blocks": "app_id, block, n, lowest, highest, disorder", "index_ids": "app_id, part, first, ids",
-				"index_postings": "app_id, block, term, n, bits", "index_words": "app_id, word",
+				"index_postings": "app_id, block, term, n, bits", "index_words": "app_id, word, blocks",
 				"index_documents": "request_id, app_id, ordinal, terms",
 			} {
 				r.Exec("INSERT INTO "+table+" (account_id, "+columns+") SELECT $1, "+columns+" FROM "+table+" WHERE account_id = $2",

@@ -73,8 +73,7 @@ func (d difference) save(ctx context.Context, tx *sql.Tx, db *database.DB, accou
 	return nil
 }
 
-// saveBlock changes posting lists of one block, and the words of the app when a word comes
-// into the block or leaves it.
+// saveBlock changes posting lists of one block, and notes which words it has.
 func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedback.ID, key blockKey, flips map[string][]flip) error {
 	if len(flips) == 0 {
 		return nil
@@ -87,7 +86,8 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 		read = append(slices.Clone(terms), tagsTerm)
 	}
 	var packed []byte
-	var written, words [][]any
+	var written [][]any
+	came := map[string]bool{} // whether a word has come into the block or left it
 	for piece := range slices.Chunk(read, maxTerms) {
 		p := database.Parameters{accountID, key.appID, key.number}
 		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
@@ -112,15 +112,19 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 	for _, term := range terms {
 		list := lists[term]
 		if list == nil {
-			if list = new(set); isWord(term) {
-				words = append(words, []any{accountID, key.appID, term})
-			}
+			list = new(set)
 		}
 		list.apply(flips[term])
 		if n := list.count(); n > 0 {
 			written = append(written, []any{accountID, key.appID, key.number, term, n, list.encode()})
+			if lists[term] == nil && isWord(term) {
+				came[term] = true
+			}
 		} else {
 			gone = append(gone, term)
+			if isWord(term) {
+				came[term] = false
+			}
 		}
 	}
 	if len(tags) > 0 {
@@ -139,10 +143,10 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 	if err != nil {
 		return err
 	}
-	if err := upsert(ctx, tx, db, "INSERT INTO index_words (account_id, app_id, word) VALUES ", " ON CONFLICT DO NOTHING", words); err != nil {
+	if err := removeLists(ctx, tx, accountID, key, gone); err != nil {
 		return err
 	}
-	return removeLists(ctx, tx, accountID, key, gone)
+	return changeWords(ctx, tx, db, accountID, key, came)
 }
 
 // maxTerms is how many terms one statement reads.
@@ -168,43 +172,12 @@ func upsert(ctx context.Context, tx *sql.Tx, db *database.DB, head, tail string,
 	return nil
 }
 
-// removeLists deletes posting lists that have become empty, and the words that no block of
-// the app has any more.
+// removeLists deletes posting lists that have become empty.
 func removeLists(ctx context.Context, tx *sql.Tx, accountID feedback.ID, key blockKey, terms []string) error {
 	for piece := range slices.Chunk(terms, maxTerms) {
 		p := database.Parameters{accountID, key.appID, key.number}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM index_postings WHERE account_id = $1 AND app_id = $2 AND block = $3"+
 			" AND term IN ("+database.List(&p, database.Padded(piece))+")", p...); err != nil {
-			return err
-		}
-	}
-	words := slices.DeleteFunc(slices.Clone(terms), func(term string) bool { return !isWord(term) })
-	if len(words) == 0 {
-		return nil
-	}
-	blocks, err := blocksOf(ctx, tx, accountID, []feedback.ID{key.appID})
-	if err != nil {
-		return err
-	}
-	numbers := make([]int64, 0, len(blocks))
-	for _, b := range blocks {
-		numbers = append(numbers, b.number)
-	}
-	for piece := range slices.Chunk(words, maxTerms) {
-		p := database.Parameters{accountID, key.appID}
-		kept, err := database.All(ctx, tx, database.One[string], "SELECT DISTINCT term FROM index_postings"+
-			" WHERE account_id = $1 AND app_id = $2 AND block IN ("+database.List(&p, database.Padded(numbers))+
-			") AND term IN ("+database.List(&p, database.Padded(piece))+")", p...)
-		if err != nil {
-			return err
-		}
-		lost := slices.DeleteFunc(piece, func(word string) bool { return slices.Contains(kept, word) })
-		if len(lost) == 0 {
-			continue
-		}
-		p = database.Parameters{accountID, key.appID}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM index_words WHERE account_id = $1 AND app_id = $2"+
-			" AND word IN ("+database.List(&p, database.Padded(lost))+")", p...); err != nil {
 			return err
 		}
 	}

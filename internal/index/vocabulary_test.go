@@ -20,7 +20,7 @@ func TestVocabularyHasABound(t *testing.T) {
 		app := r.NewApp(account)
 		// Twice as many words as are read. They have digits, so that no slip leads to them.
 		r.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
-			INSERT INTO index_words (account_id, app_id, word) SELECT $1, $2, '0' || i FROM n`, account.ID, app.ID)
+			INSERT INTO index_words (account_id, app_id, word, blocks) SELECT $1, $2, '0' || i, $3 FROM n`, account.ID, app.ID, []byte{0, 0})
 		pages := 0
 		s := r.Watched(func(query string, _ []driver.NamedValue) {
 			if strings.HasPrefix(query, "SELECT word FROM index_words") {
@@ -42,7 +42,7 @@ func TestVocabularyStaysFresh(t *testing.T) {
 	r := storetest.NewRig(t, storetest.SQLite(t))
 	account := r.NewAccount("Acme")
 	app := r.NewApp(account)
-	r.Exec("INSERT INTO index_words (account_id, app_id, word) VALUES ($1, $2, 'dark')", account.ID, app.ID)
+	r.Exec("INSERT INTO index_words (account_id, app_id, word, blocks) VALUES ($1, $2, 'dark', $3)", account.ID, app.ID, []byte{0, 0})
 	r.Exec("INSERT INTO index_followed (account_id, seq) VALUES ($1, 0)", account.ID)
 	reads, takes := 0, time.Duration(0)
 	s := r.Watched(func(query string, _ []driver.NamedValue) {

@@ -55,7 +55,6 @@ func (r *Rig) CheckIndex(t fataler) {
 			}
 			for _, word := range search.Words(values[4], values[5]) {
 				terms = append(terms, word)
-				words = append(words, app+" "+word)
 			}
 		}
 		slices.Sort(terms)
@@ -64,8 +63,6 @@ func (r *Rig) CheckIndex(t fataler) {
 		}
 		documents = append(documents, app+" "+id+" "+strings.Join(terms, "\x1f"))
 	}
-	slices.Sort(words)
-	words = slices.Compact(words)
 	slices.Sort(postings)
 	slices.Sort(documents)
 	var got []string
@@ -73,8 +70,12 @@ func (r *Rig) CheckIndex(t fataler) {
 		for _, i := range list.ordinals {
 			got = append(got, list.app+" "+ordinals[list.app+fmt.Sprint(i)]+" "+list.term)
 		}
+		if !strings.ContainsAny(list.term[:1], "!@~") {
+			words = append(words, fmt.Sprint(list.app, " ", list.term, " ", list.block))
+		}
 	}
 	slices.Sort(got)
+	slices.Sort(words)
 	copied := cmp.Transformer("none", func(l []string) []string { return append([]string{}, l...) })
 	for _, c := range []struct {
 		name      string
@@ -82,7 +83,7 @@ func (r *Rig) CheckIndex(t fataler) {
 	}{
 		{"index_postings", postings, got},
 		{"index_documents", documents, r.lines(t, "SELECT app_id, request_id, terms FROM index_documents")},
-		{"index_words", words, r.lines(t, "SELECT app_id, word, '' FROM index_words")},
+		{"index_words", words, r.wordBlocks(t)},
 	} {
 		if diff := cmp.Diff(c.want, c.got, copied); diff != "" && len(c.want)+len(c.got) > 0 {
 			t.Fatalf("%s (-want +got):\n%s", c.name, diff)
@@ -148,6 +149,7 @@ func (r *Rig) ordinals(t fataler) map[string]string {
 // posted is a posting list of an app.
 type posted struct {
 	app, term string
+	block     int64
 	ordinals  []int64
 }
 
@@ -176,13 +178,42 @@ func (r *Rig) postings(t fataler) (all []posted) {
 			t.Fatalf("%q has %d of %d entries: %v", term, has, n, err)
 		}
 		for term, ordinals := range lists {
-			all = append(all, posted{app.String(), term, ordinals})
+			all = append(all, posted{app.String(), term, block, ordinals})
 		}
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatalf("%v", err)
 	}
 	return all
+}
+
+// wordBlocks returns a line for each word of an app and each block that has it.
+func (r *Rig) wordBlocks(t fataler) (lines []string) {
+	rows, err := r.Raw.QueryContext(context.Background(), "SELECT app_id, word, blocks FROM index_words")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	for rows.Next() {
+		var app feedback.ID
+		var word string
+		var stored []byte
+		if err := rows.Scan(&app, &word, &stored); err != nil {
+			t.Fatalf("%v", err)
+		}
+		blocks, err := index.Ordinals(0, word, stored)
+		if err != nil || len(blocks[word]) == 0 {
+			t.Fatalf("the word %q is in blocks %v: %v", word, blocks, err)
+		}
+		for _, block := range blocks[word] {
+			lines = append(lines, fmt.Sprint(app, " ", word, " ", block))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // lines is what a query of three columns returns, a line a row.
