@@ -1,8 +1,8 @@
 package feedback
 
 import (
+	"bytes"
 	"encoding/json"
-	"reflect"
 )
 
 // Change is one entry of an account's log of changes: who changed what, and the values
@@ -78,22 +78,33 @@ func Diff(before, after any) (old, now map[string]any) {
 	b, a := fields(before), fields(after)
 	old, now = map[string]any{}, map[string]any{}
 	for name, v := range a {
-		if !reflect.DeepEqual(b[name], v) {
-			old[name], now[name] = b[name], v
+		if !bytes.Equal(b[name], v) {
+			old[name], now[name] = decoded(b[name]), decoded(v)
 		}
 	}
 	return old, now
 }
 
-// fields returns the record's JSON encoding as a map.
-func fields(record any) map[string]any {
+// fields returns the parts of the record's JSON encoding. The same value always has the same
+// encoding.
+func fields(record any) (parts map[string]json.RawMessage) {
 	text, err := json.Marshal(record)
+	if err == nil {
+		err = json.Unmarshal(text, &parts)
+	}
 	if err != nil {
 		panic(err)
 	}
-	m := map[string]any{}
-	if err := json.Unmarshal(text, &m); err != nil {
+	return parts
+}
+
+// decoded returns the value of a field, or nil if there is none.
+func decoded(field json.RawMessage) (v any) {
+	if len(field) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(field, &v); err != nil {
 		panic(err)
 	}
-	return m
+	return v
 }

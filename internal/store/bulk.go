@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -158,7 +159,7 @@ func (s *Store) changeAll(
 		if err := alter(&r, change); err != nil {
 			return 0, err
 		}
-		before, after := feedback.Diff(old, r)
+		before, after := feedback.Diff(changeableOf(old), changeableOf(r))
 		if len(after) == 0 && r.Box == old.Box {
 			continue
 		}
@@ -189,7 +190,7 @@ func (s *Store) changeAll(
 		}
 	}
 	now := feedback.At(s.now())
-	if err := saveGrouped(ctx, tx, accountID, altered, answered, now); err != nil {
+	if err := saveGrouped(ctx, tx, accountID, altered, changes, answered, now); err != nil {
 		return 0, err
 	}
 	if err := s.saveTags(ctx, tx, accountID, retagged...); err != nil {
@@ -204,25 +205,43 @@ func (s *Store) changeAll(
 	return len(changes), s.recountRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)
 }
 
-// saveGrouped saves requests. A statement updates those that get the same values, as one
-// statement per request would block other writes on SQLite several times as long.
+// changeable is the fields that a bulk change can modify, apart from the box. Comparing whole
+// requests would take a fifth of the time of a bulk change.
+type changeable struct {
+	Status     feedback.Status `json:"status"`
+	Tags       []string        `json:"tags"`
+	AssigneeID *feedback.ID    `json:"assignee_id"`
+}
+
+func changeableOf(r feedback.Request) changeable { return changeable{r.Status, r.Tags, r.AssigneeID} }
+
+// saveGrouped saves requests, of which changes says what differs. A statement updates those
+// that get the same values, as one statement per request would block other writes on SQLite
+// several times as long.
 func saveGrouped(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, answered map[feedback.ID]bool,
-	now feedback.Time,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, changes []feedback.Change,
+	answered map[feedback.ID]bool, now feedback.Time,
 ) error {
 	type values struct {
 		box      feedback.Box
 		status   feedback.Status
-		assignee feedback.ID // zero if there is none
+		columns  string // the others, separated by spaces
+		assignee feedback.ID
 		tags     string
 		answered bool
 	}
 	groups := map[values][]feedback.ID{}
 	examples := map[values]*feedback.Request{}
 	for i, r := range requests {
-		key := values{box: r.Box, status: r.Status, tags: fmt.Sprintf("%q", r.Tags), answered: answered[r.ID]}
-		if r.AssigneeID != nil {
-			key.assignee = *r.AssigneeID
+		key := values{box: r.Box, status: r.Status, columns: "box status", answered: answered[r.ID]}
+		if _, differs := changes[i].After["assignee_id"]; differs {
+			if key.columns += " assignee_id"; r.AssigneeID != nil {
+				key.assignee = *r.AssigneeID
+			}
+		}
+		if _, differs := changes[i].After["tags"]; differs {
+			key.columns += " tags"
+			key.tags = fmt.Sprintf("%q", r.Tags)
 		}
 		groups[key] = append(groups[key], r.ID)
 		examples[key] = &requests[i]
@@ -230,8 +249,7 @@ func saveGrouped(
 	for key, ids := range groups {
 		for _, piece := range database.Powers(ids) {
 			p := database.Parameters{accountID, now}
-			n, err := database.Changed(ctx, tx, "UPDATE requests SET "+
-				row.Assign(&p, examples[key], "box", "status", "assignee_id", "tags")+
+			n, err := database.Changed(ctx, tx, "UPDATE requests SET "+row.Assign(&p, examples[key], strings.Fields(key.columns)...)+
 				", version = version + 1, updated_at = $2, "+setAnswered(p.Add(answeredAt(key.answered, now)))+
 				" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...)
 			if err != nil {
