@@ -111,7 +111,8 @@ func (u *upgraded) compare() {
 			ids = append(ids, r.ID)
 		}
 		u.asked++
-		if slices.Sort(ids); got.TotalExact {
+		slices.Sort(ids)
+		if got.TotalExact {
 			u.exact++
 			if want := u.still[len(u.still)-200:]; got.TotalCount != len(u.still) || !slices.Equal(ids, want) {
 				u.t.Errorf("an exact list has %d of %d requests, its first page %v, want %v", got.TotalCount, len(u.still), ids, want)

@@ -124,9 +124,7 @@ func TestMigrationLetsOthersRead(t *testing.T) {
 	if err := apply(); err != nil {
 		t.Fatal(err)
 	}
-	read := func(q interface {
-		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	}, query string) (n int) {
+	read := func(q database.Queryer, query string) (n int) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
 		defer cancel()

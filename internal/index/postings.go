@@ -80,35 +80,17 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 	}
 	tags := splitTags(flips)
 	terms := slices.Sorted(maps.Keys(flips))
-	lists := make(map[string]*set, len(terms))
-	read := terms
+	wanted := terms
 	if len(tags) > 0 {
-		read = append(slices.Clone(terms), tagsTerm)
+		wanted = append(slices.Clone(terms), tagsTerm)
 	}
-	var packed []byte
+	lists, packed, err := readLists(ctx, tx, accountID, key, wanted)
+	if err != nil {
+		return err
+	}
 	var written [][]any
-	came := map[string]bool{} // whether a word has come into the block or left it
-	for piece := range slices.Chunk(read, maxTerms) {
-		p := database.Parameters{accountID, key.appID, key.number}
-		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
-			var term string
-			var stored []byte
-			if err := r.Scan(&term, &stored); err != nil {
-				return none, err
-			}
-			if term == tagsTerm {
-				packed = stored
-				return none, nil
-			}
-			lists[term] = new(set)
-			return none, lists[term].addStored(stored)
-		}, "SELECT term, bits FROM "+table(&p, piece)+" CROSS JOIN index_postings"+
-			" WHERE account_id = $1 AND app_id = $2 AND block = $3 AND term = column1", p...)
-		if err != nil {
-			return err
-		}
-	}
 	var gone []string
+	came := map[string]bool{} // whether a word has come into the block or left it
 	for _, term := range terms {
 		list := lists[term]
 		if list == nil {
@@ -138,7 +120,7 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 			gone = append(gone, tagsTerm)
 		}
 	}
-	err := upsert(ctx, tx, db, "INSERT INTO index_postings (account_id, app_id, block, term, n, bits) VALUES ",
+	err = upsert(ctx, tx, db, "INSERT INTO index_postings (account_id, app_id, block, term, n, bits) VALUES ",
 		" ON CONFLICT (account_id, app_id, block, term) DO UPDATE SET n = excluded.n, bits = excluded.bits", written)
 	if err != nil {
 		return err
@@ -147,6 +129,33 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 		return err
 	}
 	return changeWords(ctx, tx, db, accountID, key, came)
+}
+
+// readLists reads posting lists of one block, and the row of its tags.
+func readLists(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, key blockKey, terms []string,
+) (lists map[string]*set, packed []byte, err error) {
+	lists = make(map[string]*set, len(terms))
+	for piece := range slices.Chunk(terms, maxTerms) {
+		p := database.Parameters{accountID, key.appID, key.number}
+		if _, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+			var term string
+			var stored []byte
+			if err := r.Scan(&term, &stored); err != nil {
+				return none, err
+			}
+			if term == tagsTerm {
+				packed = stored
+				return none, nil
+			}
+			lists[term] = new(set)
+			return none, lists[term].addStored(stored)
+		}, "SELECT term, bits FROM "+table(&p, piece)+" CROSS JOIN index_postings"+
+			" WHERE account_id = $1 AND app_id = $2 AND block = $3 AND term = column1", p...); err != nil {
+			return nil, nil, err
+		}
+	}
+	return lists, packed, nil
 }
 
 // maxTerms is how many terms one statement reads.

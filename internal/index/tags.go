@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -28,10 +29,11 @@ func packTags(lists map[string][]byte) []byte {
 func eachTag(packed []byte, visit func(term string, stored []byte) error) error {
 	next := func() (part []byte) {
 		length, n := binary.Uvarint(packed)
-		if n <= 0 || length > uint64(len(packed)-n) {
+		if n <= 0 || length > math.MaxInt32 || int(length) > len(packed)-n {
 			return nil
 		}
-		part, packed = packed[n:n+int(length)], packed[n+int(length):]
+		end := n + int(length)
+		part, packed = packed[n:end], packed[end:]
 		return part
 	}
 	for len(packed) > 0 {
@@ -64,7 +66,8 @@ func changeTags(packed []byte, flips map[string][]flip) (changed []byte, n int, 
 				return nil, 0, err
 			}
 		}
-		if list.apply(of); list.count() > 0 {
+		list.apply(of)
+		if list.count() > 0 {
 			lists[term] = list.encode()
 		} else {
 			delete(lists, term)

@@ -22,7 +22,8 @@ func TestTagRows(t *testing.T) {
 				if want[term] == nil {
 					want[term] = map[int]bool{}
 				}
-				if delete(want[term], f.ordinal); f.added {
+				delete(want[term], f.ordinal)
+				if f.added {
 					want[term][f.ordinal] = true
 				}
 			}
@@ -43,7 +44,7 @@ func TestTagRows(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if !maps.EqualFunc(got, want, func(a, b map[int]bool) bool { return maps.Equal(a, b) }) {
+		if !maps.EqualFunc(got, want, maps.Equal) {
 			t.Fatalf("the row has %v, want %v", got, want)
 		}
 	})

@@ -53,9 +53,7 @@ func (r *Rig) CheckIndex(t fataler) {
 			for _, word := range r.person(t, id) {
 				terms = append(terms, "@"+word)
 			}
-			for _, word := range search.Words(values[4], values[5]) {
-				terms = append(terms, word)
-			}
+			terms = append(terms, search.Words(values[4], values[5])...)
 		}
 		slices.Sort(terms)
 		for _, term := range slices.Concat(terms, beginnings(terms)) {
