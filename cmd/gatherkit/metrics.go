@@ -42,6 +42,12 @@ func (r *registry) watch(s *store.Store) {
 	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "gatherkit_database_waits_total", Help: "Number of times a call waited for a database connection.",
 	}, func() float64 { return float64(s.Stats().Waited) }))
+	for _, work := range store.Works() {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "gatherkit_worker_failures_total", Help: "Failures of background work, by its kind.",
+			ConstLabels: prometheus.Labels{"work": work},
+		}, func() float64 { return float64(s.WorkFailures(work)) }))
+	}
 	backlog := func(name, help string, count func(context.Context) (int64, error)) {
 		gauge(name, help+"; -1 if the database does not answer.", func() float64 {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)

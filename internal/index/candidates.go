@@ -156,19 +156,28 @@ func (r *reading) wordCounts(
 	}
 	counts := make(map[string]wordCount, len(words))
 	for word, of := range blocks {
-		var n, average int64
-		for i := range of {
-			if i == countedBlocks {
-				average = max(1, n/countedBlocks)
-			}
-			if of[i].n = average; i < countedBlocks {
-				of[i].n = counted[listKey{of[i].at, word}]
-			}
-			n += of[i].n
+		for i := range of[:min(len(of), countedBlocks)] {
+			of[i].n = counted[listKey{of[i].at, word}]
 		}
-		counts[word] = wordCount{n, of}
+		counts[word] = wordCount{estimate(of), of}
 	}
 	return counts, nil
+}
+
+// estimate sets the counts of the blocks after countedBlocks to the average of those before,
+// and returns the sum of all.
+func estimate(blocks []blockCount) (sum int64) {
+	average := int64(1)
+	for i := range blocks {
+		if i == countedBlocks {
+			average = max(1, sum/countedBlocks)
+		}
+		if i >= countedBlocks {
+			blocks[i].n = average
+		}
+		sum += blocks[i].n
+	}
+	return sum
 }
 
 // candidate is a request that has some of the words, and how well it matches each term.

@@ -66,10 +66,14 @@ func FuzzTagRow(f *testing.F) {
 	f.Add(packTags(map[string][]byte{"!tag a": {asGaps, 1}, "!tag b": {asBitmap, 255}}))
 	f.Add([]byte{3, 'a'})
 	f.Add([]byte{1, 'a', 0})
+	f.Add([]byte{1, 'a', 1})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 'a'})
 	f.Fuzz(func(t *testing.T, packed []byte) {
 		lists, terms := map[string][]byte{}, []string{}
 		if err := eachTag(packed, func(term string, stored []byte) error {
+			if len(term) == 0 || len(stored) == 0 {
+				t.Fatalf("a list without a term, or without content: %q %v", term, stored)
+			}
 			lists[term], terms = stored, append(terms, term)
 			return nil
 		}); err != nil {

@@ -86,7 +86,7 @@ type listKey struct {
 	term string
 }
 
-// pick calls visit for some posting lists of an app.
+// pick calls visit for some posting lists of an app, for some of them more than once.
 func (r *reading) pick(
 	ctx context.Context, q database.Queryer, appID feedback.ID, keys []listKey, visit func(listKey, int64, []byte) error,
 ) error {
@@ -100,7 +100,6 @@ func (r *reading) pick(
 		for _, key := range database.Padded(piece) { // as texts, which PostgreSQL takes untyped values for
 			pairs = append(pairs, "("+p.Add(strconv.FormatInt(numbers[key.at], 10))+","+p.Add(key.term)+")")
 		}
-		seen := make(map[listKey]bool, len(piece)) // the last one may be repeated
 		if _, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {
 			var number, n int64
 			var key listKey
@@ -109,10 +108,6 @@ func (r *reading) pick(
 				return none, err
 			}
 			key.at, _ = slices.BinarySearch(numbers, number)
-			if seen[key] {
-				return none, nil
-			}
-			seen[key] = true
 			return none, visit(key, n, stored)
 		}, "SELECT block, term, n, bits FROM (VALUES "+strings.Join(pairs, ",")+") AS wanted CROSS JOIN index_postings"+
 			" WHERE account_id = $1 AND app_id = $2 AND block = CAST(column1 AS BIGINT) AND term = column2", p...); err != nil {

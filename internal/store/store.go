@@ -62,6 +62,8 @@ type Store struct {
 
 	arrived atomic.Int64 // number of calls of Submit in this process
 
+	failures failures // of the background work
+
 	removeFile func(context.Context, feedback.ID) error
 	unsentLife time.Duration // how long an upload that is not ready may still arrive
 }

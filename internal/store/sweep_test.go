@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"testing"
 	"time"
 
@@ -56,16 +58,19 @@ func TestWorkerOutlivesAPanic(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		calls, again := 0, make(chan struct{})
+		var clock *storetest.Clock
 		r := storetest.NewRig(t, at, func(o *store.Options) {
 			o.RemoveFile = func(context.Context, feedback.ID) error {
 				calls++
 				if calls == 1 {
+					clock.Move(time.Hour) // to the next sweep
 					panic("as asked")
 				}
 				close(again)
 				return nil
 			}
 		})
+		clock = r.Clock
 		addUpload(r, r.NewApp(r.NewAccount("Acme")))
 		r.Clock.Move(26 * time.Hour)
 		working, stop := context.WithCancel(ctx)
@@ -77,6 +82,9 @@ func TestWorkerOutlivesAPanic(t *testing.T) {
 		<-again
 		stop()
 		<-ended
+		if n := r.WorkFailures("sweep"); n != 1 {
+			t.Errorf("%d sweeps have failed, want 1", n)
+		}
 	})
 }
 
@@ -150,6 +158,58 @@ func TestSweepKeys(t *testing.T) {
 		}
 		if submit("3") == first[3] {
 			t.Error("the key was good for more than 30 days")
+		}
+	})
+}
+
+// TestSweepGoesOn: a file that cannot be removed keeps a sweep neither from the other files nor
+// from the other accounts. It stays for the next sweep, which is not before its time.
+func TestSweepGoesOn(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		var stuck feedback.ID
+		tries := 0
+		r := storetest.NewRig(t, at, func(o *store.Options) {
+			o.RemoveFile = func(_ context.Context, id feedback.ID) error {
+				if id != stuck {
+					return nil
+				}
+				tries++
+				return fs.ErrPermission
+			}
+		})
+		var accounts [2]feedback.Account
+		for i, name := range []string{"Acme", "Globex"} {
+			accounts[i] = r.NewAccount(name)
+			app := r.NewApp(accounts[i])
+			for range 3 {
+				addUpload(r, app)
+			}
+		}
+		if err := r.Raw.QueryRowContext(ctx, "SELECT id FROM uploads ORDER BY account_id, id LIMIT 1").Scan(&stuck); err != nil {
+			t.Fatal(err)
+		}
+		r.Clock.Move(26 * time.Hour)
+		worker := r.NewWorker()
+		sweep := func(wantTries int) {
+			t.Helper()
+			_, err := worker.Step(ctx)
+			if failed := errors.Is(err, fs.ErrPermission); failed != (tries == wantTries && wantTries > 0) {
+				t.Errorf("%d tries: %v", tries, err)
+			}
+			if n := r.Count("uploads"); tries != wantTries || n != 1 {
+				t.Errorf("%d tries to remove a file, want %d; %d files are left, want 1", tries, wantTries, n)
+			}
+		}
+		sweep(1)
+		if _, err := worker.Step(ctx); err != nil || tries != 1 {
+			t.Errorf("a second later, the worker has tried %d times: %v", tries, err)
+		}
+		r.Clock.Move(10 * time.Minute)
+		sweep(2)
+		stuck = feedback.ID{}
+		r.Clock.Move(10 * time.Minute)
+		if _, err := worker.Step(ctx); err != nil || r.Count("uploads") != 0 {
+			t.Errorf("%d files are left: %v", r.Count("uploads"), err)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"gatherkit/internal/database"
@@ -164,30 +165,56 @@ func (s *Store) sweepUploads(ctx context.Context, accountID feedback.ID) error {
 	if s.removeFile == nil {
 		return nil
 	}
+	var failed errorList
+	var after feedback.ID
 	for n := uploadChunk; n == uploadChunk; {
 		unsent, now := s.unsentLife+uploadGrace, s.now()
 		old, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], `SELECT id FROM uploads
-			WHERE account_id = $1 AND request_id IS NULL AND id < $2 AND (id < $3 OR ready = $4) ORDER BY id LIMIT CAST($5 AS BIGINT)`,
-			accountID, feedback.FirstIDAt(now.Add(-unsent)), feedback.FirstIDAt(now.Add(-keepWaiting)), false, uploadChunk)
+			WHERE account_id = $1 AND request_id IS NULL AND id > $6 AND id < $2 AND (id < $3 OR ready = $4) ORDER BY id LIMIT CAST($5 AS BIGINT)`,
+			accountID, feedback.FirstIDAt(now.Add(-unsent)), feedback.FirstIDAt(now.Add(-keepWaiting)), false, uploadChunk, after)
 		if n = len(old); err != nil || n == 0 {
-			return err
+			failed.add(err)
+			break
 		}
-		for _, id := range old {
-			if err := s.removeFile(ctx, id); err != nil {
+		after = old[n-1]
+		removed, err := s.removeFiles(ctx, old)
+		if len(removed) > 0 {
+			err = errors.Join(err, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+				p := database.Parameters{accountID}
+				_, err := tx.ExecContext(ctx, "DELETE FROM uploads"+
+					" WHERE account_id = $1 AND request_id IS NULL AND id IN ("+database.List(&p, removed)+")", p...)
 				return err
-			}
+			}))
 		}
-		err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			p := database.Parameters{accountID}
-			_, err := tx.ExecContext(ctx, "DELETE FROM uploads"+
-				" WHERE account_id = $1 AND request_id IS NULL AND id IN ("+database.List(&p, old)+")", p...)
-			return err
-		})
-		if err != nil {
-			return err
+		failed.add(err)
+		if s.givesUp(ctx, err) {
+			break
 		}
 	}
-	return nil
+	return failed.err()
+}
+
+// removeFiles deletes the content of files and returns the files whose content is gone. Those
+// that cannot be deleted stay for the next sweep.
+func (s *Store) removeFiles(ctx context.Context, ids []feedback.ID) (removed []feedback.ID, err error) {
+	var failed errorList
+	for _, id := range ids {
+		err := s.removeFile(ctx, id)
+		if err == nil {
+			removed = append(removed, id)
+		}
+		failed.add(err)
+		if s.givesUp(ctx, err) {
+			break
+		}
+	}
+	return removed, failed.err()
+}
+
+// givesUp reports whether a sweep should stop after err, because the database or the storage
+// of files is away.
+func (s *Store) givesUp(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || s.db.Unavailable(err))
 }
 
 func scanUpload(r database.Row) (u feedback.Upload, err error) {

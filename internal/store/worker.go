@@ -21,17 +21,12 @@ import (
 const (
 	workerLease = "worker"
 	// indexLease is not that of the version before, which follows an index of its own.
-	indexLease    = "finding"
-	leaseFor      = 30 * time.Second
-	workerRest    = time.Second
-	releaseTime   = 5 * time.Second
-	sweepEvery    = 10 * time.Minute
-	purgeChunk    = 1000
-	sweepChunk    = 1000
-	idempotentFor = 30 * 24 * time.Hour
-	// keepExpired is how long an expired token is kept. Until then, the answer is that it
-	// has expired, and afterwards that it is invalid.
-	keepExpired = 7 * 24 * time.Hour
+	indexLease  = "finding"
+	leaseFor    = 30 * time.Second
+	workerRest  = time.Second
+	releaseTime = 5 * time.Second
+	sweepEvery  = 10 * time.Minute
+	purgeChunk  = 1000
 )
 
 // Work runs the worker and the indexer until ctx ends. It logs failures and retries.
@@ -56,7 +51,8 @@ func (s *Store) run(ctx context.Context, l lease, step func(*lease) (more bool, 
 	for ctx.Err() == nil {
 		more, err := recovered(&l, step)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("background work failed and will be retried", "lease", l.name, "error", err)
+			s.failures.add(l.work)
+			s.log.Warn("background work failed and will be retried", "work", l.work, "error", err)
 		}
 		if more && err == nil {
 			continue
@@ -100,22 +96,49 @@ func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool
 	if err != nil || !held {
 		return false, err
 	}
+	l.work = "purge"
 	if more, err = s.Purge(ctx); err != nil || more {
 		return more, err
 	}
+	l.work = "unassign"
 	if more, err = s.Unassign(ctx); err != nil || more {
 		return more, err
 	}
+	l.work = "analyze"
 	if err := s.db.Analyze(ctx); err != nil {
 		return false, err
 	}
 	if now := s.now(); now.Sub(*swept).Abs() >= sweepEvery {
-		if err := s.Sweep(ctx); err != nil {
-			return false, err
-		}
-		*swept = now
+		*swept = now // before it runs, so that a sweep that fails does not run every second
+		l.work = "sweep"
+		return false, s.Sweep(ctx)
 	}
 	return false, nil
+}
+
+// Works returns the kinds of background work. Lease is to take or to release a lease.
+func Works() []string { return []string{"purge", "unassign", "analyze", "sweep", "index", "lease"} }
+
+// failures counts the failures of each kind of work.
+type failures struct {
+	mu sync.Mutex
+	n  map[string]int64
+}
+
+func (f *failures) add(work string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n == nil {
+		f.n = map[string]int64{}
+	}
+	f.n[work]++
+}
+
+// WorkFailures returns how often this process has failed at a kind of background work.
+func (s *Store) WorkFailures(work string) int64 {
+	s.failures.mu.Lock()
+	defer s.failures.mu.Unlock()
+	return s.failures.n[work]
 }
 
 // follower is the state of the indexer between steps.
@@ -132,6 +155,7 @@ func (s *Store) follow(ctx context.Context, l *lease, f *follower) (more bool, e
 	if err != nil || !held {
 		return false, err
 	}
+	l.work = "index"
 	began, arrived := time.Now(), s.arrived.Load()
 	f.next, more, err = s.Index.Follow(ctx, f.next, f.chunk)
 	if s.arrived.Load() == arrived {
@@ -153,12 +177,14 @@ type lease struct {
 	name   string
 	holder feedback.ID
 	until  time.Time
+	work   string // what its holder is doing, one of Works
 }
 
 // take acquires the lease, or extends it once half of its time is over, and reports
 // whether the holder has it. It ignores a lease that ends too far in the future, which comes
 // from a wrong clock. Otherwise, no process could work until that time.
 func (s *Store) take(ctx context.Context, l *lease) (bool, error) {
+	l.work = "lease"
 	now := s.now()
 	if left := l.until.Sub(now); left > leaseFor/2 && left <= leaseFor {
 		return true, nil
@@ -237,93 +263,4 @@ func purgeRows(ctx context.Context, tx *sql.Tx, p purge) error {
 func (s *Store) PurgeBacklog(ctx context.Context) (n int64, err error) {
 	err = s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM purges").Scan(&n)
 	return n, err
-}
-
-// Sweep deletes what has expired: counts of failed logins, export links, join links,
-// session tokens (a week after they expire), sessions without tokens, and uploads that were
-// not attached. After 30 days, it deletes requests in the bin and clears idempotency keys. It
-// also deletes the uploads of purged requests.
-func (s *Store) Sweep(ctx context.Context) error {
-	if err := s.sweepFailures(ctx); err != nil {
-		return err
-	}
-	if err := s.sweepExports(ctx); err != nil {
-		return err
-	}
-	accounts, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM accounts ORDER BY account_id")
-	if err != nil {
-		return err
-	}
-	for _, accountID := range accounts {
-		if err := s.sweepTokens(ctx, accountID); err != nil {
-			return err
-		}
-		if err := s.sweepBin(ctx, accountID); err != nil {
-			return err
-		}
-	}
-	if err := s.sweepKeys(ctx, accounts); err != nil {
-		return err
-	}
-	for _, accountID := range accounts { // last, because the file storage may be slow or down
-		if err := s.sweepUploads(ctx, accountID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
-	if err := s.sweepLinks(ctx, accountID); err != nil {
-		return err
-	}
-	until := feedback.At(s.now().Add(-keepExpired))
-	err := s.inChunks(ctx, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
-		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`, accountID, until, sweepChunk)
-	if err != nil {
-		return err
-	}
-	return s.inChunks(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id IN
-		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
-			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweepChunk)
-}
-
-// inChunks runs a statement that changes up to sweepChunk rows until it changes fewer. Each
-// run is a transaction of its own.
-func (s *Store) inChunks(ctx context.Context, statement string, args ...any) error {
-	for n := int64(sweepChunk); n == sweepChunk; {
-		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			n, err = database.Changed(ctx, tx, statement, args...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sweepKeys clears the idempotency keys of requests that are older than 30 days. A range of
-// ids is a range of times, so it continues from the time of the last sweep, which is the
-// progress of the worker's lease.
-func (s *Store) sweepKeys(ctx context.Context, accounts []feedback.ID) error {
-	until := s.now().Add(-idempotentFor)
-	var progress feedback.Time
-	err := s.db.Reader().QueryRowContext(ctx, "SELECT progress FROM leases WHERE name = $1", workerLease).Scan(&progress)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
-	for _, accountID := range accounts {
-		err := s.inChunks(ctx, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
-			(SELECT id FROM requests WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL LIMIT $4)`,
-			accountID, from, to, sweepChunk)
-		if err != nil {
-			return err
-		}
-	}
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE leases SET progress = $2 WHERE name = $1", workerLease, feedback.At(until))
-		return err
-	})
 }

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+)
+
+const (
+	sweepChunk    = 1000
+	idempotentFor = 30 * 24 * time.Hour
+	// keepExpired is how long an expired token is kept. Until then, the answer is that it
+	// has expired, and afterwards that it is invalid.
+	keepExpired = 7 * 24 * time.Hour
+)
+
+// Sweep deletes what has expired: counts of failed logins, export links, join links,
+// session tokens (a week after they expire), sessions without tokens, and uploads that were
+// not attached. After 30 days, it deletes requests in the bin and clears idempotency keys. It
+// also deletes the uploads of purged requests. What fails does not keep it from the rest,
+// unless the database or the storage of files is away; it returns what has failed.
+func (s *Store) Sweep(ctx context.Context) error {
+	var failed errorList
+	accounts, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM accounts ORDER BY account_id")
+	if err != nil {
+		return err
+	}
+	parts := []func() error{
+		func() error { return s.sweepFailures(ctx) },
+		func() error { return s.sweepExports(ctx) },
+		func() error { return s.sweepKeys(ctx, accounts) },
+	}
+	for _, accountID := range accounts {
+		parts = append(parts, func() error { return s.sweepTokens(ctx, accountID) }, func() error { return s.sweepBin(ctx, accountID) })
+	}
+	for _, accountID := range accounts { // last, because the file storage may be slow or down
+		parts = append(parts, func() error { return s.sweepUploads(ctx, accountID) })
+	}
+	for _, part := range parts {
+		err := part()
+		failed.add(err)
+		if s.givesUp(ctx, err) {
+			break
+		}
+	}
+	return failed.err()
+}
+
+// maxErrors is how many errors of a sweep are reported.
+const maxErrors = 5
+
+// errorList is the errors of many steps.
+type errorList struct {
+	first []error
+	more  int
+}
+
+func (l *errorList) add(err error) {
+	switch {
+	case err == nil:
+	case len(l.first) < maxErrors:
+		l.first = append(l.first, err)
+	default:
+		l.more++
+	}
+}
+
+// err returns the first errors and the number of the others, or nil if there are none.
+func (l *errorList) err() error {
+	if l.more > 0 {
+		return errors.Join(append(slices.Clip(l.first), fmt.Errorf("%d more errors", l.more))...)
+	}
+	return errors.Join(l.first...)
+}
+
+func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
+	if err := s.sweepLinks(ctx, accountID); err != nil {
+		return err
+	}
+	until := feedback.At(s.now().Add(-keepExpired))
+	err := s.inChunks(ctx, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
+		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`, accountID, until, sweepChunk)
+	if err != nil {
+		return err
+	}
+	return s.inChunks(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id IN
+		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
+			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweepChunk)
+}
+
+// inChunks runs a statement that changes up to sweepChunk rows until it changes fewer. Each
+// run is a transaction of its own.
+func (s *Store) inChunks(ctx context.Context, statement string, args ...any) error {
+	for n := int64(sweepChunk); n == sweepChunk; {
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			n, err = database.Changed(ctx, tx, statement, args...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepKeys clears the idempotency keys of requests that are older than 30 days. A range of
+// ids is a range of times, so it continues from the time of the last sweep, which is the
+// progress of the worker's lease.
+func (s *Store) sweepKeys(ctx context.Context, accounts []feedback.ID) error {
+	until := s.now().Add(-idempotentFor)
+	var progress feedback.Time
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT progress FROM leases WHERE name = $1", workerLease).Scan(&progress)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
+	for _, accountID := range accounts {
+		err := s.inChunks(ctx, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
+			(SELECT id FROM requests WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL LIMIT $4)`,
+			accountID, from, to, sweepChunk)
+		if err != nil {
+			return err
+		}
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE leases SET progress = $2 WHERE name = $1", workerLease, feedback.At(until))
+		return err
+	})
+}
