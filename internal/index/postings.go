@@ -99,12 +99,12 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 		list.apply(flips[term])
 		if n := list.count(); n > 0 {
 			written = append(written, []any{accountID, key.appID, key.number, term, n, list.encode()})
-			if lists[term] == nil && isWord(term) {
+			if lists[term] == nil && hasBlocks(term) {
 				came[term] = true
 			}
 		} else {
 			gone = append(gone, term)
-			if isWord(term) {
+			if hasBlocks(term) {
 				came[term] = false
 			}
 		}

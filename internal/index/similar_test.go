@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,6 +70,55 @@ func TestSimilar(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
+		}
+	})
+}
+
+// TestFrequentWords: of a word that very many requests have, the newest requests are compared.
+// A list that may miss others says so. The words of a submitter count, too.
+func TestFrequentWords(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		requests := make([]feedback.Request, 8000) // in two blocks
+		for i := range requests {
+			if requests[i] = feedback.NewRequest("A frequent word", ""); i < 10 {
+				requests[i].Status = "planned"
+			}
+		}
+		r.InsertRequests(app, requests)
+		r.Analyze()
+		r.IndexAll()
+		similar, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: "frequent", Limit: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := r.IDs(app)
+		slices.SortFunc(ids, func(a, b feedback.ID) int { return b.Compare(a) })
+		for i, s := range similar {
+			if s.ID != ids[i] {
+				t.Errorf("similar request %d is %s, want %s", i, s.ID, ids[i])
+			}
+		}
+		f, page := index.Filter{Box: feedback.Live, Query: "frequent"}, index.Page{Sort: index.Relevance, Limit: 20}
+		f.Statuses = []feedback.Status{"planned"}
+		rows, total, err := r.Index.Ranked(ctx, app.AccountID, f, page)
+		if err != nil || len(similar) != 3 || total.Exact && len(rows) != 10 {
+			t.Errorf("%d similar requests; %d of 10 planned ones, exact: %v; %v", len(similar), len(rows), total.Exact, err)
+		}
+		name := "Grace Hopper"
+		by := feedback.NewRequest("Something else", "")
+		by.Submitter.Name = &name
+		if _, err := r.Submit(ctx, store.Submission{App: app, Request: by}); err != nil {
+			t.Fatal(err)
+		}
+		f = index.Filter{Box: feedback.Live, Query: "grace hopper"}
+		for _, when := range []string{"in the log's tail", "in the index"} {
+			rows, total, err = r.Index.Ranked(ctx, app.AccountID, f, page)
+			if err != nil || len(rows) != 1 || rows[0].Title != by.Title || !total.Exact {
+				t.Errorf("%s, the words of a submitter find %d requests, exact: %v; %v", when, len(rows), total.Exact, err)
+			}
+			r.IndexAll()
 		}
 	})
 }

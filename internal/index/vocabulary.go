@@ -91,27 +91,13 @@ func (x *Index) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	}
 	now := x.now()
 	var last int64
-	if err := x.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(MAX(seq), 0) FROM index_followed"+
-		" WHERE account_id = $1", accountID).Scan(&last); err != nil {
+	err := x.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(MAX(seq), 0) FROM index_followed WHERE account_id = $1", accountID).Scan(&last)
+	if err != nil {
 		return nil, err
 	}
 	if words == nil || seq != last {
-		words = &search.Vocabulary{}
-		after := ""
-		for read := 0; read < maxVocabulary; read += vocabularyPage { // counts words that Add rejects, too
-			page, err := database.All(ctx, x.db.Reader(), database.One[string], "SELECT word FROM index_words"+
-				" WHERE account_id = $1 AND app_id = $2 AND word > $3 ORDER BY word LIMIT CAST($4 AS BIGINT)",
-				accountID, appID, after, vocabularyPage)
-			if err != nil {
-				return nil, err
-			}
-			for _, word := range page {
-				words.Add(word)
-			}
-			if len(page) < vocabularyPage {
-				break
-			}
-			after = page[len(page)-1]
+		if words, err = x.readWords(ctx, accountID, appID); err != nil {
+			return nil, err
 		}
 	}
 	v.mu.Lock()
@@ -119,6 +105,30 @@ func (x *Index) readVocabulary(ctx context.Context, accountID, appID feedback.ID
 	app.words, app.seq, app.readAt = words, last, now
 	app.freshFor = max(vocabularyFor, readingShare*x.now().Sub(now))
 	v.shrink(app)
+	return words, nil
+}
+
+// readWords reads the words of an app's texts, and passes over those of its submitters.
+func (x *Index) readWords(ctx context.Context, accountID, appID feedback.ID) (*search.Vocabulary, error) {
+	words, read := &search.Vocabulary{}, 0
+	for _, in := range []termRange{{"", personMark}, {personMark + afterAll, afterAll}} {
+		for read < maxVocabulary {
+			page, err := database.All(ctx, x.db.Reader(), database.One[string], "SELECT word FROM index_words"+
+				" WHERE account_id = $1 AND app_id = $2 AND word > $3 AND word < $4 ORDER BY word LIMIT CAST($5 AS BIGINT)",
+				accountID, appID, in.from, in.until, vocabularyPage)
+			if err != nil {
+				return nil, err
+			}
+			for _, word := range page {
+				words.Add(word)
+			}
+			read += vocabularyPage // counts words that Add rejects, too
+			if len(page) < vocabularyPage {
+				break
+			}
+			in.from = page[len(page)-1]
+		}
+	}
 	return words, nil
 }
 

@@ -12,8 +12,12 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// index_words has the words of an app and, for each one, the blocks that have it. A search
-// for similar requests looks for many words, and most blocks have few of them.
+// index_words has the words of an app, also those of submitters, and for each one the blocks
+// that have it. A search for similar requests looks for many words, and most blocks have few
+// of them.
+
+// hasBlocks reports whether a term is in index_words.
+func hasBlocks(term string) bool { return isWord(term) || strings.HasPrefix(term, personMark) }
 
 // blockBit returns the place of a block in a set of blocks. An app of more than 51 million
 // requests has blocks that share the last place, which therefore stays in the set.

@@ -77,7 +77,7 @@ func TestListsToRead(t *testing.T) {
 			t.Errorf("%s is read from block %d first", name, of[0])
 		}
 	}
-	if n < maxLists-31 || n > maxLists || len(lists["a"]) != 3 || len(lists) != 32 || all {
+	if n != maxLists || len(lists["a"]) != 3 || len(lists) != 32 || all {
 		t.Errorf("%d lists of %d words are read, %v of the rare one, all %v", n, len(lists), lists["a"], all)
 	}
 }

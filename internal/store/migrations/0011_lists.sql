@@ -10,7 +10,7 @@ DELETE FROM index_postings;
 -- answers them without this one, but more slowly.
 DROP INDEX requests_source;
 
--- The words of an app, and which of its blocks have each one.
+-- The words of an app, with a mark those of its submitters, and which of its blocks have each.
 DROP TABLE index_words;
 CREATE TABLE index_words (
   account_id {id} NOT NULL,
