@@ -12,7 +12,9 @@ MUTANTS       ?= batch config fair feedback password search
 REQUIRE       ?= postgres,browser,nginx,systemd,s3,toxiproxy
 
 # Packages with heavy tests: each runs alone, with its own time limit.
-HEAVY := internal/store internal/index internal/api internal/api/machine bench e2e torture
+HEAVY := internal/store internal/index internal/api internal/api/machine bench
+# Packages whose tests often wait, for a browser or for a fault to end: they run together.
+WAITING := e2e torture
 # Tests that run again without the race detector, because it distorts what they measure or makes
 # them use less data.
 MEASURING := ^Test(Cost|Poison|Recall|BulkBesideSubmissions)$$
@@ -34,8 +36,9 @@ test: ## Install what is missing and run all tests.
 	go vet ./...
 	@export REQUIRE=$(REQUIRE); failed=; \
 	run() { go test -count 1 -timeout 60m "$${@:2}" || failed+=" $$1"; }; \
-	run 'a light package' $(RACE) $$(go list ./... | grep -vE '/($(subst $() ,|,$(HEAVY)))$$'); \
+	run 'a light package' $(RACE) $$(go list ./... | grep -vE '/($(subst $() ,|,$(HEAVY) $(WAITING)))$$'); \
 	for package in $(HEAVY); do run $$package $(RACE) ./$$package; done; \
+	run '$(WAITING)' $(RACE) $(WAITING:%=./%); \
 	run 'a measuring test' -p 1 -run '$(MEASURING)' ./internal/api ./internal/index ./internal/store; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 

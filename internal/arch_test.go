@@ -48,10 +48,11 @@ var imports = map[string][]string{
 	"internal/fair":     {},
 	"internal/feedback": {},
 	"internal/index":    {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
+	"internal/lease":    {"internal/database", "internal/feedback"},
 	"internal/password": {"internal/fair", "golang.org/x/crypto"},
 	"internal/search":   {"golang.org/x/text"},
 	"internal/row":      {"internal/database", "internal/feedback"},
-	"internal/store":    {"internal/batch", "internal/database", "internal/fair", "internal/feedback", "internal/index", "internal/row"},
+	"internal/store":    {"internal/batch", "internal/database", "internal/fair", "internal/feedback", "internal/index", "internal/lease", "internal/row"},
 	"internal/store/storetest": {
 		"internal/feedback", "internal/index", "internal/search", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
 	},
@@ -62,7 +63,7 @@ var imports = map[string][]string{
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
 	"net/http":             regexp.MustCompile(`^(bench/|cmd/|e2e/|web/|internal/api/(api|http\w*)\.go$)`),
-	"database/sql":         regexp.MustCompile(`^(bench/|internal/(database|index|store)/)`),
+	"database/sql":         regexp.MustCompile(`^(bench/|internal/(database|index|lease|store)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

@@ -246,18 +246,20 @@ func lock(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 	return err
 }
 
-// readIndexed reads what the index has of some requests.
+// readIndexed reads what the index has of some requests. The condition on a range of ids is for
+// PostgreSQL: as long as it has no statistics, it reads all rows of an account rather than
+// those of many ids.
 func readIndexed(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]*document, error) {
 	byID := make(map[feedback.ID]*document, len(ids))
 	for piece := range slices.Chunk(ids, maxTerms) {
-		p := database.Parameters{accountID}
+		p := database.Parameters{accountID, slices.MinFunc(piece, feedback.ID.Compare), slices.MaxFunc(piece, feedback.ID.Compare)}
 		found, err := database.All(ctx, q, func(r database.Row) (d document, err error) {
 			var terms string
 			err = r.Scan(&d.id, &d.appID, &d.ordinal, &terms)
 			d.terms = withBeginnings(strings.Split(terms, separator))
 			return d, err
 		}, "SELECT request_id, app_id, ordinal, terms FROM index_documents"+
-			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+			" WHERE account_id = $1 AND request_id BETWEEN $2 AND $3 AND request_id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
 			return nil, err
 		}

@@ -45,3 +45,26 @@ func TestIndexOfManyWords(t *testing.T) {
 		r.CheckIndex(t)
 	})
 }
+
+// TestLastTag: a block whose last tag is taken away has no row of tags any more.
+func TestLastTag(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		request, err := r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("Dark mode", "")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tags := range [][]string{{"billing"}, {}, {"billing", "mobile"}, {"mobile"}, nil} {
+			if _, err := r.ChangeRequest(ctx, app.AccountID, request.ID, feedback.Command(), func(r *feedback.Request) error {
+				r.Tags = tags
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			r.IndexAll()
+			r.CheckIndex(t)
+		}
+	})
+}

@@ -71,7 +71,7 @@ func FuzzTagRow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, packed []byte) {
 		lists, terms := map[string][]byte{}, []string{}
 		if err := eachTag(packed, func(term string, stored []byte) error {
-			if len(term) == 0 || len(stored) == 0 {
+			if term == "" || len(stored) == 0 {
 				t.Fatalf("a list without a term, or without content: %q %v", term, stored)
 			}
 			lists[term], terms = stored, append(terms, term)

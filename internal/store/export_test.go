@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"gatherkit/internal/lease"
 )
 
 // What the tests outside this package need from inside.
@@ -28,21 +30,21 @@ const (
 const RecountChunk = recountChunk
 
 // LeaseFor is how long a worker that has stopped keeps others from working.
-const LeaseFor = leaseFor
+const LeaseFor = lease.For
 
 // Worker is what one process runs in the background, step by step.
 type Worker struct {
 	store *Store
-	lease lease
+	lease *lease.Lease
 	swept time.Time
 }
 
 // NewWorker is the worker of a process.
 func (s *Store) NewWorker() *Worker {
-	return &Worker{store: s, lease: lease{name: workerLease, holder: s.ids.New()}}
+	return &Worker{store: s, lease: lease.New(s.db, s.now, workerLease, s.ids.New())}
 }
 
 // Step does one piece of work and reports whether there is more.
 func (w *Worker) Step(ctx context.Context) (more bool, err error) {
-	return w.store.work(ctx, &w.lease, &w.swept)
+	return w.store.work(ctx, w.lease, &w.swept)
 }

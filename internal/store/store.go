@@ -20,6 +20,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/lease"
 )
 
 // Options are the location and the dependencies of a Store.
@@ -62,7 +63,7 @@ type Store struct {
 
 	arrived atomic.Int64 // number of calls of Submit in this process
 
-	failures failures // of the background work
+	failures lease.Failures // of the background work
 
 	removeFile func(context.Context, feedback.ID) error
 	unsentLife time.Duration // how long an upload that is not ready may still arrive

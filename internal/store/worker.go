@@ -4,14 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/lease"
 )
 
 // The background work consists of two loops: the worker, which cleans up, and the indexer,
@@ -21,12 +20,9 @@ import (
 const (
 	workerLease = "worker"
 	// indexLease is not that of the version before, which follows an index of its own.
-	indexLease  = "finding"
-	leaseFor    = 30 * time.Second
-	workerRest  = time.Second
-	releaseTime = 5 * time.Second
-	sweepEvery  = 10 * time.Minute
-	purgeChunk  = 1000
+	indexLease = "finding"
+	sweepEvery = 10 * time.Minute
+	purgeChunk = 1000
 )
 
 // Work runs the worker and the indexer until ctx ends. It logs failures and retries.
@@ -34,83 +30,37 @@ func (s *Store) Work(ctx context.Context) {
 	var swept time.Time
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		l := lease{name: workerLease, holder: s.ids.New()}
-		s.run(ctx, l, func(l *lease) (bool, error) { return s.work(ctx, l, &swept) })
+		l := lease.New(s.db, s.now, workerLease, s.ids.New())
+		l.Run(ctx, s.log, &s.failures, func() (bool, error) { return s.work(ctx, l, &swept) })
 	})
 	wg.Go(func() {
-		l, f := lease{name: indexLease, holder: s.ids.New()}, follower{chunk: index.Chunk}
-		s.run(ctx, l, func(l *lease) (bool, error) { return s.follow(ctx, l, &f) })
+		l, f := lease.New(s.db, s.now, indexLease, s.ids.New()), follower{chunk: index.Chunk}
+		l.Run(ctx, s.log, &s.failures, func() (bool, error) { return s.follow(ctx, l, &f) })
 	})
 	wg.Wait()
 }
 
-// run calls step until ctx ends, and pauses when there is no more work or step fails.
-func (s *Store) run(ctx context.Context, l lease, step func(*lease) (more bool, err error)) {
-	tick := time.NewTicker(workerRest)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		more, err := recovered(&l, step)
-		if err != nil && ctx.Err() == nil {
-			s.failures.add(l.work)
-			s.log.Warn("background work failed and will be retried", "work", l.work, "error", err)
-		}
-		if more && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		}
-	}
-	if err := s.release(l); err != nil {
-		s.log.Warn("the lease of the background work was not released; it expires within 30 seconds", "lease", l.name, "error", err)
-	}
-}
-
-// recovered calls step and returns a panic as an error.
-func recovered(l *lease, step func(*lease) (bool, error)) (more bool, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			more, err = false, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return step(l)
-}
-
-// release ends the lease, so that another process does not have to wait until it expires.
-func (s *Store) release(l lease) error {
-	if l.until.IsZero() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
-	defer cancel()
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2", l.name, l.holder)
-		return err
-	})
-}
-
 // work does one step of the worker and reports whether there is more to do.
-func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool, err error) {
-	held, err := s.take(ctx, l)
+func (s *Store) work(ctx context.Context, l *lease.Lease, swept *time.Time) (more bool, err error) {
+	held, err := l.Take(ctx)
 	if err != nil || !held {
 		return false, err
 	}
-	l.work = "purge"
+	l.Work = "purge"
 	if more, err = s.Purge(ctx); err != nil || more {
 		return more, err
 	}
-	l.work = "unassign"
+	l.Work = "unassign"
 	if more, err = s.Unassign(ctx); err != nil || more {
 		return more, err
 	}
-	l.work = "analyze"
+	l.Work = "analyze"
 	if err := s.db.Analyze(ctx); err != nil {
 		return false, err
 	}
 	if now := s.now(); now.Sub(*swept).Abs() >= sweepEvery {
 		*swept = now // before it runs, so that a sweep that fails does not run every second
-		l.work = "sweep"
+		l.Work = "sweep"
 		return false, s.Sweep(ctx)
 	}
 	return false, nil
@@ -119,26 +69,9 @@ func (s *Store) work(ctx context.Context, l *lease, swept *time.Time) (more bool
 // Works returns the kinds of background work. Lease is to take or to release a lease.
 func Works() []string { return []string{"purge", "unassign", "analyze", "sweep", "index", "lease"} }
 
-// failures counts the failures of each kind of work.
-type failures struct {
-	mu sync.Mutex
-	n  map[string]int64
-}
-
-func (f *failures) add(work string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.n == nil {
-		f.n = map[string]int64{}
-	}
-	f.n[work]++
-}
-
 // WorkFailures returns how often this process has failed at a kind of background work.
 func (s *Store) WorkFailures(work string) int64 {
-	s.failures.mu.Lock()
-	defer s.failures.mu.Unlock()
-	return s.failures.n[work]
+	return s.failures.Of(work)
 }
 
 // follower is the state of the indexer between steps.
@@ -149,13 +82,13 @@ type follower struct {
 
 // follow does one step of the indexer and reports whether there is more to do. If this
 // process received a submission during the step, submissions take precedence: follow
-// resets the chunk and pauses for 15 times the duration of the step, up to workerRest.
-func (s *Store) follow(ctx context.Context, l *lease, f *follower) (more bool, err error) {
-	held, err := s.take(ctx, l)
+// resets the chunk and pauses for 15 times the duration of the step, up to lease.Rest.
+func (s *Store) follow(ctx context.Context, l *lease.Lease, f *follower) (more bool, err error) {
+	held, err := l.Take(ctx)
 	if err != nil || !held {
 		return false, err
 	}
-	l.work = "index"
+	l.Work = "index"
 	began, arrived := time.Now(), s.arrived.Load()
 	f.next, more, err = s.Index.Follow(ctx, f.next, f.chunk)
 	if s.arrived.Load() == arrived {
@@ -166,42 +99,10 @@ func (s *Store) follow(ctx context.Context, l *lease, f *follower) (more bool, e
 	if more {
 		select {
 		case <-ctx.Done():
-		case <-time.After(min(15*time.Since(began), workerRest)):
+		case <-time.After(min(15*time.Since(began), lease.Rest)):
 		}
 	}
 	return more, err
-}
-
-// lease gives one process the exclusive right to do a kind of background work.
-type lease struct {
-	name   string
-	holder feedback.ID
-	until  time.Time
-	work   string // what its holder is doing, one of Works
-}
-
-// take acquires the lease, or extends it once half of its time is over, and reports
-// whether the holder has it. It ignores a lease that ends too far in the future, which comes
-// from a wrong clock. Otherwise, no process could work until that time.
-func (s *Store) take(ctx context.Context, l *lease) (bool, error) {
-	l.work = "lease"
-	now := s.now()
-	if left := l.until.Sub(now); left > leaseFor/2 && left <= leaseFor {
-		return true, nil
-	}
-	var n int64
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		n, err = database.Changed(ctx, tx, `INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, $3, 0)
-			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-			WHERE leases.holder = excluded.holder OR leases.until < $4 OR leases.until > $5`,
-			l.name, l.holder, feedback.At(now.Add(leaseFor)), feedback.At(now), feedback.At(now.Add(2*leaseFor)))
-		return err
-	})
-	if err != nil || n == 0 {
-		return false, err
-	}
-	l.until = now.Add(leaseFor)
-	return true, nil
 }
 
 // purge is a deleted app that still has rows.

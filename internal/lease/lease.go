@@ -1,0 +1,136 @@
+// Package lease runs background work in one of several processes at a time. A lease is a row of
+// the database, so another process takes over when the holder has ended.
+package lease
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+)
+
+const (
+	// For is how long a lease lasts after its holder has stopped without releasing it.
+	For = 30 * time.Second
+	// Rest is how long Run pauses when there is no more work.
+	Rest        = time.Second
+	releaseTime = 5 * time.Second
+)
+
+// Lease gives one process the exclusive right to do a kind of background work. Its methods are
+// for one goroutine.
+type Lease struct {
+	// Work is what the holder is doing, for the log and for Failures.
+	Work string
+
+	db     *database.DB
+	now    func() time.Time
+	name   string
+	holder feedback.ID
+	until  time.Time
+}
+
+// New returns the lease with a name. holder identifies the process.
+func New(db *database.DB, now func() time.Time, name string, holder feedback.ID) *Lease {
+	return &Lease{db: db, now: now, name: name, holder: holder}
+}
+
+// Take acquires the lease, or extends it once half of its time is over, and reports
+// whether the holder has it. It ignores a lease that ends too far in the future, which comes
+// from a wrong clock. Otherwise, no process could work until that time.
+func (l *Lease) Take(ctx context.Context) (bool, error) {
+	l.Work = "lease"
+	now := l.now()
+	if left := l.until.Sub(now); left > For/2 && left <= For {
+		return true, nil
+	}
+	var n int64
+	err := l.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		n, err = database.Changed(ctx, tx, `INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, $3, 0)
+			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+			WHERE leases.holder = excluded.holder OR leases.until < $4 OR leases.until > $5`,
+			l.name, l.holder, feedback.At(now.Add(For)), feedback.At(now), feedback.At(now.Add(2*For)))
+		return err
+	})
+	if err != nil || n == 0 {
+		return false, err
+	}
+	l.until = now.Add(For)
+	return true, nil
+}
+
+// Run calls step until ctx ends, and pauses when there is no more work or step fails. It logs
+// and counts failures, also panics. At the end it releases the lease.
+func (l *Lease) Run(ctx context.Context, log *slog.Logger, failures *Failures, step func() (more bool, err error)) {
+	tick := time.NewTicker(Rest)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		more, err := recovered(step)
+		if err != nil && ctx.Err() == nil {
+			failures.add(l.Work)
+			log.Warn("background work failed and will be retried", "work", l.Work, "error", err)
+		}
+		if more && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+	if err := l.release(); err != nil {
+		log.Warn("the lease of the background work was not released; it expires within 30 seconds", "lease", l.name, "error", err)
+	}
+}
+
+// recovered calls step and returns a panic as an error.
+func recovered(step func() (bool, error)) (more bool, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			more, err = false, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return step()
+}
+
+// release ends the lease, so that another process does not have to wait until it expires.
+func (l *Lease) release() error {
+	if l.until.IsZero() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
+	defer cancel()
+	return l.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2", l.name, l.holder)
+		return err
+	})
+}
+
+// Failures counts the failures of each kind of work. Its methods are safe for concurrent use,
+// and the zero value is ready.
+type Failures struct {
+	mu sync.Mutex
+	n  map[string]int64
+}
+
+func (f *Failures) add(work string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n == nil {
+		f.n = map[string]int64{}
+	}
+	f.n[work]++
+}
+
+// Of returns how often a kind of work has failed.
+func (f *Failures) Of(work string) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n[work]
+}
