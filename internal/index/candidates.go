@@ -28,10 +28,11 @@ type wordCount struct {
 }
 
 // blockCount is how many requests of a block have a word. at is the block's place in a
-// reading.
+// reading, and stored the posting list, or nil if it was not read.
 type blockCount struct {
-	at int
-	n  int64
+	at     int
+	n      int64
+	stored []byte
 }
 
 const (
@@ -137,27 +138,27 @@ func (r *reading) wordCounts(
 	}
 	blocks := make(map[string][]blockCount, len(words))
 	var keys []listKey
-	for _, word := range words {
+	for word, with := range in {
+		var of []blockCount
 		for at, b := range slices.Backward(r.blocks) {
-			if in[word] != nil && in[word].has(blockBit(b.number)) {
-				blocks[word] = append(blocks[word], blockCount{at: at})
+			if with.has(blockBit(b.number)) {
+				of = append(of, blockCount{at: at})
 			}
 		}
-		for _, b := range blocks[word][:min(len(blocks[word]), countedBlocks)] {
+		for _, b := range of[:min(len(of), countedBlocks)] {
 			keys = append(keys, listKey{b.at, word})
 		}
+		blocks[word] = of
 	}
-	counted := make(map[listKey]int64, len(keys))
-	if err := r.pick(ctx, q, appID, keys, func(key listKey, n int64, _ []byte) error {
-		counted[key] = n
-		return nil
-	}); err != nil {
+	lists, err := r.pick(ctx, q, appID, keys)
+	if err != nil {
 		return nil, err
 	}
 	counts := make(map[string]wordCount, len(words))
 	for word, of := range blocks {
 		for i := range of[:min(len(of), countedBlocks)] {
-			of[i].n = counted[listKey{of[i].at, word}]
+			list := lists[listKey{of[i].at, word}]
+			of[i].n, of[i].stored = list.n, list.stored
 		}
 		counts[word] = wordCount{estimate(of), of}
 	}
@@ -276,20 +277,32 @@ func (r *reading) newest(
 ) (all bool, err error) {
 	all = len(wanted) < maxWanted
 	left := shareOut(wanted)
-	keys, complete := listsToRead(wanted, left)
-	sets := make(map[listKey]*set, len(keys))
-	if err := r.pick(ctx, q, appID, keys, func(key listKey, _ int64, stored []byte) error {
-		sets[key] = new(set)
-		return sets[key].addStored(stored)
-	}); err != nil {
+	chosen, complete := listsToRead(wanted, left)
+	var unread []listKey
+	for i, blocks := range chosen {
+		for _, b := range blocks {
+			if b.stored == nil {
+				unread = append(unread, listKey{b.at, wanted[i].word})
+			}
+		}
+	}
+	read, err := r.pick(ctx, q, appID, unread)
+	if err != nil {
 		return false, err
 	}
 	for i := range wanted {
 		w := &wanted[i]
-		for _, b := range w.blocks {
-			list := sets[listKey{b.at, w.word}]
-			if list == nil {
+		for _, b := range chosen[i] {
+			stored := b.stored
+			if stored == nil {
+				stored = read[listKey{b.at, w.word}].stored
+			}
+			if stored == nil { // blocks that share a place in index_words
 				continue
+			}
+			var list set
+			if err := list.addStored(stored); err != nil {
+				return false, err
 			}
 			for i := list.prev(blockSize - 1); i >= 0; i = list.before(i) {
 				if left[w.word] == 0 {
@@ -304,24 +317,27 @@ func (r *reading) newest(
 	return all && complete, nil
 }
 
-// listsToRead returns the posting lists that have the share of each word, and reports whether
-// these are all. Words in few blocks come first; of the others, the newest blocks are read.
-func listsToRead(wanted []wantedWord, shares map[string]int64) (keys []listKey, all bool) {
-	order := slices.Clone(wanted)
-	slices.SortStableFunc(order, func(a, b wantedWord) int { return cmp.Compare(len(a.blocks), len(b.blocks)) })
-	all = true
-	for i, w := range order {
-		most, have := (maxLists-len(keys))/(len(order)-i), int64(0)
-		for read, b := range w.blocks {
-			if read == most || have >= shares[w.word] {
-				all = false
-				break
-			}
-			keys = append(keys, listKey{b.at, w.word})
-			have += b.n
-		}
+// listsToRead returns, for each word, the newest blocks whose posting lists have its share, and
+// reports whether these are all blocks with the words. Words in few blocks come first.
+func listsToRead(wanted []wantedWord, shares map[string]int64) (chosen [][]blockCount, all bool) {
+	order := make([]int, len(wanted))
+	for i := range order {
+		order[i] = i
 	}
-	return keys, all
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(wanted[a].blocks), len(wanted[b].blocks)) })
+	chosen, all = make([][]blockCount, len(wanted)), true
+	left := maxLists
+	for done, i := range order {
+		w := &wanted[i]
+		most, have, n := left/(len(order)-done), int64(0), 0
+		for n < min(most, len(w.blocks)) && have < shares[w.word] {
+			have += w.blocks[n].n
+			n++
+		}
+		chosen[i], left = w.blocks[:n], left-n
+		all = all && n == len(w.blocks)
+	}
+	return chosen, all
 }
 
 // shareOut returns how many postings of each word are read.

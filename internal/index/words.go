@@ -90,10 +90,15 @@ type listKey struct {
 	term string
 }
 
-// pick calls visit for some posting lists of an app, for some of them more than once.
-func (r *reading) pick(
-	ctx context.Context, q database.Queryer, appID feedback.ID, keys []listKey, visit func(listKey, int64, []byte) error,
-) error {
+// storedList is a posting list and its length.
+type storedList struct {
+	n      int64
+	stored []byte
+}
+
+// pick reads some posting lists of an app.
+func (r *reading) pick(ctx context.Context, q database.Queryer, appID feedback.ID, keys []listKey) (map[listKey]storedList, error) {
+	lists := make(map[listKey]storedList, len(keys))
 	numbers := make([]int64, len(r.blocks))
 	for i := range numbers {
 		numbers[i] = r.blocks[i].number
@@ -105,18 +110,17 @@ func (r *reading) pick(
 			pairs = append(pairs, "("+p.Add(strconv.FormatInt(numbers[key.at], 10))+","+p.Add(key.term)+")")
 		}
 		if _, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {
-			var number, n int64
+			var number int64
 			var key listKey
-			var stored []byte
-			if err := row.Scan(&number, &key.term, &n, &stored); err != nil {
-				return none, err
-			}
+			var list storedList
+			err = row.Scan(&number, &key.term, &list.n, &list.stored)
 			key.at, _ = slices.BinarySearch(numbers, number)
-			return none, visit(key, n, stored)
+			lists[key] = list
+			return none, err
 		}, "SELECT block, term, n, bits FROM (VALUES "+strings.Join(pairs, ",")+") AS wanted CROSS JOIN index_postings"+
 			" WHERE account_id = $1 AND app_id = $2 AND block = CAST(column1 AS BIGINT) AND term = column2", p...); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return lists, nil
 }

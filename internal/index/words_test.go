@@ -44,15 +44,17 @@ func TestListsToRead(t *testing.T) {
 	word := func(name string, blocks int, each int64) wantedWord {
 		w := wantedWord{word: name}
 		for at := blocks - 1; at >= 0; at-- {
-			w.blocks = append(w.blocks, blockCount{at, each})
+			w.blocks = append(w.blocks, blockCount{at: at, n: each})
 		}
 		return w
 	}
 	read := func(shares map[string]int64, wanted ...wantedWord) (lists map[string][]int, all bool) {
-		keys, all := listsToRead(wanted, shares)
+		chosen, all := listsToRead(wanted, shares)
 		lists = map[string][]int{}
-		for _, key := range keys {
-			lists[key.term] = append(lists[key.term], key.at)
+		for i, blocks := range chosen {
+			for _, b := range blocks {
+				lists[wanted[i].word] = append(lists[wanted[i].word], b.at)
+			}
 		}
 		return lists, all
 	}

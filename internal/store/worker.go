@@ -66,7 +66,7 @@ func (s *Store) work(ctx context.Context, l *lease.Lease, swept *time.Time) (mor
 	return false, nil
 }
 
-// Works returns the kinds of background work. Lease is to take or to release a lease.
+// Works returns the kinds of background work. Lease is to take the lease.
 func Works() []string { return []string{"purge", "unassign", "analyze", "sweep", "index", "lease"} }
 
 // WorkFailures returns how often this process has failed at a kind of background work.

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -151,21 +152,33 @@ type posted struct {
 	ordinals  []int64
 }
 
-// postings reads all posting lists, and compares their lengths with what is noted.
-func (r *Rig) postings(t fataler) (all []posted) {
-	rows, err := r.Raw.QueryContext(context.Background(), "SELECT app_id, block, term, n, bits FROM index_postings")
+// each calls visit for each row of a query.
+func (r *Rig) each(t fataler, query string, visit func(*sql.Rows) error) {
+	rows, err := r.Raw.QueryContext(context.Background(), query)
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s: %v", query, err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	for rows.Next() {
+		if err := visit(rows); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// postings reads all posting lists, and compares their lengths with what is noted.
+func (r *Rig) postings(t fataler) (all []posted) {
+	r.each(t, "SELECT app_id, block, term, n, bits FROM index_postings", func(rows *sql.Rows) error {
 		var app feedback.ID
 		var term string
 		var block int64
 		var n int
 		var bits []byte
 		if err := rows.Scan(&app, &block, &term, &n, &bits); err != nil {
-			t.Fatalf("%v", err)
+			return err
 		}
 		lists, err := index.Ordinals(block, term, bits)
 		has := len(lists) // a row of tags counts them
@@ -178,26 +191,19 @@ func (r *Rig) postings(t fataler) (all []posted) {
 		for term, ordinals := range lists {
 			all = append(all, posted{app.String(), term, block, ordinals})
 		}
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%v", err)
-	}
+		return nil
+	})
 	return all
 }
 
 // wordBlocks returns a line for each word of an app and each block that has it.
 func (r *Rig) wordBlocks(t fataler) (lines []string) {
-	rows, err := r.Raw.QueryContext(context.Background(), "SELECT app_id, word, blocks FROM index_words")
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	for rows.Next() {
+	r.each(t, "SELECT app_id, word, blocks FROM index_words", func(rows *sql.Rows) error {
 		var app feedback.ID
 		var word string
 		var stored []byte
 		if err := rows.Scan(&app, &word, &stored); err != nil {
-			t.Fatalf("%v", err)
+			return err
 		}
 		blocks, err := index.Ordinals(0, word, stored)
 		if err != nil || len(blocks[word]) == 0 {
@@ -206,29 +212,22 @@ func (r *Rig) wordBlocks(t fataler) (lines []string) {
 		for _, block := range blocks[word] {
 			lines = append(lines, fmt.Sprint(app, " ", word, " ", block))
 		}
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%v", err)
-	}
+		return nil
+	})
 	slices.Sort(lines)
 	return lines
 }
 
 // lines is what a query of three columns returns, a line a row.
 func (r *Rig) lines(t fataler, query string) []string {
-	rows, err := r.Raw.QueryContext(context.Background(), query)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	found := []string{}
-	for rows.Next() {
+	r.each(t, query, func(rows *sql.Rows) error {
 		values, into := make([]any, 3), make([]any, 3)
 		for i := range values {
 			into[i] = &values[i]
 		}
 		if err := rows.Scan(into...); err != nil {
-			t.Fatalf("%s: %v", query, err)
+			return err
 		}
 		for i, v := range values {
 			if raw, is := v.([]byte); is && len(raw) == 16 {
@@ -236,10 +235,8 @@ func (r *Rig) lines(t fataler, query string) []string {
 			}
 		}
 		found = append(found, strings.TrimSpace(fmt.Sprintln(values...)))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
+		return nil
+	})
 	slices.Sort(found)
 	return found
 }
