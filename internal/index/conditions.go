@@ -37,8 +37,8 @@ func isOneOf(terms []string) func(*database.Parameters) string {
 	}
 }
 
-// conditionsOf returns the conditions of a filter, those that match the fewest requests
-// first as far as their kind can tell. Apps and times are not among them.
+// conditionsOf returns the conditions of a filter, words first. Apps and times are not among
+// them.
 func conditionsOf(f Filter) (all []condition) {
 	if f.Query != "" {
 		words := search.Query(f.Query)
@@ -61,27 +61,20 @@ func conditionsOf(f Filter) (all []condition) {
 			all = append(all, c)
 		}
 	}
-	if f.Tag != "" {
-		all = append(all, condition{part: byTag, ranges: []termRange{startingWith(tagPrefix(f.Tag))}})
-	}
-	switch {
-	case f.AssigneeID != nil:
-		all = append(all, condition{part: byAssignee, terms: []string{assigneeTerm(f.AssigneeID)}})
-	case f.Unassigned:
-		all = append(all, condition{part: byAssignee, terms: []string{assigneeTerm(nil)}})
-	}
-	if f.Source != "" {
-		all = append(all, condition{part: bySource, terms: []string{sourceMark + f.Source}})
-	}
-	if len(f.Statuses) > 0 {
-		c := condition{part: byStatus}
-		for _, status := range f.Statuses {
-			c.terms = append(c.terms, statusMark+string(status))
+	for _, of := range fields {
+		chosen := of.chosen(f)
+		if len(chosen) == 0 {
+			continue
+		}
+		c := condition{part: of.part}
+		for _, value := range chosen {
+			if of.part == byTag {
+				c.ranges = append(c.ranges, startingWith(byTag.term(tagPrefix(value))))
+			} else {
+				c.terms = append(c.terms, of.part.term(value))
+			}
 		}
 		all = append(all, c)
-	}
-	if f.Query == "" || f.Box != feedback.Live { // words are of live requests only
-		all = append(all, condition{part: byBox, terms: []string{boxMark + string(f.Box)}})
 	}
 	return all
 }

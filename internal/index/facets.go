@@ -13,29 +13,10 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// facet is a part of a filter. Each of the values of the first six is counted as if it were
-// chosen instead.
-type facet int
-
-const (
-	byApp facet = iota
-	byStatus
-	byAssignee
-	bySource
-	byTag
-	byBox
-	byWords
-)
-
 const (
 	facetTags      = 30
 	facetAssignees = 200
 )
-
-// marks are what the terms of a part begin with.
-var marks = map[facet]string{
-	byStatus: statusMark, byAssignee: assigneeMark, bySource: sourceMark, byTag: tagMark, byBox: boxMark,
-}
 
 // tallies are how many requests have each value of each part.
 type tallies map[facet]map[string]int64
@@ -105,7 +86,7 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n ta
 		if !inApp(blocks[at].appID, part) {
 			return nil
 		}
-		if n[part] == nil { // a newer version of the program has more parts
+		if n[part] == nil { // facets do not count it
 			return nil
 		}
 		common, err := without[part][at].commonStored(stored)
@@ -124,7 +105,7 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n ta
 func (n tallies) addTags(among *set, packed []byte) error {
 	return eachTag(packed, func(term string, stored []byte) error {
 		common, err := among.commonStored(stored)
-		n[byTag][strings.TrimPrefix(term, tagMark)] += int64(common)
+		n[byTag][strings.TrimPrefix(term, string(byTag))] += int64(common)
 		return err
 	})
 }
@@ -152,14 +133,13 @@ func (n tallies) add(d *document, f Filter, conditions []condition) {
 	}
 }
 
-// valueOf returns the part and the value of a term that is a value.
+// valueOf returns the part and the value of a term, if it is one of a field.
 func valueOf(term string) (facet, string) {
-	for part, mark := range marks {
-		if value, is := strings.CutPrefix(term, mark); is {
-			return part, value
-		}
+	if !strings.HasPrefix(term, firstValue) {
+		return byWords, ""
 	}
-	return byWords, ""
+	mark, value, _ := strings.Cut(term, " ")
+	return facet(mark + " "), value
 }
 
 // facets returns the counts as the interface has them.

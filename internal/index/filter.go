@@ -1,6 +1,10 @@
 package index
 
-import "gatherkit/internal/feedback"
+import (
+	"slices"
+
+	"gatherkit/internal/feedback"
+)
 
 // Filter says which requests of an account a list contains. Export links store it as JSON
 // and omit the fields that are not set, so that an older replica can read it unless a field
@@ -20,10 +24,72 @@ type Filter struct {
 	Query string `json:",omitempty"` // words of live requests; "" means any
 }
 
+// facet is a part of a filter: an app, words, or a field. The part of a field is what its terms in
+// the index begin with.
+type facet string
+
+const (
+	byApp      facet = ""
+	byWords    facet = "words"
+	byTag      facet = "!tag "
+	byAssignee facet = "!assignee "
+	bySource   facet = "!source "
+	byStatus   facet = "!status "
+	byBox      facet = "!box "
+)
+
+// field is a column of requests by whose values lists are filtered.
+type field struct {
+	part   facet
+	column string
+	// values returns the values of a request.
+	values func(column []byte) ([]string, error)
+	// chosen returns the values that a filter allows, or none if it allows all.
+	chosen func(Filter) []string
+	// counted is whether the counters know how many requests have each value.
+	counted bool
+}
+
+// version is the version of fields. An index that was made with a lower one is brought up to date
+// from the beginning of the log, and totals are not exact until then.
+const version = 1
+
+// fields begin with those whose values match the fewest requests, as far as their kind can tell.
+// Raise version when you add one.
+var fields = []field{
+	{part: byTag, column: "tags", values: tagValues, chosen: func(f Filter) []string { return unlessEmpty(f.Tag) }},
+	{part: byAssignee, column: "assignee_id", values: assigneeValues, chosen: func(f Filter) []string {
+		if f.AssigneeID == nil && !f.Unassigned {
+			return nil
+		}
+		return []string{assigneeValue(f.AssigneeID)}
+	}},
+	{part: bySource, column: "source", values: oneValue, chosen: func(f Filter) []string { return unlessEmpty(f.Source) }},
+	{part: byStatus, column: "status", values: oneValue, counted: true, chosen: func(f Filter) (chosen []string) {
+		for _, status := range f.Statuses {
+			chosen = append(chosen, string(status))
+		}
+		return chosen
+	}},
+	{part: byBox, column: "box", values: oneValue, counted: true, chosen: func(f Filter) []string {
+		if f.Query != "" && f.Box == feedback.Live { // words are of live requests only
+			return nil
+		}
+		return []string{string(f.Box)}
+	}},
+}
+
+func unlessEmpty(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
 // counted reports whether the counters know how many requests match.
 func (f Filter) counted() bool {
-	return f.Query == "" && f.Tag == "" && f.AssigneeID == nil && !f.Unassigned && f.Source == "" &&
-		f.CreatedAfter == nil && f.CreatedBefore == nil
+	return f.Query == "" && f.CreatedAfter == nil && f.CreatedBefore == nil &&
+		!slices.ContainsFunc(fields, func(of field) bool { return !of.counted && of.chosen(f) != nil })
 }
 
 // Sort is the order of a list.

@@ -16,7 +16,9 @@ import (
 // The index follows the log of changes, so that a submission does not pay for it.
 // index_followed says how far the log of an account was followed, and moves in the
 // transaction that changes the index: a process that stops is resumed by the next one. The
-// log leads past every request that exists, so following it from zero rebuilds the index.
+// log leads past every request that exists, so following it from zero rebuilds the index. That
+// is done once if its version is lower than this program's; if it is higher, the index is left to
+// the programs that know its fields.
 //
 // Every transaction that changes the index of an account writes its row of index_followed
 // first. Therefore a request that is removed for good cannot be put back by a process that
@@ -40,17 +42,23 @@ const (
 type behind struct {
 	accountID feedback.ID
 	seq, last int64
+	version   int64
 }
+
+// followed is how far the index of an account i has followed the log, as this program sees it.
+const followed = "CASE WHEN i.version >= $1 THEN i.seq ELSE 0 END"
 
 // Follow lets the index follow the logs of a few accounts, beginning after the account
 // from, in transactions of at most chunk entries. It returns the account to continue
 // with, and whether there may be more to do.
 func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next feedback.ID, more bool, err error) {
 	accounts, err := database.All(ctx, x.db.Reader(), func(r database.Row) (b behind, err error) {
-		err = r.Scan(&b.accountID, &b.last, &b.seq)
+		err = r.Scan(&b.accountID, &b.last, &b.seq, &b.version)
 		return b, err
-	}, `SELECT q.account_id, q.last, COALESCE(i.seq, 0) FROM account_seq q LEFT JOIN index_followed i ON i.account_id = q.account_id
-		WHERE q.account_id > $1 AND q.last > COALESCE(i.seq, 0) ORDER BY q.account_id LIMIT CAST($2 AS BIGINT)`, from, accountsAtOnce)
+	}, "SELECT q.account_id, q.last, "+followed+", COALESCE(i.version, $1) FROM account_seq q"+
+		" LEFT JOIN index_followed i ON i.account_id = q.account_id"+
+		" WHERE q.account_id > $2 AND q.last > "+followed+" AND COALESCE(i.version, $1) <= $1"+
+		" ORDER BY q.account_id LIMIT CAST($3 AS BIGINT)", version, from, accountsAtOnce)
 	if err != nil {
 		return from, false, err
 	}
@@ -68,8 +76,8 @@ func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next f
 
 // Backlog returns how many log entries of all accounts the index has not followed yet.
 func (x *Index) Backlog(ctx context.Context) (n int64, err error) {
-	err = x.db.Reader().QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(q.last - COALESCE(i.seq, 0)), 0) AS BIGINT)
-		FROM account_seq q LEFT JOIN index_followed i ON i.account_id = q.account_id`).Scan(&n)
+	err = x.db.Reader().QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(q.last - "+followed+"), 0) AS BIGINT)"+
+		" FROM account_seq q LEFT JOIN index_followed i ON i.account_id = q.account_id", version).Scan(&n)
 	return n, err
 }
 
@@ -82,6 +90,11 @@ type entry struct {
 // follow updates the index for a chunk of an account's log. The texts are read before the
 // transaction begins; a request that changes after that has a later entry.
 func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
+	if b.version < version {
+		if err := x.restart(ctx, b.accountID); err != nil {
+			return err
+		}
+	}
 	entries, err := database.All(ctx, x.db.Reader(), func(r database.Row) (e entry, err error) {
 		err = r.Scan(&e.seq, &e.requestID)
 		return e, err
@@ -101,12 +114,22 @@ func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
 	to = fewerTerms(entries, wanted, chunk*usualTerms, to)
 	ids := requestsOf(entries, to)
 	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		n, err := database.Changed(ctx, tx, `INSERT INTO index_followed (account_id, seq) VALUES ($1, $2)
-			ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq WHERE index_followed.seq = $3`, b.accountID, to, b.seq)
+		n, err := database.Changed(ctx, tx, `INSERT INTO index_followed (account_id, seq, version) VALUES ($1, $2, $3)
+			ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq
+			WHERE index_followed.seq = $4 AND index_followed.version = $3`, b.accountID, to, version, b.seq)
 		if err != nil || n == 0 { // another process was here
 			return err
 		}
 		return x.reindex(ctx, tx, b.accountID, ids, wanted)
+	})
+}
+
+// restart lets the index follow an account's log from the beginning, for the fields of this
+// version.
+func (x *Index) restart(ctx context.Context, accountID feedback.ID) error {
+	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE index_followed SET seq = 0, version = $1 WHERE account_id = $2 AND version < $1", version, accountID)
+		return err
 	})
 }
 
@@ -241,8 +264,8 @@ func (x *Index) Remove(ctx context.Context, tx *sql.Tx, accountID feedback.ID, i
 
 // lock keeps other transactions from changing an account's index until this one ends.
 func lock(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO index_followed (account_id, seq) VALUES ($1, 0)
-		ON CONFLICT (account_id) DO UPDATE SET seq = index_followed.seq`, accountID)
+	_, err := tx.ExecContext(ctx, `INSERT INTO index_followed (account_id, seq, version) VALUES ($1, 0, $2)
+		ON CONFLICT (account_id) DO UPDATE SET seq = index_followed.seq`, accountID, version)
 	return err
 }
 

@@ -192,7 +192,7 @@ func countTags(
 	})
 	for _, d := range f.tail {
 		for _, term := range d.terms {
-			if value, is := strings.CutPrefix(term, tagMark); is {
+			if value, is := strings.CutPrefix(term, string(byTag)); is {
 				n[byTag][value]++
 			}
 		}

@@ -80,7 +80,7 @@ func changeTags(packed []byte, flips map[string][]flip) (changed []byte, n int, 
 func splitTags(flips map[string][]flip) (tags map[string][]flip) {
 	tags = map[string][]flip{}
 	for term, of := range flips {
-		if strings.HasPrefix(term, tagMark) {
+		if strings.HasPrefix(term, string(byTag)) {
 			tags[term] = of
 			delete(flips, term)
 		}

@@ -16,7 +16,7 @@ func TestTagRows(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "changes") {
 			flips := map[string][]flip{}
 			for range rapid.IntRange(1, 6).Draw(t, "flips") {
-				term := tagMark + rapid.SampledFrom([]string{"a", "b", "billing", "ü", "x y"}).Draw(t, "tag")
+				term := byTag.term(rapid.SampledFrom([]string{"a", "b", "billing", "ü", "x y"}).Draw(t, "tag"))
 				f := flip{rapid.IntRange(0, 5).Draw(t, "ordinal") * 1_433, rapid.Bool().Draw(t, "added")}
 				flips[term] = append(flips[term], f)
 				if want[term] == nil {

@@ -20,8 +20,8 @@ const maxTail = 2048
 // are all.
 func touched(ctx context.Context, q database.Queryer, accountID feedback.ID) (ids []feedback.ID, all bool, err error) {
 	entries, err := database.All(ctx, q, database.One[*feedback.ID], `SELECT request_id FROM changes
-		WHERE account_id = $1 AND seq > COALESCE((SELECT seq FROM index_followed WHERE account_id = $1), 0)
-		ORDER BY seq DESC LIMIT CAST($2 AS BIGINT)`, accountID, maxTail+1)
+		WHERE account_id = $1 AND seq > COALESCE((SELECT seq FROM index_followed WHERE account_id = $1 AND version >= $2), 0)
+		ORDER BY seq DESC LIMIT CAST($3 AS BIGINT)`, accountID, version, maxTail+1)
 	for _, id := range entries {
 		if id != nil {
 			ids = append(ids, *id)

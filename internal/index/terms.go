@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,18 +11,13 @@ import (
 	"gatherkit/internal/search"
 )
 
-// A request is indexed under terms: its words, the words of its submitter, and the values
-// by which lists are filtered. A mark that no word begins with tells the kinds apart.
+// A request is indexed under terms: its words, the words of its submitter, and the values of
+// fields. A mark that no word begins with tells the kinds apart.
 const (
-	boxMark      = "!box "
-	statusMark   = "!status "
-	assigneeMark = "!assignee "
-	sourceMark   = "!source "
-	tagMark      = "!tag "
-	personMark   = "@"
+	personMark = "@"
 	// beginMark marks what words begin with: their first letter, and their first two.
 	beginMark = "~"
-	// firstValue and lastValue enclose the terms that are values.
+	// firstValue and lastValue enclose the terms of fields.
 	firstValue, lastValue = "!", `"`
 	// spelled separates a folded tag from its spelling, and separator separates the terms of
 	// a document.
@@ -39,31 +35,51 @@ type document struct {
 }
 
 // documentColumns are the columns that scanDocument reads.
-const documentColumns = "id, app_id, box, status, title, description, submitter_name, submitter_email, assignee_id, tags, source"
+var documentColumns = func() string {
+	columns := "id, app_id, title, description, submitter_name, submitter_email"
+	for _, of := range fields {
+		columns += ", " + of.column
+	}
+	return columns
+}()
 
 // scanDocument reads a request and computes its terms. Only live requests have words, so
 // that spam in quarantine does not get into the vocabulary.
 func scanDocument(r database.Row) (d document, err error) {
-	var box, status, title, description, tags, source string
+	var title, description string
 	var name, email *string
-	var assignee *feedback.ID
-	err = r.Scan(&d.id, &d.appID, &box, &status, &title, &description, &name, &email, &assignee, &tags, &source)
-	if err != nil {
+	values := make([][]byte, len(fields))
+	into := []any{&d.id, &d.appID, &title, &description, &name, &email}
+	for i := range values {
+		into = append(into, &values[i])
+	}
+	if err := r.Scan(into...); err != nil {
 		return d, err
 	}
-	d.terms = []string{boxMark + box, statusMark + status, sourceMark + source, assigneeTerm(assignee)}
-	var labels []string
-	if err := json.Unmarshal([]byte(tags), &labels); err != nil {
-		return d, err
+	for i, of := range fields {
+		found, err := of.values(values[i])
+		if err != nil {
+			return d, err
+		}
+		for _, value := range found {
+			d.terms = append(d.terms, of.part.term(value))
+		}
 	}
-	for _, label := range labels {
-		d.terms = append(d.terms, tagPrefix(feedback.FoldTag(label))+plain(label))
-	}
-	if box == string(feedback.Live) {
+	if slices.Contains(d.terms, byBox.term(string(feedback.Live))) {
 		d.terms = append(d.terms, wordTerms(title, description, name, email)...)
 	}
 	d.terms = withBeginnings(d.terms)
 	return d, nil
+}
+
+// Terms returns the terms under which a request is to be indexed: those that are stored with it,
+// and all.
+func Terms(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (stored, all []string, err error) {
+	documents, err := read(ctx, q, accountID, []feedback.ID{id})
+	if err != nil || documents[id] == nil {
+		return nil, nil, err
+	}
+	return withoutBeginnings(documents[id].terms), documents[id].terms, nil
 }
 
 // maxBeginning is up to how many letters the beginnings of words are terms. A shorter
@@ -115,15 +131,41 @@ func deref(text *string) string {
 	return *text
 }
 
-func assigneeTerm(id *feedback.ID) string {
-	if id == nil {
-		return assigneeMark + feedback.Nobody
+// term returns the term of a field's value.
+func (f facet) term(value string) string { return string(f) + value }
+
+// oneValue is the value of a column that has one.
+func oneValue(column []byte) ([]string, error) { return []string{string(column)}, nil }
+
+// assigneeValues is the value of the column assignee_id, and assigneeValue that of an assignee.
+func assigneeValues(column []byte) ([]string, error) {
+	if column == nil {
+		return []string{assigneeValue(nil)}, nil
 	}
-	return assigneeMark + id.String()
+	var id feedback.ID
+	err := id.Scan(column)
+	return []string{assigneeValue(&id)}, err
 }
 
-// tagPrefix is what the terms of a folded tag begin with, in any spelling.
-func tagPrefix(folded string) string { return tagMark + plain(folded) + spelled }
+func assigneeValue(id *feedback.ID) string {
+	if id == nil {
+		return feedback.Nobody
+	}
+	return id.String()
+}
+
+// tagValues are the values of the column tags: each is a folded tag and its spelling.
+func tagValues(column []byte) (values []string, err error) {
+	var tags []string
+	err = json.Unmarshal(column, &tags)
+	for _, tag := range tags {
+		values = append(values, tagPrefix(feedback.FoldTag(tag))+plain(tag))
+	}
+	return values, err
+}
+
+// tagPrefix is what the values of a folded tag begin with, in any spelling.
+func tagPrefix(folded string) string { return plain(folded) + spelled }
 
 // plain replaces the separators in a tag, which old tags may contain.
 func plain(tag string) string {

@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
-	"gatherkit/internal/search"
 )
 
 // IndexAll lets the index follow to the end of the logs, and vocabularies be read again.
@@ -38,29 +36,15 @@ type fataler interface {
 func (r *Rig) CheckIndex(t fataler) {
 	var postings, documents, words []string
 	ordinals := r.ordinals(t)
-	for _, line := range r.lines(t, `SELECT r.id, r.app_id, r.box || '~' || r.status || '~' || r.source || '~' || r.tags || '~' || r.title || '~' || r.description
+	for _, line := range r.lines(t, `SELECT r.account_id, r.app_id, r.id
 		FROM requests r JOIN apps a ON a.account_id = r.account_id AND a.id = r.app_id WHERE a.deleted_at IS NULL`) {
-		fields := strings.SplitN(line, " ", 3)
-		id, app, values := fields[0], fields[1], strings.Split(fields[2], "~")
-		terms := []string{"!box " + values[0], "!status " + values[1], "!source " + values[2], "!assignee " + r.assignee(t, id)}
-		var tags []string
-		if err := json.Unmarshal([]byte(values[3]), &tags); err != nil {
-			t.Fatalf("%s: %v", values[3], err)
-		}
-		for _, tag := range tags {
-			terms = append(terms, "!tag "+feedback.FoldTag(tag)+"\x1e"+tag)
-		}
-		if values[0] == "live" {
-			for _, word := range r.person(t, id) {
-				terms = append(terms, "@"+word)
-			}
-			terms = append(terms, search.Words(values[4], values[5])...)
-		}
-		slices.Sort(terms)
-		for _, term := range slices.Concat(terms, beginnings(terms)) {
+		fields := strings.Fields(line)
+		account, app, id := fields[0], fields[1], fields[2]
+		stored, all := r.terms(t, account, id)
+		for _, term := range all {
 			postings = append(postings, app+" "+id+" "+term)
 		}
-		documents = append(documents, app+" "+id+" "+strings.Join(terms, "\x1f"))
+		documents = append(documents, app+" "+id+" "+strings.Join(stored, "\x1f"))
 	}
 	slices.Sort(postings)
 	slices.Sort(documents)
@@ -90,49 +74,20 @@ func (r *Rig) CheckIndex(t fataler) {
 	}
 }
 
-// assignee is the value by which a request's assignee is indexed.
-func (r *Rig) assignee(t fataler, id string) string {
-	parsed, err := feedback.ParseID(id)
+// terms returns the terms under which a request is to be indexed.
+func (r *Rig) terms(t fataler, account, id string) (stored, all []string) {
+	accountID, err := feedback.ParseID(account)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	var assignee *feedback.ID
-	if err := r.Raw.QueryRowContext(context.Background(), "SELECT assignee_id FROM requests WHERE id = $1", parsed).Scan(&assignee); err != nil {
-		t.Fatalf("%v", err)
-	}
-	if assignee == nil {
-		return "none"
-	}
-	return assignee.String()
-}
-
-// beginnings returns the first letter and the first two letters of words, with their mark.
-func beginnings(terms []string) (all []string) {
-	for _, term := range terms {
-		letters := []rune(term)
-		if letters[0] == '!' || letters[0] == '@' {
-			continue
-		}
-		for n := 1; n <= min(2, len(letters)); n++ {
-			all = append(all, "~"+string(letters[:n]))
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// person returns the words of a request's submitter.
-func (r *Rig) person(t fataler, id string) []string {
-	parsed, err := feedback.ParseID(id)
+	requestID, err := feedback.ParseID(id)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	var name, email string
-	if err := r.Raw.QueryRowContext(context.Background(), "SELECT COALESCE(submitter_name, ''), COALESCE(submitter_email, '')"+
-		" FROM requests WHERE id = $1", parsed).Scan(&name, &email); err != nil {
+	if stored, all, err = index.Terms(context.Background(), r.Raw, accountID, requestID); err != nil {
 		t.Fatalf("%v", err)
 	}
-	return search.Person(name, email)
+	return stored, all
 }
 
 // ordinals returns the requests in the index by app and ordinal.

@@ -1,0 +1,73 @@
+package index_test
+
+import (
+	"testing"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestVersions: an index that was made without a field is brought up to date, and until then no
+// total by the field is said to be exact. An index with more fields than this program knows is left
+// as it is.
+func TestVersions(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		r.Fill(r.NewApp(account), 2_100) // more than the end of the log that is read
+		r.IndexAll()
+		r.CheckIndex(t)
+		was := r.Count("index_postings")
+		total := func() index.Total {
+			_, total, err := r.Index.List(ctx, account.ID, index.Filter{Box: feedback.Live, Unassigned: true}, index.Page{Sort: index.Newest, Limit: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return total
+		}
+		backlog := func() int64 {
+			n, err := r.Index.Backlog(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		exact := index.Total{N: 2_100, Exact: true}
+		if got := total(); got != exact {
+			t.Errorf("with the field: %+v", got)
+		}
+
+		r.Exec("UPDATE index_followed SET version = version - 1")
+		r.Exec("DELETE FROM index_postings WHERE term LIKE '!assignee%'")
+		r.Exec("UPDATE index_documents SET terms = REPLACE(terms, '!assignee ', '!owner ')")
+		if got := total(); got.Exact || got.N >= 2_100 {
+			t.Errorf("without the field: %+v", got)
+		}
+		if n := backlog(); n < 2_100 {
+			t.Errorf("%d entries are to be followed", n)
+		}
+		r.IndexAll()
+		r.CheckIndex(t)
+		if got := total(); got != exact {
+			t.Errorf("afterwards: %+v", got)
+		}
+
+		r.Exec("UPDATE index_followed SET version = version + 1")
+		if got := total(); got != exact {
+			t.Errorf("with a field of a later version: %+v", got)
+		}
+		r.Fill(r.NewApp(account), 10)
+		behind := backlog()
+		r.IndexAll()
+		if n := backlog(); behind == 0 || n != behind {
+			t.Errorf("%d entries of the later version's index were followed", behind-n)
+		}
+		if got := total(); got != (index.Total{N: 2_110, Exact: true}) {
+			t.Errorf("with the end of the log: %+v", got)
+		}
+		if now := r.Count("index_postings"); now != was {
+			t.Errorf("%d posting lists, not %d", now, was)
+		}
+	})
+}
