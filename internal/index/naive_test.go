@@ -5,9 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -74,37 +72,6 @@ func readNaive(r *storetest.Rig, accountID feedback.ID) naive {
 
 // has reports whether the account has the app of a filter.
 func (n naive) has(appID *feedback.ID) bool { return appID == nil || n.apps[*appID] }
-
-// matches reports whether a request matches a filter.
-func (r naiveRow) matches(f index.Filter) bool {
-	return r.Box == f.Box &&
-		(f.AppID == nil || r.AppID == *f.AppID) &&
-		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, r.Status)) &&
-		(f.Tag == "" || slices.ContainsFunc(r.Tags, func(tag string) bool { return feedback.FoldTag(tag) == f.Tag })) &&
-		(f.AssigneeID == nil || r.AssigneeID != nil && *r.AssigneeID == *f.AssigneeID) &&
-		(!f.Unassigned || r.AssigneeID == nil) &&
-		(f.Source == "" || r.Source == f.Source) &&
-		(f.CreatedAfter == nil || r.CreatedAt >= *f.CreatedAfter) &&
-		(f.CreatedBefore == nil || r.CreatedAt < *f.CreatedBefore) &&
-		(f.Query == "" || r.Box == feedback.Live && r.found(f.Query))
-}
-
-// found reports whether a request or its submitter has all words of a query, the last one
-// as the beginning of one; of a submitter's word, three letters are needed.
-func (r naiveRow) found(query string) bool {
-	words := search.Query(query)
-	for i, word := range words {
-		has := func(least int) func(string) bool {
-			return func(other string) bool {
-				return other == word || i == len(words)-1 && utf8.RuneCountInString(word) >= least && strings.HasPrefix(other, word)
-			}
-		}
-		if !slices.ContainsFunc(r.words, has(0)) && !slices.ContainsFunc(r.person, has(3)) {
-			return false
-		}
-	}
-	return len(words) > 0
-}
 
 func (n naive) matching(f index.Filter) []naiveRow {
 	return slices.DeleteFunc(slices.Clone(n.rows), func(r naiveRow) bool { return !r.matches(f) })
