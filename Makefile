@@ -12,9 +12,10 @@ MUTANTS       ?= batch config fair feedback password search
 REQUIRE       ?= postgres,browser,nginx,systemd,s3,toxiproxy
 
 # Packages with heavy tests: each runs alone, with its own time limit.
-HEAVY := internal/store internal/index internal/api internal/api/machine bench
-# Packages whose tests often wait, for a browser or for a fault to end: they run together.
-WAITING := e2e torture
+HEAVY := internal/store internal/index internal/api
+# The tests of the first two often wait, for a browser or for a fault to end. They run beside each
+# other, and the other two after the shorter one.
+WAITING := e2e torture internal/api/machine bench
 # Tests that run again without the race detector, because it distorts what they measure or makes
 # them use less data.
 MEASURING := ^Test(Cost|Poison|Recall|BulkBesideSubmissions)$$

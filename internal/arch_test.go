@@ -52,7 +52,9 @@ var imports = map[string][]string{
 	"internal/password": {"internal/fair", "golang.org/x/crypto"},
 	"internal/search":   {"golang.org/x/text"},
 	"internal/row":      {"internal/database", "internal/feedback"},
-	"internal/store":    {"internal/batch", "internal/database", "internal/fair", "internal/feedback", "internal/index", "internal/lease", "internal/row"},
+	"internal/store": {
+		"internal/batch", "internal/database", "internal/fair", "internal/feedback", "internal/index", "internal/lease", "internal/row",
+	},
 	"internal/store/storetest": {
 		"internal/feedback", "internal/index", "internal/search", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
 	},

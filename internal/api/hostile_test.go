@@ -16,6 +16,19 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
+// Headers of raw requests.
+const (
+	jsonType = "Content-Type: application/json\r\n"
+	formType = "Content-Type: application/x-www-form-urlencoded\r\n"
+	gzipped  = "Content-Encoding: gzip\r\n"
+	chunked  = "Transfer-Encoding: chunked\r\n"
+)
+
+// ask returns a raw request, after which the connection ends.
+func ask(method, path, header, body string) string {
+	return method + " " + path + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n" + header + "\r\n" + body
+}
+
 // hostile returns raw requests with the status and the code of the answer, which must be an
 // envelope. {owner} and {key} are replaced.
 func hostile() map[string]struct {
@@ -29,10 +42,10 @@ func hostile() map[string]struct {
 		code   string
 	}
 	post := func(operation, header, body string) string {
-		return fmt.Sprintf("POST /api/%s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s",
-			operation, header, len(body), body)
+		return ask("POST", "/api/"+operation, fmt.Sprintf("%sContent-Length: %d\r\n", header, len(body)), body)
 	}
-	const bearer, key, jsonType = "Authorization: Bearer {owner}\r\n", "X-API-Key: {key}\r\n", "Content-Type: application/json\r\n"
+	const bearer, key = "Authorization: Bearer {owner}\r\n", "X-API-Key: {key}\r\n"
+	deep, tooLarge := nested("[", "", "]", 9000), "50000\r\n"+strings.Repeat("a", 0x50000)+"\r\n"
 	create := func(body string) string { return post("apps-create", bearer+jsonType, body) }
 	submit := func(body string) string { return post("widget-submit-request", key+jsonType, body) }
 	list := func(body string) string { return post("requests-list", bearer+jsonType, body) }
@@ -54,8 +67,8 @@ func hostile() map[string]struct {
 		"byte order mark":      {create("\xef\xbb\xbf{\"name\":\"a\"}"), 400, "api.invalid_json"},
 		"comment":              {create(`{"name":"a"} // x`), 400, "api.invalid_json"},
 		"single quotes":        {create(`{'name':'a'}`), 400, "api.invalid_json"},
-		"10k nested arrays":    {create(`{"name":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}`), 400, "api.invalid_json"},
-		"nested in metadata":   {submit(`{"title":"t","description":"","metadata":{"a":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}}`), 400, "widget.invalid_metadata"},
+		"10k nested arrays":    {create(`{"name":` + nested("[", "", "]", 10001) + `}`), 400, "api.invalid_json"},
+		"nested in metadata":   {submit(`{"title":"t","description":"","metadata":{"a":` + deep + `}}`), 400, "widget.invalid_metadata"},
 		"many keys":            {create("{" + strings.TrimSuffix(manyKeys(20000), ",") + "}"), 400, "api.unknown_parameter"},
 		"other case":           {create(`{"Name":"a"}`), 400, "api.unknown_parameter"},
 		"unknown":              {create(`{"name":"a","admin":true}`), 400, "api.unknown_parameter"},
@@ -84,9 +97,9 @@ func hostile() map[string]struct {
 		"odd status":           {list(`{"status":["opened",1]}`), 400, "requests.invalid_status"},
 		"junk cursor":          {list(`{"cursor":"junk"}`), 400, "requests.invalid_cursor"},
 		"null cursor":          {list(`{"cursor":null}`), 200, "ok"},
-		"GET":                  {"GET /api/apps-list HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 405, "api.method_not_allowed"},
-		"PUT":                  {"PUT /api/apps-list HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 405, "api.method_not_allowed"},
-		"made-up method":       {"FETCH /api/apps-list HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 405, "api.method_not_allowed"},
+		"GET":                  {ask("GET", "/api/apps-list", "", ""), 405, "api.method_not_allowed"},
+		"PUT":                  {ask("PUT", "/api/apps-list", "Content-Length: 0\r\n", ""), 405, "api.method_not_allowed"},
+		"made-up method":       {ask("FETCH", "/api/apps-list", "", ""), 405, "api.method_not_allowed"},
 		"unknown operation":    {post("apps-destroy", bearer, ""), 404, "api.unknown_operation"},
 		"no operation":         {post("", bearer, ""), 404, "api.unknown_operation"},
 		"slash after":          {post("apps-list/", bearer, ""), 404, "api.unknown_operation"},
@@ -95,14 +108,14 @@ func hostile() map[string]struct {
 		"upper case":           {post("APPS-LIST", bearer, ""), 404, "api.unknown_operation"},
 		"encoded NUL":          {post("apps-list%00", bearer, ""), 404, "api.unknown_operation"},
 		"text/plain":           {post("apps-create", bearer+"Content-Type: text/plain\r\n", `{"name":"a"}`), 415, "api.unsupported_media_type"},
-		"form":                 {post("apps-create", bearer+"Content-Type: application/x-www-form-urlencoded\r\n", `name=a`), 415, "api.unsupported_media_type"},
+		"form":                 {post("apps-create", bearer+formType, `name=a`), 415, "api.unsupported_media_type"},
 		"no type":              {post("apps-create", bearer, `{"name":"a"}`), 415, "api.unsupported_media_type"},
-		"gzip":                 {post("apps-create", bearer+jsonType+"Content-Encoding: gzip\r\n", "\x1f\x8b"), 415, "api.unsupported_media_type"},
+		"gzip":                 {post("apps-create", bearer+jsonType+gzipped, "\x1f\x8b"), 415, "api.unsupported_media_type"},
 		"type of an empty one": {post("auth-me", bearer+"Content-Type: text/plain\r\n", ""), 200, "ok"},
 		"type with charset":    {post("auth-me", bearer+"Content-Type: application/json; charset=utf-8\r\n", "{}"), 200, "ok"},
 		"too large":            {submit(`{"title":"` + strings.Repeat("a", 300<<10) + `"}`), 413, "api.body_too_large"},
-		"too large, chunked":   {"POST /api/apps-create HTTP/1.1\r\nHost: h\r\nConnection: close\r\n" + bearer + "Transfer-Encoding: chunked\r\n\r\n50000\r\n" + strings.Repeat("a", 0x50000) + "\r\n0\r\n\r\n", 413, "api.body_too_large"},
-		"broken chunk":         {"POST /api/apps-create HTTP/1.1\r\nHost: h\r\nConnection: close\r\n" + bearer + jsonType + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "api.invalid_json"},
+		"too large, chunked":   {ask("POST", "/api/apps-create", bearer+chunked, tooLarge+"0\r\n\r\n"), 413, "api.body_too_large"},
+		"broken chunk":         {ask("POST", "/api/apps-create", bearer+jsonType+chunked, "zz\r\n"), 400, "api.invalid_json"},
 		"no token":             {post("apps-list", "", ""), 401, "auth.missing_token"},
 		"basic":                {post("apps-list", "Authorization: Basic YTpi\r\n", ""), 401, "auth.missing_token"},
 		"empty bearer":         {post("apps-list", "Authorization: Bearer \r\n", ""), 401, "auth.missing_token"},

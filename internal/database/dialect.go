@@ -45,7 +45,8 @@ var (
 	sqliteDialect = dialect{
 		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
 			"{nulls_first}", "", "{bytewise}", "", // SQLite's defaults
-			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{packed}", " STRICT, WITHOUT ROWID", "{counters}", " STRICT, WITHOUT ROWID"),
+			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{packed}", " STRICT, WITHOUT ROWID",
+			"{counters}", " STRICT, WITHOUT ROWID"),
 		lock:       "BEGIN IMMEDIATE",
 		writeLanes: 1,
 	}

@@ -50,7 +50,9 @@ func (b *block) firstPart() int64 { return b.number * (blockSize / partSize) }
 
 // ids reads the ids of the block's ordinals from ≤ i < until. They begin with the one of
 // the ordinal start, which is at most from.
-func (b *block) ids(ctx context.Context, q database.Queryer, accountID feedback.ID, from, until int) (ids []feedback.ID, start int, err error) {
+func (b *block) ids(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, from, until int,
+) (ids []feedback.ID, start int, err error) {
 	if from >= until {
 		return nil, from, nil
 	}
@@ -88,8 +90,8 @@ func (b *block) around(ctx context.Context, q database.Queryer, accountID, id fe
 func (x *Index) grow(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, added []*document) error {
 	slices.SortFunc(added, func(a, b *document) int { return a.id.Compare(b.id) })
 	last := block{appID: appID, number: -1, n: blockSize}
-	err := tx.QueryRowContext(ctx, "SELECT "+blockColumns+" FROM index_blocks WHERE account_id = $1 AND app_id = $2 ORDER BY block DESC LIMIT 1",
-		accountID, appID).Scan(last.columns()...)
+	err := tx.QueryRowContext(ctx, "SELECT "+blockColumns+" FROM index_blocks"+
+		" WHERE account_id = $1 AND app_id = $2 ORDER BY block DESC LIMIT 1", accountID, appID).Scan(last.columns()...)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}

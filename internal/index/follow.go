@@ -128,7 +128,8 @@ func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
 // version.
 func (x *Index) restart(ctx context.Context, accountID feedback.ID) error {
 	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE index_followed SET seq = 0, version = $1 WHERE account_id = $2 AND version < $1", version, accountID)
+		_, err := tx.ExecContext(ctx, "UPDATE index_followed SET seq = 0, version = $1 WHERE account_id = $2 AND version < $1",
+			version, accountID)
 		return err
 	})
 }

@@ -77,7 +77,8 @@ func (w *world) moment(t *rapid.T, n naive) feedback.Time {
 	if len(n.rows) > 0 && rapid.Bool().Draw(t, "of a request") {
 		at = n.rows[rapid.IntRange(0, len(n.rows)-1).Draw(t, "which")].CreatedAt
 	}
-	return at + feedback.Time(rapid.SampledFrom([]time.Duration{0, -time.Millisecond, time.Millisecond, -day, day}).Draw(t, "beside")/time.Microsecond)
+	beside := rapid.SampledFrom([]time.Duration{0, -time.Millisecond, time.Millisecond, -day, day}).Draw(t, "beside")
+	return at + feedback.Time(beside/time.Microsecond)
 }
 
 // appID is an app of the account or, rarely, of the other one, or nil.

@@ -82,7 +82,8 @@ func TestFindingPlans(t *testing.T) {
 		for i := range 8 { // else PostgreSQL may as well read all of a table
 			other := r.NewAccount("A" + feedback.FirstIDAt(time.Now()).String())
 			if i < 3 {
-				r.Exec("INSERT INTO requests (account_id, "+columns+") SELECT $1, "+columns+" FROM requests WHERE account_id = $2", other.ID, account.ID)
+				r.Exec("INSERT INTO requests (account_id, "+columns+") SELECT $1, "+columns+" FROM requests WHERE account_id = $2",
+					other.ID, account.ID)
 			}
 			for table, columns := range map[string]string{
 				"index_blocks": "app_id, block, n, lowest, highest, disorder", "index_ids": "app_id, part, first, ids",
@@ -96,7 +97,8 @@ func TestFindingPlans(t *testing.T) {
 		for _, table := range []string{"index_followed (account_id, seq)", "account_seq (account_id, last)"} {
 			r.Exec("INSERT INTO " + table + " SELECT id, 0 FROM apps WHERE api_key = 'gk'")
 		}
-		r.Exec("INSERT INTO index_blocks (account_id, app_id, block, n, lowest, highest, disorder) SELECT id, id, 0, 1, id, id, 0 FROM apps WHERE api_key = 'gk'")
+		r.Exec("INSERT INTO index_blocks (account_id, app_id, block, n, lowest, highest, disorder)" +
+			" SELECT id, id, 0, 1, id, id, 0 FROM apps WHERE api_key = 'gk'")
 		r.Analyze()
 		plans := r.Plans()
 		deep := index.Place{ID: feedback.FirstIDAt(storetest.BigFirst.Add(7 * time.Second)), Votes: 1, UpdatedAt: 1}
@@ -130,7 +132,8 @@ func TestFindingPlans(t *testing.T) {
 			return err
 		})
 		checkKeys(plans, "relevance", 6000, func(s *store.Store) error {
-			_, _, err := s.Index.Ranked(ctx, account.ID, index.Filter{Box: feedback.Live, Query: "calender invoces"}, index.Page{Sort: index.Relevance, Limit: 51})
+			_, _, err := s.Index.Ranked(ctx, account.ID, index.Filter{Box: feedback.Live, Query: "calender invoces"},
+				index.Page{Sort: index.Relevance, Limit: 51})
 			return err
 		})
 		checkKeys(plans, "similar", 6000, func(s *store.Store) error {

@@ -37,8 +37,18 @@ func TestOtherListPlans(t *testing.T) {
 		}{
 			{"most voted", index.Filter{}, index.MostVoted, "requests", append(byID, "requests_voted"), 3},
 			{"most voted of an app", index.Filter{AppID: &app}, index.MostVoted, "requests", append(byID, "requests_app_voted"), 3},
-			{"most voted in a status", index.Filter{Statuses: []feedback.Status{"planned"}}, index.MostVoted, "requests", append(byID, "requests_voted"), 10},
-			{"recently updated", index.Filter{}, index.RecentlyUpdated, "requests", append(byID, "requests_changed", "sqlite_autoindex_requests_1"), 3},
+			{
+				"most voted in a status",
+				index.Filter{Statuses: []feedback.Status{"planned"}},
+				index.MostVoted, "requests",
+				append(byID, "requests_voted"), 10,
+			},
+			{
+				"recently updated",
+				index.Filter{},
+				index.RecentlyUpdated, "requests",
+				append(byID, "requests_changed", "sqlite_autoindex_requests_1"), 3,
+			},
 			{"recently updated of an app", index.Filter{AppID: &app}, index.RecentlyUpdated, "requests", append(byID, "requests_app_changed"), 3},
 		} {
 			c.filter.Box = feedback.Live

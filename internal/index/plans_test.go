@@ -61,7 +61,8 @@ func listed(b *storetest.Big, f index.Filter, page index.Page) storetest.Stateme
 		return err
 	})
 	args := []any{b.Acme.ID}
-	where := " FROM requests JOIN apps a ON a.account_id = requests.account_id AND a.id = app_id AND deleted_at IS NULL WHERE requests.account_id = $1 AND box = 'live'"
+	where := " FROM requests JOIN apps a ON a.account_id = requests.account_id AND a.id = app_id AND deleted_at IS NULL" +
+		" WHERE requests.account_id = $1 AND box = 'live'"
 	if f.AppID != nil {
 		args = append(args, *f.AppID)
 		where += fmt.Sprintf(" AND app_id = $%d", len(args))
@@ -174,7 +175,8 @@ func checkPages(b *storetest.Big, form listForm) {
 	for i, after := range []*index.Place{nil, {ID: *b.Deep()}} {
 		for _, oldest := range []bool{false, true} {
 			name := fmt.Sprintf("%s, oldest %v, deep %v", form.name, oldest, after != nil)
-			s := listed(b, form.filter, index.Page{After: after, Sort: map[bool]index.Sort{false: index.Newest, true: index.Oldest}[oldest], Limit: limit})
+			page := index.Page{After: after, Sort: map[bool]index.Sort{false: index.Newest, true: index.Oldest}[oldest], Limit: limit}
+			s := listed(b, form.filter, page)
 			checkPage(b, name, s, form.index, form.branches, limit)
 			if b.At.Name == "postgres" {
 				blocks[i] += b.Blocks(s)

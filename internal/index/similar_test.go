@@ -44,7 +44,8 @@ func TestSimilar(t *testing.T) {
 		// The index does not know yet; what it says is checked.
 		set(binned.ID, func(r *feedback.Request) { r.Box = feedback.Bin })
 		set(planned.ID, func(r *feedback.Request) { r.Status = "planned" })
-		if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3", root.ID, account.ID, merged.ID); err != nil {
+		if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3",
+			root.ID, account.ID, merged.ID); err != nil {
 			t.Fatal(err)
 		}
 		for name, c := range map[string]struct {

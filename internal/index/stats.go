@@ -77,7 +77,9 @@ func (x *Index) Stats(ctx context.Context, accountID feedback.ID, appID *feedbac
 	return stats, err
 }
 
-func statsOf(ctx context.Context, q database.Queryer, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
+func statsOf(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time,
+) (feedback.Stats, error) {
 	stats := feedback.Stats{From: from, To: to}
 	within, err := resolveApps(ctx, q, accountID, Filter{AppID: appID, Box: feedback.Live})
 	if err != nil {

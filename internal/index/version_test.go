@@ -20,7 +20,8 @@ func TestVersions(t *testing.T) {
 		r.CheckIndex(t)
 		was := r.Count("index_postings")
 		total := func() index.Total {
-			_, total, err := r.Index.List(ctx, account.ID, index.Filter{Box: feedback.Live, Unassigned: true}, index.Page{Sort: index.Newest, Limit: 1})
+			_, total, err := r.Index.List(ctx, account.ID, index.Filter{Box: feedback.Live, Unassigned: true},
+				index.Page{Sort: index.Newest, Limit: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
