@@ -36,6 +36,7 @@ test('a misspelled word finds the best matches, and the address keeps the search
   await counts('4 requests')
   await page.keyboard.press('/')
   await page.keyboard.type('invoces')
+  await page.waitForURL((url) => url.searchParams.get('q') === 'invoces') // "i" finds two requests, too
   await counts('2 requests')
   await best.and(page.getByRole('option', { name: /invoices/i })).waitFor()
   await page.getByRole('option', { name: /^Download invoices as PDF,/ }).waitFor()

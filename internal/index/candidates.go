@@ -70,7 +70,7 @@ func (r *reading) wantedWords(
 		}
 		n := w.n
 		for _, d := range r.replaced {
-			if d.appID == appID && d.has(word) {
+			if d.has(word) {
 				n--
 			}
 		}

@@ -33,7 +33,7 @@ func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (fo
 		if err != nil {
 			return err
 		}
-		r, err := open(ctx, tx, accountID, every.live)
+		r, err := open(ctx, tx, accountID, every.live, f.Query != "")
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,9 @@ type reading struct {
 // matters where each of them sees the database at another moment: an indexer may work
 // beside them. What it has added since the log was read is in the tail, and in stale if its
 // ordinals are in the blocks.
-func open(ctx context.Context, q database.Queryer, accountID feedback.ID, apps []feedback.ID) (r reading, err error) {
+//
+// Documents of the tail have words only if these are asked for, as they take most of the time.
+func open(ctx context.Context, q database.Queryer, accountID feedback.ID, apps []feedback.ID, words bool) (r reading, err error) {
 	r.accountID = accountID
 	ids, all, err := touched(ctx, q, accountID)
 	if err != nil {
@@ -59,18 +61,33 @@ func open(ctx context.Context, q database.Queryer, accountID feedback.ID, apps [
 	if r.blocks, err = blocksOf(ctx, q, accountID, apps); err != nil {
 		return r, err
 	}
-	err = r.addTail(ctx, q, ids, apps)
+	err = r.addTail(ctx, q, ids, apps, words)
 	return r, err
+}
+
+// of returns the part of a reading that is about one app.
+func (r *reading) of(appID feedback.ID) reading {
+	one := *r
+	one.blocks = slices.DeleteFunc(slices.Clone(r.blocks), func(b block) bool { return b.appID != appID })
+	other := func(d *document) bool { return d.appID != appID }
+	one.tail = slices.DeleteFunc(slices.Clone(r.tail), other)
+	one.replaced = slices.DeleteFunc(slices.Clone(r.replaced), other)
+	return one
 }
 
 // find finds what matches a filter in some apps.
 func find(ctx context.Context, q database.Queryer, accountID feedback.ID, apps []feedback.ID, f Filter) (*found, error) {
-	r, err := open(ctx, q, accountID, apps)
+	r, err := open(ctx, q, accountID, apps, f.Query != "")
 	if err != nil {
 		return nil, err
 	}
+	return r.find(ctx, q, f)
+}
+
+// find is find in the apps of a reading.
+func (r *reading) find(ctx context.Context, q database.Queryer, f Filter) (result *found, err error) {
 	within, conditions := periodOf(f), conditionsOf(f)
-	result := &found{reading: r, conditions: conditions}
+	result = &found{reading: *r, conditions: conditions}
 	if result.blocks, err = r.within(ctx, q, within); err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
 	if len(entries) == chunk {
 		to = entries[chunk-1].seq
 	}
-	wanted, err := read(ctx, x.db.Reader(), b.accountID, requestsOf(entries, to))
+	wanted, err := read(ctx, x.db.Reader(), b.accountID, requestsOf(entries, to), anyApp, true)
 	if err != nil {
 		return err
 	}
@@ -160,18 +160,25 @@ func fewerTerms(entries []entry, wanted map[feedback.ID]*document, most int, to 
 	return to
 }
 
-// read reads requests as documents.
-func read(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]*document, error) {
+func anyApp(feedback.ID) bool { return true }
+
+// read reads requests of some apps as documents, with the terms of words or without.
+func read(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID, ofApp func(feedback.ID) bool, words bool,
+) (map[feedback.ID]*document, error) {
 	documents := make(map[feedback.ID]*document, len(ids))
 	for piece := range slices.Chunk(ids, maxTerms) {
 		p := database.Parameters{accountID}
-		found, err := database.All(ctx, q, scanDocument, "SELECT "+documentColumns+" FROM requests"+
+		_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+			d, err := scanDocument(r, ofApp, words)
+			if d != nil {
+				documents[d.id] = d
+			}
+			return none, err
+		}, "SELECT "+documentColumns(words)+" FROM requests"+
 			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
 			return nil, err
-		}
-		for _, d := range found {
-			documents[d.id] = &d
 		}
 	}
 	return documents, nil
@@ -185,7 +192,7 @@ func (x *Index) reindex(
 	if len(ids) == 0 {
 		return nil
 	}
-	old, err := readIndexed(ctx, tx, accountID, ids)
+	old, err := readIndexed(ctx, tx, accountID, ids, true)
 	if err != nil {
 		return err
 	}
@@ -270,19 +277,28 @@ func lock(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 	return err
 }
 
-// readIndexed reads what the index has of some requests. The condition on a range of ids is for
+// readIndexed reads what the index has of some requests, with their terms or without. The condition on a range of ids is for
 // PostgreSQL: as long as it has no statistics, it reads all rows of an account rather than
 // those of many ids.
-func readIndexed(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]*document, error) {
+func readIndexed(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID, terms bool,
+) (map[feedback.ID]*document, error) {
+	columns := "request_id, app_id, ordinal"
+	if terms {
+		columns += ", terms"
+	}
 	byID := make(map[feedback.ID]*document, len(ids))
 	for piece := range slices.Chunk(ids, maxTerms) {
 		p := database.Parameters{accountID, slices.MinFunc(piece, feedback.ID.Compare), slices.MaxFunc(piece, feedback.ID.Compare)}
 		found, err := database.All(ctx, q, func(r database.Row) (d document, err error) {
-			var terms string
-			err = r.Scan(&d.id, &d.appID, &d.ordinal, &terms)
-			d.terms = withBeginnings(strings.Split(terms, separator))
+			if !terms {
+				return d, r.Scan(&d.id, &d.appID, &d.ordinal)
+			}
+			var stored string
+			err = r.Scan(&d.id, &d.appID, &d.ordinal, &stored)
+			d.terms = withBeginnings(strings.Split(stored, separator))
 			return d, err
-		}, "SELECT request_id, app_id, ordinal, terms FROM index_documents"+
+		}, "SELECT "+columns+" FROM index_documents"+
 			" WHERE account_id = $1 AND request_id BETWEEN $2 AND $3 AND request_id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
 			return nil, err

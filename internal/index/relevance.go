@@ -85,13 +85,16 @@ func ranked(
 	f.Query, f.Box = "", feedback.Live
 	total := Total{Exact: true}
 	var best []Ranked
+	whole, err := open(ctx, q, accountID, apps, true)
+	if err != nil {
+		return nil, total, err
+	}
 	for _, appID := range apps {
-		f.AppID = &appID
-		others, err := find(ctx, q, accountID, []feedback.ID{appID}, f)
+		r := whole.of(appID)
+		others, err := r.find(ctx, q, f)
 		if err != nil {
 			return nil, total, err
 		}
-		r := &others.reading
 		wanted, weights, err := r.wantedWords(ctx, q, appID, question, variants[appID])
 		if err != nil {
 			return nil, total, err

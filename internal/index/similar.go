@@ -71,7 +71,7 @@ func (x *Index) variants(ctx context.Context, accountID, appID feedback.ID, q se
 func similarTo(
 	ctx context.Context, tx database.Queryer, accountID feedback.ID, l Likeness, q search.Question, variants [][]search.Variant,
 ) ([]feedback.Similar, error) {
-	r, err := open(ctx, tx, accountID, []feedback.ID{l.AppID})
+	r, err := open(ctx, tx, accountID, []feedback.ID{l.AppID}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -31,23 +31,26 @@ func touched(ctx context.Context, q database.Queryer, accountID feedback.ID) (id
 	return slices.Compact(ids), len(entries) <= maxTail, err
 }
 
-// addTail reads the requests of the tail that are in some apps.
-func (r *reading) addTail(ctx context.Context, q database.Queryer, touched, apps []feedback.ID) error {
+// addTail reads the requests of the tail that are in some apps, with their words or without.
+func (r *reading) addTail(ctx context.Context, q database.Queryer, touched, apps []feedback.ID, words bool) error {
 	if len(touched) == 0 {
 		return nil
 	}
-	documents, err := read(ctx, q, r.accountID, touched)
+	documents, err := read(ctx, q, r.accountID, touched, func(appID feedback.ID) bool { return slices.Contains(apps, appID) }, words)
 	if err != nil {
 		return err
 	}
 	for _, id := range touched {
-		if d := documents[id]; d != nil && slices.Contains(apps, d.appID) {
+		if d := documents[id]; d != nil {
 			r.tail = append(r.tail, d)
 		}
 	}
-	known, err := readIndexed(ctx, q, r.accountID, touched)
+	known, err := readIndexed(ctx, q, r.accountID, touched, words)
 	r.stale = map[blockKey][]int{}
 	for _, d := range known {
+		if !slices.Contains(apps, d.appID) {
+			continue
+		}
 		r.replaced = append(r.replaced, d)
 		key := blockKey{d.appID, d.ordinal / blockSize}
 		r.stale[key] = append(r.stale[key], int(d.ordinal%blockSize))

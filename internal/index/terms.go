@@ -35,47 +35,55 @@ type document struct {
 }
 
 // documentColumns are the columns that scanDocument reads.
-var documentColumns = func() string {
-	columns := "id, app_id, title, description, submitter_name, submitter_email"
+func documentColumns(words bool) string {
+	columns := "id, app_id"
 	for _, of := range fields {
 		columns += ", " + of.column
 	}
+	if words {
+		columns += ", title, description, submitter_name, submitter_email"
+	}
 	return columns
-}()
+}
 
-// scanDocument reads a request and computes its terms. Only live requests have words, so
-// that spam in quarantine does not get into the vocabulary.
-func scanDocument(r database.Row) (d document, err error) {
+// scanDocument reads a request and computes its terms, those of its words only if words is true.
+// It returns nil for a request of another app. Only live requests have words, so that spam in
+// quarantine does not get into the vocabulary.
+func scanDocument(r database.Row, ofApp func(feedback.ID) bool, words bool) (*document, error) {
+	var d document
 	var title, description string
 	var name, email *string
 	values := make([][]byte, len(fields))
-	into := []any{&d.id, &d.appID, &title, &description, &name, &email}
+	into := []any{&d.id, &d.appID}
 	for i := range values {
 		into = append(into, &values[i])
 	}
-	if err := r.Scan(into...); err != nil {
-		return d, err
+	if words {
+		into = append(into, &title, &description, &name, &email)
+	}
+	if err := r.Scan(into...); err != nil || !ofApp(d.appID) {
+		return nil, err
 	}
 	for i, of := range fields {
 		found, err := of.values(values[i])
 		if err != nil {
-			return d, err
+			return nil, err
 		}
 		for _, value := range found {
 			d.terms = append(d.terms, of.part.term(value))
 		}
 	}
-	if slices.Contains(d.terms, byBox.term(string(feedback.Live))) {
+	if words && slices.Contains(d.terms, byBox.term(string(feedback.Live))) {
 		d.terms = append(d.terms, wordTerms(title, description, name, email)...)
 	}
 	d.terms = withBeginnings(d.terms)
-	return d, nil
+	return &d, nil
 }
 
 // Terms returns the terms under which a request is to be indexed: those that are stored with it,
 // and all.
 func Terms(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (stored, all []string, err error) {
-	documents, err := read(ctx, q, accountID, []feedback.ID{id})
+	documents, err := read(ctx, q, accountID, []feedback.ID{id}, anyApp, true)
 	if err != nil || documents[id] == nil {
 		return nil, nil, err
 	}
