@@ -8,10 +8,10 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// commentColumns reads the name of the author in a subquery, as PostgreSQL might read all
-// users for a join.
+// commentColumns reads comments c of the account $1. The name of the author is read in a
+// subquery, as PostgreSQL might read all users for a join.
 const commentColumns = `c.id, c.request_id, c.author_id,
-	(SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.author_id),
+	(SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.author_id),
 	c.visibility, c.body, c.created_at, c.updated_at FROM comments c`
 
 // Comments returns a page of up to limit comments on a request, oldest first, that follow the

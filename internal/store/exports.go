@@ -355,7 +355,7 @@ func exportEvents(
 		e.Event, err = scanEvent(extraColumn{r, &e.requestID})
 		return e, err
 	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id,
-		(SELECT u.name FROM users u WHERE u.account_id = c.account_id AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c
+		(SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c
 		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+database.List(&p, ids)+
 		") ORDER BY c.request_id, c.seq LIMIT CAST($3 AS BIGINT)", p...)
 }
