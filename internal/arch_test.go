@@ -38,13 +38,14 @@ var imports = map[string][]string{
 		"internal/search", // for texts that are in no database
 		"internal/store", "*",
 	},
-	"internal/batch": {},
+	"internal/access": {},
+	"internal/batch":  {},
 	"internal/blob": {
-		"internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2", "github.com/gabriel-vasile/mimetype",
+		"internal/access", "internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2", "github.com/gabriel-vasile/mimetype",
 		"golang.org/x/image", "golang.org/x/sync",
 	},
 	"internal/config":   {"internal/feedback", "github.com/alecthomas/kong"},
-	"internal/database": {"internal/batch", "github.com/jackc/pgx", "modernc.org/sqlite"},
+	"internal/database": {"internal/access", "internal/batch", "github.com/jackc/pgx", "modernc.org/sqlite"},
 	"internal/fair":     {},
 	"internal/feedback": {},
 	"internal/index":    {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},

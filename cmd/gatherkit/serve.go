@@ -160,15 +160,6 @@ func uploadsPlace(c config.Serve) string {
 	return string(c.Uploads)
 }
 
-// openFiles opens the store for attached files, or returns nil if there is none.
-func openFiles(ctx context.Context, c config.Serve) (*blob.Store, error) {
-	place := uploadsPlace(c)
-	if place == "" {
-		return nil, nil
-	}
-	return blob.Open(ctx, place)
-}
-
 // warnOfOpenFolders logs which data folders other users of the machine can open.
 func warnOfOpenFolders(c config.Serve, log *slog.Logger) {
 	folders := []string{uploadsPlace(c)}
@@ -187,21 +178,26 @@ func warnOfOpenFolders(c config.Serve, log *slog.Logger) {
 func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger) (
 	s *store.Store, files *blob.Store, closeBoth func() error, err error,
 ) {
-	if files, err = openFiles(p.ctx, c); err != nil {
-		return nil, nil, nil, err
-	}
-	closeFiles := func() error { return nil }
-	if files != nil {
-		closeFiles = files.Close
-	}
+	place := uploadsPlace(c)
 	s, err = p.open(c.Store, log, func(o *store.Options) {
 		o.ObserveGroup = metrics.observeGroup
-		if files != nil {
-			o.RemoveFile, o.FilesSentPast = files.Remove, files.DirectUploads()
+		if place != "" { // files is opened below, before the store removes any
+			o.RemoveFile = func(ctx context.Context, id feedback.ID) error { return files.Remove(ctx, id) }
+			o.FilesSentPast = blob.Direct(place)
 		}
 	})
 	if err != nil {
-		return nil, nil, nil, errors.Join(err, closeFiles())
+		return nil, nil, nil, err
+	}
+	closeFiles := func() error { return nil }
+	if place != "" {
+		if files, err = blob.Open(p.ctx, place); err != nil {
+			return nil, nil, nil, errors.Join(err, s.Close())
+		}
+		closeFiles = files.Close
+		if err := files.Try(p.ctx); err != nil {
+			log.Warn("attached files cannot be stored now", "place", place, "error", err)
+		}
 	}
 	metrics.watch(s)
 	warnOfOpenFolders(c, log)

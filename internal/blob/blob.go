@@ -20,6 +20,7 @@ import (
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/semaphore"
 
+	"gatherkit/internal/access"
 	"gatherkit/internal/feedback"
 )
 
@@ -42,9 +43,12 @@ type Store struct {
 func Open(ctx context.Context, place string) (*Store, error) {
 	s := &Store{inspecting: semaphore.NewWeighted(inspections)}
 	var err error
-	if strings.HasPrefix(place, "s3://") {
+	if Direct(place) {
 		s.bucket, err = blob.OpenBucket(ctx, place)
 	} else {
+		if err := access.Check(place, filepath.Join(place, incomingPrefix), filepath.Join(place, acceptedPrefix)); err != nil {
+			return nil, fmt.Errorf("cannot open the folder of attached files: %w", err)
+		}
 		s.folder = place
 		s.bucket, err = fileblob.OpenBucket(place, &fileblob.Options{
 			CreateDir: true, DirFileMode: 0o700, Metadata: fileblob.MetadataDontWrite,
@@ -60,10 +64,21 @@ func Open(ctx context.Context, place string) (*Store, error) {
 // Close closes the store.
 func (s *Store) Close() error { return s.bucket.Close() }
 
-// Received files are in incoming/ until they are accepted, and then in files/.
-const acceptedPrefix = "files/"
+// Try stores a file and removes it, to find out within five seconds whether files can be stored.
+func (s *Store) Try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	const key = incomingPrefix + "try"
+	return errors.Join(s.write(ctx, key, strings.NewReader("try")), s.delete(ctx, key))
+}
 
-func incoming(id feedback.ID) string { return "incoming/" + id.String() }
+// Received files are in incoming/ until they are accepted, and then in files/.
+const (
+	incomingPrefix = "incoming/"
+	acceptedPrefix = "files/"
+)
+
+func incoming(id feedback.ID) string { return incomingPrefix + id.String() }
 func accepted(id feedback.ID) string { return acceptedPrefix + id.String() }
 
 // Target returns a URL to which a client can send a file of exactly size bytes with PUT
@@ -82,8 +97,11 @@ func (s *Store) Target(ctx context.Context, id feedback.ID, size int64, life tim
 	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", Expiry: life, BeforeSign: limitSize})
 }
 
-// DirectUploads reports whether clients send files directly to the bucket, to the URL that
-// Target returns, and not to the service.
+// Direct reports whether clients send files directly to a place, to the URL that Target returns,
+// and not to the service: whether it is a bucket.
+func Direct(place string) bool { return strings.HasPrefix(place, "s3://") }
+
+// DirectUploads reports whether the place of the store is Direct.
 func (s *Store) DirectUploads() bool { return s.folder == "" }
 
 // Receive stores a file that was sent to the service. Accept must inspect it before it can

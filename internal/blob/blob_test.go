@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -132,5 +133,29 @@ func TestLookingEndsWithItsCaller(t *testing.T) {
 	cancel()
 	if _, _, err := s.Accept(ctx, feedback.ID{}, 5); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestTry: it leaves nothing behind, and says when files cannot be stored.
+func TestTry(t *testing.T) {
+	folder := t.TempDir()
+	s, err := Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the test is over
+	if err := s.Try(t.Context()); err != nil {
+		t.Error(err)
+	}
+	incoming := filepath.Join(folder, "incoming")
+	left, err := os.ReadDir(incoming)
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v %v", left, err)
+	}
+	if err := errors.Join(os.Remove(incoming), os.WriteFile(incoming, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Try(t.Context()); err == nil {
+		t.Error("a folder that is a file was not noticed")
 	}
 }

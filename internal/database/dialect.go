@@ -19,6 +19,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"modernc.org/sqlite"
+
+	"gatherkit/internal/access"
 )
 
 // databaseFile is the name of the SQLite file in the data folder.
@@ -143,9 +145,6 @@ func checkEncoding(ctx context.Context, db *sql.DB) error {
 
 // openSQLite opens the file for one writer, or for readers beside it.
 func openSQLite(folder string, readers bool) (*sql.DB, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("the data folder cannot be created: %w", err)
-	}
 	pragmas := []string{
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"cache_size(-16000)", "journal_size_limit(67108864)", "wal_autocheckpoint(0)",
@@ -157,7 +156,16 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the data folder cannot be found: %w", err)
 	}
+	if err := access.Check(folder); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("the data folder cannot be created: %w", err)
+	}
 	if err := makeFile(path); err != nil {
+		return nil, err
+	}
+	if err := access.Check(path, path+"-wal", path+"-shm"); err != nil {
 		return nil, err
 	}
 	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"path/filepath"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -78,10 +80,18 @@ func DataFault(err error) bool {
 	return errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
 }
 
-// ReadOnly reports whether err says that SQLite may not write to its file.
-func ReadOnly(err error) bool {
+// explain adds to an error of opening the database what an operator can do about it.
+func (db *DB) explain(err error) error {
 	var lite *sqlite.Error
-	return errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_READONLY
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &lite) && fatalCode(lite.Code(), false):
+		return fmt.Errorf("%s is damaged or is not a database; restore a backup: %w", filepath.Join(db.folder, databaseFile), err)
+	case errors.As(err, &pg) && pg.Code == "42501":
+		return fmt.Errorf("the user in the URL must own the database and its tables;"+
+			" run ALTER DATABASE … OWNER TO …, or restore the backup as that user with --no-owner: %w", err)
+	}
+	return err
 }
 
 // undoesGroup reports whether SQLite may have rolled back more than the

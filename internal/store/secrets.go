@@ -3,10 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"io"
-
-	"gatherkit/internal/database"
 )
 
 // secretBytes is the length of a secret.
@@ -27,8 +24,5 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 		}
 		return tx.QueryRowContext(ctx, "SELECT value FROM secrets WHERE name = $1", name).Scan(&secret)
 	})
-	if database.ReadOnly(err) { // the first write at the start of the service, if there is nothing to migrate
-		err = fmt.Errorf("cannot write to the database: its file, folder or disk is read-only: %w", err)
-	}
 	return secret, err
 }

@@ -1,0 +1,91 @@
+//go:build unix
+
+// Package access says why the files that an operator names cannot be used, in words that name the
+// file, its owner and what to do. The errors of SQLite and of the system do not.
+package access
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// The rights that access(2) asks for. Enter is to use what is in a folder.
+const (
+	read  = 4
+	write = 2
+	enter = 1
+)
+
+// Check returns an error for the first of the paths that this process may not read and write. A
+// path that does not exist is one that the process may create.
+func Check(paths ...string) error {
+	for _, path := range paths {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		if err := check(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func check(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return checkParent(path)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("a part of the path %s is a file and not a folder", path)
+	}
+	if err != nil {
+		return err
+	}
+	mode := uint32(read | write)
+	if info.IsDir() {
+		mode |= enter
+	}
+	switch err := syscall.Access(path, mode); {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s is on a disk that is mounted read-only", path)
+	case ownerOf(info) == os.Geteuid():
+		return fmt.Errorf("the owner of %s, %s, may not read and write it; run chmod u+rwX %s", path, nameOf(ownerOf(info)), path)
+	default:
+		return fmt.Errorf("%s belongs to %s, but gatherkit runs as %s; run chown %[3]s %[1]s", path, nameOf(ownerOf(info)), nameOf(os.Geteuid()))
+	}
+}
+
+// checkParent checks whether the process may create a path that does not exist, with the folders
+// above it.
+func checkParent(path string) error {
+	parent := filepath.Dir(path)
+	_, err := os.Stat(parent)
+	for errors.Is(err, os.ErrNotExist) {
+		parent = filepath.Dir(parent)
+		_, err = os.Stat(parent)
+	}
+	if err == nil && syscall.Access(parent, write|enter) != nil {
+		err = fmt.Errorf("%s does not exist, and %s may not create it in %s; run install -d -m 0700 -o %[2]s %[1]s",
+			path, nameOf(os.Geteuid()), parent)
+	}
+	return err
+}
+
+// ownerOf returns the user id of a file's owner.
+func ownerOf(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+
+// nameOf returns the name of a user, or the id if nobody has it.
+func nameOf(id int) string {
+	if found, err := user.LookupId(strconv.Itoa(id)); err == nil {
+		return found.Username
+	}
+	return "user " + strconv.Itoa(id)
+}
