@@ -298,7 +298,7 @@ func TestDatabaseLocked(t *testing.T) {
 	if failed := l.count("api.unavailable") + l.count(""); failed > 0 {
 		t.Errorf("%d calls failed, although the database answers", failed)
 	}
-	if gap := l.gap(); gap < locked {
+	if gap := l.gap(); gap < locked/2 { // a call that committed before the lock may be answered during it
 		t.Errorf("the longest gap is only %v: there was no lock", gap)
 	}
 	measured(t, "a lock for %v: %s, longest gap %v", locked, settled, l.gap().Round(time.Millisecond))
