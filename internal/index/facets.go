@@ -135,11 +135,11 @@ func (n tallies) add(d *document, f Filter, conditions []condition) {
 
 // valueOf returns the part and the value of a term, if it is one of a field.
 func valueOf(term string) (facet, string) {
-	if !strings.HasPrefix(term, firstValue) {
+	i := strings.IndexByte(term, ' ')
+	if i < 0 { // no other term has a space
 		return byWords, ""
 	}
-	mark, value, _ := strings.Cut(term, " ")
-	return facet(mark + " "), value
+	return facet(term[:i+1]), term[i+1:]
 }
 
 // facets returns the counts as the interface has them.
