@@ -3,17 +3,20 @@ package e2e_test
 import (
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
 
-func get(t *testing.T, url string) (status int, body string) {
+func get(t *testing.T, address string) (status int, body string) {
 	t.Helper()
-	response, err := http.Get(url)
+	response, err := http.Get(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +48,16 @@ func TestMetrics(t *testing.T) {
 			`gatherkit_calls_total\{code="api.unknown_operation",operation="unknown"\} 1`,
 			`gatherkit_submit_group_size_sum 2`,
 			`gatherkit_write_queue 0`,
+			`gatherkit_write_seconds_count [1-9]\d*`,
+			`gatherkit_write_retries_total \d+`,
+			`gatherkit_calls_in_flight 0`,
+			`gatherkit_connections [1-9]\d*`,
+			`gatherkit_connections_limit [1-9]\d+`,
+			`gatherkit_build_info\{schema="\d+",version="development.*"\} 1`,
+			`gatherkit_database_up 1`,
+			`gatherkit_database_bytes [1-9]\S+`,
+			`gatherkit_database_wal_bytes ` + map[string]string{"sqlite": `[1-9]\S+`, "postgres": "0"}[place.Name],
+			`gatherkit_worker_failures_total\{work="index"\} 0`,
 			`gatherkit_purge_backlog 0`,
 			`gatherkit_index_backlog \d+`,
 			`gatherkit_database_connections [1-9]\d*`,
@@ -57,6 +70,17 @@ func TestMetrics(t *testing.T) {
 				t.Errorf("the metric %s is missing in\n%s", want, own(text))
 			}
 		}
+		program.Eventually(t, "each kind of background work notes when it succeeded", func() bool {
+			_, text := get(t, "http://"+metrics+"/metrics")
+			at := regexp.MustCompile(`(?m)^gatherkit_worker_success_timestamp_seconds\{work="(?:sweep|index)"\} (\S+)$`)
+			found := at.FindAllStringSubmatch(text, -1)
+			for _, match := range found {
+				if seconds, err := strconv.ParseFloat(match[1], 64); err != nil || time.Since(time.Unix(int64(seconds), 0)).Abs() > time.Hour {
+					t.Fatalf("%s: %v", match[0], err)
+				}
+			}
+			return len(found) == 2
+		})
 		if strings.Contains(text, "made-up-by-a-visitor") {
 			t.Error("unknown operations create metrics")
 		}
@@ -67,6 +91,39 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("/docs on the metrics address: %d, want 404", status)
 		}
 	})
+}
+
+// TestMetricsWithoutDatabase: what a database that does not answer could tell is absent, so that
+// nobody takes it for a number.
+func TestMetricsWithoutDatabase(t *testing.T) {
+	place := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
+	metrics := "http://" + program.FreeAddress(t)
+	program.Start(t, append(program.At(place), "--metrics-listen="+strings.TrimPrefix(metrics, "http://"))...)
+	address, err := url.Parse(place.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(address.Path, "/")
+	address.Path = "/postgres"
+	raw := storetest.Place{Name: "postgres", Database: address.String()}.Raw(t)
+	for _, statement := range []string{
+		"ALTER DATABASE " + name + " ALLOW_CONNECTIONS false",
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "'",
+	} {
+		if _, err := raw.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var text string
+	program.Eventually(t, "the metrics say that the database is away", func() bool {
+		_, text = get(t, metrics+"/metrics")
+		return strings.Contains(text, "\ngatherkit_database_up 0\n")
+	})
+	for _, name := range []string{"gatherkit_index_backlog", "gatherkit_purge_backlog", "gatherkit_database_bytes"} {
+		if strings.Contains(text, name) {
+			t.Errorf("%s has a value:\n%s", name, own(text))
+		}
+	}
 }
 
 // own returns the lines of Gatherkit's own metrics.

@@ -71,6 +71,13 @@ func limitConnections(inner net.Listener, limit int, exempt func(netip.Addr) boo
 	return l
 }
 
+// opened returns the number of open connections.
+func (l *limitedListener) opened() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}
+
 // exemption returns a function that reports whether a peer is a trusted proxy or on the
 // same host. Local peers are developers or proxies.
 func exemption(trusted []netip.Prefix) func(netip.Addr) bool {

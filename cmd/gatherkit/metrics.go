@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,50 +18,127 @@ import (
 // they are not public.
 type registry struct {
 	*prometheus.Registry
-	groups prometheus.Histogram
+	groups, writes prometheus.Histogram
+	inFlight       prometheus.Gauge
 }
 
 func newRegistry() *registry {
-	r := &registry{Registry: prometheus.NewRegistry(), groups: prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "gatherkit_submit_group_size", Help: "Number of submissions that shared a transaction.",
-		Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256},
-	})}
-	r.MustRegister(r.groups, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r := &registry{
+		Registry: prometheus.NewRegistry(),
+		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "gatherkit_submit_group_size", Help: "Number of submissions that shared a transaction.",
+			Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256},
+		}),
+		writes: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "gatherkit_write_seconds", Help: "Duration of the transactions that write.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20},
+		}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "gatherkit_calls_in_flight", Help: "Calls that are not answered yet."}),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "gatherkit_build_info", Help: "1, with the version of the program and of its database schema.",
+		ConstLabels: prometheus.Labels{"version": programVersion(), "schema": strconv.Itoa(store.Schema())},
+	})
+	info.Set(1)
+	r.MustRegister(r.groups, r.writes, r.inFlight, info,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
 
 func (r *registry) observeGroup(size int) { r.groups.Observe(float64(size)) }
 
+func (r *registry) observeWrite(took time.Duration) { r.writes.Observe(took.Seconds()) }
+
+// count returns a handler that counts the calls in flight.
+func (r *registry) count(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, call *http.Request) {
+		r.inFlight.Inc()
+		defer r.inFlight.Dec()
+		next.ServeHTTP(w, call)
+	})
+}
+
+func (r *registry) gauge(name, help string, value func() float64) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+func (r *registry) counter(name, help string, value func() float64) {
+	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+}
+
+// watchConnections adds the metrics of the service's connections.
+func (r *registry) watchConnections(l *limitedListener) {
+	r.gauge("gatherkit_connections", "Open connections of callers.", func() float64 { return float64(l.opened()) })
+	r.gauge("gatherkit_connections_limit", "Connections of callers that can be open.", func() float64 { return float64(l.limit) })
+}
+
 // watch adds the metrics of the store.
 func (r *registry) watch(s *store.Store) {
-	gauge := func(name, help string, value func() float64) {
-		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
-	}
-	gauge("gatherkit_write_queue", "Writes waiting for a transaction.", func() float64 { return float64(s.Stats().Queued) })
-	gauge("gatherkit_database_connections", "Open connections to the database.", func() float64 { return float64(s.Stats().Conns) })
-	gauge("gatherkit_database_connections_busy", "Database connections in use.", func() float64 { return float64(s.Stats().InUse) })
-	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "gatherkit_database_waits_total", Help: "Number of times a call waited for a database connection.",
-	}, func() float64 { return float64(s.Stats().Waited) }))
+	r.gauge("gatherkit_write_queue", "Writes waiting for a transaction.", func() float64 { return float64(s.Stats().Queued) })
+	r.counter("gatherkit_write_retries_total", "Transactions that were repeated because of another one.",
+		func() float64 { return float64(s.Stats().Retried) })
+	r.gauge("gatherkit_database_connections", "Open connections to the database.", func() float64 { return float64(s.Stats().Conns) })
+	r.gauge("gatherkit_database_connections_busy", "Database connections in use.", func() float64 { return float64(s.Stats().InUse) })
+	r.counter("gatherkit_database_waits_total", "Number of times a call waited for a database connection.",
+		func() float64 { return float64(s.Stats().Waited) })
 	for _, work := range store.Works() {
 		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "gatherkit_worker_failures_total", Help: "Failures of background work, by its kind.",
 			ConstLabels: prometheus.Labels{"work": work},
 		}, func() float64 { return float64(s.WorkFailures(work)) }))
 	}
-	backlog := func(name, help string, count func(context.Context) (int64, error)) {
-		gauge(name, help+"; -1 if the database does not answer.", func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			defer cancel()
-			n, err := count(ctx)
-			if err != nil {
-				return -1
-			}
-			return float64(n)
-		})
+	r.MustRegister(storeCollector{s})
+}
+
+// storeCollector collects what may have no value: what a database that does not answer cannot tell,
+// and when background work succeeded that this process has not done.
+type storeCollector struct{ *store.Store }
+
+var (
+	databaseUp    = prometheus.NewDesc("gatherkit_database_up", "1 if the database answers, 0 if not.", nil, nil)
+	databaseBytes = prometheus.NewDesc("gatherkit_database_bytes", "Size of the database.", nil, nil)
+	walBytes      = prometheus.NewDesc("gatherkit_database_wal_bytes", "Size of SQLite's write-ahead log.", nil, nil)
+	purgeBacklog  = prometheus.NewDesc("gatherkit_purge_backlog", "Deleted apps whose requests are still being removed.", nil, nil)
+	indexBacklog  = prometheus.NewDesc("gatherkit_index_backlog", "Changes that the search index has not processed yet.", nil, nil)
+	workSucceeded = prometheus.NewDesc("gatherkit_worker_success_timestamp_seconds",
+		"When this process last succeeded at a kind of background work.", []string{"work"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (storeCollector) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{databaseUp, databaseBytes, walBytes, purgeBacklog, indexBacklog, workSucceeded} {
+		descriptions <- d
 	}
-	backlog("gatherkit_purge_backlog", "Deleted apps whose requests are still being removed", s.PurgeBacklog)
-	backlog("gatherkit_index_backlog", "Changes that the search index has not processed yet", s.Index.Backlog)
+}
+
+// Collect implements prometheus.Collector. It takes at most about a second.
+func (c storeCollector) Collect(collected chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		collected <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	for _, work := range store.Works() {
+		if at, ever := c.WorkSucceeded(work); ever {
+			gauge(workSucceeded, float64(at.UnixMilli())/1000, work)
+		}
+	}
+	if err := c.Ping(ctx); err != nil {
+		gauge(databaseUp, 0)
+		return
+	}
+	gauge(databaseUp, 1)
+	if all, log, err := c.Size(ctx); err == nil {
+		gauge(databaseBytes, float64(all))
+		gauge(walBytes, float64(log))
+	}
+	for d, count := range map[*prometheus.Desc]func(context.Context) (int64, error){
+		purgeBacklog: c.PurgeBacklog, indexBacklog: c.Index.Backlog,
+	} {
+		if n, err := count(ctx); err == nil {
+			gauge(d, float64(n))
+		}
+	}
 }
 
 // serve serves the metrics on address until stop is called. It does nothing if address is

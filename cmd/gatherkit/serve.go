@@ -73,6 +73,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 		return err
 	}
 	listener := limitConnections(socket, maxOpenConnections(), exemption(c.TrustedProxies), warnOnce(log))
+	metrics.watchConnections(listener)
 	stopMetrics, err := metrics.serve(p.ctx, c.MetricsListen)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -87,7 +88,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	}()
 	defer func() { stopWork(); <-worked }()
 
-	ending := endingHandler{Handler: handler}
+	ending := endingHandler{Handler: metrics.count(handler)}
 	server := &http.Server{
 		Handler: &ending, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: maxHeader, ConnState: listener.stateChanged,
@@ -180,7 +181,7 @@ func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger
 ) {
 	place := uploadsPlace(c)
 	s, err = p.open(c.Store, log, func(o *store.Options) {
-		o.ObserveGroup = metrics.observeGroup
+		o.ObserveGroup, o.ObserveWrite = metrics.observeGroup, metrics.observeWrite
 		if place != "" { // files is opened below, before the store removes any
 			o.RemoveFile = func(ctx context.Context, id feedback.ID) error { return files.Remove(ctx, id) }
 			o.FilesSentPast = blob.Direct(place)

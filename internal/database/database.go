@@ -10,7 +10,10 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"gatherkit/internal/batch"
 )
@@ -27,6 +30,9 @@ type Options struct {
 	// may be acknowledged any more: the process must end. Every write fails from then
 	// on. May be nil.
 	Fatal func(error)
+	// ObserveWrite is called with the duration of each transaction of Write, from its beginning to
+	// its end. May be nil.
+	ObserveWrite func(time.Duration)
 }
 
 // DB is a database. Its methods are safe for concurrent use and may be called from
@@ -36,6 +42,7 @@ type DB struct {
 	folder  string // of the SQLite file
 	log     *slog.Logger
 	fatal   func(error)
+	observe func(time.Duration)
 
 	// On PostgreSQL writer and reader are the same pool.
 	writer, reader *sql.DB
@@ -44,12 +51,16 @@ type DB struct {
 	writes *batch.Batcher[struct{}, transaction, error]
 
 	broken, closed atomic.Bool
+	retried        atomic.Int64
 }
 
 // Open opens the database, creating the SQLite file when there is none, and applies
 // the migrations that are missing.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	db := &DB{folder: o.Folder, log: o.Log, fatal: o.Fatal}
+	db := &DB{folder: o.Folder, log: o.Log, fatal: o.Fatal, observe: o.ObserveWrite}
+	if db.observe == nil {
+		db.observe = func(time.Duration) {}
+	}
 	var err error
 	if o.URL != "" {
 		db.dialect = postgresDialect
@@ -125,16 +136,35 @@ type Stats struct {
 	Queued       int   // writes that wait for their transaction
 	Conns, InUse int   // connections to the database, and how many are busy
 	Waited       int64 // how often a call has waited for a connection
+	Retried      int64 // how often a transaction was run again after it had lost a race
 }
 
 // Stats returns the figures of this moment.
 func (db *DB) Stats() Stats {
 	pool := db.reader.Stats()
-	stats := Stats{Conns: pool.OpenConnections, InUse: pool.InUse, Waited: pool.WaitCount}
+	stats := Stats{Conns: pool.OpenConnections, InUse: pool.InUse, Waited: pool.WaitCount, Retried: db.retried.Load()}
 	if db.writes != nil {
 		stats.Queued = db.writes.Queued()
 	}
 	return stats
+}
+
+// Size returns how many bytes the database takes, and how many of these are SQLite's write-ahead
+// log; on PostgreSQL, log is 0.
+func (db *DB) Size(ctx context.Context) (all, log int64, err error) {
+	if db.writes == nil {
+		err = db.reader.QueryRowContext(ctx, "SELECT pg_database_size(current_database())").Scan(&all)
+		return all, 0, err
+	}
+	path := filepath.Join(db.folder, databaseFile)
+	file, err := os.Stat(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	if info, err := os.Stat(path + "-wal"); err == nil {
+		log = info.Size()
+	}
+	return file.Size() + log, log, nil
 }
 
 // Analyze has PostgreSQL gather statistics of tables that have grown. PostgreSQL

@@ -37,7 +37,10 @@ type transaction = func(context.Context, *sql.Tx) error
 // fn again, up to eight times.
 func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
 	var err error
-	for range maxTries {
+	for try := range maxTries {
+		if try > 0 {
+			db.retried.Add(1)
+		}
 		if db.broken.Load() {
 			return errBroken
 		}
@@ -58,6 +61,8 @@ func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error
 
 // transact is Write on PostgreSQL.
 func (db *DB) transact(ctx context.Context, fn transaction) error {
+	began := time.Now()
+	defer func() { db.observe(time.Since(began)) }()
 	// After waiting for a lock, a transaction must see what was committed meanwhile. A
 	// server may have a stricter default, which would show the state before.
 	tx, err := db.writer.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
@@ -74,6 +79,8 @@ func (db *DB) transact(ctx context.Context, fn transaction) error {
 // writeGroup is Write on SQLite: the transactions of many callers in one, each behind a
 // savepoint, so that one that fails does not undo the others.
 func (db *DB) writeGroup(ctx context.Context, _ struct{}, fns []transaction) ([]error, error) {
+	began := time.Now()
+	defer func() { db.observe(time.Since(began)) }()
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, db.broke(err, false)

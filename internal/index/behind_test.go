@@ -18,12 +18,14 @@ func TestScoresWhileBehind(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		app := r.NewApp(account)
-		insertWithWords(r, app, []feedback.Request{
-			feedback.NewRequest("Dark mode", ""), feedback.NewRequest("Dark colors", ""), feedback.NewRequest("Mode of the day", ""),
-			feedback.NewRequest("Calendar", ""), feedback.NewRequest("Colors of the calendar", ""),
-		})
-		ids := r.IDs(app)
-		change := store.Bulk{IDs: ids[2:]}
+		other := r.NewApp(account) // whose changed requests do not count for those of app
+		for _, one := range []feedback.App{app, other} {
+			insertWithWords(r, one, []feedback.Request{
+				feedback.NewRequest("Dark mode", ""), feedback.NewRequest("Dark colors", ""), feedback.NewRequest("Mode of the day", ""),
+				feedback.NewRequest("Calendar", ""), feedback.NewRequest("Colors of the calendar", ""),
+			})
+		}
+		change := store.Bulk{IDs: append(r.IDs(app)[2:], r.IDs(other)[3:]...)}
 		_, err := r.ChangeRequests(ctx, account.ID, change, feedback.Command(), func(r *feedback.Request) error {
 			r.Status = "planned"
 			return nil
@@ -39,6 +41,15 @@ func TestScoresWhileBehind(t *testing.T) {
 				}
 				for _, f := range found {
 					all = append(all, f.Score)
+				}
+			}
+			for _, text := range []string{"dark mode colors", "colors of the day"} {
+				found, err := r.Index.Similar(ctx, account.ID, index.Likeness{AppID: app.ID, Text: text, Limit: 10})
+				if err != nil || len(found) == 0 {
+					t.Fatalf("similar to %q: %v, %v", text, found, err)
+				}
+				for _, f := range found {
+					all = append(all, int64(1000*f.Score))
 				}
 			}
 			return all

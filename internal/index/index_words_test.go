@@ -1,7 +1,9 @@
 package index_test
 
 import (
+	"database/sql/driver"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gatherkit/internal/feedback"
@@ -65,6 +67,26 @@ func TestLastTag(t *testing.T) {
 			}
 			r.IndexAll()
 			r.CheckIndex(t)
+		}
+	})
+}
+
+// TestListsAreReadOnce: a search keeps the posting lists that it has read to count a word.
+func TestListsAreReadOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.InsertRequests(app, distractors(t, 100))
+		r.IndexAll()
+		var readings atomic.Int64
+		s := r.Watched(func(query string, _ []driver.NamedValue) {
+			if strings.Contains(query, "CROSS JOIN index_postings") {
+				readings.Add(1)
+			}
+		})
+		found, err := s.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: distractors(t, 1)[0].Title, Limit: 5})
+		if err != nil || len(found) == 0 || readings.Load() != 1 {
+			t.Errorf("%d requests in %d readings, %v", len(found), readings.Load(), err)
 		}
 	})
 }

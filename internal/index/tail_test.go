@@ -72,6 +72,13 @@ func TestTailIsReadOnce(t *testing.T) {
 		if err != nil || len(found) == 0 || found[0].Title != "Zeppelin mode" || !total.Exact {
 			t.Errorf("%+v, %+v, %v", found, total, err)
 		}
+		seen := map[feedback.ID]bool{}
+		for _, r := range found {
+			if seen[r.ID] {
+				t.Errorf("%q is found twice", r.Title)
+			}
+			seen[r.ID] = true
+		}
 		if n := logs.Load(); n != 2 {
 			t.Errorf("the log and its requests were read in %d statements", n)
 		}

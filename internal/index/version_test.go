@@ -1,6 +1,9 @@
 package index_test
 
 import (
+	"database/sql/driver"
+	"strings"
+	"sync"
 	"testing"
 
 	"gatherkit/internal/feedback"
@@ -69,6 +72,32 @@ func TestVersions(t *testing.T) {
 		}
 		if now := r.Count("index_postings"); now != was {
 			t.Errorf("%d posting lists, not %d", now, was)
+		}
+	})
+}
+
+// TestOvertaken: a process that reads the log while one of a newer version begins to index the
+// account again does not write what it has read.
+func TestOvertaken(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
+		r.Fill(app, 3)
+		r.IndexAll()
+		r.Fill(app, 3)
+		var once sync.Once
+		s := r.Watched(func(query string, _ []driver.NamedValue) {
+			if strings.HasPrefix(query, "SELECT seq, request_id FROM changes") {
+				once.Do(func() { r.Exec("UPDATE index_followed SET version = version + 1") })
+			}
+		})
+		before := r.Count("index_documents")
+		if _, _, err := s.Index.Follow(ctx, feedback.ID{}, index.MaxChunk); err != nil {
+			t.Fatal(err)
+		}
+		if now := r.Count("index_documents"); now != before {
+			t.Errorf("%d documents, %d before", now, before)
 		}
 	})
 }

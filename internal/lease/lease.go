@@ -26,7 +26,7 @@ const (
 // Lease gives one process the exclusive right to do a kind of background work. Its methods are
 // for one goroutine.
 type Lease struct {
-	// Work is what the holder is doing, for the log and for Failures.
+	// Work is what the holder is doing, for the log and for Outcomes.
 	Work string
 
 	db     *database.DB
@@ -65,15 +65,17 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Run calls step until ctx ends, and pauses when there is no more work or step fails. It logs
-// and counts failures, also panics. At the end it releases the lease.
-func (l *Lease) Run(ctx context.Context, log *slog.Logger, failures *Failures, step func() (more bool, err error)) {
+// Run calls step until ctx ends, and pauses when there is no more work or step fails. It notes
+// what came of each step, and logs failures, also panics. At the end it releases the lease.
+func (l *Lease) Run(ctx context.Context, log *slog.Logger, outcomes *Outcomes, step func() (more bool, err error)) {
 	tick := time.NewTicker(Rest)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		more, err := recovered(step)
+		if ctx.Err() == nil {
+			outcomes.add(l.Work, l.now(), err)
+		}
 		if err != nil && ctx.Err() == nil {
-			failures.add(l.Work)
 			log.Warn("background work failed and will be retried", "work", l.Work, "error", err)
 		}
 		if more && err == nil {
@@ -112,25 +114,38 @@ func (l *Lease) release() error {
 	})
 }
 
-// Failures counts the failures of each kind of work. Its methods are safe for concurrent use,
-// and the zero value is ready.
-type Failures struct {
-	mu sync.Mutex
-	n  map[string]int64
+// Outcomes are what came of each kind of work in this process. Its methods are safe for
+// concurrent use, and the zero value is ready.
+type Outcomes struct {
+	mu        sync.Mutex
+	failures  map[string]int64
+	succeeded map[string]time.Time
 }
 
-func (f *Failures) add(work string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.n == nil {
-		f.n = map[string]int64{}
+func (o *Outcomes) add(work string, at time.Time, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failures == nil {
+		o.failures, o.succeeded = map[string]int64{}, map[string]time.Time{}
 	}
-	f.n[work]++
+	if err != nil {
+		o.failures[work]++
+	} else {
+		o.succeeded[work] = at
+	}
 }
 
-// Of returns how often a kind of work has failed.
-func (f *Failures) Of(work string) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.n[work]
+// Failures returns how often a kind of work has failed.
+func (o *Outcomes) Failures(work string) int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failures[work]
+}
+
+// Succeeded returns when a kind of work last succeeded, and false if it has not yet.
+func (o *Outcomes) Succeeded(work string) (at time.Time, ever bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at, ever = o.succeeded[work]
+	return at, ever
 }

@@ -38,6 +38,8 @@ type Options struct {
 	Fatal func(error)
 	// ObserveGroup is called with the number of submissions in each group. It may be nil.
 	ObserveGroup func(size int)
+	// ObserveWrite is called with the duration of each transaction that writes. It may be nil.
+	ObserveWrite func(time.Duration)
 	// RemoveFile deletes the content of an upload, if there is any. It is nil if the
 	// service has no file storage.
 	RemoveFile func(context.Context, feedback.ID) error
@@ -63,7 +65,7 @@ type Store struct {
 
 	arrived atomic.Int64 // number of calls of Submit in this process
 
-	failures lease.Failures // of the background work
+	outcomes lease.Outcomes // of the background work
 
 	removeFile func(context.Context, feedback.ID) error
 	unsentLife time.Duration // how long an upload that is not ready may still arrive
@@ -91,7 +93,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	db, err := database.Open(ctx, database.Options{
-		URL: o.Database, Folder: o.Folder, Migrations: migrations, Log: o.Log, Fatal: o.Fatal,
+		URL: o.Database, Folder: o.Folder, Migrations: migrations, Log: o.Log, Fatal: o.Fatal, ObserveWrite: o.ObserveWrite,
 	})
 	if err != nil {
 		return nil, err
@@ -129,6 +131,18 @@ func (s *Store) Stats() database.Stats {
 	stats := s.db.Stats()
 	stats.Queued += s.submits.Queued() + s.casts.Queued()
 	return stats
+}
+
+// Size returns how many bytes the database takes. See database.DB.Size.
+func (s *Store) Size(ctx context.Context) (all, log int64, err error) { return s.db.Size(ctx) }
+
+// Schema returns the number of the schema that this program knows.
+func Schema() int {
+	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		panic(err) // the pattern is invalid
+	}
+	return len(files)
 }
 
 // Unavailable reports whether err is temporary, so that a retry may succeed. See

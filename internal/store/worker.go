@@ -31,11 +31,11 @@ func (s *Store) Work(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		l := lease.New(s.db, s.now, workerLease, s.ids.New())
-		l.Run(ctx, s.log, &s.failures, func() (bool, error) { return s.work(ctx, l, &swept) })
+		l.Run(ctx, s.log, &s.outcomes, func() (bool, error) { return s.work(ctx, l, &swept) })
 	})
 	wg.Go(func() {
 		l, f := lease.New(s.db, s.now, indexLease, s.ids.New()), follower{chunk: index.Chunk}
-		l.Run(ctx, s.log, &s.failures, func() (bool, error) { return s.follow(ctx, l, &f) })
+		l.Run(ctx, s.log, &s.outcomes, func() (bool, error) { return s.follow(ctx, l, &f) })
 	})
 	wg.Wait()
 }
@@ -71,7 +71,13 @@ func Works() []string { return []string{"purge", "unassign", "analyze", "sweep",
 
 // WorkFailures returns how often this process has failed at a kind of background work.
 func (s *Store) WorkFailures(work string) int64 {
-	return s.failures.Of(work)
+	return s.outcomes.Failures(work)
+}
+
+// WorkSucceeded returns when this process last succeeded at a kind of background work, and false
+// if it has not yet: another process may hold the lease.
+func (s *Store) WorkSucceeded(work string) (at time.Time, ever bool) {
+	return s.outcomes.Succeeded(work)
 }
 
 // follower is the state of the indexer between steps.
