@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -218,4 +219,44 @@ func put(t *testing.T, client *http.Client, url string, content []byte, headers 
 		t.Error(err)
 	}
 	return response.StatusCode, string(body)
+}
+
+// TestMissingFile: a file whose content is not there, as after a restore without the files, and a
+// folder that cannot be used are in the log and in the metrics.
+func TestMissingFile(t *testing.T) {
+	t.Parallel()
+	data, metrics := t.TempDir(), program.FreeAddress(t)
+	p := program.Start(t, "--data="+data, "--metrics-listen="+metrics)
+	token, key := uploading(t, p)
+	id := sendFile(t, p, key, "a.txt", []byte("words"))
+	body := `{"title":"T","description":"","attachments":["` + id + `"]}`
+	if a := call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", body, "X-API-Key", key); !a.OK {
+		t.Fatalf("%+v", a)
+	}
+	link := p.URL + onlyAttachment(t, p, token).URL
+	if err := os.Remove(filepath.Join(data, "uploads", "files", id)); err != nil {
+		t.Fatal(err)
+	}
+	if got := download(t, link); got.status != http.StatusNotFound {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if want := `"msg":"the content of an attached file is missing","file":"` + id + `"`; !strings.Contains(p.Stderr.String(), want) {
+		t.Errorf("the log has no %s:\n%s", want, p.Stderr.Tail())
+	}
+	incoming := filepath.Join(data, "uploads", "incoming")
+	if err := errors.Join(os.RemoveAll(incoming), os.WriteFile(incoming, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	target, _ := announced(t, announce(t, p, key, "b.txt", "text/plain", 5))
+	if status, text := put(t, http.DefaultClient, p.URL+target, []byte("words"), nil); status < http.StatusInternalServerError {
+		t.Errorf("%d %s", status, text)
+	}
+	_, text := get(t, "http://"+metrics+"/metrics")
+	for _, want := range []string{
+		"gatherkit_missing_files_total 1", `gatherkit_file_errors_total{operation="receive"} 1`, `gatherkit_file_errors_total{operation="open"} 0`,
+	} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("the metrics have no %s:\n%s", want, own(text))
+		}
+	}
 }

@@ -73,7 +73,7 @@ func (a *API) receive(c *call, token string) (err error) {
 	case body.err != nil:
 		return feedback.ErrInvalidFile.With("The connection was closed before the whole file arrived.")
 	case err != nil || stored:
-		return err
+		return a.metrics.fileError("receive", err)
 	}
 	return a.acceptFile(ctx, link.accountID, u)
 }
@@ -180,7 +180,9 @@ func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSe
 	}
 	file, err = a.Files.Open(ctx, u.ID)
 	if errors.Is(err, blob.ErrNotFound) {
-		err = feedback.ErrUploadNotFound
+		a.metrics.missingFiles.Inc()
+		a.Log.Warn("the content of an attached file is missing", "file", u.ID, "request", u.RequestID, "request_id", c.requestID)
+		return u, nil, feedback.ErrUploadNotFound
 	}
-	return u, file, err
+	return u, file, a.metrics.fileError("open", err)
 }

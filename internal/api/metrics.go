@@ -1,15 +1,23 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"gatherkit/internal/blob"
+	"gatherkit/internal/feedback"
 )
 
 // metrics are the Prometheus metrics of calls.
 type metrics struct {
 	calls   *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
+	// fileErrors and missingFiles are about the storage of attached files.
+	fileErrors   *prometheus.CounterVec
+	missingFiles prometheus.Counter
 }
 
 func newMetrics(registry prometheus.Registerer) metrics {
@@ -21,9 +29,28 @@ func newMetrics(registry prometheus.Registerer) metrics {
 			Name: "gatherkit_call_seconds", Help: "Time from a call's headers to its answer.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"operation"}),
+		fileErrors: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gatherkit_file_errors_total", Help: "Errors of the storage of attached files, by what was tried.",
+		}, []string{"operation"}),
+		missingFiles: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gatherkit_missing_files_total", Help: "Number of times an attached file was opened and its content was missing.",
+		}),
 	}
-	registry.MustRegister(m.calls, m.seconds)
+	for _, operation := range []string{"receive", "inspect", "open"} { // so that each is 0 at first
+		m.fileErrors.WithLabelValues(operation)
+	}
+	registry.MustRegister(m.calls, m.seconds, m.fileErrors, m.missingFiles)
 	return m
+}
+
+// fileError counts an error of the storage of attached files, and returns it. A refusal of a file
+// is none, nor is a caller that has left.
+func (m metrics) fileError(operation string, err error) error {
+	var refusal *feedback.Error
+	if err != nil && !errors.As(err, &refusal) && !errors.Is(err, blob.ErrNotFound) && !errors.Is(err, context.Canceled) {
+		m.fileErrors.WithLabelValues(operation).Inc()
+	}
+	return err
 }
 
 func (m metrics) observe(operation, code string, took time.Duration) {

@@ -118,7 +118,7 @@ func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.
 		}
 	}
 	if err != nil {
-		return err
+		return a.metrics.fileError("inspect", err)
 	}
 	u.ContentType, u.Size, u.Filename = contentType, size, feedback.SafeFilename(u.Filename, contentType)
 	return a.Store.SaveUpload(ctx, accountID, u)

@@ -1,7 +1,9 @@
 package index_test
 
 import (
+	"database/sql/driver"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gatherkit/internal/feedback"
@@ -76,6 +78,43 @@ func TestOtherListPlans(t *testing.T) {
 				if read > c.read*limit {
 					t.Errorf("%s, deep %v: %v rows are read for a page of %d", c.name, after != nil, read, limit)
 				}
+			}
+		}
+	})
+}
+
+// TestPlainListsNeedNoIndex: lists by app, status and box are read from the requests alone, and
+// their totals from the counters. Other lists are not.
+func TestPlainListsNeedNoIndex(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.Fill(app, 3)
+		var found atomic.Int64
+		s := r.Watched(func(query string, _ []driver.NamedValue) {
+			if strings.Contains(query, "index_") {
+				found.Add(1)
+			}
+		})
+		for name, c := range map[string]struct {
+			filter  index.Filter
+			indexed bool
+		}{
+			"an app":     {index.Filter{AppID: &app.ID}, false},
+			"statuses":   {index.Filter{Statuses: []feedback.Status{feedback.Opened, "planned"}}, false},
+			"a tag":      {index.Filter{Tag: "billing"}, true},
+			"unassigned": {index.Filter{Unassigned: true}, true},
+			"a source":   {index.Filter{Source: "widget"}, true},
+			"a word":     {index.Filter{Query: "T1"}, true},
+			"a time":     {index.Filter{CreatedAfter: new(feedback.Time(1))}, true},
+		} {
+			c.filter.Box = feedback.Live
+			found.Store(0)
+			if _, _, err := s.Index.List(ctx, app.AccountID, c.filter, index.Page{Sort: index.Newest, Limit: 10}); err != nil {
+				t.Fatal(err)
+			}
+			if indexed := found.Load() > 0; indexed != c.indexed {
+				t.Errorf("a list by %s reads the index: %t", name, indexed)
 			}
 		}
 	})
