@@ -253,7 +253,9 @@ func TestMissingFile(t *testing.T) {
 	}
 	_, text := get(t, "http://"+metrics+"/metrics")
 	for _, want := range []string{
-		"gatherkit_missing_files_total 1", `gatherkit_file_errors_total{operation="receive"} 1`, `gatherkit_file_errors_total{operation="open"} 0`,
+		"gatherkit_missing_files_total 1",
+		`gatherkit_file_errors_total{operation="receive"} 1`,
+		`gatherkit_file_errors_total{operation="open"} 0`,
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("the metrics have no %s:\n%s", want, own(text))

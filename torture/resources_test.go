@@ -114,7 +114,9 @@ func TestDescriptors(t *testing.T) {
 			})
 		}
 		readers.Wait()
-		if others.failures > 0 {
+		// A busy machine can keep a submitter from using its connection for so long that it may be
+		// closed as idle. The call then gets no answer, but none is refused.
+		if others.failures > l.count("") {
 			t.Errorf("submissions: %v", others)
 		}
 		// The service must not retry to accept the waiting connections in a busy loop.

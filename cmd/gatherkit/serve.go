@@ -68,6 +68,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	if err != nil {
 		return err
 	}
+	warnOfFiles(p.ctx, c, files, log)
 	socket, err := listen(p.ctx, c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -174,6 +175,16 @@ func warnOfOpenFolders(c config.Serve, log *slog.Logger) {
 	}
 }
 
+// warnOfFiles logs if attached files cannot be stored.
+func warnOfFiles(ctx context.Context, c config.Serve, files *blob.Store, log *slog.Logger) {
+	if files == nil {
+		return
+	}
+	if err := files.Try(ctx); err != nil {
+		log.Warn("attached files cannot be stored now", "place", uploadsPlace(c), "error", err)
+	}
+}
+
 // openStores opens the store and the store for attached files, which is nil if there is
 // none, and adds the metrics of the store.
 func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger) (
@@ -196,9 +207,6 @@ func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger
 			return nil, nil, nil, errors.Join(err, s.Close())
 		}
 		closeFiles = files.Close
-		if err := files.Try(p.ctx); err != nil {
-			log.Warn("attached files cannot be stored now", "place", place, "error", err)
-		}
 	}
 	metrics.watch(s)
 	warnOfOpenFolders(c, log)

@@ -80,6 +80,12 @@ func DataFault(err error) bool {
 	return errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
 }
 
+// ReadOnly reports whether err says that SQLite may not write to its file.
+func ReadOnly(err error) bool {
+	var lite *sqlite.Error
+	return errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_READONLY
+}
+
 // explain adds to an error of opening the database what an operator can do about it.
 func (db *DB) explain(err error) error {
 	var lite *sqlite.Error

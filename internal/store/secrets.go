@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
+
+	"gatherkit/internal/database"
 )
 
 // secretBytes is the length of a secret.
@@ -24,5 +27,10 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 		}
 		return tx.QueryRowContext(ctx, "SELECT value FROM secrets WHERE name = $1", name).Scan(&secret)
 	})
+	// This is the first write at the start of the service, if there is nothing to migrate. A disk
+	// that the kernel has made read-only looks like any other until then.
+	if database.ReadOnly(err) {
+		err = fmt.Errorf("cannot write to the database: its file, folder or disk is read-only: %w", err)
+	}
 	return secret, err
 }
