@@ -61,3 +61,33 @@ func TestScoresWhileBehind(t *testing.T) {
 		}
 	})
 }
+
+// TestScoresOfSeveralApps: a request has the same score whether its app is searched or all apps.
+func TestScoresOfSeveralApps(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		apps := []feedback.App{r.NewApp(account), r.NewApp(account)}
+		for i, app := range apps {
+			insertWithWords(r, app, []feedback.Request{
+				feedback.NewRequest("Dark mode", ""), feedback.NewRequest("Dark colors", ""), feedback.NewRequest("Mode of the day", ""),
+				feedback.NewRequest([]string{"Calendar", "Dark calendar"}[i], ""), feedback.NewRequest("Colors of the calendar", ""),
+			})
+		}
+		scores := func(appID *feedback.ID, into map[feedback.ID]int64) map[feedback.ID]int64 {
+			f := index.Filter{Box: feedback.Live, Query: "dark mode calendar", AppID: appID}
+			found, _, err := r.Index.Ranked(ctx, account.ID, f, index.Page{Limit: 20})
+			if err != nil || len(found) == 0 {
+				t.Fatalf("%v, %v", found, err)
+			}
+			for _, f := range found {
+				into[f.ID] = f.Score
+			}
+			return into
+		}
+		want := scores(&apps[1].ID, scores(&apps[0].ID, map[feedback.ID]int64{}))
+		if diff := cmp.Diff(want, scores(nil, map[feedback.ID]int64{})); diff != "" {
+			t.Errorf("(-each app +all):\n%s", diff)
+		}
+	})
+}
