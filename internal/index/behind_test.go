@@ -74,8 +74,16 @@ func TestScoresOfSeveralApps(t *testing.T) {
 				feedback.NewRequest([]string{"Calendar", "Dark calendar"}[i], ""), feedback.NewRequest("Colors of the calendar", ""),
 			})
 		}
+		planned := store.Bulk{IDs: append(r.IDs(apps[0])[:2], r.IDs(apps[1])[2:]...)}
+		if _, err := r.ChangeRequests(ctx, account.ID, planned, feedback.Command(), func(r *feedback.Request) error {
+			r.Status = "planned"
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		r.IndexAll()
 		scores := func(appID *feedback.ID, into map[feedback.ID]int64) map[feedback.ID]int64 {
-			f := index.Filter{Box: feedback.Live, Query: "dark mode calendar", AppID: appID}
+			f := index.Filter{Box: feedback.Live, Query: "dark mode calendar", AppID: appID, Statuses: []feedback.Status{"planned"}}
 			found, _, err := r.Index.Ranked(ctx, account.ID, f, index.Page{Limit: 20})
 			if err != nil || len(found) == 0 {
 				t.Fatalf("%v, %v", found, err)
