@@ -48,8 +48,7 @@ type serveCommand struct {
 
 // Run serves until the program is stopped.
 func (c *serveCommand) Run(p *program) error {
-	log := slog.New(slog.NewJSONHandler(p.stderr, nil))
-	return p.serve(c.Serve, log, nil, func(s *store.Store, address string) error { return p.announceSetup(s, c.Serve, address) })
+	return p.serve(c.Serve, c.Log(p.stderr), nil, func(s *store.Store, address string) error { return p.announceSetup(s, c.Serve, address) })
 }
 
 // serve opens the store and answers calls until the program is stopped. It then finishes

@@ -131,12 +131,17 @@ type call struct {
 	requestID string
 	began     time.Time
 	client    *client
+	notes     []any // names and values for the log
 }
 
 // ServeHTTP implements http.Handler. All answers are JSON envelopes, except for the OpenAPI
 // document, CORS preflights, and successful answers of the routes.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{w: w, r: r, requestID: a.NewID().String(), began: time.Now()}
+	c.note("request_id", c.requestID)
+	if id := traceID(r); id != "" {
+		c.note("trace_id", id)
+	}
 	w.Header().Set("X-Request-Id", c.requestID)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
@@ -180,7 +185,7 @@ func (a *API) run(c *call) (result any, err error) {
 	if c.op == nil {
 		return nil, feedback.ErrUnknownOperation
 	}
-	c.client = a.clientOf(c.r)
+	a.setClient(c)
 	leave, err := a.calls.enter(c.client.from)
 	if err != nil {
 		return nil, err
@@ -222,6 +227,7 @@ func (a *API) authenticate(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.note("account", session.Account.ID, "user", session.User.ID, "session", session.ID)
 		if !session.Role.Allows(c.op.role) {
 			return nil, feedback.ErrForbidden.With("This operation needs the role %s or above; you have the role %s.", c.op.role, session.Role)
 		}
@@ -236,6 +242,9 @@ func (a *API) authenticate(c *call) (any, error) {
 			return nil, feedback.ErrMissingAPIKey
 		}
 		app, err := a.Store.AppByKey(ctx, key)
+		if err == nil {
+			c.note("account", app.AccountID, "app", app.ID)
+		}
 		return visitor{c.client, app}, err
 	}
 	// Browsers send the cookie automatically, so calls with the cookie must come from the
@@ -340,7 +349,7 @@ func (a *API) answer(c *call, result any, err error) {
 	}
 	var text bytes.Buffer
 	if err := writeJSON(&text, envelope); err != nil { // a bug: results must be valid JSON
-		a.Log.Error("cannot encode the answer", "request_id", c.requestID, "error", err)
+		a.Log.Error("cannot encode the answer", c.logged("error", err)...)
 		status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
 		text.Reset()
 		fmt.Fprintf(&text, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
@@ -365,29 +374,4 @@ func (a *API) answer(c *call, result any, err error) {
 		name = c.op.name
 	}
 	a.record(c, name, status, code)
-}
-
-// record adds a call to the metrics and the log.
-func (a *API) record(c *call, name string, status int, code string) {
-	took := time.Since(c.began)
-	a.metrics.observe(name, code, took)
-	a.Log.Info("call", "operation", name, "status", status, "code", code, "ms", float64(took.Microseconds())/1000, "request_id", c.requestID)
-}
-
-// publicError returns the error that the client receives for err, and logs err if it is a
-// fault of the service.
-func (a *API) publicError(c *call, err error) *feedback.Error {
-	var shown *feedback.Error
-	switch {
-	case a.Store.Unavailable(err) || errors.Is(err, password.ErrBusy):
-		shown = feedback.ErrUnavailable
-		if c.r.Context().Err() == nil { // the client is still connected, so this is not just its canceled call
-			a.Log.Warn("unavailable", "request_id", c.requestID, "error", err)
-		}
-	case errors.As(err, &shown):
-	default:
-		shown = feedback.ErrInternal
-		a.Log.Error("failed", "request_id", c.requestID, "error", err)
-	}
-	return shown
 }

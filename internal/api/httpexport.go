@@ -66,8 +66,8 @@ func (a *API) download(c *call, token string) {
 	default:
 		code, took := "broken_off", time.Since(c.began)
 		a.metrics.observe(c.op.name, code, took)
-		a.Log.Warn("an export was not completed", "operation", c.op.name, "code", code, "ms", float64(took.Microseconds())/1000,
-			"request_id", c.requestID, "error", err)
+		a.Log.Warn("an export was not completed",
+			c.logged("operation", c.op.name, "code", code, "ms", float64(took.Microseconds())/1000, "error", err)...)
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -31,7 +31,7 @@ func (a *API) upload(c *call, token string) {
 	if isPreflight(c.r) {
 		return
 	}
-	c.client = a.clientOf(c.r)
+	a.setClient(c)
 	a.answer(c, struct{}{}, a.receive(c, token))
 }
 
@@ -45,6 +45,7 @@ func (a *API) receive(c *call, token string) (err error) {
 	if !ok || a.Files == nil {
 		return feedback.ErrUploadNotFound
 	}
+	c.note("account", link.accountID)
 	release, err := a.uploads.wait(c.r.Context(), c.client.from, link.accountID)
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSe
 	file, err = a.Files.Open(ctx, u.ID)
 	if errors.Is(err, blob.ErrNotFound) {
 		a.metrics.missingFiles.Inc()
-		a.Log.Warn("the content of an attached file is missing", "file", u.ID, "request", u.RequestID, "request_id", c.requestID)
+		a.Log.Warn("the content of an attached file is missing", c.logged("file", u.ID, "request", u.RequestID)...)
 		return u, nil, feedback.ErrUploadNotFound
 	}
 	return u, file, a.metrics.fileError("open", err)

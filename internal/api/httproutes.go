@@ -98,7 +98,8 @@ func (a *API) loadConfig(c *call, name string) (_ []byte, err error) {
 	if err := a.requireGET(c); err != nil {
 		return nil, err
 	}
-	if err := a.rates.keyed.allow(a.clientOf(c.r).from, 1, a.Now()); err != nil {
+	a.setClient(c)
+	if err := a.rates.keyed.allow(c.client.from, 1, a.Now()); err != nil {
 		return nil, err
 	}
 	key, ok := strings.CutSuffix(name, ".json")

@@ -5,6 +5,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"strconv"
 )
@@ -35,6 +37,18 @@ type Serve struct {
 	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Four other limits follow from it: as many votes and as many searches for similar requests per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all five limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	Uploads        Uploads   `help:"Where to store attached files: a folder, or an S3 bucket such as s3://name?region=eu-central-1. The default is the folder uploads in --data. With PostgreSQL there is no default, and files are off." env:"GATHERKIT_UPLOADS" placeholder:"PLACE"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
+	LogLevel       string    `help:"Least level that is logged: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
+	LogFormat      string    `help:"Format of the log: ${enum}." enum:"json,text" default:"json" env:"GATHERKIT_LOG_FORMAT"`
+}
+
+// Log returns a logger that writes to w in the format and from the level that are set.
+func (s *Serve) Log(w io.Writer) *slog.Logger {
+	level := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[s.LogLevel]
+	options := &slog.HandlerOptions{Level: level} // slog.LevelInfo is 0
+	if s.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
 }
 
 // Validate checks the settings; kong calls it.

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -60,7 +61,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Serve{Store: config.Store{Data: "./data"}, Listen: "127.0.0.1:8080", SubmitRate: 600}
+	want := config.Serve{Store: config.Store{Data: "./data"}, Listen: "127.0.0.1:8080", SubmitRate: 600, LogLevel: "info", LogFormat: "json"}
 	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", c.Serve.Serve)); diff != "" {
 		t.Error(diff)
 	}
@@ -112,6 +113,8 @@ func TestSources(t *testing.T) {
 		{"trusted-proxies", "::ffff:10.0.0.1,::ffff:10.0.0.0/104", "[10.0.0.1/32 10.0.0.0/8]"},
 		{"trusted-proxies", "::ffff:0.0.0.0/96,::ffff:0.0.0.0/95", "[0.0.0.0/0 ::fffe:0:0/95]"},
 		{"trusted-proxies", "2001:db8::/112,,2001:db8::1", "[2001:db8::/112 2001:db8::1/128]"},
+		{"log-level", "warn", "warn"},
+		{"log-format", "text", "text"},
 		{"uploads", "/srv/files", "/srv/files"},
 		{"uploads", "s3://name?region=eu-central-1", "s3://name?region=eu-central-1"},
 	} {
@@ -140,8 +143,32 @@ func read(c *commandLine, setting string) string {
 	return map[string]string{
 		"data": s.Data, "database": string(s.Database), "listen": s.Listen, "metrics-listen": s.MetricsListen,
 		"submit-rate": fmt.Sprint(s.SubmitRate), "public-url": s.PublicURL.String(), "trusted-proxies": fmt.Sprint(s.TrustedProxies),
-		"uploads": string(s.Uploads),
+		"uploads": string(s.Uploads), "log-level": s.LogLevel, "log-format": s.LogFormat,
 	}[setting]
+}
+
+func TestLog(t *testing.T) {
+	for level, want := range map[string]string{"debug": "DIWE", "info": "IWE", "warn": "WE", "error": "E"} {
+		var out bytes.Buffer
+		log := (&config.Serve{LogLevel: level, LogFormat: "text"}).Log(&out)
+		log.Debug("D", "k", "v w")
+		log.Info("I", "k", "v w")
+		log.Warn("W", "k", "v w")
+		log.Error("E", "k", "v w")
+		got := ""
+		for line := range strings.Lines(out.String()) {
+			_, rest, _ := strings.Cut(line, " msg=")
+			got += strings.TrimSuffix(rest, " k=\"v w\"\n")
+		}
+		if got != want {
+			t.Errorf("%s: %s", level, out.String())
+		}
+	}
+	var out bytes.Buffer
+	(&config.Serve{LogLevel: "info", LogFormat: "json"}).Log(&out).Info("I")
+	if !json.Valid(out.Bytes()) {
+		t.Errorf("%s", out.String())
+	}
 }
 
 func TestFlagOverridesVariable(t *testing.T) {
@@ -184,6 +211,8 @@ func TestInvalid(t *testing.T) {
 		{"public-url", "https://example.com/a%2Fb", "must have a path of"},
 		{"trusted-proxies", "10.0.0.0/33", `not "10.0.0.0/33"`},
 		{"trusted-proxies", "10.0.0.1,proxy", `not "proxy"`},
+		{"log-level", "loud", `--log-level must be one of "debug","info","warn","error"`},
+		{"log-format", "xml", `--log-format must be one of "json","text"`},
 		{"uploads", "gs://name", "must be a folder or begin with s3://"},
 		{"uploads", "s3://", "must name a bucket"},
 		{"uploads", "s3:///?region=eu-central-1", "must name a bucket"},
