@@ -1,13 +1,16 @@
 package database_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/url"
+	"os/exec"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -108,12 +111,12 @@ func TestStale(t *testing.T) {
 	})
 }
 
-// TestMigrationLetsOthersRead: a migration that waits for a table, because a long transaction
-// reads it, does not make others wait as long.
+// TestMigrationLetsOthersRead: a migration that waits for a table, because pg_dump reads it, does
+// not make others wait as long.
 func TestMigrationLetsOthersRead(t *testing.T) {
 	at := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	raw := at.Raw(t)
-	migrations := fstest.MapFS{"0001.sql": {Data: []byte("CREATE TABLE a (n {int} NOT NULL);\n")}}
+	migrations := fstest.MapFS{"0001.sql": {Data: []byte("CREATE TABLE a (n {int} NOT NULL, t TEXT);\n")}}
 	apply := func() error {
 		db, err := openWith(at, migrations)
 		if err != nil {
@@ -133,12 +136,28 @@ func TestMigrationLetsOthersRead(t *testing.T) {
 		}
 		return n
 	}
-	dump, err := raw.BeginTx(t.Context(), nil)
+	const rows = 20_000 // more bytes than a pipe has room for, so that pg_dump stays in the middle of the table
+	if _, err := raw.ExecContext(t.Context(), "INSERT INTO a SELECT n, repeat('x', 200) FROM generate_series(1, $1) n", rows); err != nil {
+		t.Fatal(err)
+	}
+	tool, err := exec.LookPath("pg_dump")
+	if err != nil {
+		storetest.Missing(t, "postgres", "install it with `apt-get install postgresql`")
+	}
+	dump := exec.CommandContext(t.Context(), tool, at.Database)
+	out, err := dump.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer dump.Rollback() //nolint:errcheck // it does nothing after a commit
-	read(dump, "SELECT COUNT(*) FROM a")
+	if err := dump.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dumped := bufio.NewReader(out)
+	for line := ""; !strings.HasPrefix(line, "COPY public.a "); {
+		if line, err = dumped.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
 	migrations["0002.sql"] = &fstest.MapFile{Data: []byte("ALTER TABLE a ADD COLUMN m {int};\n")}
 	migrated := make(chan error, 1)
 	go func() { migrated <- apply() }()
@@ -148,7 +167,11 @@ func TestMigrationLetsOthersRead(t *testing.T) {
 		}
 		read(raw, "SELECT COUNT(*) FROM a")
 	}
-	if err := dump.Commit(); err != nil {
+	rest, err := io.ReadAll(dumped)
+	if n := strings.Count(string(rest), strings.Repeat("x", 200)); err != nil || n != rows {
+		t.Fatalf("%d rows were dumped, %v", n, err)
+	}
+	if err := dump.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-migrated; err != nil {
@@ -161,14 +184,14 @@ func TestMigrationLetsOthersRead(t *testing.T) {
 func TestEncoding(t *testing.T) {
 	at := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	raw, name := at.Raw(t), strings.ToLower(rand.Text())
-	exec := func(statement string) {
+	run := func(statement string) {
 		t.Helper()
 		if _, err := raw.ExecContext(context.Background(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	exec("CREATE DATABASE " + name + " ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
-	t.Cleanup(func() { exec("DROP DATABASE " + name + " WITH (FORCE)") })
+	run("CREATE DATABASE " + name + " ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+	t.Cleanup(func() { run("DROP DATABASE " + name + " WITH (FORCE)") })
 	beside, err := url.Parse(at.Database)
 	if err != nil {
 		t.Fatal(err)
