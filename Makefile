@@ -101,7 +101,7 @@ torture: ## Run the long form of all failure tests as root, for example with TOR
 	go test -count 1 -timeout 1h -v ./internal/api/machine -rapid.checks=5000
 	go test -count 1 -timeout 1h -v ./internal/api -run 'Paging|JSONLines' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|VotesAndMerges' -rapid.checks=1000
-	go test -count 1 -timeout 1h -v ./internal/index -run 'Facets|IndexFollows|Queries|Stats' -rapid.checks=1000
+	go test -count 1 -timeout 1h -v ./internal/index -run 'Naive|IndexFollows|Set|TagRows' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/api -run Linearizable -histories=200
 	go test -count 1 -timeout 1h -v ./e2e -run 'TestWidgetChaos|TestDashboard/many' -full
 
