@@ -36,7 +36,7 @@ var imports = map[string][]string{
 	"internal/api": {
 		"internal/blob", "internal/fair", "internal/feedback", "internal/index", "internal/password",
 		"internal/search", // for texts that are in no database
-		"internal/store", "*",
+		"internal/spam", "internal/store", "*",
 	},
 	"internal/access": {},
 	"internal/batch":  {},
@@ -51,6 +51,7 @@ var imports = map[string][]string{
 	"internal/index":    {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
 	"internal/lease":    {"internal/database", "internal/feedback"},
 	"internal/password": {"internal/fair", "golang.org/x/crypto"},
+	"internal/spam":     {"internal/feedback", "internal/search"},
 	"internal/search":   {"golang.org/x/text"},
 	"internal/row":      {"internal/database", "internal/feedback"},
 	"internal/store": {

@@ -30,6 +30,7 @@ import (
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
+	"gatherkit/internal/spam"
 	"gatherkit/internal/store"
 )
 
@@ -71,7 +72,7 @@ type API struct {
 	linkKey   []byte // signs links to files
 	rates     rates
 	slow      slowLane
-	bursts    bursts
+	bursts    spam.Bursts
 	ops       map[string]*op
 	order     []*op
 	registry  huma.Registry
@@ -139,7 +140,7 @@ type call struct {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{w: w, r: r, requestID: a.NewID().String(), began: time.Now()}
 	c.note("request_id", c.requestID)
-	if id := traceID(r); id != "" {
+	if id := traceID(r.Header.Get("Traceparent")); id != "" {
 		c.note("trace_id", id)
 	}
 	w.Header().Set("X-Request-Id", c.requestID)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -30,9 +29,8 @@ func (c *call) logged(pairs ...any) []any { return append(pairs, c.notes...) }
 // (W3C Trace Context, 3.2).
 var traceParent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-|$)`)
 
-// traceID returns the id of the trace that a call is part of, or "".
-func traceID(r *http.Request) string {
-	header := r.Header.Get("Traceparent")
+// traceID returns the id of the trace in a traceparent header, or "".
+func traceID(header string) string {
 	if header == "" || len(header) > 128 {
 		return ""
 	}

@@ -183,7 +183,7 @@ func TestMigrationLetsOthersRead(t *testing.T) {
 // TestEncoding: a database that is not in UTF-8 is refused.
 func TestEncoding(t *testing.T) {
 	at := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
-	raw, name := at.Raw(t), strings.ToLower(rand.Text())
+	raw, name := at.Raw(t), "test_"+strings.ToLower(rand.Text())
 	run := func(statement string) {
 		t.Helper()
 		if _, err := raw.ExecContext(context.Background(), statement); err != nil {
