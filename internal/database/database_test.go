@@ -108,6 +108,9 @@ func TestStale(t *testing.T) {
 		if tries != 8 || !errors.Is(err, database.ErrStale) || !db.Unavailable(err) {
 			t.Errorf("%d tries: %v, want 8 and an error that asks to come again", tries, err)
 		}
+		if n := db.Stats().Retried; n != 14 {
+			t.Errorf("%d retries are counted, want 14", n)
+		}
 	})
 }
 
