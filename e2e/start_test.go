@@ -101,6 +101,12 @@ func TestUnusableFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "cannot open the database: the owner of $, nobody, may not read and write it; run chmod u+rwX $"},
+		"a folder that cannot be entered": {func(data string) {
+			folder(data, nobody)
+			if err := os.Chmod(data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "cannot open the database: the owner of $, nobody, may not read and write it; run chmod u+rwX $"},
 		"a file instead of a folder": {func(data string) {
 			file(data, nil)
 			own(data, nobody)
