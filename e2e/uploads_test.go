@@ -240,9 +240,9 @@ func TestMissingFile(t *testing.T) {
 	if got := download(t, link); got.status != http.StatusNotFound {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	if want := `"msg":"the content of an attached file is missing","file":"` + id + `"`; !strings.Contains(p.Stderr.String(), want) {
-		t.Errorf("the log has no %s:\n%s", want, p.Stderr.Tail())
-	}
+	program.Eventually(t, "the log names the missing file", func() bool {
+		return strings.Contains(p.Stderr.String(), `"msg":"the content of an attached file is missing","file":"`+id+`"`)
+	})
 	incoming := filepath.Join(data, "uploads", "incoming")
 	if err := errors.Join(os.RemoveAll(incoming), os.WriteFile(incoming, nil, 0o600)); err != nil {
 		t.Fatal(err)
