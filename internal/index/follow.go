@@ -277,9 +277,7 @@ func lock(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 	return err
 }
 
-// readIndexed reads what the index has of some requests, with their terms or without. The condition on a range of ids is for
-// PostgreSQL: as long as it has no statistics, it reads all rows of an account rather than
-// those of many ids.
+// readIndexed reads what the index has of some requests, with their terms or without.
 func readIndexed(
 	ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID, terms bool,
 ) (map[feedback.ID]*document, error) {
@@ -289,7 +287,7 @@ func readIndexed(
 	}
 	byID := make(map[feedback.ID]*document, len(ids))
 	for piece := range slices.Chunk(ids, maxTerms) {
-		p := database.Parameters{accountID, slices.MinFunc(piece, feedback.ID.Compare), slices.MaxFunc(piece, feedback.ID.Compare)}
+		p := database.Parameters{accountID}
 		found, err := database.All(ctx, q, func(r database.Row) (d document, err error) {
 			if !terms {
 				return d, r.Scan(&d.id, &d.appID, &d.ordinal)
@@ -299,7 +297,7 @@ func readIndexed(
 			d.terms = withBeginnings(strings.Split(stored, separator))
 			return d, err
 		}, "SELECT "+columns+" FROM index_documents"+
-			" WHERE account_id = $1 AND request_id BETWEEN $2 AND $3 AND request_id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
 			return nil, err
 		}
