@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,9 @@ const nobody = 65534
 // message.
 func asNobody(t *testing.T, binary string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, append([]string{"serve", "--listen=" + program.FreeAddress(t)}, args...)...)
+	ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, append([]string{"serve", "--listen=" + program.FreeAddress(t)}, args...)...)
 	cmd.Env, cmd.Dir = program.CleanEnvironment(), filepath.Dir(binary)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
