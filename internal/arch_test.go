@@ -58,7 +58,7 @@ var imports = map[string][]string{
 		"internal/batch", "internal/database", "internal/fair", "internal/feedback", "internal/index", "internal/lease", "internal/row",
 	},
 	"internal/store/storetest": {
-		"internal/feedback", "internal/index", "internal/search", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
+		"internal/feedback", "internal/index", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
 	},
 	"web": {"docs", "*"},
 }

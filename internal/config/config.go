@@ -43,8 +43,9 @@ type Serve struct {
 
 // Log returns a logger that writes to w in the format and from the level that are set.
 func (s *Serve) Log(w io.Writer) *slog.Logger {
-	level := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[s.LogLevel]
-	options := &slog.HandlerOptions{Level: level} // slog.LevelInfo is 0
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // kong accepts only levels that slog knows
+	options := &slog.HandlerOptions{Level: level}
 	if s.LogFormat == "text" {
 		return slog.New(slog.NewTextHandler(w, options))
 	}

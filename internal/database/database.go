@@ -73,6 +73,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		}
 	} else {
 		db.dialect = sqliteDialect
+		if err := makeDatabase(o.Folder); err != nil {
+			return nil, err
+		}
 		if db.writer, err = openSQLite(o.Folder, false); err != nil {
 			return nil, err
 		}

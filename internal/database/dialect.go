@@ -143,6 +143,34 @@ func checkEncoding(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
+// databasePath returns the absolute path of the SQLite file in a folder.
+func databasePath(folder string) (string, error) {
+	path, err := filepath.Abs(filepath.Join(folder, databaseFile))
+	if err != nil {
+		return "", fmt.Errorf("the data folder cannot be found: %w", err)
+	}
+	return path, nil
+}
+
+// makeDatabase creates the folder and the file of a new database, and checks that this process may
+// use those that exist.
+func makeDatabase(folder string) error {
+	path, err := databasePath(folder)
+	if err != nil {
+		return err
+	}
+	if err := access.Check(folder); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("the data folder cannot be created: %w", err)
+	}
+	if err := makeFile(path); err != nil {
+		return err
+	}
+	return access.Check(path, path+"-wal", path+"-shm")
+}
+
 // openSQLite opens the file for one writer, or for readers beside it.
 func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	pragmas := []string{
@@ -152,20 +180,8 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	if readers {
 		pragmas = append(pragmas, "query_only(1)")
 	}
-	path, err := filepath.Abs(filepath.Join(folder, databaseFile))
+	path, err := databasePath(folder)
 	if err != nil {
-		return nil, fmt.Errorf("the data folder cannot be found: %w", err)
-	}
-	if err := access.Check(folder); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("the data folder cannot be created: %w", err)
-	}
-	if err := makeFile(path); err != nil {
-		return nil, err
-	}
-	if err := access.Check(path, path+"-wal", path+"-shm"); err != nil {
 		return nil, err
 	}
 	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}

@@ -36,7 +36,8 @@ func (r *reading) addTail(ctx context.Context, q database.Queryer, touched, apps
 	if len(touched) == 0 {
 		return nil
 	}
-	documents, err := read(ctx, q, r.accountID, touched, func(appID feedback.ID) bool { return slices.Contains(apps, appID) }, words)
+	ofApp := func(appID feedback.ID) bool { return slices.Contains(apps, appID) }
+	documents, err := read(ctx, q, r.accountID, touched, ofApp, words)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (r *reading) addTail(ctx context.Context, q database.Queryer, touched, apps
 	known, err := readIndexed(ctx, q, r.accountID, touched, words)
 	r.stale = map[blockKey][]int{}
 	for _, d := range known {
-		if !slices.Contains(apps, d.appID) {
+		if !ofApp(d.appID) {
 			continue
 		}
 		r.replaced = append(r.replaced, d)
