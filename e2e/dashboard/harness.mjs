@@ -101,16 +101,22 @@ export async function look(page, name) {
 }
 
 // openRelay starts a proxy in front of the service. While relay.cut is true, it closes connections.
+// relay.calls lists the paths called. relay.most says, by path, how many calls were under way at once.
 export async function openRelay(t) {
-  const relay = { cut: false, calls: [] }
+  const relay = { cut: false, calls: [], most: {} }
+  const now = {}
   const server = http.createServer((request, response) => {
-    relay.calls.push(request.url)
+    const { url } = request
+    relay.calls.push(url)
     if (relay.cut) return request.socket.destroy()
-    const onward = http.request(service + request.url, { method: request.method, headers: request.headers }, (answer) => {
+    now[url] = (now[url] ?? 0) + 1
+    relay.most[url] = Math.max(relay.most[url] ?? 0, now[url])
+    const onward = http.request(service + url, { method: request.method, headers: request.headers }, (answer) => {
       response.writeHead(answer.statusCode, answer.headers)
+      answer.on('end', () => now[url]--) // before the caller gets the end
       answer.pipe(response)
     })
-    onward.on('error', () => request.socket.destroy())
+    onward.on('error', () => (now[url]--, request.socket.destroy()))
     request.pipe(onward)
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
