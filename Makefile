@@ -11,10 +11,10 @@ MUTANTS       ?= batch config fair feedback password search
 # Without these, tests fail instead of being skipped. Power cuts also need root and loop devices.
 REQUIRE       ?= postgres,browser,nginx,systemd,s3,toxiproxy
 
-# Packages with heavy tests: each runs alone, with its own time limit.
+# The tests run in three parts, and the packages of a part beside each other. Those of the first
+# part, which is the rest of the packages, take seconds.
 HEAVY := internal/store internal/index internal/api
-# The tests of the first two often wait, for a browser or for a fault to end. They run beside each
-# other, and the other two after the shorter one.
+# These often wait, for a browser or for a fault to end.
 WAITING := e2e torture internal/api/machine bench
 # Tests that run again without the race detector, because it distorts what they measure or makes
 # them use less data.
@@ -38,7 +38,7 @@ test: ## Install what is missing and run all tests.
 	@export REQUIRE=$(REQUIRE); failed=; \
 	run() { go test -count 1 -timeout 60m "$${@:2}" || failed+=" $$1"; }; \
 	run 'a light package' $(RACE) $$(go list ./... | grep -vE '/($(subst $() ,|,$(HEAVY) $(WAITING)))$$'); \
-	for package in $(HEAVY); do run $$package $(RACE) ./$$package; done; \
+	run '$(HEAVY)' $(RACE) $(HEAVY:%=./%); \
 	run '$(WAITING)' $(RACE) $(WAITING:%=./%); \
 	run 'a measuring test' -p 1 -run '$(MEASURING)' ./internal/api ./internal/index ./internal/store; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
