@@ -86,12 +86,16 @@ var backlogLine = regexp.MustCompile(`(?m)^gatherkit_index_backlog (\S+)$`)
 // backlog returns how many changes the index has not processed yet.
 func (s *service) backlog(ctx context.Context) (n int64, err error) {
 	for range 10 {
-		if n, err = s.readBacklog(ctx); err != nil || n >= 0 { // -1 means that the database did not answer
-			return n, err
+		n, err = s.readBacklog(ctx)
+		if !errors.Is(err, errNoBacklog) {
+			break
 		}
 	}
-	return 0, errors.New("the service does not know the backlog of the index")
+	return n, err
 }
+
+// errNoBacklog means that the database did not answer the service in time.
+var errNoBacklog = errors.New("the metrics do not contain the backlog of the index")
 
 func (s *service) readBacklog(ctx context.Context) (int64, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.metrics+"/metrics", http.NoBody)
@@ -109,7 +113,7 @@ func (s *service) readBacklog(ctx context.Context) (int64, error) {
 	}
 	match := backlogLine.FindSubmatch(text)
 	if match == nil {
-		return 0, errors.New("the metrics do not contain the backlog of the index")
+		return 0, errNoBacklog
 	}
 	n, err := strconv.ParseFloat(string(match[1]), 64)
 	return int64(n), err

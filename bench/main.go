@@ -34,6 +34,7 @@ type options struct {
 	behind   int
 	tries    int
 	changed  int
+	accounts int
 	only     []string // measurements; empty for all
 	on       []string // kinds of databases; empty for all
 }
@@ -132,6 +133,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.behind, "behind", 50000, "number of new requests with which the index is behind")
 	flags.IntVar(&o.tries, "tries", 20, "number of new requests for measuring how soon they are found")
 	flags.IntVar(&o.changed, "changed", 100000, "number of requests that change during submissions")
+	flags.IntVar(&o.accounts, "accounts", 10000, "number of accounts of a large installation")
 	only := flags.String("only", "", "what to measure, such as lists,search; everything by default")
 	on := flags.String("on", "", "the database to measure on, SQLite or PostgreSQL; both by default")
 	if err := flags.Parse(args); err != nil {

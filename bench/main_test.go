@@ -24,7 +24,7 @@ func TestBench(t *testing.T) {
 			t.Parallel()
 			err := run(t.Context(), []string{
 				"-on=" + k.name, "-callers=2", "-sizes=400", "-during=20ms", "-rounds=1", "-deleted=1500", "-searched=50",
-				"-behind=100", "-tries=2", "-changed=200", "-folder=" + t.TempDir(), "-postgres=" + storetest.Postgres(t),
+				"-behind=100", "-tries=2", "-changed=200", "-accounts=20", "-folder=" + t.TempDir(), "-postgres=" + storetest.Postgres(t),
 			})
 			if err != nil {
 				t.Fatal(err)

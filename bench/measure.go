@@ -65,6 +65,7 @@ var measurements = []measurement{
 	{"votes", false, measureVotes},
 	{"bulk", false, measureBulk},
 	{"deletion", false, measureDeletion},
+	{"accounts", false, measureAccounts},
 }
 
 // measure starts the service on a fresh database, with an account named like the measurement.

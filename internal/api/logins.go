@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gatherkit/internal/attempts"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
@@ -43,11 +44,11 @@ var errSlowDown = errors.New("many logins from this network have failed")
 // attempt is an attempt to log in or to change a password.
 type attempt struct {
 	asker    password.Asker
-	subjects []store.LoginSubject
+	subjects []attempts.Subject
 }
 
 func (c *client) attempt(email string) attempt {
-	return attempt{c.asker(email), store.LoginSubjects(email, c.from)}
+	return attempt{c.asker(email), attempts.Subjects(email, c.from)}
 }
 
 func (c *client) asker(email string) password.Asker {
@@ -94,7 +95,7 @@ func (a *API) checkPassword(ctx context.Context, t attempt, secret string) (stor
 }
 
 // errTryLater is the answer to a login that cannot use the slow lane now.
-var errTryLater = feedback.ErrTooManyAttempts.After(store.MaxLoginDelay)
+var errTryLater = feedback.ErrTooManyAttempts.After(attempts.MaxDelay)
 
 // enter waits for the caller's turn in the slow lane. It returns ErrTooManyAttempts if the
 // caller already has a login in it, or if ctx ends first.

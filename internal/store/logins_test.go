@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/internal/attempts"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -17,12 +18,12 @@ import (
 
 // failLogin counts a failed login and returns what it is answered.
 func failLogin(r *storetest.Rig, email, from string) error {
-	return r.FailLogin(ctx, store.LoginSubjects(email, netip.MustParsePrefix(from)))
+	return r.FailLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from)))
 }
 
 func wantLogin(r *storetest.Rig, what, email, from string, delay time.Duration, want error) {
 	r.T.Helper()
-	got, err := r.CheckLogin(ctx, store.LoginSubjects(email, netip.MustParsePrefix(from)))
+	got, err := r.CheckLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from)))
 	if got != delay || !errors.Is(err, want) {
 		r.T.Errorf("%s: a delay of %v, %v; want %v, %v", what, got, err, delay, want)
 	}
@@ -53,7 +54,7 @@ func TestLoginLimits(t *testing.T) {
 				r := storetest.NewRig(t, at)
 				owner := ownerOf(r, r.NewAccount("Acme"))
 				const from = "198.51.100.1/32"
-				subjects := store.LoginSubjects("acme@example.com", netip.MustParsePrefix(from))
+				subjects := attempts.Subjects("acme@example.com", netip.MustParsePrefix(from))
 				for i := range c.limit {
 					if i == c.limit-1 {
 						wantLogin(r, "the last try", "acme@example.com", from, 0, nil)
@@ -116,7 +117,7 @@ func TestNetworkDelay(t *testing.T) {
 				wantLogin(r, "another network", "bob@example.com", "2001:db8:2::/64", 0, nil)
 				wantLogin(r, "another network", "bob@example.com", "198.51.101.1/32", 0, nil)
 				owner := ownerOf(r, r.NewAccount("Acme"))
-				subjects := store.LoginSubjects("acme@example.com", netip.MustParsePrefix(address(100)))
+				subjects := attempts.Subjects("acme@example.com", netip.MustParsePrefix(address(100)))
 				if _, _, err := r.OpenSession(ctx, owner, subjects, ""); err != nil {
 					t.Errorf("a right password: %v", err)
 				}

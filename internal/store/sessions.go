@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"gatherkit/internal/attempts"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -69,17 +70,28 @@ func validAt(now time.Time, expires feedback.Time, life time.Duration) bool {
 	return feedback.At(now) < expires && expires <= feedback.At(now.Add(life+maxSkew))
 }
 
+// CheckLogin returns how long a login must be delayed, or ErrTooManyAttempts if a limit is reached.
+func (s *Store) CheckLogin(ctx context.Context, subjects []attempts.Subject) (delay time.Duration, err error) {
+	return attempts.Check(ctx, s.db.Reader(), s.now(), subjects)
+}
+
+// FailLogin counts a failed login. It returns ErrInvalidCredentials, or ErrTooManyAttempts if a
+// limit was reached before.
+func (s *Store) FailLogin(ctx context.Context, subjects []attempts.Subject) error {
+	return attempts.Fail(ctx, s.db, s.now(), subjects)
+}
+
 // OpenSession opens a session for a user whose password was correct. It returns
 // ErrInvalidCredentials if the password has changed since c was read, and ErrTooManyAttempts
 // if a limit of failed logins was reached. If the user would have more than MaxSessions, it
 // ends the least recently used ones.
 func (s *Store) OpenSession(
-	ctx context.Context, c Credentials, subjects []LoginSubject, userAgent string,
+	ctx context.Context, c Credentials, subjects []attempts.Subject, userAgent string,
 ) (Session, Tokens, error) {
 	var session Session
 	var tokens Tokens
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := s.checkFailures(ctx, tx, subjects); err != nil {
+		if _, err := attempts.Check(ctx, tx, s.now(), subjects); err != nil {
 			return err
 		}
 		// The update locks the user's row, so a concurrent SetPassword either ends the new

@@ -27,7 +27,7 @@ const (
 // unless the database or the storage of files is away; it returns what has failed.
 func (s *Store) Sweep(ctx context.Context) error {
 	var failed errorList
-	accounts, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM accounts ORDER BY account_id")
+	accounts, err := s.accountIDs(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,18 @@ func (s *Store) Sweep(ctx context.Context) error {
 		}
 	}
 	return failed.err()
+}
+
+// accountIDs returns the ids of all accounts.
+func (s *Store) accountIDs(ctx context.Context) ([]feedback.ID, error) {
+	return database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM accounts ORDER BY account_id")
+}
+
+// sweepFailures deletes the counts of failed logins that have expired.
+func (s *Store) sweepFailures(ctx context.Context) error {
+	return s.inChunks(ctx, "DELETE FROM login_failures WHERE subject IN"+
+		" (SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)",
+		feedback.At(s.now()), sweepChunk)
 }
 
 // maxErrors is how many errors of a sweep are reported.

@@ -78,6 +78,33 @@ func (s *Store) Upload(ctx context.Context, accountID, id feedback.ID) (feedback
 	return u, orNotFound(err, feedback.ErrUploadNotFound)
 }
 
+// EachFile calls fn for each file that has arrived and is attached to a request or may still be. It
+// stops at the first error and returns it.
+func (s *Store) EachFile(ctx context.Context, fn func(accountID feedback.ID, u feedback.Upload) error) error {
+	accounts, err := s.accountIDs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, accountID := range accounts {
+		var after feedback.ID
+		for n := sweepChunk; n == sweepChunk; {
+			files, err := database.All(ctx, s.db.Reader(), scanUpload, "SELECT "+uploadColumns+` FROM uploads
+				WHERE account_id = $1 AND id > $2 AND ready = $3 ORDER BY id LIMIT CAST($4 AS BIGINT)`, accountID, after, true, sweepChunk)
+			if err != nil {
+				return err
+			}
+			for _, u := range files {
+				if err := fn(accountID, u); err != nil {
+					return err
+				}
+				after = u.ID
+			}
+			n = len(files)
+		}
+	}
+	return nil
+}
+
 // WaitingUploads returns those of the files that are not attached yet and may still be. They
 // may not have arrived yet.
 func (s *Store) WaitingUploads(

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/internal/attempts"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -372,7 +373,7 @@ func TestSweepFailures(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		fail := func(email, from string) {
 			t.Helper()
-			if err := r.FailLogin(ctx, store.LoginSubjects(email, netip.MustParsePrefix(from))); !errors.Is(err, feedback.ErrInvalidCredentials) {
+			if err := r.FailLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from))); !errors.Is(err, feedback.ErrInvalidCredentials) {
 				t.Error(err)
 			}
 		}

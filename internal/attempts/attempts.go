@@ -1,4 +1,5 @@
-package store
+// Package attempts counts failed logins in the database and refuses or delays further ones.
+package attempts
 
 import (
 	"context"
@@ -27,45 +28,38 @@ const (
 	maxFailuresPerAddr    = 100
 	maxFailuresPerNetwork = 200 // before logins are delayed
 	loginDelayStep        = 100 * time.Millisecond
-	// MaxLoginDelay is the maximum delay of a login.
-	MaxLoginDelay = time.Second
+	// MaxDelay is the maximum delay of a login.
+	MaxDelay = time.Second
 	// maxAhead is how far in the future the end of a count may be. A later one comes from a
 	// wrong clock, and could lock people out for much longer than attemptWindow.
 	maxAhead = 2 * attemptWindow
 )
 
-// LoginSubject is a network, an address, or a pair of address and e-mail, whose failed
+// Subject is a network, an address, or a pair of address and e-mail, whose failed
 // logins are counted.
-type LoginSubject struct {
+type Subject struct {
 	hash   feedback.Hash
 	limit  int64
 	delays bool // whether logins over the limit are delayed instead of rejected
 }
 
-// LoginSubjects returns the subjects of a login. They are always in the same order, so that
+// Subjects returns the subjects of a login. They are always in the same order, so that
 // transactions do not deadlock.
-func LoginSubjects(email string, from netip.Prefix) []LoginSubject {
-	return []LoginSubject{
+func Subjects(email string, from netip.Prefix) []Subject {
+	return []Subject{
 		{sha256.Sum256([]byte("network\x00" + fair.Network(from).String())), maxFailuresPerNetwork, true},
 		{sha256.Sum256([]byte(from.String())), maxFailuresPerAddr, false},
 		{sha256.Sum256([]byte(from.String() + "\x00" + feedback.FoldEmail(email))), maxFailuresPerPair, false},
 	}
 }
 
-// CheckLogin returns how long a login must be delayed, or ErrTooManyAttempts if a limit is
-// reached. Callers use it before they hash the password, which is expensive.
-func (s *Store) CheckLogin(ctx context.Context, subjects []LoginSubject) (delay time.Duration, err error) {
-	return s.checkFailures(ctx, s.db.Reader(), subjects)
-}
-
-// FailLogin counts a failed login. It returns ErrInvalidCredentials, or ErrTooManyAttempts
-// if a limit was reached before.
-func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
+// Fail counts a failed login. It returns ErrInvalidCredentials, or ErrTooManyAttempts if a limit was
+// reached before.
+func Fail(ctx context.Context, db *database.DB, now time.Time, subjects []Subject) error {
 	// The function does not return the refusal, as an error would roll back the count.
 	var refusal error
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		refusal = feedback.ErrInvalidCredentials
-		now := s.now()
 		for _, subject := range subjects {
 			var n int64
 			var resets feedback.Time
@@ -76,7 +70,7 @@ func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 					resets_at = CASE WHEN login_failures.resets_at > $3 AND login_failures.resets_at <= $4
 						THEN login_failures.resets_at ELSE excluded.resets_at END
 				RETURNING n, resets_at`,
-				hashArg(subject.hash), feedback.At(now.Add(attemptWindow)), feedback.At(now), feedback.At(now.Add(maxAhead))).
+				subject.hash[:], feedback.At(now.Add(attemptWindow)), feedback.At(now), feedback.At(now.Add(maxAhead))).
 				Scan(&n, &resets)
 			if err != nil {
 				return err
@@ -93,33 +87,26 @@ func (s *Store) FailLogin(ctx context.Context, subjects []LoginSubject) error {
 	return refusal
 }
 
-func (s *Store) checkFailures(
-	ctx context.Context, q database.Queryer, subjects []LoginSubject,
-) (delay time.Duration, err error) {
-	now := s.now()
+// Check returns how long a login must be delayed, or ErrTooManyAttempts if a limit is reached.
+// Callers use it before they hash the password, which is expensive, and again in the transaction
+// that opens the session.
+func Check(ctx context.Context, q database.Queryer, now time.Time, subjects []Subject) (delay time.Duration, err error) {
 	for _, subject := range subjects {
 		var n int64
 		var resets feedback.Time
 		err := q.QueryRowContext(ctx, "SELECT n, resets_at FROM login_failures"+
 			" WHERE subject = $1 AND resets_at > $2 AND resets_at <= $3",
-			hashArg(subject.hash), feedback.At(now), feedback.At(now.Add(maxAhead))).Scan(&n, &resets)
+			subject.hash[:], feedback.At(now), feedback.At(now.Add(maxAhead))).Scan(&n, &resets)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return 0, err
 		}
 		switch {
 		case n < subject.limit:
 		case subject.delays:
-			delay = min(time.Duration(n-subject.limit+1)*loginDelayStep, MaxLoginDelay)
+			delay = min(time.Duration(n-subject.limit+1)*loginDelayStep, MaxDelay)
 		default:
 			return 0, feedback.ErrTooManyAttempts.After(resets.Std().Sub(now))
 		}
 	}
 	return delay, nil
-}
-
-// sweepFailures deletes the counts that have expired.
-func (s *Store) sweepFailures(ctx context.Context) error {
-	return s.inChunks(ctx, "DELETE FROM login_failures WHERE subject IN"+
-		" (SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)",
-		feedback.At(s.now()), sweepChunk)
 }
