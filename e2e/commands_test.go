@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -95,86 +93,6 @@ func TestUserCommands(t *testing.T) {
 	})
 }
 
-// TestBackup makes a backup while clients submit, and another one afterwards.
-func TestBackup(t *testing.T) {
-	place := storetest.SQLite(t)
-	program.AddOwner(t, place)
-	c := program.NewClient(t, program.Start(t, program.At(place)...))
-	token := c.Login(t)
-	key := c.AddApp(t, token).APIKey
-	var l program.Ledger
-	stop := program.SubmitWith(16, func(title string) {
-		got, err := c.Call("widget-submit-request", key, program.Params{"title": title, "description": ""})
-		if err != nil || got.Code != "ok" {
-			t.Errorf("%q: %s %v", title, got.Code, err)
-		}
-		l.Note(t, got.Request.ID, title)
-	})
-	l.AwaitMore(t, 300)
-	before := l.Clone() // must be in the backup
-	under := filepath.Join(t.TempDir(), "under-load.db")
-	printed := program.Succeed(t, append([]string{"backup", under}, program.At(place)...)...)
-	if !strings.HasPrefix(printed, "Wrote the backup to "+under+". ") {
-		t.Errorf("backup: %q", printed)
-	}
-	before.Check(t, restore(t, under, token))
-	stop()
-	after := filepath.Join(t.TempDir(), "after.db")
-	program.Succeed(t, append([]string{"backup", after}, program.At(place)...)...)
-	stored := restore(t, after, token)
-	l.Check(t, stored)
-	if live := c.List(t, token); len(stored) != len(live) || len(live) != l.Len() {
-		t.Errorf("the backup has %d requests, the service %d, want %d", len(stored), len(live), l.Len())
-	}
-
-	got := fail(t, nil, "", append([]string{"backup", after}, program.At(place)...)...)
-	if !strings.HasSuffix(got, "exists already; give the backup a new name") {
-		t.Errorf("backup to an existing file: %q", got)
-	}
-	missing := filepath.Join(t.TempDir(), "missing")
-	got = fail(t, nil, "", "backup", filepath.Join(t.TempDir(), "x.db"), "--data="+missing)
-	if !strings.HasPrefix(got, "cannot find the data folder: ") {
-		t.Errorf("backup of a missing folder: %q", got)
-	}
-	if _, err := os.Stat(missing); err == nil {
-		t.Error("backup has created the missing data folder")
-	}
-}
-
-// restore serves a backup and returns its requests. The token works, because a backup contains
-// the sessions.
-func restore(t *testing.T, backup, token string) map[string]program.Request {
-	t.Helper()
-	info, err := os.Stat(backup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Mode().Perm() != 0o600 {
-		t.Errorf("the backup has mode %v, want 0600", info.Mode())
-	}
-	place := storetest.SQLite(t)
-	content, err := os.ReadFile(backup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(place.Folder, "gatherkit.db"), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := program.Succeed(t, append([]string{"recount"}, program.At(place)...)...); got != "All counters are right.\n" {
-		t.Errorf("recount of the backup: %s", got)
-	}
-	p := program.Start(t, program.At(place)...)
-	defer p.Stop(t)
-	return program.NewClient(t, p).List(t, token)
-}
-
-func TestBackupOfPostgres(t *testing.T) {
-	got := fail(t, nil, "", "backup", "x.db", "--database=postgres://ada:hunter2@127.0.0.1:1/db")
-	if !strings.Contains(got, "for PostgreSQL use pg_dump") || strings.Contains(got, "hunter2") {
-		t.Errorf("backup: %q", got)
-	}
-}
-
 func TestRecount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
@@ -241,7 +159,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 	help := program.Execute(t, nil, "", "--help")
 	for _, command := range []string{
-		"serve", "demo", "user add", "user list", "user set-password", "backup", "recount", "migrate", "version",
+		"serve", "demo", "user add", "user list", "user set-password", "backup", "verify", "recount", "migrate", "distribute", "version",
 	} {
 		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(help.Stdout) {
 			t.Errorf("--help does not list %s:\n%s", command, help.Stdout)

@@ -74,12 +74,12 @@ func TestFilesArePrivate(t *testing.T) {
 	if err := os.Chmod(backups, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	backup := exec.CommandContext(t.Context(), withoutUmask(t), "backup", filepath.Join(backups, "copy.db"), "--data="+folder)
+	backup := exec.CommandContext(t.Context(), withoutUmask(t), "backup", filepath.Join(backups, "copy"), "--data="+folder)
 	if output, err := backup.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	if found, files := readableByOthers(t, backups); len(found) > 0 || files != 1 {
-		t.Errorf("%d backups, readable by others: %q", files, found)
+	if found, files := readableByOthers(t, backups); len(found) > 0 || files != 2 { // the database and a file
+		t.Errorf("%d files, readable by others: %q", files, found)
 	}
 }
 

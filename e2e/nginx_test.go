@@ -229,7 +229,7 @@ func startNginx(t *testing.T, upstream string) *proxy {
 	}
 	folder := t.TempDir()
 	p := &proxy{plain: program.FreeAddress(t), secure: program.FreeAddress(t), roots: writeCertificate(t, folder)}
-	server := replaced(t, read(t, "deploy/nginx.conf"),
+	server := program.Replaced(t, program.Read(t, "deploy/nginx.conf"),
 		"listen 80;", "listen "+p.plain+";", "listen 443 ssl http2;", "listen "+p.secure+" ssl http2;",
 		"listen [::]:80;", "", "listen [::]:443 ssl http2;", "", // not every machine has IPv6
 		"server 127.0.0.1:8080 max_fails=0;", "server "+upstream+" max_fails=0;",

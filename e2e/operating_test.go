@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -23,37 +22,10 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// read returns a file of the project.
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-var fencedBlock = regexp.MustCompile("(?s)\n```([^\n]*)\n(.*?\n)```\n")
-
-// block returns the fenced block of docs/operating.md that contains a text.
-func block(t *testing.T, text string) string {
-	t.Helper()
-	var found []string
-	for _, match := range fencedBlock.FindAllStringSubmatch(read(t, "docs/operating.md"), -1) {
-		if strings.Contains(match[2], text) {
-			found = append(found, match[2])
-		}
-	}
-	if len(found) != 1 {
-		t.Fatalf("docs/operating.md has %d blocks with %q; want 1", len(found), text)
-	}
-	return found[0]
-}
-
 // table returns the rows of the table in docs/operating.md with the given header line.
 func table(t *testing.T, header string) [][]string {
 	t.Helper()
-	_, rest, found := strings.Cut(read(t, "docs/operating.md"), "\n"+header+"\n")
+	_, rest, found := strings.Cut(program.Read(t, "docs/operating.md"), "\n"+header+"\n")
 	if !found {
 		t.Fatalf("docs/operating.md has no table %s", header)
 	}
@@ -69,22 +41,9 @@ func table(t *testing.T, header string) [][]string {
 	return rows[1:] // without the line below the header
 }
 
-// replaced replaces all occurrences of texts. pairs has old and new texts. The test fails if an old
-// text does not occur.
-func replaced(t *testing.T, text string, pairs ...string) string {
-	t.Helper()
-	for pair := range slices.Chunk(pairs, 2) {
-		if !strings.Contains(text, pair[0]) {
-			t.Fatalf("%q is not in\n%s", pair[0], text)
-		}
-		text = strings.ReplaceAll(text, pair[0], pair[1])
-	}
-	return text
-}
-
 func TestOperatingShowsTheFiles(t *testing.T) {
 	shown := map[string]string{}
-	for _, match := range fencedBlock.FindAllStringSubmatch(read(t, "docs/operating.md"), -1) {
+	for _, match := range program.FencedBlock.FindAllStringSubmatch(program.Read(t, "docs/operating.md"), -1) {
 		if _, file, found := strings.Cut(match[1], "file="); found {
 			shown[file] = match[2]
 		}
@@ -95,7 +54,7 @@ func TestOperatingShowsTheFiles(t *testing.T) {
 	}
 	for _, file := range files {
 		path := "deploy/" + file.Name()
-		if diff := cmp.Diff(read(t, path), shown[path]); diff != "" {
+		if diff := cmp.Diff(program.Read(t, path), shown[path]); diff != "" {
 			t.Errorf("docs/operating.md does not show the present %s (- file, + shown):\n%s", path, diff)
 		}
 	}
@@ -213,56 +172,6 @@ func TestOperatingListsTheFieldsOfTheLog(t *testing.T) {
 	}
 }
 
-// TestBackupAndRestore runs the documented cron entry while a service runs, and then the documented
-// commands that restore its backup.
-func TestBackupAndRestore(t *testing.T) {
-	data, backups := filepath.Join(t.TempDir(), "gatherkit"), t.TempDir()
-	p := program.Start(t, "--data", data)
-	_, key := setUp(t, p)
-	submit := func(p *program.Process, title string) answer {
-		return call(t, http.DefaultClient, p.URL+"/api/widget-submit-request",
-			fmt.Sprintf(`{"title":%q,"description":""}`, title), "X-API-Key", key)
-	}
-	submit(p, "Before the backup").get(t, "request.id")
-
-	fields := strings.SplitN(strings.TrimSpace(block(t, "gatherkit backup")), " ", 7)
-	if fields[5] != "gatherkit" {
-		t.Errorf("the cron entry runs as %s", fields[5])
-	}
-	script := replaced(t, fields[6], "/usr/local/bin/gatherkit", program.Build(t),
-		"/var/lib/gatherkit", data, "/var/backups/gatherkit", backups, `\%`, "%")
-	if out, err := command(t, "/", "", script).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
-	made, err := filepath.Glob(filepath.Join(backups, "*"))
-	if err != nil || len(made) != 1 {
-		t.Fatalf("the backups are %q, %v; want one", made, err)
-	}
-	if info, err := os.Stat(made[0]); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the backup is %v, %v", info, err)
-	}
-	submit(p, "After the backup").get(t, "request.id")
-
-	script = replaced(t, block(t, "install -o gatherkit"), "/var/backups/gatherkit/2026-11-21-0315.db", made[0],
-		"/var/lib/gatherkit", data, "-o gatherkit -g gatherkit ", "")
-	stopping, rest, found := strings.Cut(script, "\n")
-	moving, starting, last := strings.Cut(rest, "systemctl start gatherkit")
-	if stopping != "systemctl stop gatherkit" || !found || !last || strings.TrimSpace(starting) != "" {
-		t.Fatalf("the restore does not begin by stopping the service and end by starting it:\n%s", script)
-	}
-	p.Stop(t)
-	if out, err := command(t, "/", "", moving).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	p = program.Start(t, "--data", data)
-	login := call(t, http.DefaultClient, p.URL+"/api/auth-login", `{"email":"ada@example.com","password":"correct horse"}`)
-	list := call(t, http.DefaultClient, p.URL+"/api/requests-list", "", "Authorization", "Bearer "+login.get(t, "access_token"))
-	if text := string(list.Result); !strings.Contains(text, "Before the backup") || strings.Contains(text, "After the backup") {
-		t.Errorf("after the restore the requests are %s", text)
-	}
-	submit(p, "After the restore").get(t, "request.id")
-}
-
 // drainTime is how long gatherkit may take to stop: 30 s for calls and 20 s for their writes.
 const drainTime = 50 * time.Second
 
@@ -271,12 +180,12 @@ func TestSystemdUnit(t *testing.T) {
 	if err != nil {
 		storetest.Missing(t, "systemd", "install it with `apt-get install systemd`")
 	}
-	unit := read(t, "deploy/gatherkit.service")
-	postgres := replaced(t, unit, "#LoadCredential=", "LoadCredential=", "#Environment=", "Environment=")
+	unit := program.Read(t, "deploy/gatherkit.service")
+	postgres := program.Replaced(t, unit, "#LoadCredential=", "LoadCredential=", "#Environment=", "Environment=")
 	for name, text := range map[string]string{"SQLite": unit, "PostgreSQL": postgres} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "gatherkit.service")
-			if err := os.WriteFile(file, []byte(replaced(t, text, "/usr/local/bin/gatherkit", program.Build(t))), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(program.Replaced(t, text, "/usr/local/bin/gatherkit", program.Build(t))), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", file).CombinedOutput()
@@ -305,8 +214,8 @@ func TestSystemdUnitSettings(t *testing.T) {
 	if err := os.WriteFile(database, []byte(storetest.Postgres(t)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	unit := read(t, "deploy/gatherkit.service")
-	for name, text := range map[string]string{"SQLite": unit, "PostgreSQL": replaced(t, unit, "#Environment=", "Environment=")} {
+	unit := program.Read(t, "deploy/gatherkit.service")
+	for name, text := range map[string]string{"SQLite": unit, "PostgreSQL": program.Replaced(t, unit, "#Environment=", "Environment=")} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.NewReplacer("%S", state, "%d", filepath.Dir(database), "127.0.0.1:8080", program.FreeAddress(t)).Replace(text)
 			cmd := exec.CommandContext(t.Context(), program.Build(t), "migrate")

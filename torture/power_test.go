@@ -187,9 +187,9 @@ func cutPower(t *testing.T, v *volume, binary string, cuts int) outcome {
 // or if its counters are wrong.
 func checkDatabase(t *testing.T, flags []string) {
 	t.Helper()
-	backup := filepath.Join(t.TempDir(), "copy.db")
+	backup := filepath.Join(t.TempDir(), "copy")
 	program.Succeed(t, append([]string{"backup", backup}, flags...)...)
-	if err := os.Remove(backup); err != nil {
+	if err := os.RemoveAll(backup); err != nil {
 		t.Fatal(err)
 	}
 	if got := program.Succeed(t, append([]string{"recount"}, flags...)...); got != "All counters are right.\n" {

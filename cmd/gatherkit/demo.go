@@ -45,7 +45,8 @@ func (demoCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	c := config.Serve{Store: at, Listen: address, PublicURL: config.PublicURL{URL: &url.URL{Scheme: "http", Host: address}}}
+	public := config.PublicURL{URL: &url.URL{Scheme: "http", Host: address}}
+	c := config.Serve{Storage: config.Storage{Store: at}, Listen: address, PublicURL: public}
 	page := &web.Demo{
 		AppID: demo.app.ID.String(), AppName: demo.app.Name, Key: demo.app.APIKey, Email: demoEmail, Password: secret,
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
 	"gatherkit/internal/store"
 )
@@ -28,13 +29,15 @@ var version = "development"
 
 // commands are the commands of the program.
 type commands struct {
-	Serve   serveCommand   `cmd:"" help:"Serve the API, the dashboard and the widget."`
-	Demo    demoCommand    `cmd:"" help:"Serve an example with sample data, and print API calls to try."`
-	User    userCommand    `cmd:"" help:"Add and list users, and set passwords."`
-	Backup  backupCommand  `cmd:"" help:"Copy the SQLite database to a file, even while the service is running."`
-	Recount recountCommand `cmd:"" help:"Check the counters of requests and repair wrong ones."`
-	Migrate migrateCommand `cmd:"" help:"Update the database schema, as serve does on start."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve      serveCommand      `cmd:"" help:"Serve the API, the dashboard and the widget."`
+	Demo       demoCommand       `cmd:"" help:"Serve an example with sample data, and print API calls to try."`
+	User       userCommand       `cmd:"" help:"Add and list users, and set passwords."`
+	Backup     backupCommand     `cmd:"" help:"Copy the database and the attached files to a folder, even while the service is running."`
+	Verify     verifyCommand     `cmd:"" help:"Check the database and the attached files, such as after a restore."`
+	Recount    recountCommand    `cmd:"" help:"Check the counters of requests and repair wrong ones."`
+	Migrate    migrateCommand    `cmd:"" help:"Update the database schema, as serve does on start."`
+	Distribute distributeCommand `cmd:"" help:"Distribute the tables of a PostgreSQL database with Citus over several machines."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
 // program is the environment of the commands.
@@ -136,6 +139,21 @@ func (p *program) with(at config.Store, fn func(*store.Store) error) error {
 		return err
 	}
 	return errors.Join(fn(s), s.Close())
+}
+
+// withFiles is like withExisting, and opens the storage of attached files, too. It is nil if files
+// are off.
+func (p *program) withFiles(at config.Storage, fn func(*store.Store, *blob.Store) error) error {
+	return p.withExisting(at.Store, func(s *store.Store) error {
+		if at.Place() == "" {
+			return fn(s, nil)
+		}
+		files, err := blob.Open(p.ctx, at.Place())
+		if err != nil {
+			return err
+		}
+		return errors.Join(fn(s, files), files.Close())
+	})
 }
 
 type versionCommand struct{}

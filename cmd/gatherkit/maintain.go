@@ -1,40 +1,9 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
-
 	"gatherkit/internal/config"
-	"gatherkit/internal/database"
 	"gatherkit/internal/store"
 )
-
-type backupCommand struct {
-	config.Store `embed:""`
-	File         string `arg:"" help:"File to write the backup to. It must not exist yet." placeholder:"FILE"`
-}
-
-// Run writes the backup.
-func (c *backupCommand) Run(p *program) error {
-	if c.Database != "" {
-		return database.ErrNoBackup
-	}
-	file, err := filepath.Abs(c.File)
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Dir(file)); err != nil {
-		return fmt.Errorf("cannot write the backup: %w", err)
-	}
-	return p.withExisting(c.Store, func(s *store.Store) error {
-		if err := s.Backup(p.ctx, file); err != nil {
-			return err
-		}
-		p.printf("Wrote the backup to %s. It contains secrets and personal data; protect it like the database.\n", file)
-		return nil
-	})
-}
 
 type recountCommand struct {
 	config.Store `embed:""`
@@ -67,5 +36,24 @@ func (c *migrateCommand) Run(p *program) error {
 	return p.with(c.Store, func(*store.Store) error {
 		p.printf("The database schema is up to date.\n")
 		return nil
+	})
+}
+
+type distributeCommand struct {
+	config.Store `embed:""`
+	DryRun       bool `help:"Print the statements and change nothing."`
+}
+
+// Run distributes the tables that are not distributed yet, and prints the statements.
+func (c *distributeCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		statements, err := s.Distribute(p.ctx, c.DryRun)
+		for _, statement := range statements {
+			p.printf("%s;\n", statement)
+		}
+		if err == nil && len(statements) == 0 {
+			p.printf("All tables are distributed.\n")
+		}
+		return err
 	})
 }

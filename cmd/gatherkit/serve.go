@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -152,18 +151,9 @@ func tuneMemory() {
 	}
 }
 
-// uploadsPlace returns where attached files are stored. With PostgreSQL there is no
-// default, and it may return "", because replicas do not see each other's folders.
-func uploadsPlace(c config.Serve) string {
-	if c.Uploads == "" && c.Database == "" {
-		return filepath.Join(c.Data, "uploads")
-	}
-	return string(c.Uploads)
-}
-
 // warnOfOpenFolders logs which data folders other users of the machine can open.
 func warnOfOpenFolders(c config.Serve, log *slog.Logger) {
-	folders := []string{uploadsPlace(c)}
+	folders := []string{c.Place()}
 	if c.Database == "" {
 		folders = append(folders, c.Data)
 	}
@@ -180,7 +170,7 @@ func warnOfFiles(ctx context.Context, c config.Serve, files *blob.Store, log *sl
 		return
 	}
 	if err := files.Try(ctx); err != nil {
-		log.Warn("attached files cannot be stored now", "place", uploadsPlace(c), "error", err)
+		log.Warn("attached files cannot be stored now", "place", c.Place(), "error", err)
 	}
 }
 
@@ -189,7 +179,7 @@ func warnOfFiles(ctx context.Context, c config.Serve, files *blob.Store, log *sl
 func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger) (
 	s *store.Store, files *blob.Store, closeBoth func() error, err error,
 ) {
-	place := uploadsPlace(c)
+	place := c.Place()
 	s, err = p.open(c.Store, log, func(o *store.Options) {
 		o.ObserveGroup, o.ObserveWrite = metrics.observeGroup, metrics.observeWrite
 		if place != "" { // files is opened below, before the store removes any

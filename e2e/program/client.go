@@ -119,7 +119,10 @@ type App struct {
 type Upload struct{ ID, URL string }
 
 // Request is a request in a result.
-type Request struct{ ID, Title, Status string }
+type Request struct {
+	ID, Title, Status string
+	Attachments       []struct{ URL string }
+}
 
 // Call calls an operation. The credential is an access token, an API key or "". Call returns
 // an error if there was no complete response.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strconv"
 )
 
@@ -27,15 +28,29 @@ func (s *Store) Validate() error {
 	return s.Database.validate()
 }
 
+// Storage holds the settings of every command that opens the store and the attached files.
+type Storage struct {
+	Store   `embed:""`
+	Uploads Uploads `help:"Where to store attached files: a folder, or an S3 bucket such as s3://name?region=eu-central-1. The default is the folder uploads in --data. With PostgreSQL there is no default, and files are off." env:"GATHERKIT_UPLOADS" placeholder:"PLACE"`
+}
+
+// Place returns where attached files are stored, or "" if files are off. With PostgreSQL there is no
+// default, because replicas do not see each other's folders.
+func (s *Storage) Place() string {
+	if s.Uploads == "" && s.Database == "" {
+		return filepath.Join(s.Data, "uploads")
+	}
+	return string(s.Uploads)
+}
+
 // Serve holds the settings of the service. No setting may be named PORT, because
 // Kubernetes sets GATHERKIT_PORT for a Service with the name gatherkit.
 type Serve struct {
-	Store          `embed:""`
+	Storage        `embed:""`
 	Listen         string    `help:"Address to listen on. The default accepts connections only from this machine; :8080 accepts them from everywhere." default:"127.0.0.1:8080" env:"GATHERKIT_LISTEN"`
 	PublicURL      PublicURL `name:"public-url" help:"URL that browsers use for the service, such as https://feedback.example.com." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
 	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
 	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Four other limits follow from it: as many votes and as many searches for similar requests per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all five limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
-	Uploads        Uploads   `help:"Where to store attached files: a folder, or an S3 bucket such as s3://name?region=eu-central-1. The default is the folder uploads in --data. With PostgreSQL there is no default, and files are off." env:"GATHERKIT_UPLOADS" placeholder:"PLACE"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 	LogLevel       string    `help:"Least level that is logged: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
 	LogFormat      string    `help:"Format of the log: ${enum}." enum:"json,text" default:"json" env:"GATHERKIT_LOG_FORMAT"`
@@ -54,7 +69,7 @@ func (s *Serve) Log(w io.Writer) *slog.Logger {
 
 // Validate checks the settings; kong calls it.
 func (s *Serve) Validate() error {
-	if err := s.Store.Validate(); err != nil {
+	if err := s.Storage.Validate(); err != nil {
 		return err
 	}
 	if err := validListen("--listen", s.Listen); err != nil {

@@ -61,7 +61,10 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Serve{Store: config.Store{Data: "./data"}, Listen: "127.0.0.1:8080", SubmitRate: 600, LogLevel: "info", LogFormat: "json"}
+	want := config.Serve{
+		Storage: config.Storage{Store: config.Store{Data: "./data"}}, Listen: "127.0.0.1:8080",
+		SubmitRate: 600, LogLevel: "info", LogFormat: "json",
+	}
 	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", c.Serve.Serve)); diff != "" {
 		t.Error(diff)
 	}

@@ -1,53 +1,72 @@
 package database
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
-// ErrNoBackup says that PostgreSQL has its own tool for backups.
-var ErrNoBackup = errors.New("backup copies the SQLite file; " +
-	"for PostgreSQL use pg_dump --format=custom --file=gatherkit.dump with the same database URL")
-
-// Backup writes a consistent copy of the SQLite database to a new file while the service
-// runs. The file gets its name only when it is complete, checked and durable. On
-// PostgreSQL it returns ErrNoBackup.
-func (db *DB) Backup(ctx context.Context, file string) (err error) {
+// Backup writes a consistent copy of the database to a folder while the service runs: with SQLite
+// the checked file gatherkit.db, and with PostgreSQL gatherkit.dump, which pg_dump writes for
+// pg_restore. If it fails, it may leave an incomplete file behind.
+func (db *DB) Backup(ctx context.Context, folder string) error {
 	if db.writes == nil {
-		return ErrNoBackup
+		return db.dump(ctx, filepath.Join(folder, "gatherkit.dump"))
 	}
-	if _, err := os.Stat(file); err == nil {
-		return fmt.Errorf("%s exists already; give the backup a new name", file)
-	}
-	part := file + ".part"
-	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+	file := filepath.Join(folder, databaseFile)
+	if err := makeFile(file); err != nil { // SQLite fills an empty file
 		return err
 	}
-	if err := makeFile(part); err != nil { // SQLite fills an empty file
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(part)
-		}
-	}()
-	if err := db.copyTo(ctx, part); err != nil {
+	if err := db.copyTo(ctx, file); err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
-	if err := checkIntegrity(ctx, part); err != nil {
+	if err := checkFile(ctx, file); err != nil {
+		return fmt.Errorf("check the backup: %w", err)
+	}
+	return syncFile(file)
+}
+
+// dump runs pg_dump.
+func (db *DB) dump(ctx context.Context, file string) error {
+	address, password, err := splitPassword(db.url)
+	if err != nil {
 		return err
 	}
-	if err := syncFile(part); err != nil {
-		return err
+	command := exec.CommandContext(ctx, "pg_dump", "--format=custom", "--file="+file, "--dbname="+address) //nolint:gosec // no shell
+	command.Env = append(os.Environ(), "PGPASSWORD="+password)
+	output, err := command.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%w; install PostgreSQL's client, such as with apt-get install postgresql-client", err)
 	}
-	if err := os.Rename(part, file); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("pg_dump failed: %w: %s", err, bytes.TrimSpace(output))
 	}
-	return syncFile(filepath.Dir(file))
+	return syncFile(file)
+}
+
+// splitPassword returns a URL without its password, and the password. Other users of the machine
+// can read the arguments of a process, but not its environment.
+func splitPassword(address string) (without, password string, err error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", "", errors.New("the database's URL is invalid")
+	}
+	query := u.Query()
+	password = query.Get("password")
+	if own, set := u.User.Password(); set {
+		password = own
+		u.User = url.User(u.User.Username())
+	}
+	query.Del("password")
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // libpq takes a + literally
+	return u.String(), password, nil
 }
 
 // copyTo copies one state of the database. It needs its own connection: readers refuse the
@@ -61,20 +80,34 @@ func (db *DB) copyTo(ctx context.Context, file string) error {
 	return errors.Join(err, source.Close())
 }
 
-func checkIntegrity(ctx context.Context, file string) error {
+// checkFile returns an error if the SQLite database in a file is damaged.
+func checkFile(ctx context.Context, file string) error {
 	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")
 	if err != nil {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // only read from
+	return checkIntegrity(ctx, db)
+}
+
+func checkIntegrity(ctx context.Context, db *sql.DB) error {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&verdict); err != nil {
-		return fmt.Errorf("check the backup: %w", err)
+		return err
 	}
 	if verdict != "ok" {
-		return fmt.Errorf("the backup is damaged: %s", verdict)
+		return fmt.Errorf("the database is damaged: %s", verdict)
 	}
 	return nil
+}
+
+// Check reads the whole SQLite database and returns an error if it is damaged. On PostgreSQL it
+// does nothing: use pg_amcheck.
+func (db *DB) Check(ctx context.Context) error {
+	if db.writes == nil {
+		return nil
+	}
+	return db.explain(checkIntegrity(ctx, db.reader))
 }
 
 // syncFile makes a file or a folder's entries durable.

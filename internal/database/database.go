@@ -39,6 +39,7 @@ type Options struct {
 // several processes on the same database.
 type DB struct {
 	dialect dialect
+	url     string // of PostgreSQL
 	folder  string // of the SQLite file
 	log     *slog.Logger
 	fatal   func(error)
@@ -57,7 +58,7 @@ type DB struct {
 // Open opens the database, creating the SQLite file when there is none, and applies
 // the migrations that are missing.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	db := &DB{folder: o.Folder, log: o.Log, fatal: o.Fatal, observe: o.ObserveWrite}
+	db := &DB{url: o.URL, folder: o.Folder, log: o.Log, fatal: o.Fatal, observe: o.ObserveWrite}
 	if db.observe == nil {
 		db.observe = func(time.Duration) {}
 	}

@@ -149,9 +149,13 @@ func Schema() int {
 // database.DB.Unavailable.
 func (s *Store) Unavailable(err error) bool { return s.db.Unavailable(err) }
 
-// Backup writes a consistent copy of the SQLite database to a new file, without stopping
-// the service. On PostgreSQL it returns database.ErrNoBackup.
-func (s *Store) Backup(ctx context.Context, file string) error { return s.db.Backup(ctx, file) }
+// Backup writes a consistent copy of the database to a folder while the service runs. See
+// database.DB.Backup.
+func (s *Store) Backup(ctx context.Context, folder string) error { return s.db.Backup(ctx, folder) }
+
+// Check reads the whole database and returns an error if it is damaged. On PostgreSQL it does
+// nothing.
+func (s *Store) Check(ctx context.Context) error { return s.db.Check(ctx) }
 
 // Wrap replaces each connection pool with the result of wrap. See database.DB.Wrap. Tests use
 // it to watch statements. It must be called before the store is used.

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gatherkit/internal/blob"
+	"gatherkit/internal/config"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+)
+
+type backupCommand struct {
+	config.Storage `embed:""`
+	Folder         string `arg:"" help:"Folder to write the backup to. It must not exist yet." placeholder:"FOLDER"`
+}
+
+// Run writes the backup to FOLDER.part and renames it when it is complete. Files are copied before
+// the database, so that no file that the copy names is deleted meanwhile, and again after it,
+// because more have arrived.
+func (c *backupCommand) Run(p *program) error {
+	folder, err := filepath.Abs(c.Folder)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(folder); err == nil {
+		return fmt.Errorf("%s exists already; give the backup a new name", folder)
+	}
+	parent, part := filepath.Dir(folder), folder+".part"
+	return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) (err error) {
+		if err := os.RemoveAll(part); err != nil { // of a backup that was interrupted
+			return err
+		}
+		if err := os.Mkdir(part, 0o700); err != nil {
+			return fmt.Errorf("cannot write the backup: %w", err)
+		}
+		defer func() {
+			if err != nil {
+				_ = os.RemoveAll(part)
+			}
+		}()
+		b, err := newFileBackup(p.ctx, files, parent, part)
+		if err != nil {
+			return err
+		}
+		for _, step := range []func() error{
+			func() error { return b.copy(p.ctx, s) },
+			func() error { return s.Backup(p.ctx, part) },
+			func() error { return b.copy(p.ctx, s) },
+			func() error { return errors.Join(b.close(), syncFolder(part)) },
+			func() error { return os.Rename(part, folder) },
+			func() error { return syncFolder(parent) },
+		} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		p.printf("Wrote the backup to %s. Attached files: %d.\nIt contains secrets and personal data; protect it like the database.\n",
+			folder, b.files)
+		return p.warnOfMissing(s, files)
+	})
+}
+
+// fileBackup copies attached files to the folder of a backup.
+type fileBackup struct {
+	from     *blob.Store // nil if the service stores no files
+	to       *blob.Store
+	previous *blob.Store // the files of the latest backup in the same folder, or nil
+	files    int         // that the backup has
+}
+
+func newFileBackup(ctx context.Context, from *blob.Store, parent, part string) (b *fileBackup, err error) {
+	b = &fileBackup{from: from}
+	if from == nil {
+		return b, nil
+	}
+	if b.to, err = blob.Open(ctx, uploadsIn(part)); err != nil {
+		return nil, err
+	}
+	if latest := latestBackup(parent); latest != "" {
+		b.previous, err = blob.Open(ctx, uploadsIn(latest))
+	}
+	return b, err
+}
+
+// latestBackup returns the newest of the backups in a folder, or "" if there is none.
+func latestBackup(folder string) (latest string) {
+	found, _ := filepath.Glob(filepath.Join(folder, "*", "uploads")) // an error means a bad pattern
+	var at time.Time
+	for _, uploads := range found {
+		backup := filepath.Dir(uploads)
+		info, err := os.Stat(backup)
+		if err == nil && filepath.Ext(backup) != ".part" && info.ModTime().After(at) {
+			latest, at = backup, info.ModTime()
+		}
+	}
+	return latest
+}
+
+func uploadsIn(folder string) string { return filepath.Join(folder, "uploads") }
+
+// copy copies the files that the backup does not have yet. The previous backup's files are linked
+// and take no space. It skips files without content, which warnOfMissing reports.
+func (b *fileBackup) copy(ctx context.Context, s *store.Store) error {
+	if b.from == nil {
+		return nil
+	}
+	return s.EachFile(ctx, func(_ feedback.ID, u feedback.Upload) error {
+		if _, err := b.to.Size(ctx, u.ID); !errors.Is(err, blob.ErrNotFound) {
+			return err
+		}
+		if b.link(ctx, u) {
+			b.files++
+			return nil
+		}
+		err := b.to.Copy(ctx, u.ID, b.from)
+		if errors.Is(err, blob.ErrNotFound) {
+			return nil
+		}
+		b.files++
+		return err
+	})
+}
+
+// link links the previous backup's copy of a file and reports whether it could.
+func (b *fileBackup) link(ctx context.Context, u feedback.Upload) bool {
+	if b.previous == nil {
+		return false
+	}
+	size, err := b.previous.Size(ctx, u.ID)
+	return err == nil && size == u.Size && b.to.Link(u.ID, b.previous) == nil
+}
+
+func (b *fileBackup) close() (err error) {
+	for _, s := range []*blob.Store{b.to, b.previous} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return err
+}
+
+type verifyCommand struct {
+	config.Storage `embed:""`
+}
+
+// Run checks the database and looks for each attached file. It fails if anything is missing.
+func (c *verifyCommand) Run(p *program) error {
+	return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) error {
+		if err := s.Check(p.ctx); err != nil {
+			return err
+		}
+		found, err := findFaults(p.ctx, s, files, func(fault string) { p.printf("%s\n", fault) })
+		if err != nil {
+			return err
+		}
+		p.printf("Checked the database. Attached files: %d, missing or damaged: %d.\n", found.files, found.faults)
+		if found.faults > 0 {
+			return errors.New("attached files are missing or damaged; copy them from the backup, or name their place with --uploads")
+		}
+		return nil
+	})
+}
+
+// fileCheck says how many attached files there are, and how many are missing or damaged.
+type fileCheck struct{ files, faults int }
+
+// findFaults looks for the content of each attached file, and calls report with a line for each that
+// is missing or has another size. Without a storage of files, which is nil then, all are missing.
+func findFaults(ctx context.Context, s *store.Store, files *blob.Store, report func(fault string)) (found fileCheck, err error) {
+	err = s.EachFile(ctx, func(accountID feedback.ID, u feedback.Upload) error {
+		if u.RequestID == nil {
+			return nil // it is not attached, and may be about to be deleted
+		}
+		found.files++
+		fault, err := findFault(ctx, files, u)
+		if err != nil || fault == "" {
+			return err
+		}
+		now, err := s.Upload(ctx, accountID, u.ID)
+		if errors.Is(err, feedback.ErrUploadNotFound) || err == nil && now.RequestID == nil {
+			found.files-- // its request was deleted meanwhile
+			return nil
+		}
+		found.faults++
+		report(fmt.Sprintf("request %s: file %s (%q) %s", u.RequestID, u.ID, u.Filename, fault))
+		return err
+	})
+	return found, err
+}
+
+// findFault returns what is wrong with the content of a file, or "".
+func findFault(ctx context.Context, files *blob.Store, u feedback.Upload) (string, error) {
+	if files == nil {
+		return "is missing", nil
+	}
+	size, err := files.Size(ctx, u.ID)
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		return "is missing", nil
+	case err != nil || size == u.Size:
+		return "", err
+	}
+	return fmt.Sprintf("has %d bytes instead of %d", size, u.Size), nil
+}
+
+// maxWarnings is how many missing files a backup names.
+const maxWarnings = 10
+
+// warnOfMissing writes a warning to standard error if the service lacks files, and so does the backup.
+func (p *program) warnOfMissing(s *store.Store, files *blob.Store) error {
+	named := 0
+	found, err := findFaults(p.ctx, s, files, func(fault string) {
+		if named < maxWarnings {
+			_, _ = fmt.Fprintln(p.stderr, fault)
+		}
+		named++
+	})
+	if err == nil && found.faults > 0 {
+		_, _ = fmt.Fprintf(p.stderr, "gatherkit: warning: the backup lacks files: attached %d, missing or damaged %d;"+
+			" if they are in another place, name it with --uploads\n", found.files, found.faults)
+	}
+	return err
+}
+
+// syncFolder makes the entries of a folder durable.
+func syncFolder(path string) error {
+	f, err := os.Open(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,255 @@
+package e2e_test
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// stored is a service with a request that has a file.
+type stored struct {
+	*program.Process
+	place   storetest.Place
+	uploads string // the folder of its files
+	key     string
+}
+
+// storeFile starts a service and submits a request with a file.
+func storeFile(t *testing.T, place storetest.Place) stored {
+	t.Helper()
+	s := stored{place: place, uploads: filepath.Join(place.Folder, "uploads")}
+	if place.Database != "" {
+		s.uploads = filepath.Join(t.TempDir(), "uploads")
+	}
+	s.Process = program.Start(t, s.flags()...)
+	_, s.key = uploading(t, s.Process)
+	s.submit(t, "words")
+	return s
+}
+
+// flags are those of serve, backup and verify.
+func (s stored) flags() []string { return append(program.At(s.place), "--uploads="+s.uploads) }
+
+// submit submits a request with a file and returns the path of the file.
+func (s stored) submit(t *testing.T, content string) string {
+	t.Helper()
+	id := sendFile(t, s.Process, s.key, "a.txt", []byte(content))
+	body := `{"title":"With a file","description":"","attachments":["` + id + `"]}`
+	call(t, http.DefaultClient, s.URL+"/api/widget-submit-request", body, "X-API-Key", s.key).get(t, "request.id")
+	return filepath.Join(s.uploads, "files", id)
+}
+
+// filesIn returns the names of the files of a backup.
+func filesIn(t *testing.T, backup string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(backup, "uploads", "files", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestBackup(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		s, parent := storeFile(t, place), t.TempDir()
+		backup := func(name string) (folder string, got program.Outcome) {
+			folder = filepath.Join(parent, name)
+			return folder, program.Execute(t, nil, "", append([]string{"backup", folder}, s.flags()...)...)
+		}
+		// What a backup that was interrupted has left does not matter.
+		if err := os.MkdirAll(filepath.Join(parent, "first.part", "uploads"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		first, got := backup("first")
+		printed := "Wrote the backup to " + first + ". Attached files: 1.\nIt contains secrets and personal data; protect it like the database.\n"
+		if got.Code != 0 || got.Stdout != printed || got.Stderr != "" {
+			t.Errorf("%+v", got)
+		}
+		lost := s.submit(t, "lost")
+		if err := os.Remove(lost); err != nil {
+			t.Fatal(err)
+		}
+		s.submit(t, "more")
+		second, got := backup("second")
+		if got.Code != 0 || !strings.Contains(got.Stdout, "Attached files: 2.") {
+			t.Errorf("%+v", got)
+		}
+		warning := `: file ` + filepath.Base(lost) + ` ("a.txt") is missing` +
+			"\ngatherkit: warning: the backup lacks files: attached 3, missing or damaged 1; if they are in another place, name it with --uploads\n"
+		if !strings.HasPrefix(got.Stderr, "request ") || !strings.HasSuffix(got.Stderr, warning) {
+			t.Errorf("the warning is %q", got.Stderr)
+		}
+		before, after := filesIn(t, first), filesIn(t, second)
+		if len(before) != 1 || len(after) != 2 {
+			t.Fatalf("the files are %q and %q", before, after)
+		}
+		if same := filepath.Join(second, "uploads", "files", filepath.Base(before[0])); !sameFile(t, before[0], same) {
+			t.Errorf("%s is a copy and not a link of %s", same, before[0])
+		}
+		if sameFile(t, before[0], filepath.Join(s.uploads, "files", filepath.Base(before[0]))) {
+			t.Error("the backup has no copy of the file, but a link of the service's")
+		}
+		if left, err := filepath.Glob(filepath.Join(parent, "*")); err != nil || len(left) != 2 {
+			t.Errorf("the folder has %q, %v; want two backups", left, err)
+		}
+		if _, got := backup("first"); got.Code != 1 || !strings.HasSuffix(got.Stderr, "exists already; give the backup a new name\n") {
+			t.Errorf("a name that is taken: %+v", got)
+		}
+		if _, got := backup("missing/first"); got.Code != 1 || !strings.HasPrefix(got.Stderr, "gatherkit: cannot write the backup: ") {
+			t.Errorf("a missing parent: %+v", got)
+		}
+	})
+}
+
+func sameFile(t *testing.T, one, other string) bool {
+	t.Helper()
+	a, errA := os.Stat(one)
+	b, errB := os.Stat(other)
+	if err := errors.Join(errA, errB); err != nil {
+		t.Fatal(err)
+	}
+	return os.SameFile(a, b)
+}
+
+// TestDamagedLinks tests that a backup does not take a damaged file from the backup before.
+func TestDamagedLinks(t *testing.T) {
+	s, parent := storeFile(t, storetest.SQLite(t)), t.TempDir()
+	first, second := filepath.Join(parent, "first"), filepath.Join(parent, "second")
+	program.Succeed(t, append([]string{"backup", first}, s.flags()...)...)
+	if err := os.Truncate(filesIn(t, first)[0], 2); err != nil {
+		t.Fatal(err)
+	}
+	program.Succeed(t, append([]string{"backup", second}, s.flags()...)...)
+	if content, err := os.ReadFile(filesIn(t, second)[0]); string(content) != "words" {
+		t.Errorf("the second backup has %q, %v", content, err)
+	}
+}
+
+// TestBackupBesideChanges tests that a backup has every file that its database names, even if one
+// is deleted and another one arrives while the database is copied.
+func TestBackupBesideChanges(t *testing.T) {
+	s := storeFile(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
+	deleted := s.submit(t, "deleted later")
+	backup, tools := filepath.Join(t.TempDir(), "backup"), t.TempDir()
+	tool, err := exec.LookPath("pg_dump")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// This pg_dump waits until the test has made its changes.
+	slow := "#!/bin/sh\ntouch " + tools + "/begun\nwhile [ ! -e " + tools + "/go ]; do sleep 0.05; done\nexec " + tool + ` "$@"` + "\n"
+	if err := os.WriteFile(filepath.Join(tools, "pg_dump"), []byte(slow), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan program.Outcome, 1)
+	go func() {
+		path := []string{"PATH=" + tools + ":" + os.Getenv("PATH")}
+		done <- program.Execute(t, path, "", append([]string{"backup", backup}, s.flags()...)...)
+	}()
+	program.Eventually(t, "pg_dump has begun", func() bool {
+		_, err := os.Stat(filepath.Join(tools, "begun"))
+		return err == nil
+	})
+	arrived := s.submit(t, "arrived later")
+	if err := os.Remove(deleted); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(tools, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-done; got.Code != 0 || !strings.Contains(got.Stdout, "Attached files: 3.") {
+		t.Fatalf("%+v", got)
+	}
+	for _, file := range []string{deleted, arrived} {
+		if _, err := os.Stat(filepath.Join(backup, "uploads", "files", filepath.Base(file))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestBackupFails(t *testing.T) {
+	folder := t.TempDir()
+	backup := filepath.Join(folder, "backup")
+	missing := filepath.Join(t.TempDir(), "missing")
+	if got := fail(t, nil, "", "backup", backup, "--data="+missing); !strings.HasPrefix(got, "cannot find the data folder: ") {
+		t.Errorf("backup of a missing folder: %q", got)
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("backup has created the missing data folder")
+	}
+	postgres := "--database=" + storetest.Postgres(t)
+	got := fail(t, []string{"PATH=/nonexistent"}, "", "backup", backup, postgres)
+	if !strings.Contains(got, `"pg_dump": executable file not found`) || !strings.HasSuffix(got, "apt-get install postgresql-client") {
+		t.Errorf("without pg_dump: %q", got)
+	}
+	tool := filepath.Join(t.TempDir(), "pg_dump")
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\necho 'it is too old' >&2\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got = fail(t, []string{"PATH=" + filepath.Dir(tool)}, "", "backup", backup, postgres)
+	if got != "pg_dump failed: exit status 3: it is too old" {
+		t.Errorf("pg_dump fails: %q", got)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("failed backups have left %v, %v", left, err)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		s := storeFile(t, place)
+		missing, short := s.submit(t, "missing"), s.submit(t, "short")
+		verify := append([]string{"verify"}, s.flags()...)
+		if got := program.Succeed(t, verify...); got != "Checked the database. Attached files: 3, missing or damaged: 0.\n" {
+			t.Errorf("verify: %q", got)
+		}
+		if err := errors.Join(os.Remove(missing), os.Truncate(short, 2)); err != nil {
+			t.Fatal(err)
+		}
+		got := program.Execute(t, nil, "", verify...)
+		lines := strings.Split(got.Stdout, "\n")
+		if got.Code != 1 || len(lines) != 4 || !strings.HasSuffix(lines[0], filepath.Base(missing)+` ("a.txt") is missing`) ||
+			!strings.HasSuffix(lines[1], filepath.Base(short)+` ("a.txt") has 2 bytes instead of 5`) ||
+			lines[2] != "Checked the database. Attached files: 3, missing or damaged: 2." ||
+			got.Stderr != "gatherkit: attached files are missing or damaged; copy them from the backup, or name their place with --uploads\n" {
+			t.Errorf("verify: %+v", got)
+		}
+		if place.Database == "" {
+			return
+		}
+		if got := program.Execute(t, nil, "", append([]string{"verify"}, program.At(place)...)...); got.Code != 1 ||
+			!strings.Contains(got.Stdout, "Attached files: 3, missing or damaged: 3.") {
+			t.Errorf("without the place of the files: %+v", got)
+		}
+	})
+}
+
+// TestVerifyDamagedDatabase tests that verify reads the whole file: the damage is in the middle.
+func TestVerifyDamagedDatabase(t *testing.T) {
+	s := storeFile(t, storetest.SQLite(t))
+	for range 300 {
+		call(t, http.DefaultClient, s.URL+"/api/widget-submit-request",
+			`{"title":"`+strings.Repeat("x", 100)+`","description":"`+strings.Repeat("y", 1000)+`"}`, "X-API-Key", s.key)
+	}
+	s.Stop(t)
+	file := filepath.Join(s.place.Folder, "gatherkit.db")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(content[len(content)/2:], make([]byte, 64<<10))
+	if err := os.WriteFile(file, content, fs.FileMode(0o600)); err != nil {
+		t.Fatal(err)
+	}
+	got := program.Execute(t, nil, "", append([]string{"verify"}, s.flags()...)...)
+	if got.Code != 1 || !strings.Contains(got.Stderr, "damaged") {
+		t.Errorf("verify: %+v", got)
+	}
+}
