@@ -41,9 +41,10 @@ func table(t *testing.T, header string) [][]string {
 	return rows[1:] // without the line below the header
 }
 
-func TestOperatingShowsTheFiles(t *testing.T) {
+func TestDocsShowTheFiles(t *testing.T) {
 	shown := map[string]string{}
-	for _, match := range program.FencedBlock.FindAllStringSubmatch(program.Read(t, "docs/operating.md"), -1) {
+	documents := program.Read(t, "docs/operating.md") + program.Read(t, "docs/scaling.md")
+	for _, match := range program.FencedBlock.FindAllStringSubmatch(documents, -1) {
 		if _, file, found := strings.Cut(match[1], "file="); found {
 			shown[file] = match[2]
 		}
@@ -55,7 +56,7 @@ func TestOperatingShowsTheFiles(t *testing.T) {
 	for _, file := range files {
 		path := "deploy/" + file.Name()
 		if diff := cmp.Diff(program.Read(t, path), shown[path]); diff != "" {
-			t.Errorf("docs/operating.md does not show the present %s (- file, + shown):\n%s", path, diff)
+			t.Errorf("the documents do not show the present %s (- file, + shown):\n%s", path, diff)
 		}
 	}
 }

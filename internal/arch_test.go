@@ -58,6 +58,7 @@ var imports = map[string][]string{
 	"internal/row":      {"internal/database", "internal/feedback"},
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/database", "internal/feedback", "internal/index", "internal/lease", "internal/row",
+		"golang.org/x/sync",
 	},
 	"internal/store/storetest": {
 		"internal/feedback", "internal/index", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",

@@ -57,6 +57,14 @@ func (db *DB) Unavailable(err error) bool {
 		errors.Is(err, errBroken) || errors.Is(err, ErrStale)
 }
 
+// Answered reports whether err is the answer of a PostgreSQL server that runs. With Citus, the cause
+// may be another server, and statements on other accounts may succeed.
+func Answered(err error) bool {
+	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
+	return errors.As(err, &pg) && !errors.As(err, &connect)
+}
+
 // raced reports whether PostgreSQL rolled a transaction back because of another one.
 func raced(err error) bool {
 	var pg *pgconn.PgError

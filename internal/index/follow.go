@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -48,19 +49,38 @@ type behind struct {
 // followed is how far the index of an account i has followed the log, as this program sees it.
 const followed = "CASE WHEN i.version >= $1 THEN i.seq ELSE 0 END"
 
+// selectBehind selects the accounts whose log the index has not followed to its end.
+const selectBehind = "SELECT q.account_id, q.last, " + followed + ", COALESCE(i.version, $1) FROM account_seq q" +
+	" LEFT JOIN index_followed i ON i.account_id = q.account_id" +
+	" WHERE q.last > " + followed + " AND COALESCE(i.version, $1) <= $1"
+
+func scanBehind(r database.Row) (b behind, err error) {
+	err = r.Scan(&b.accountID, &b.last, &b.seq, &b.version)
+	return b, err
+}
+
+// ErrNoOverview means that Follow could not find out which accounts have changes.
+var ErrNoOverview = errors.New("it is not known which accounts have changes")
+
+// FollowAccount lets the index follow up to chunk entries of the log of one account. It does nothing
+// if there are none.
+func (x *Index) FollowAccount(ctx context.Context, accountID feedback.ID, chunk int) error {
+	accounts, err := database.All(ctx, x.db.Reader(), scanBehind, selectBehind+" AND q.account_id = $2", version, accountID)
+	if err != nil || len(accounts) == 0 {
+		return err
+	}
+	return x.follow(ctx, accounts[0], chunk)
+}
+
 // Follow lets the index follow the logs of a few accounts, beginning after the account
 // from, in transactions of at most chunk entries. It returns the account to continue
-// with, and whether there may be more to do.
+// with, and whether there may be more to do. It returns ErrNoOverview if it cannot find out which
+// accounts have changes.
 func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next feedback.ID, more bool, err error) {
-	accounts, err := database.All(ctx, x.db.Reader(), func(r database.Row) (b behind, err error) {
-		err = r.Scan(&b.accountID, &b.last, &b.seq, &b.version)
-		return b, err
-	}, "SELECT q.account_id, q.last, "+followed+", COALESCE(i.version, $1) FROM account_seq q"+
-		" LEFT JOIN index_followed i ON i.account_id = q.account_id"+
-		" WHERE q.account_id > $2 AND q.last > "+followed+" AND COALESCE(i.version, $1) <= $1"+
-		" ORDER BY q.account_id LIMIT CAST($3 AS BIGINT)", version, from, accountsAtOnce)
+	accounts, err := database.All(ctx, x.db.Reader(), scanBehind, selectBehind+
+		" AND q.account_id > $2 ORDER BY q.account_id LIMIT CAST($3 AS BIGINT)", version, from, accountsAtOnce)
 	if err != nil {
-		return from, false, err
+		return from, false, fmt.Errorf("%w: %w", ErrNoOverview, err)
 	}
 	if len(accounts) == 0 { // the last account was done: begin again, unless this was the first
 		return feedback.ID{}, from != (feedback.ID{}), nil

@@ -26,9 +26,6 @@ const (
 // Lease gives one process the exclusive right to do a kind of background work. Its methods are
 // for one goroutine.
 type Lease struct {
-	// Work is what the holder is doing, for the log and for Outcomes.
-	Work string
-
 	db     *database.DB
 	now    func() time.Time
 	name   string
@@ -45,7 +42,6 @@ func New(db *database.DB, now func() time.Time, name string, holder feedback.ID)
 // whether the holder has it. It ignores a lease that ends too far in the future, which comes
 // from a wrong clock. Otherwise, no process could work until that time.
 func (l *Lease) Take(ctx context.Context) (bool, error) {
-	l.Work = "lease"
 	now := l.now()
 	if left := l.until.Sub(now); left > For/2 && left <= For {
 		return true, nil
@@ -65,20 +61,32 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Run calls step until ctx ends, and pauses when there is no more work or step fails. It notes
-// what came of each step, and logs failures, also panics. At the end it releases the lease.
-func (l *Lease) Run(ctx context.Context, log *slog.Logger, outcomes *Outcomes, step func() (more bool, err error)) {
+// Step is a kind of background work.
+type Step struct {
+	Work  string                        // its name for the log and for Outcomes
+	Every time.Duration                 // how often it is done at most, even if it fails; 0 for always
+	Do    func() (more bool, err error) // does a piece of it and reports whether there is more
+
+	done time.Time
+}
+
+// Run takes turns with the steps until ctx ends, and pauses when none has more work. It notes what
+// came of each step, and logs failures, also panics. What fails does not keep the other steps from
+// working. At the end it releases the lease.
+func (l *Lease) Run(ctx context.Context, log *slog.Logger, outcomes *Outcomes, steps ...Step) {
 	tick := time.NewTicker(Rest)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		more, err := recovered(step)
-		if ctx.Err() == nil {
-			outcomes.add(l.Work, l.now(), err)
-		}
-		if err != nil && ctx.Err() == nil {
-			log.Warn("background work failed and will be retried", "work", l.Work, "error", err)
-		}
-		if more && err == nil {
+		more := l.Round(ctx, steps, func(work string, err error) {
+			if ctx.Err() != nil {
+				return
+			}
+			outcomes.add(work, l.now(), err)
+			if err != nil {
+				log.Warn("background work failed and will be retried", "work", work, "error", err)
+			}
+		})
+		if more {
 			continue
 		}
 		select {
@@ -89,6 +97,28 @@ func (l *Lease) Run(ctx context.Context, log *slog.Logger, outcomes *Outcomes, s
 	if err := l.release(); err != nil {
 		log.Warn("the lease of the background work was not released; it expires within 30 seconds", "lease", l.name, "error", err)
 	}
+}
+
+// Round does a piece of each kind of work, as long as this process has the lease, and reports whether
+// a step that did not fail has more. It calls note with what came of each step, and of the lease.
+func (l *Lease) Round(ctx context.Context, steps []Step, note func(work string, err error)) (more bool) {
+	for i := range steps {
+		step := &steps[i]
+		held, err := l.Take(ctx)
+		note("lease", err)
+		if err != nil || !held {
+			return more
+		}
+		now := l.now()
+		if now.Sub(step.done).Abs() < step.Every {
+			continue
+		}
+		step.done = now
+		again, err := recovered(step.Do)
+		note(step.Work, err)
+		more = more || again && err == nil
+	}
+	return more
 }
 
 // recovered calls step and returns a panic as an error.

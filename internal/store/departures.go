@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"gatherkit/internal/database"
@@ -13,21 +12,17 @@ import (
 // departure is a removed user who may still have assigned requests.
 type departure struct{ accountID, userID, removedBy feedback.ID }
 
-// Unassign unassigns a chunk of the requests of a removed user, and reports whether there may
-// be more.
+// Unassign unassigns a chunk of the requests of each of a few removed users, and reports whether
+// there may be more.
 func (s *Store) Unassign(ctx context.Context) (more bool, err error) {
-	var d departure
-	err = s.db.Reader().QueryRowContext(ctx, "SELECT account_id, user_id, removed_by FROM departures"+
-		" ORDER BY account_id, user_id LIMIT 1").
-		Scan(&d.accountID, &d.userID, &d.removedBy)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	_, err = s.unassignChunk(ctx, d)
-	return true, err
+	found, err := ofAll(ctx, s, func(r database.Row) (d departure, err error) {
+		err = r.Scan(&d.accountID, &d.userID, &d.removedBy)
+		return d, err
+	}, "SELECT account_id, user_id, removed_by FROM departures %s ORDER BY account_id, user_id LIMIT 4")
+	return forEach(found, err, func(d departure) error {
+		_, err := s.unassignChunk(ctx, d)
+		return err
+	})
 }
 
 // unassignChunk unassigns up to bulkChunk requests of a removed user, and reports whether

@@ -2,8 +2,9 @@ package store
 
 import (
 	"context"
-	"time"
+	"errors"
 
+	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
 )
 
@@ -34,17 +35,23 @@ const LeaseFor = lease.For
 
 // Worker is what one process runs in the background, step by step.
 type Worker struct {
-	store *Store
 	lease *lease.Lease
-	swept time.Time
+	steps []lease.Step
 }
 
 // NewWorker is the worker of a process.
 func (s *Store) NewWorker() *Worker {
-	return &Worker{store: s, lease: lease.New(s.db, s.now, workerLease, s.ids.New())}
+	return &Worker{lease.New(s.db, s.now, workerLease, s.ids.New()), s.workerSteps(context.Background())}
 }
 
-// Step does one piece of work and reports whether there is more.
+// Step does one piece of each kind of work and reports whether there is more.
 func (w *Worker) Step(ctx context.Context) (more bool, err error) {
-	return w.store.work(ctx, w.lease, &w.swept)
+	more = w.lease.Round(ctx, w.steps, func(_ string, failed error) { err = errors.Join(err, failed) })
+	return more, err
+}
+
+// FollowStep does one step of the indexer.
+func (s *Store) FollowStep(ctx context.Context) error {
+	_, err := s.follow(ctx, &follower{chunk: index.Chunk})
+	return err
 }

@@ -66,6 +66,7 @@ type Store struct {
 	arrived atomic.Int64 // number of calls of Submit in this process
 
 	outcomes lease.Outcomes // of the background work
+	accounts accountList
 
 	removeFile func(context.Context, feedback.ID) error
 	unsentLife time.Duration // how long an upload that is not ready may still arrive

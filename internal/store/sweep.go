@@ -52,11 +52,6 @@ func (s *Store) Sweep(ctx context.Context) error {
 	return failed.err()
 }
 
-// accountIDs returns the ids of all accounts.
-func (s *Store) accountIDs(ctx context.Context) ([]feedback.ID, error) {
-	return database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM accounts ORDER BY account_id")
-}
-
 // sweepFailures deletes the counts of failed logins that have expired.
 func (s *Store) sweepFailures(ctx context.Context) error {
 	return s.inChunks(ctx, "DELETE FROM login_failures WHERE subject IN"+
@@ -132,13 +127,18 @@ func (s *Store) sweepKeys(ctx context.Context, accounts []feedback.ID) error {
 		return err
 	}
 	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
+	var failed errorList
 	for _, accountID := range accounts {
 		err := s.inChunks(ctx, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
 			(SELECT id FROM requests WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL LIMIT $4)`,
 			accountID, from, to, sweepChunk)
-		if err != nil {
-			return err
+		failed.add(err)
+		if s.givesUp(ctx, err) {
+			break
 		}
+	}
+	if err := failed.err(); err != nil {
+		return err // the next sweep begins at the same time again
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE leases SET progress = $2 WHERE name = $1", workerLease, feedback.At(until))

@@ -241,7 +241,7 @@ func (s *Store) removeFiles(ctx context.Context, ids []feedback.ID) (removed []f
 // givesUp reports whether a sweep should stop after err, because the database or the storage
 // of files is away.
 func (s *Store) givesUp(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || s.db.Unavailable(err))
+	return err != nil && (ctx.Err() != nil || s.db.Unavailable(err) && !database.Answered(err))
 }
 
 func scanUpload(r database.Row) (u feedback.Upload, err error) {

@@ -27,43 +27,27 @@ const (
 
 // Work runs the worker and the indexer until ctx ends. It logs failures and retries.
 func (s *Store) Work(ctx context.Context) {
-	var swept time.Time
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		l := lease.New(s.db, s.now, workerLease, s.ids.New())
-		l.Run(ctx, s.log, &s.outcomes, func() (bool, error) { return s.work(ctx, l, &swept) })
+		lease.New(s.db, s.now, workerLease, s.ids.New()).Run(ctx, s.log, &s.outcomes, s.workerSteps(ctx)...)
 	})
 	wg.Go(func() {
-		l, f := lease.New(s.db, s.now, indexLease, s.ids.New()), follower{chunk: index.Chunk}
-		l.Run(ctx, s.log, &s.outcomes, func() (bool, error) { return s.follow(ctx, l, &f) })
+		f := follower{chunk: index.Chunk}
+		lease.New(s.db, s.now, indexLease, s.ids.New()).Run(ctx, s.log, &s.outcomes, lease.Step{Work: "index", Do: func() (bool, error) {
+			return s.follow(ctx, &f)
+		}})
 	})
 	wg.Wait()
 }
 
-// work does one step of the worker and reports whether there is more to do.
-func (s *Store) work(ctx context.Context, l *lease.Lease, swept *time.Time) (more bool, err error) {
-	held, err := l.Take(ctx)
-	if err != nil || !held {
-		return false, err
+// workerSteps returns what the worker does.
+func (s *Store) workerSteps(ctx context.Context) []lease.Step {
+	return []lease.Step{
+		{Work: "purge", Do: func() (bool, error) { return s.Purge(ctx) }},
+		{Work: "unassign", Do: func() (bool, error) { return s.Unassign(ctx) }},
+		{Work: "analyze", Every: lease.Rest, Do: func() (bool, error) { return false, s.db.Analyze(ctx) }},
+		{Work: "sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.Sweep(ctx) }},
 	}
-	l.Work = "purge"
-	if more, err = s.Purge(ctx); err != nil || more {
-		return more, err
-	}
-	l.Work = "unassign"
-	if more, err = s.Unassign(ctx); err != nil || more {
-		return more, err
-	}
-	l.Work = "analyze"
-	if err := s.db.Analyze(ctx); err != nil {
-		return false, err
-	}
-	if now := s.now(); now.Sub(*swept).Abs() >= sweepEvery {
-		*swept = now // before it runs, so that a sweep that fails does not run every second
-		l.Work = "sweep"
-		return false, s.Sweep(ctx)
-	}
-	return false, nil
 }
 
 // Works returns the kinds of background work. Lease is to take the lease.
@@ -89,14 +73,12 @@ type follower struct {
 // follow does one step of the indexer and reports whether there is more to do. If this
 // process received a submission during the step, submissions take precedence: follow
 // resets the chunk and pauses for 15 times the duration of the step, up to lease.Rest.
-func (s *Store) follow(ctx context.Context, l *lease.Lease, f *follower) (more bool, err error) {
-	held, err := l.Take(ctx)
-	if err != nil || !held {
-		return false, err
-	}
-	l.Work = "index"
+func (s *Store) follow(ctx context.Context, f *follower) (more bool, err error) {
 	began, arrived := time.Now(), s.arrived.Load()
 	f.next, more, err = s.Index.Follow(ctx, f.next, f.chunk)
+	if errors.Is(err, index.ErrNoOverview) && database.Answered(err) {
+		s.apart(ctx, func(ctx context.Context, accountID feedback.ID) { _ = s.Index.FollowAccount(ctx, accountID, f.chunk) })
+	}
 	if s.arrived.Load() == arrived {
 		f.chunk = min(2*f.chunk, index.MaxChunk)
 		return more, err
@@ -114,23 +96,20 @@ func (s *Store) follow(ctx context.Context, l *lease.Lease, f *follower) (more b
 // purge is a deleted app that still has rows.
 type purge struct{ accountID, appID feedback.ID }
 
-// Purge deletes a chunk of the rows of a deleted app, its words in the index first, and
-// reports whether there may be more. Other writes can run between the chunks.
+// Purge deletes a chunk of the rows of each of a few deleted apps, their words in the index first,
+// and reports whether there may be more. Other writes can run between the chunks.
 func (s *Store) Purge(ctx context.Context) (more bool, err error) {
-	var p purge
-	err = s.db.Reader().QueryRowContext(ctx, "SELECT account_id, app_id FROM purges ORDER BY deleted_at LIMIT 1").
-		Scan(&p.accountID, &p.appID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return true, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if more, err := index.PurgeApp(ctx, tx, p.accountID, p.appID); err != nil || more {
-			return err
-		}
-		return purgeRows(ctx, tx, p)
+	found, err := ofAll(ctx, s, func(r database.Row) (p purge, err error) {
+		err = r.Scan(&p.accountID, &p.appID)
+		return p, err
+	}, "SELECT account_id, app_id FROM purges %s ORDER BY deleted_at LIMIT 4")
+	return forEach(found, err, func(p purge) error {
+		return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			if more, err := index.PurgeApp(ctx, tx, p.accountID, p.appID); err != nil || more {
+				return err
+			}
+			return purgeRows(ctx, tx, p)
+		})
 	})
 }
 

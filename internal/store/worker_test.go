@@ -73,9 +73,13 @@ func TestWorkEnds(t *testing.T) {
 		app := r.NewApp(r.NewAccount("Acme"))
 		r.Fill(app, 3)
 		r.Drop(app)
-		purged := make(chan struct{})
+		purged, deleted := make(chan struct{}), false
 		s := r.Watched(func(query string, _ []driver.NamedValue) {
-			if strings.HasPrefix(query, "SELECT account_id FROM accounts") { // the sweep, which comes after
+			switch {
+			case strings.HasPrefix(query, "DELETE FROM purges"):
+				deleted = true
+			case strings.HasPrefix(query, "SELECT account_id, app_id FROM purges") && deleted: // there is no more
+				deleted = false
 				close(purged)
 			}
 		})
