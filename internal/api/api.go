@@ -118,6 +118,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	for _, operation := range a.operations() {
 		operation.params = newParams(a.registry, operation.name, operation.takes)
 		a.ops[operation.name] = &operation
+		a.metrics.expect(operation.name)
 		a.order = append(a.order, &operation)
 	}
 	a.openAPI, err = a.document()

@@ -43,6 +43,12 @@ func newMetrics(registry prometheus.Registerer) metrics {
 	return m
 }
 
+// expect sets the number of an operation's internal errors to 0. Prometheus would not see the first
+// one as an increase if its counter began with it.
+func (m metrics) expect(operation string) {
+	m.calls.WithLabelValues(operation, feedback.ErrInternal.Code)
+}
+
 // fileError counts an error of the storage of attached files, and returns it. A refusal of a file
 // is none, nor is a caller that has left.
 func (m metrics) fileError(operation string, err error) error {

@@ -1,0 +1,77 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// prometheusTool returns the path of a program of the package prometheus.
+func prometheusTool(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		storetest.Missing(t, "prometheus", "install it with `apt-get install prometheus`")
+	}
+	return path
+}
+
+// TestAlertRules runs the tests of the rules: with which values each alert fires, and with which not.
+func TestAlertRules(t *testing.T) {
+	promtool := prometheusTool(t, "promtool")
+	for _, args := range [][]string{{"check", "rules", "../deploy/alerts.yml"}, {"test", "rules", "testdata/alerts.yml"}} {
+		if out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
+	}
+	for _, alert := range alertNames(t) {
+		if n := strings.Count(program.Read(t, "e2e/testdata/alerts.yml"), "alertname: "+alert+"\n"); n < 2 {
+			t.Errorf("%d tests are about %s; want one in which it fires and one in which it does not", n, alert)
+		}
+	}
+}
+
+func alertNames(t *testing.T) (names []string) {
+	t.Helper()
+	for _, match := range regexp.MustCompile(`(?m)^ +- alert: (\w+)$`).FindAllStringSubmatch(program.Read(t, "deploy/alerts.yml"), -1) {
+		names = append(names, match[1])
+	}
+	return names
+}
+
+// TestAlertsAreDocumented tests that the manual has a line for each alert, and that the alerts and
+// the dashboard name only metrics that the manual lists; TestOperatingListsTheMetrics compares
+// these with the service's.
+func TestAlertsAreDocumented(t *testing.T) {
+	var documented []string
+	for _, row := range table(t, "| alert | means | what to do |") {
+		documented = append(documented, row[0])
+	}
+	if diff := cmp.Diff(alertNames(t), documented); diff != "" {
+		t.Errorf("- alerts, + documented:\n%s", diff)
+	}
+	known := map[string]bool{}
+	for _, row := range table(t, "| metric | type | meaning |") {
+		known[row[0]] = true
+	}
+	used := map[string]bool{}
+	for _, file := range []string{"deploy/alerts.yml", "deploy/grafana.json"} {
+		for _, name := range regexp.MustCompile(`\bgatherkit_\w+`).FindAllString(program.Read(t, file), -1) {
+			name = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+			if used[name] = true; !known[name] {
+				t.Errorf("%s uses %s, which does not exist", file, name)
+			}
+		}
+	}
+	for name := range known {
+		if !used[name] {
+			t.Errorf("neither an alert nor the dashboard uses %s", name)
+		}
+	}
+}
