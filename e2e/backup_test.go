@@ -190,11 +190,12 @@ func TestBackupFails(t *testing.T) {
 		t.Errorf("without pg_dump: %q", got)
 	}
 	tool := filepath.Join(t.TempDir(), "pg_dump")
-	if err := os.WriteFile(tool, []byte("#!/bin/sh\necho 'it is too old' >&2\nexit 3\n"), 0o700); err != nil {
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\necho \"$3 $PGPASSWORD\" >&2\nexit 3\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got = fail(t, []string{"PATH=" + filepath.Dir(tool)}, "", "backup", backup, postgres)
-	if got != "pg_dump failed: exit status 3: it is too old" {
+	// Others can read the arguments of a process, but not its environment.
+	got = fail(t, []string{"PATH=" + filepath.Dir(tool)}, "", "backup", backup, strings.Replace(postgres, "postgres@", "postgres:two%20words@", 1))
+	if got != "pg_dump failed: exit status 3: "+strings.Replace(postgres, "--database", "--dbname", 1)+" two words" {
 		t.Errorf("pg_dump fails: %q", got)
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
@@ -206,6 +207,10 @@ func TestVerify(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := storeFile(t, place)
 		missing, short := s.submit(t, "missing"), s.submit(t, "short")
+		// A file that was never attached may be gone: it is deleted after a day.
+		if err := os.Remove(filepath.Join(s.uploads, "files", sendFile(t, s.Process, s.key, "a.txt", []byte("never attached")))); err != nil {
+			t.Fatal(err)
+		}
 		verify := append([]string{"verify"}, s.flags()...)
 		if got := program.Succeed(t, verify...); got != "Checked the database. Attached files: 3, missing or damaged: 0.\n" {
 			t.Errorf("verify: %q", got)
