@@ -133,6 +133,17 @@ func TestDamagedLinks(t *testing.T) {
 	}
 }
 
+// TestBackupBesideData tests that a backup beside the data folder has copies of its files, not links.
+func TestBackupBesideData(t *testing.T) {
+	s := storeFile(t, storetest.SQLite(t))
+	backup := s.place.Folder + "-backup"
+	program.Succeed(t, append([]string{"backup", backup}, s.flags()...)...)
+	file := filesIn(t, backup)[0]
+	if sameFile(t, file, filepath.Join(s.uploads, "files", filepath.Base(file))) {
+		t.Error("the backup has a link of the service's file")
+	}
+}
+
 // TestBackupBesideChanges tests that a backup has every file that its database names, even if one
 // is deleted and another one arrives while the database is copied.
 func TestBackupBesideChanges(t *testing.T) {

@@ -43,7 +43,7 @@ func (c *backupCommand) Run(p *program) error {
 				_ = os.RemoveAll(part)
 			}
 		}()
-		b, err := newFileBackup(p.ctx, files, parent, part)
+		b, err := newFileBackup(p.ctx, files, c.Place(), parent, part)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ type fileBackup struct {
 	files    int         // that the backup has
 }
 
-func newFileBackup(ctx context.Context, from *blob.Store, parent, part string) (b *fileBackup, err error) {
+func newFileBackup(ctx context.Context, from *blob.Store, live, parent, part string) (b *fileBackup, err error) {
 	b = &fileBackup{from: from}
 	if from == nil {
 		return b, nil
@@ -81,24 +81,33 @@ func newFileBackup(ctx context.Context, from *blob.Store, parent, part string) (
 	if b.to, err = blob.Open(ctx, uploadsIn(part)); err != nil {
 		return nil, err
 	}
-	if latest := latestBackup(parent); latest != "" {
+	latest, err := latestBackup(parent, live)
+	if latest != "" {
 		b.previous, err = blob.Open(ctx, uploadsIn(latest))
 	}
 	return b, err
 }
 
-// latestBackup returns the newest of the backups in a folder, or "" if there is none.
-func latestBackup(folder string) (latest string) {
-	found, _ := filepath.Glob(filepath.Join(folder, "*", "uploads")) // an error means a bad pattern
+// latestBackup returns the newest of the backups in a folder, or "" if there is none. live is the
+// folder of the service's own files, which may be there, too.
+func latestBackup(folder, live string) (latest string, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return "", err
+	}
+	own, _ := os.Stat(live) // nil for a bucket
 	var at time.Time
-	for _, uploads := range found {
-		backup := filepath.Dir(uploads)
-		info, err := os.Stat(backup)
-		if err == nil && filepath.Ext(backup) != ".part" && info.ModTime().After(at) {
+	for _, entry := range entries {
+		backup := filepath.Join(folder, entry.Name())
+		uploads, err := os.Stat(uploadsIn(backup))
+		if err != nil || filepath.Ext(backup) == ".part" || os.SameFile(uploads, own) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && info.ModTime().After(at) {
 			latest, at = backup, info.ModTime()
 		}
 	}
-	return latest
+	return latest, nil
 }
 
 func uploadsIn(folder string) string { return filepath.Join(folder, "uploads") }
