@@ -83,7 +83,7 @@ func TestBackup(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		warning := `: file ` + filepath.Base(lost) + ` ("a.txt") is missing` +
-			"\ngatherkit: warning: the backup lacks files: attached 3, missing or damaged 1; if they are in another place, name it with --uploads\n"
+			"\ngatherkit: warning: the service lacks attached files, and so does the backup: 1 of 3\n"
 		if !strings.HasPrefix(got.Stderr, "request ") || !strings.HasSuffix(got.Stderr, warning) {
 			t.Errorf("the warning is %q", got.Stderr)
 		}
@@ -130,6 +130,16 @@ func TestDamagedLinks(t *testing.T) {
 	program.Succeed(t, append([]string{"backup", second}, s.flags()...)...)
 	if content, err := os.ReadFile(filesIn(t, second)[0]); string(content) != "words" {
 		t.Errorf("the second backup has %q, %v", content, err)
+	}
+}
+
+// TestBackupOfWrongPlace tests that a backup without any of the attached files fails and is not kept.
+func TestBackupOfWrongPlace(t *testing.T) {
+	s, backup := storeFile(t, storetest.SQLite(t)), filepath.Join(t.TempDir(), "backup")
+	got := program.Execute(t, nil, "", "backup", backup, "--data="+s.place.Folder, "--uploads="+t.TempDir())
+	const want = "gatherkit: none of the attached files was found (1); name their place with --uploads\n"
+	if _, err := os.Stat(backup); got.Code != 1 || err == nil || !strings.HasSuffix(got.Stderr, want) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -189,14 +199,35 @@ func TestBackupFails(t *testing.T) {
 	folder := t.TempDir()
 	backup := filepath.Join(folder, "backup")
 	missing := filepath.Join(t.TempDir(), "missing")
-	if got := fail(t, nil, "", "backup", backup, "--data="+missing); !strings.HasPrefix(got, "cannot find the data folder: ") {
-		t.Errorf("backup of a missing folder: %q", got)
+	empty := t.TempDir()
+	for _, data := range []string{missing, empty} {
+		for _, args := range [][]string{{"backup", backup}, {"verify"}, {"recount"}, {"user", "list"}} {
+			got := fail(t, nil, "", append(args, "--data="+data)...)
+			if got != "cannot open the database: there is no database of Gatherkit in "+data+"; name its folder with --data" {
+				t.Errorf("%v in a folder without a database: %q", args, got)
+			}
+		}
 	}
 	if _, err := os.Stat(missing); err == nil {
 		t.Error("backup has created the missing data folder")
 	}
+	if made, err := os.ReadDir(empty); err != nil || len(made) > 0 {
+		t.Errorf("backup has made %v in an empty folder, %v", made, err)
+	}
 	postgres := "--database=" + storetest.Postgres(t)
-	got := fail(t, []string{"PATH=/nonexistent"}, "", "backup", backup, postgres)
+	for _, args := range [][]string{{"backup", backup}, {"verify"}, {"distribute", "--dry-run"}} {
+		got := fail(t, nil, "", append(args, postgres)...)
+		if got != "cannot open the database: there is no database of Gatherkit: it has no tables; check --database and --data" {
+			t.Errorf("%v on an empty database: %q", args, got)
+		}
+	}
+	program.Succeed(t, "migrate", postgres)
+	uploads := filepath.Join(t.TempDir(), "uploads")
+	got := fail(t, nil, "", "verify", postgres, "--uploads="+uploads)
+	if _, err := os.Stat(uploads); err == nil || !strings.HasPrefix(got, "cannot find the folder of attached files: stat "+uploads) {
+		t.Errorf("a missing folder of files: %q", got)
+	}
+	got = fail(t, []string{"PATH=/nonexistent"}, "", "backup", backup, postgres)
 	if !strings.Contains(got, `"pg_dump": executable file not found`) || !strings.HasSuffix(got, "apt-get install postgresql-client") {
 		t.Errorf("without pg_dump: %q", got)
 	}
@@ -223,17 +254,18 @@ func TestVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		verify := append([]string{"verify"}, s.flags()...)
-		if got := program.Succeed(t, verify...); got != "Checked the database. Attached files: 3, missing or damaged: 0.\n" {
+		checked := map[string]string{"sqlite": "The database is undamaged.\n"}[place.Name]
+		if got := program.Succeed(t, verify...); got != checked+"Attached files: 3, missing or damaged: 0.\n" {
 			t.Errorf("verify: %q", got)
 		}
 		if err := errors.Join(os.Remove(missing), os.Truncate(short, 2)); err != nil {
 			t.Fatal(err)
 		}
 		got := program.Execute(t, nil, "", verify...)
-		lines := strings.Split(got.Stdout, "\n")
+		lines := strings.Split(strings.Replace(got.Stdout, checked, "", 1), "\n")
 		if got.Code != 1 || len(lines) != 4 || !strings.HasSuffix(lines[0], filepath.Base(missing)+` ("a.txt") is missing`) ||
 			!strings.HasSuffix(lines[1], filepath.Base(short)+` ("a.txt") has 2 bytes instead of 5`) ||
-			lines[2] != "Checked the database. Attached files: 3, missing or damaged: 2." ||
+			lines[2] != "Attached files: 3, missing or damaged: 2." ||
 			got.Stderr != "gatherkit: attached files are missing or damaged; copy them from the backup, or name their place with --uploads\n" {
 			t.Errorf("verify: %+v", got)
 		}

@@ -37,6 +37,7 @@ func TestUserCommands(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		user := func(args ...string) []string { return append(append([]string{"user"}, args...), program.At(place)...) }
 		add := func(email string) []string { return user("add", "--account=Acme", "--name=Ada", "--email="+email) }
+		program.Succeed(t, append([]string{"migrate"}, program.At(place)...)...)
 		if got := program.Succeed(t, user("list")...); got != "There are no users yet; add one with gatherkit user add.\n" {
 			t.Errorf("list: %q", got)
 		}

@@ -86,18 +86,18 @@ func TestUnusableFiles(t *testing.T) {
 		"a database of root": {func(data string) {
 			folder(data, nobody)
 			file(data+"/gatherkit.db", made)
-		}, "cannot open the database: $/gatherkit.db belongs to root, but gatherkit runs as nobody; run chown nobody $/gatherkit.db"},
+		}, "cannot open the database: $/gatherkit.db belongs to root, but gatherkit runs as nobody; run chown -R nobody $/gatherkit.db"},
 		"a log of root": {func(data string) {
 			folder(data, nobody)
 			file(data+"/gatherkit.db", made)
 			own(data+"/gatherkit.db", nobody)
 			file(data+"/gatherkit.db-wal", nil)
-		}, "cannot open the database: $/gatherkit.db-wal belongs to root, but gatherkit runs as nobody; run chown nobody $/gatherkit.db-wal"},
+		}, "cannot open the database: $/gatherkit.db-wal belongs to root, but gatherkit runs as nobody; run chown -R nobody $/gatherkit.db-wal"},
 		"a folder of root": {func(data string) {
 			folder(data, 0)
 			file(data+"/gatherkit.db", made)
 			own(data+"/gatherkit.db", nobody)
-		}, "cannot open the database: $ belongs to root, but gatherkit runs as nobody; run chown nobody $"},
+		}, "cannot open the database: $ belongs to root, but gatherkit runs as nobody; run chown -R nobody $"},
 		"a folder without rights": {func(data string) {
 			folder(data, nobody)
 			if err := os.Chmod(data, 0o500); err != nil {
@@ -124,16 +124,20 @@ func TestUnusableFiles(t *testing.T) {
 			file(data+"/gatherkit.db", made[:5000])
 			own(data+"/gatherkit.db", nobody)
 		}, "cannot open the database: $/gatherkit.db is damaged or is not a database; restore a backup: database disk image is malformed (11)"},
+		"uploads of another user": {func(data string) {
+			folder(data, nobody)
+			folder(data+"/uploads", 1)
+		}, "cannot open the folder of attached files: $/uploads belongs to daemon, but gatherkit runs as nobody; run it as daemon"},
 		"uploads of root": {func(data string) {
 			folder(data, nobody)
 			folder(data+"/uploads", 0)
-		}, "cannot open the folder of attached files: $/uploads belongs to root, but gatherkit runs as nobody; run chown nobody $/uploads"},
+		}, "cannot open the folder of attached files: $/uploads belongs to root, but gatherkit runs as nobody; run chown -R nobody $/uploads"},
 		"a folder in uploads of root": {func(data string) {
 			folder(data, nobody)
 			folder(data+"/uploads", nobody)
 			folder(data+"/uploads/incoming", 0)
 		}, "cannot open the folder of attached files: $/uploads/incoming belongs to root, but gatherkit runs as nobody;" +
-			" run chown nobody $/uploads/incoming"},
+			" run chown -R nobody $/uploads/incoming"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := filepath.Join(at, strings.ReplaceAll(name, " ", "-"))

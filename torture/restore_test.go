@@ -136,7 +136,7 @@ func (d *drill) backup(t *testing.T, name string) {
 		if err := os.WriteFile(secret, []byte(d.place.Database), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		places = []string{"/etc/gatherkit/database", secret, "/srv/gatherkit/uploads", d.uploads}
+		places = []string{"/etc/gatherkit/database", secret, "/var/lib/gatherkit/uploads", d.uploads}
 	}
 	d.run(t, program.Replaced(t, script, append(places, "/usr/local/bin/gatherkit", "gatherkit", "/var/backups/gatherkit", d.backups,
 		`$(date +\%F-\%H\%M)`, name)...))
@@ -168,7 +168,7 @@ func (d *drill) restore(t *testing.T, name string) {
 	u.Path = fresh
 	d.run(t, program.Replaced(t, program.Block(t, "pg_restore "), append(pairs,
 		"postgres://gatherkit:password@localhost/gatherkit2", "'"+u.String()+"'", "--owner=gatherkit gatherkit2", fresh,
-		"/srv/gatherkit/uploads2", d.uploads+"2")...))
+		"/var/lib/gatherkit/uploads2", d.uploads+"2")...))
 	d.place.Database, d.uploads = u.String(), d.uploads+"2"
 }
 

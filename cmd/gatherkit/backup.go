@@ -51,6 +51,7 @@ func (c *backupCommand) Run(p *program) error {
 			func() error { return b.copy(p.ctx, s) },
 			func() error { return s.Backup(p.ctx, part) },
 			func() error { return b.copy(p.ctx, s) },
+			func() error { return p.checkFiles(s, b.to) },
 			func() error { return errors.Join(b.close(), syncFolder(part)) },
 			func() error { return os.Rename(part, folder) },
 			func() error { return syncFolder(parent) },
@@ -61,7 +62,7 @@ func (c *backupCommand) Run(p *program) error {
 		}
 		p.printf("Wrote the backup to %s. Attached files: %d.\nIt contains secrets and personal data; protect it like the database.\n",
 			folder, b.files)
-		return p.warnOfMissing(s, files)
+		return nil
 	})
 }
 
@@ -113,7 +114,7 @@ func latestBackup(folder, live string) (latest string, err error) {
 func uploadsIn(folder string) string { return filepath.Join(folder, "uploads") }
 
 // copy copies the files that the backup does not have yet. The previous backup's files are linked
-// and take no space. It skips files without content, which warnOfMissing reports.
+// and take no space. It skips files without content, which checkFiles reports.
 func (b *fileBackup) copy(ctx context.Context, s *store.Store) error {
 	if b.from == nil {
 		return nil
@@ -167,7 +168,10 @@ func (c *verifyCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		p.printf("Checked the database. Attached files: %d, missing or damaged: %d.\n", found.files, found.faults)
+		if c.Database == "" {
+			p.printf("The database is undamaged.\n")
+		}
+		p.printf("Attached files: %d, missing or damaged: %d.\n", found.files, found.faults)
 		if found.faults > 0 {
 			return errors.New("attached files are missing or damaged; copy them from the backup, or name their place with --uploads")
 		}
@@ -220,8 +224,10 @@ func findFault(ctx context.Context, files *blob.Store, u feedback.Upload) (strin
 // maxWarnings is how many missing files a backup names.
 const maxWarnings = 10
 
-// warnOfMissing writes a warning to standard error if the service lacks files, and so does the backup.
-func (p *program) warnOfMissing(s *store.Store, files *blob.Store) error {
+// checkFiles looks for the attached files in a backup. If some are missing, the service lacks them as
+// well, and checkFiles writes a warning to standard error. If all are, their place must be wrong, and
+// checkFiles returns an error.
+func (p *program) checkFiles(s *store.Store, files *blob.Store) error {
 	named := 0
 	found, err := findFaults(p.ctx, s, files, func(fault string) {
 		if named < maxWarnings {
@@ -229,11 +235,15 @@ func (p *program) warnOfMissing(s *store.Store, files *blob.Store) error {
 		}
 		named++
 	})
-	if err == nil && found.faults > 0 {
-		_, _ = fmt.Fprintf(p.stderr, "gatherkit: warning: the backup lacks files: attached %d, missing or damaged %d;"+
-			" if they are in another place, name it with --uploads\n", found.files, found.faults)
+	switch {
+	case err != nil || found.faults == 0:
+		return err
+	case found.faults == found.files:
+		return fmt.Errorf("none of the attached files was found (%d); name their place with --uploads", found.files)
 	}
-	return err
+	_, _ = fmt.Fprintf(p.stderr, "gatherkit: warning: the service lacks attached files, and so does the backup: %d of %d\n",
+		found.faults, found.files)
+	return nil
 }
 
 // syncFolder makes the entries of a folder durable.

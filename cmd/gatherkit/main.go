@@ -120,21 +120,15 @@ func (p *program) open(at config.Store, log *slog.Logger, change ...func(*store.
 	return s, nil
 }
 
-// withExisting is like with, for commands that need an existing database. It returns an
-// error if the folder does not exist, because opening the store would create it, and a
-// mistyped folder would look like an empty database.
+// withExisting is like with, for commands that need an existing database. A mistyped folder would
+// look like an empty one.
 func (p *program) withExisting(at config.Store, fn func(*store.Store) error) error {
-	if at.Database == "" {
-		if _, err := os.Stat(at.Data); err != nil {
-			return fmt.Errorf("cannot find the data folder: %w; set it with --data", err)
-		}
-	}
-	return p.with(at, fn)
+	return p.with(at, fn, func(o *store.Options) { o.Existing = true })
 }
 
 // with opens the store, calls fn and closes the store.
-func (p *program) with(at config.Store, fn func(*store.Store) error) error {
-	s, err := p.open(at, slog.New(slog.NewTextHandler(p.stderr, nil)))
+func (p *program) with(at config.Store, fn func(*store.Store) error, change ...func(*store.Options)) error {
+	s, err := p.open(at, slog.New(slog.NewTextHandler(p.stderr, nil)), change...)
 	if err != nil {
 		return err
 	}
@@ -142,13 +136,22 @@ func (p *program) with(at config.Store, fn func(*store.Store) error) error {
 }
 
 // withFiles is like withExisting, and opens the storage of attached files, too. It is nil if files
-// are off.
+// are off. It returns an error if --uploads names a folder that does not exist, which opening it would
+// create.
 func (p *program) withFiles(at config.Storage, fn func(*store.Store, *blob.Store) error) error {
 	return p.withExisting(at.Store, func(s *store.Store) error {
-		if at.Place() == "" {
+		place := at.Place()
+		if place != "" && !blob.Direct(place) {
+			if _, err := os.Stat(place); err != nil && at.Uploads != "" {
+				return fmt.Errorf("cannot find the folder of attached files: %w", err)
+			} else if err != nil { // the service has not made its own folder
+				place = ""
+			}
+		}
+		if place == "" {
 			return fn(s, nil)
 		}
-		files, err := blob.Open(p.ctx, at.Place())
+		files, err := blob.Open(p.ctx, place)
 		if err != nil {
 			return err
 		}

@@ -58,8 +58,10 @@ func check(path string) error {
 		return fmt.Errorf("%s is on a disk that is mounted read-only", path)
 	case ownerOf(info) == os.Geteuid():
 		return fmt.Errorf("the owner of %s, %s, may not read and write it; run chmod u+rwX %s", path, nameOf(ownerOf(info)), path)
+	case ownerOf(info) == 0:
+		return fmt.Errorf("%s belongs to root, but gatherkit runs as %s; run chown -R %[2]s %[1]s", path, nameOf(os.Geteuid()))
 	default:
-		return fmt.Errorf("%s belongs to %s, but gatherkit runs as %s; run chown %[3]s %[1]s", path, nameOf(ownerOf(info)), nameOf(os.Geteuid()))
+		return fmt.Errorf("%s belongs to %s, but gatherkit runs as %s; run it as %[2]s", path, nameOf(ownerOf(info)), nameOf(os.Geteuid()))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Store holds the settings of every command that opens the store.
 type Store struct {
-	Data     string   `help:"Folder for the SQLite database. It is created if it does not exist." default:"./data" env:"GATHERKIT_DATA"`
+	Data     string   `help:"Folder of the SQLite database." default:"./data" env:"GATHERKIT_DATA"`
 	Database Database `help:"PostgreSQL database to use instead of SQLite, such as postgres://user:password@host:5432/name." env:"GATHERKIT_DATABASE" secret:"" placeholder:"URL"`
 }
 
@@ -31,7 +31,7 @@ func (s *Store) Validate() error {
 // Storage holds the settings of every command that opens the store and the attached files.
 type Storage struct {
 	Store   `embed:""`
-	Uploads Uploads `help:"Where to store attached files: a folder, or an S3 bucket such as s3://name?region=eu-central-1. The default is the folder uploads in --data. With PostgreSQL there is no default, and files are off." env:"GATHERKIT_UPLOADS" placeholder:"PLACE"`
+	Uploads Uploads `help:"Where attached files are stored: a folder, or an S3 bucket such as s3://name?region=eu-central-1. The default is the folder uploads in --data. With PostgreSQL there is no default, and files are off." env:"GATHERKIT_UPLOADS" placeholder:"PLACE"`
 }
 
 // Place returns where attached files are stored, or "" if files are off. With PostgreSQL there is no

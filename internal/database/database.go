@@ -23,6 +23,8 @@ type Options struct {
 	// URL is a postgres:// URL; empty means SQLite in Folder.
 	URL    string
 	Folder string
+	// Existing says that the database must have tables already. Otherwise, Open makes them.
+	Existing bool
 	// Migrations are SQL files, which are applied in the order of their names.
 	Migrations fs.FS
 	Log        *slog.Logger
@@ -55,8 +57,11 @@ type DB struct {
 	retried        atomic.Int64
 }
 
+// ErrNoDatabase means that there is no database yet, or that it has no tables.
+var ErrNoDatabase = errors.New("there is no database of Gatherkit")
+
 // Open opens the database, creating the SQLite file when there is none, and applies
-// the migrations that are missing.
+// the migrations that are missing. It returns ErrNoDatabase if the database should exist and does not.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{url: o.URL, folder: o.Folder, log: o.Log, fatal: o.Fatal, observe: o.ObserveWrite}
 	if db.observe == nil {
@@ -74,7 +79,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		}
 	} else {
 		db.dialect = sqliteDialect
-		if err := makeDatabase(o.Folder); err != nil {
+		if err := makeDatabase(o.Folder, o.Existing); err != nil {
 			return nil, err
 		}
 		if db.writer, err = openSQLite(o.Folder, false); err != nil {
@@ -85,7 +90,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		}
 		db.writes = batch.New(db.writeGroup, batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: 1, Timeout: groupTimeout})
 	}
-	if err := db.migrate(ctx, o.Migrations); err != nil {
+	if err := db.migrate(ctx, o.Migrations, o.Existing); err != nil {
 		return nil, errors.Join(db.explain(err), db.Close())
 	}
 	if db.link != nil { // not before: a failed start reports PostgreSQL's own error

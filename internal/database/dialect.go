@@ -36,8 +36,9 @@ type dialect struct {
 	// impatient bounds how long a statement of a migration waits for a table. Meanwhile,
 	// every other call that needs the table waits behind it.
 	impatient  string
-	numbered   bool // whether placeholders of long statements carry numbers
-	writeLanes int  // see WriteLanes
+	tables     string // counts the tables with a name
+	numbered   bool   // whether placeholders of long statements carry numbers
+	writeLanes int    // see WriteLanes
 	// grown selects the tables that have more than twice the rows that the planner
 	// assumes; analyze updates one. SQLite's plans need no statistics.
 	grown, analyze string
@@ -50,6 +51,7 @@ var (
 			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{packed}", " STRICT, WITHOUT ROWID",
 			"{counters}", " STRICT, WITHOUT ROWID"),
 		lock:       "BEGIN IMMEDIATE",
+		tables:     "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
 		writeLanes: 1,
 	}
 	postgresDialect = dialect{
@@ -58,6 +60,7 @@ var (
 			"{nulls_first}", " NULLS FIRST", "{bytewise}", ` COLLATE "C"`,
 			"{strict}", "", "{keyed}", "", "{packed}", " WITH (fillfactor=70)", "{counters}", " WITH (fillfactor=50)"),
 		numbered:   true,
+		tables:     "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1",
 		writeLanes: 4,
 		impatient:  "SET LOCAL lock_timeout = '500ms'",
 		lock:       "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
@@ -154,10 +157,13 @@ func databasePath(folder string) (string, error) {
 
 // makeDatabase creates the folder and the file of a new database, and checks that this process may
 // use those that exist.
-func makeDatabase(folder string) error {
+func makeDatabase(folder string, existing bool) error {
 	path, err := databasePath(folder)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(path); existing && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w in %s; name its folder with --data", ErrNoDatabase, folder)
 	}
 	if err := access.Check(folder); err != nil {
 		return err

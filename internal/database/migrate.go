@@ -16,10 +16,15 @@ const lockRest = time.Second
 // migrate applies missing migrations, each in its own transaction and in one process at a
 // time. It refuses a schema of a newer version of the program. A migration that needs a table
 // which somebody reads, such as pg_dump, waits for it until ctx ends.
-func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
+func (db *DB) migrate(ctx context.Context, migrations fs.FS, existing bool) (err error) {
 	names, err := fs.Glob(migrations, "*.sql")
 	if err != nil {
 		return err
+	}
+	if existing {
+		if err := db.checkExists(ctx); err != nil {
+			return err
+		}
 	}
 	conn, err := db.writer.Conn(ctx)
 	if err != nil {
@@ -44,6 +49,15 @@ func (db *DB) migrate(ctx context.Context, migrations fs.FS) (err error) {
 		}
 	}
 	return nil
+}
+
+// checkExists returns ErrNoDatabase if no migration was ever applied.
+func (db *DB) checkExists(ctx context.Context) error {
+	var n int
+	if err := db.writer.QueryRowContext(ctx, db.dialect.tables, "schema_version").Scan(&n); err != nil || n > 0 {
+		return err
+	}
+	return fmt.Errorf("%w: it has no tables; check --database and --data", ErrNoDatabase)
 }
 
 // migrateNext applies the first missing migration and reports whether none was missing.

@@ -28,6 +28,8 @@ type Options struct {
 	// Database is a postgres:// URL. If it is empty, the store uses SQLite in Folder.
 	Database string
 	Folder   string
+	// Existing says that the database must have tables already. Otherwise, Open makes them.
+	Existing bool
 
 	Now  func() time.Time
 	Rand io.Reader
@@ -94,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	db, err := database.Open(ctx, database.Options{
-		URL: o.Database, Folder: o.Folder, Migrations: migrations, Log: o.Log, Fatal: o.Fatal, ObserveWrite: o.ObserveWrite,
+		URL: o.Database, Folder: o.Folder, Existing: o.Existing, Migrations: migrations, Log: o.Log, Fatal: o.Fatal, ObserveWrite: o.ObserveWrite,
 	})
 	if err != nil {
 		return nil, err
