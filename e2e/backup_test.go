@@ -236,7 +236,8 @@ func TestBackupFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Others can read the arguments of a process, but not its environment.
-	got = fail(t, []string{"PATH=" + filepath.Dir(tool)}, "", "backup", backup, strings.Replace(postgres, "postgres@", "postgres:two%20words@", 1))
+	secret := strings.Replace(postgres, "postgres@", "postgres:two%20words@", 1)
+	got = fail(t, []string{"PATH=" + filepath.Dir(tool)}, "", "backup", backup, secret)
 	if got != "pg_dump failed: exit status 3: "+strings.Replace(postgres, "--database", "--dbname", 1)+" two words" {
 		t.Errorf("pg_dump fails: %q", got)
 	}

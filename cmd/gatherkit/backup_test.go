@@ -38,7 +38,8 @@ func TestMissingFiles(t *testing.T) {
 		var stderr bytes.Buffer
 		p := &program{ctx: t.Context(), stderr: &stderr}
 		err := p.checkFiles(r.Store, nil)
-		if want := fmt.Sprintf("none of the attached files was found (%d); name their place with --uploads", maxWarnings+2); err == nil || err.Error() != want {
+		want := fmt.Sprintf("none of the attached files was found (%d); name their place with --uploads", maxWarnings+2)
+		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
