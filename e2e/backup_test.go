@@ -250,6 +250,7 @@ func TestVerify(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := storeFile(t, place)
 		missing, short := s.submit(t, "missing"), s.submit(t, "short")
+		sendFile(t, s.Process, s.key, "a.txt", []byte("not attached"))
 		// A file that was never attached may be gone: it is deleted after a day.
 		if err := os.Remove(filepath.Join(s.uploads, "files", sendFile(t, s.Process, s.key, "a.txt", []byte("never attached")))); err != nil {
 			t.Fatal(err)

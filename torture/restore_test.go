@@ -46,11 +46,13 @@ func TestRestore(t *testing.T) {
 		began = time.Now()
 		d.restore(t, "second")
 		p = program.Start(t, d.flags()...)
-		measured(t, "a backup of %d requests with files took %v, the restore %v", before.Len(),
-			took.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+		restore := time.Since(began)
 		c = program.NewClient(t, p)
 		restored := c.List(t, token)
 		before.Check(t, restored)
+		lost, _ := before.Compare(restored)
+		measured(t, "a backup of %d requests with files took %v, the restore %v: %d lost", before.Len(),
+			took.Round(time.Millisecond), restore.Round(time.Millisecond), lost)
 		for id, r := range restored {
 			checkFile(t, c, token, id, r.Title)
 		}
