@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"strings"
-	"sync"
 	"time"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
 )
 
 // tenant is an account with an app and an owner who is logged in.
@@ -109,20 +109,7 @@ func (r rig) addTenants(ctx context.Context, n int) (tenants []tenant, err error
 	defer func() { err = errors.Join(err, s.Close()) }()
 	tenants = make([]tenant, n)
 	failures := make([]error, n)
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range 32 {
-		all.Go(func() {
-			for i := range next {
-				tenants[i], failures[i] = addTenant(ctx, s, i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	all.Wait()
+	storetest.Crowd(n, func(i int) { tenants[i], failures[i] = addTenant(ctx, s, i) })
 	return tenants, errors.Join(failures...)
 }
 

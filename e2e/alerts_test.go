@@ -9,22 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/e2e/program"
-	"gatherkit/internal/store/storetest"
 )
-
-// prometheusTool returns the path of a program of the package prometheus.
-func prometheusTool(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		storetest.Missing(t, "prometheus", "install it with `apt-get install prometheus`")
-	}
-	return path
-}
 
 // TestAlertRules runs the tests of the rules: with which values each alert fires, and with which not.
 func TestAlertRules(t *testing.T) {
-	promtool := prometheusTool(t, "promtool")
+	promtool := program.Tool(t, "promtool", "prometheus")
 	for _, args := range [][]string{{"check", "rules", "../deploy/alerts.yml"}, {"test", "rules", "testdata/alerts.yml"}} {
 		if out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %v: %v\n%s", args, err, out)

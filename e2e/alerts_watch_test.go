@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -78,7 +76,7 @@ func (w *watched) scrape(t *testing.T, metrics ...string) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), prometheusTool(t, "prometheus"), "--config.file="+folder+"/prometheus.yml",
+	cmd := exec.CommandContext(t.Context(), program.Tool(t, "prometheus", "prometheus"), "--config.file="+folder+"/prometheus.yml",
 		"--storage.tsdb.path="+folder+"/data", "--web.listen-address="+address, "--log.level=error")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	exited := make(chan struct{})
@@ -158,16 +156,7 @@ func (w *watched) lock(t *testing.T, table, mode string) {
 // crowd makes calls at the same time, until the test ends.
 func (w *watched) crowd(t *testing.T, callers int, call func()) {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	for range callers {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				call()
-			}
-		})
-	}
-	t.Cleanup(func() { stop(); all.Wait() })
+	t.Cleanup(program.SubmitWith(callers, func(string) { call() }))
 }
 
 // tries submits a request, whatever comes of it.

@@ -29,7 +29,7 @@ var imports = map[string][]string{
 	// store only to add accounts.
 	"bench": {"internal/batch", "internal/feedback", "internal/store", "internal/store/storetest", "*"},
 	"cmd/gatherkit": {
-		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/fair", "internal/feedback",
+		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/durable", "internal/fair", "internal/feedback",
 		"internal/index", "internal/password", "internal/store", "web", "*",
 	},
 	"docs":        {},
@@ -43,11 +43,13 @@ var imports = map[string][]string{
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
 	"internal/batch":    {},
 	"internal/blob": {
-		"internal/access", "internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2", "github.com/gabriel-vasile/mimetype",
+		"internal/access", "internal/durable", "internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2",
+		"github.com/gabriel-vasile/mimetype",
 		"golang.org/x/image", "golang.org/x/sync",
 	},
 	"internal/config":   {"internal/feedback", "github.com/alecthomas/kong"},
-	"internal/database": {"internal/access", "internal/batch", "github.com/jackc/pgx", "modernc.org/sqlite"},
+	"internal/database": {"internal/access", "internal/batch", "internal/durable", "github.com/jackc/pgx", "modernc.org/sqlite"},
+	"internal/durable":  {},
 	"internal/fair":     {},
 	"internal/feedback": {},
 	"internal/index":    {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},

@@ -10,6 +10,7 @@ import (
 
 	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
+	"gatherkit/internal/durable"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 )
@@ -52,9 +53,9 @@ func (c *backupCommand) Run(p *program) error {
 			func() error { return s.Backup(p.ctx, part) },
 			func() error { return b.copy(p.ctx, s) },
 			func() error { return p.checkFiles(s, b.to) },
-			func() error { return errors.Join(b.close(), syncFolder(part)) },
+			func() error { return errors.Join(b.close(), durable.Sync(part)) },
 			func() error { return os.Rename(part, folder) },
-			func() error { return syncFolder(parent) },
+			func() error { return durable.Sync(parent) },
 		} {
 			if err := step(); err != nil {
 				return err
@@ -123,16 +124,17 @@ func (b *fileBackup) copy(ctx context.Context, s *store.Store) error {
 		if _, err := b.to.Size(ctx, u.ID); !errors.Is(err, blob.ErrNotFound) {
 			return err
 		}
-		if b.link(ctx, u) {
-			b.files++
-			return nil
-		}
-		err := b.to.Copy(ctx, u.ID, b.from)
-		if errors.Is(err, blob.ErrNotFound) {
-			return nil
+		if !b.link(ctx, u) {
+			err := b.to.Copy(ctx, u.ID, b.from)
+			if errors.Is(err, blob.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
 		}
 		b.files++
-		return err
+		return nil
 	})
 }
 
@@ -244,13 +246,4 @@ func (p *program) checkFiles(s *store.Store, files *blob.Store) error {
 	_, _ = fmt.Fprintf(p.stderr, "gatherkit: warning: the service lacks attached files, and so does the backup: %d of %d\n",
 		found.faults, found.files)
 	return nil
-}
-
-// syncFolder makes the entries of a folder durable.
-func syncFolder(path string) error {
-	f, err := os.Open(path) //nolint:gosec // the operator names it
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -141,15 +141,17 @@ func (p *program) with(at config.Store, fn func(*store.Store) error, change ...f
 func (p *program) withFiles(at config.Storage, fn func(*store.Store, *blob.Store) error) error {
 	return p.withExisting(at.Store, func(s *store.Store) error {
 		place := at.Place()
-		if place != "" && !blob.Direct(place) {
-			if _, err := os.Stat(place); err != nil && at.Uploads != "" {
-				return fmt.Errorf("cannot find the folder of attached files: %w", err)
-			} else if err != nil { // the service has not made its own folder
-				place = ""
-			}
-		}
 		if place == "" {
 			return fn(s, nil)
+		}
+		if !blob.Direct(place) {
+			_, err := os.Stat(place)
+			switch {
+			case err != nil && at.Uploads != "":
+				return fmt.Errorf("cannot find the folder of attached files: %w", err)
+			case err != nil: // the service has not made its own folder
+				return fn(s, nil)
+			}
 		}
 		files, err := blob.Open(p.ctx, place)
 		if err != nil {

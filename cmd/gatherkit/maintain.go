@@ -41,7 +41,7 @@ func (c *migrateCommand) Run(p *program) error {
 
 type distributeCommand struct {
 	config.Store `embed:""`
-	DryRun       bool `help:"Print the statements and change nothing."`
+	DryRun       bool `help:"Print the statements without running them."`
 }
 
 // Run distributes the tables that are not distributed yet, and prints the statements.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"gatherkit/internal/access"
+	"gatherkit/internal/durable"
 	"gatherkit/internal/feedback"
 )
 
@@ -233,16 +233,7 @@ func ignoreCanceled(err error) error {
 // sync makes a file in the folder durable, because fileblob does not.
 func (s *Store) sync(key string) error {
 	file := filepath.Join(s.folder, filepath.FromSlash(key))
-	for _, name := range []string{file, filepath.Dir(file), s.folder} {
-		f, err := os.Open(name) //nolint:gosec // the key contains only an id
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return durable.Sync(file, filepath.Dir(file), s.folder)
 }
 
 // translate returns ErrNotFound if err means that a file does not exist, and otherwise err.

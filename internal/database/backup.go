@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"gatherkit/internal/durable"
 )
 
 // Backup writes a consistent copy of the database to a folder while the service runs: with SQLite
@@ -30,7 +32,7 @@ func (db *DB) Backup(ctx context.Context, folder string) error {
 	if err := checkFile(ctx, file); err != nil {
 		return fmt.Errorf("check the backup: %w", err)
 	}
-	return syncFile(file)
+	return durable.Sync(file)
 }
 
 // dump runs pg_dump.
@@ -48,7 +50,7 @@ func (db *DB) dump(ctx context.Context, file string) error {
 	if err != nil {
 		return fmt.Errorf("pg_dump failed: %w: %s", err, bytes.TrimSpace(output))
 	}
-	return syncFile(file)
+	return durable.Sync(file)
 }
 
 // splitPassword returns a URL without its password, and the password. Other users of the machine
@@ -108,13 +110,4 @@ func (db *DB) Check(ctx context.Context) error {
 		return nil
 	}
 	return db.explain(checkIntegrity(ctx, db.reader))
-}
-
-// syncFile makes a file or a folder's entries durable.
-func syncFile(path string) error {
-	f, err := os.Open(path) //nolint:gosec // the operator names it
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
