@@ -49,7 +49,7 @@ var (
 		words: strings.NewReplacer("{id}", "BLOB", "{bytes}", "BLOB", "{int}", "INTEGER", "{bool}", "INTEGER",
 			"{nulls_first}", "", "{bytewise}", "", // SQLite's defaults
 			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{packed}", " STRICT, WITHOUT ROWID",
-			"{counters}", " STRICT, WITHOUT ROWID"),
+			"{counters}", " STRICT, WITHOUT ROWID", "{postgres}", "-- "),
 		lock:       "BEGIN IMMEDIATE",
 		tables:     "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
 		writeLanes: 1,
@@ -58,7 +58,8 @@ var (
 		// A lower fillfactor lets the busy counter rows be updated in place (HOT).
 		words: strings.NewReplacer("{id}", "uuid", "{bytes}", "bytea", "{int}", "bigint", "{bool}", "boolean",
 			"{nulls_first}", " NULLS FIRST", "{bytewise}", ` COLLATE "C"`,
-			"{strict}", "", "{keyed}", "", "{packed}", " WITH (fillfactor=70)", "{counters}", " WITH (fillfactor=50)"),
+			"{strict}", "", "{keyed}", "", "{packed}", " WITH (fillfactor=70)", "{counters}", " WITH (fillfactor=50)",
+			"{postgres}", ""),
 		numbered:   true,
 		tables:     "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1",
 		writeLanes: 4,

@@ -86,6 +86,20 @@ func (b *Big) Deep() *feedback.ID {
 	return &id
 }
 
+// FillOthers gives each of the other accounts the same few requests.
+func (b *Big) FillOthers() {
+	b.T.Helper()
+	var columns string
+	if err := b.Raw.QueryRowContext(context.Background(), `SELECT string_agg(CASE column_name WHEN 'account_id' THEN 'a.account_id'
+			WHEN 'id' THEN 'gen_random_uuid()' WHEN 'idempotency_key' THEN 'NULL' ELSE 'r.' || column_name END, ',' ORDER BY ordinal_position)
+		FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'requests'`).Scan(&columns); err != nil {
+		b.T.Fatal(err)
+	}
+	b.Exec("INSERT INTO requests SELECT " + columns +
+		" FROM accounts a CROSS JOIN (SELECT * FROM requests LIMIT 20) AS r WHERE a.name = 'Other'")
+	b.Analyze()
+}
+
 // beside are statements that fill all tables but those of requests.
 func (b *Big) beside(n numbered, now time.Time) []string {
 	rows := n.rows(b.others)
