@@ -45,9 +45,26 @@ type RequestsWhere struct {
 	AssigneeID    string         `json:"assignee_id,omitempty" doc:"Only requests that are assigned to this user; none: unassigned."`
 	Query         string         `json:"query,omitempty" lines:"many" maxLength:"200" doc:"Only live requests with all of these words. See Words."`
 	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests from this source."`
+	Person        *wantedPerson  `json:"person,omitempty" doc:"Only requests that this person submitted or voted for. Send what a submitter or a vote says of them."`
 	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests created at this time or later."`
 	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests created before this time."`
 	Box           feedback.Box   `json:"box,omitempty" enum:"live,bin,quarantine" doc:"Only requests in this box; live by default."`
+}
+
+// wantedPerson is a person as a submitter or a vote has them.
+type wantedPerson struct {
+	Email      string `json:"email,omitempty" maxLength:"254"`
+	Name       string `json:"name,omitempty" maxLength:"200"`
+	ExternalID string `json:"external_id,omitempty" maxLength:"200"`
+	Verified   bool   `json:"verified,omitempty"`
+}
+
+// key returns the key of the person, or "" if p does not identify anybody.
+func (p *wantedPerson) key() string {
+	if p.Verified && p.ExternalID == "" {
+		return ""
+	}
+	return feedback.Person{Email: orNil(p.Email), Name: orNil(p.Name), ExternalID: orNil(p.ExternalID), Verified: p.Verified}.Key()
 }
 
 // wanted returns the filter. prefix precedes the names of parameters in messages.
@@ -59,11 +76,17 @@ func (w RequestsWhere) wanted(prefix string) (requestsFilter, error) {
 	if _, err := feedback.ParseID(w.AssigneeID); err != nil && w.AssigneeID != nobody && w.AssigneeID != "" {
 		return requestsFilter{}, fault("assignee_id", " must be a UUID, or none for unassigned requests.")
 	}
+	person := ""
+	if w.Person != nil {
+		if person = w.Person.key(); person == "" {
+			return requestsFilter{}, fault("person", " must have an email, a name or an external_id; a verified person, an external_id.")
+		}
+	}
 	if w.Query != "" && w.Box != "" && w.Box != feedback.Live {
 		return requestsFilter{}, fault("query", " finds only live requests; omit box.")
 	}
 	return requestsFilter{
-		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
+		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source, Person: person,
 		CreatedAfter: w.CreatedAfter, CreatedBefore: w.CreatedBefore, Box: w.Box,
 	}, nil
 }
@@ -147,6 +170,7 @@ type requestsFilter struct {
 	AssigneeID    string            `json:"u,omitempty"`
 	Source        string            `json:"w,omitempty"`
 	Query         string            `json:"y,omitempty"`
+	Person        string            `json:"k,omitempty"`
 	CreatedAfter  *feedback.Time    `json:"a,omitempty"`
 	CreatedBefore *feedback.Time    `json:"b,omitempty"`
 	Box           feedback.Box      `json:"x,omitempty"`
@@ -157,7 +181,7 @@ const nobody = feedback.Nobody
 
 func (f requestsFilter) filter() index.Filter {
 	filter := index.Filter{
-		AppID: f.AppID, Statuses: f.Statuses, Box: f.Box, Tag: f.Tag, Source: f.Source, Query: f.Query,
+		AppID: f.AppID, Statuses: f.Statuses, Box: f.Box, Tag: f.Tag, Source: f.Source, Query: f.Query, Person: f.Person,
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, Unassigned: f.AssigneeID == nobody,
 	}
 	if id, err := feedback.ParseID(f.AssigneeID); err == nil {

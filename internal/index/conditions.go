@@ -14,6 +14,8 @@ type condition struct {
 	part   facet
 	terms  []string
 	ranges []termRange
+	// also are requests that match whatever their terms are.
+	also []feedback.ID
 	// wider is a term of all documents that have one in the first range, or "".
 	wider string
 }
@@ -61,6 +63,9 @@ func conditionsOf(f Filter) (all []condition) {
 			all = append(all, c)
 		}
 	}
+	if f.Person != "" { // what the person submitted; conditions adds what they voted for
+		all = append(all, condition{part: byPerson, terms: []string{keyTerm(f.Person)}})
+	}
 	for _, of := range fields {
 		chosen := of.chosen(f)
 		if len(chosen) == 0 {
@@ -81,7 +86,7 @@ func conditionsOf(f Filter) (all []condition) {
 
 // matches reports whether a document matches a condition.
 func (c *condition) matches(d *document) bool {
-	return slices.ContainsFunc(c.terms, d.has) ||
+	return slices.ContainsFunc(c.terms, d.has) || slices.Contains(c.also, d.id) ||
 		slices.ContainsFunc(c.ranges, func(r termRange) bool { return d.hasIn(r.from, r.until) })
 }
 

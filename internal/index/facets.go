@@ -47,7 +47,12 @@ func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (fo
 // count counts by the values of each part, and reports whether the counts are exact.
 func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n tallies, exact bool, err error) {
 	n, exact = tallies{byApp: {}, byStatus: {}, byAssignee: {}, bySource: {}, byTag: {}, byBox: {}}, r.tailRead
-	within, conditions := periodOf(f), conditionsOf(f)
+	within := periodOf(f)
+	conditions, all, err := r.conditions(ctx, q, f)
+	if err != nil {
+		return n, exact, err
+	}
+	exact = exact && all
 	blocks, err := r.within(ctx, q, within)
 	if err != nil {
 		return n, exact, err

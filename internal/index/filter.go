@@ -18,19 +18,21 @@ type Filter struct {
 	AssigneeID    *feedback.ID   `json:",omitempty"`
 	Unassigned    bool           `json:",omitempty"`
 	Source        string         `json:",omitempty"` // "" means any
+	Person        string         `json:",omitempty"` // the key of a submitter or voter; "" means any
 	CreatedAfter  *feedback.Time `json:",omitempty"` // from this time on
 	CreatedBefore *feedback.Time `json:",omitempty"` // up to this time
 
 	Query string `json:",omitempty"` // words of live requests; "" means any
 }
 
-// facet is a part of a filter: an app, words, or a field. The part of a field is what its terms in
+// facet is a part of a filter: an app, words, a person, or a field. The part of a field is what its terms in
 // the index begin with.
 type facet string
 
 const (
 	byApp      facet = ""
 	byWords    facet = "words"
+	byPerson   facet = "person"
 	byTag      facet = "!tag "
 	byAssignee facet = "!assignee "
 	bySource   facet = "!source "
@@ -50,9 +52,9 @@ type field struct {
 	counted bool
 }
 
-// version is the version of fields. An index that was made with a lower one is brought up to date
+// version is the version of fields and of the other terms. An index that was made with a lower one is brought up to date
 // from the beginning of the log, and totals are not exact until then.
-const version = 1
+const version = 2
 
 // fields begin with those whose values match the fewest requests, as far as their kind can tell.
 // Raise version when you add one.
@@ -88,7 +90,7 @@ func unlessEmpty(value string) []string {
 
 // counted reports whether the counters know how many requests match.
 func (f Filter) counted() bool {
-	return f.Query == "" && f.CreatedAfter == nil && f.CreatedBefore == nil &&
+	return f.Query == "" && f.Person == "" && f.CreatedAfter == nil && f.CreatedBefore == nil &&
 		!slices.ContainsFunc(fields, func(of field) bool { return !of.counted && of.chosen(f) != nil })
 }
 

@@ -15,8 +15,8 @@ type found struct {
 	conditions []condition
 	blocks     []hits
 	tail       []*document
-	// loose says that blocks have ordinals that do not match: a beginning has more words than
-	// are read.
+	// loose says that the total is not exact: a beginning has more words than are read, and
+	// blocks have ordinals that do not match; or a person voted for more requests than are read.
 	loose bool
 }
 
@@ -86,8 +86,12 @@ func find(ctx context.Context, q database.Queryer, accountID feedback.ID, apps [
 
 // find is find in the apps of a reading.
 func (r *reading) find(ctx context.Context, q database.Queryer, f Filter) (result *found, err error) {
-	within, conditions := periodOf(f), conditionsOf(f)
-	result = &found{reading: *r, conditions: conditions}
+	within := periodOf(f)
+	conditions, all, err := r.conditions(ctx, q, f)
+	if err != nil {
+		return nil, err
+	}
+	result = &found{reading: *r, conditions: conditions, loose: !all}
 	if result.blocks, err = r.within(ctx, q, within); err != nil {
 		return nil, err
 	}
@@ -175,6 +179,11 @@ func (r *reading) lists(ctx context.Context, q database.Queryer, blocks []hits, 
 	terms := func(terms ...string) error { return r.each(ctx, q, blocks, isOneOf(terms), add) }
 	if len(c.terms) > 0 {
 		if err := terms(c.terms...); err != nil {
+			return nil, false, err
+		}
+	}
+	if len(c.also) > 0 {
+		if err := r.addRequests(ctx, q, sets, blocks, c.also); err != nil {
 			return nil, false, err
 		}
 	}

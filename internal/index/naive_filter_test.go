@@ -20,6 +20,7 @@ func (r naiveRow) matches(f index.Filter) bool {
 		(f.Tag == "" || slices.ContainsFunc(r.Tags, func(tag string) bool { return feedback.FoldTag(tag) == f.Tag })) &&
 		(f.AssigneeID == nil || r.AssigneeID != nil && *r.AssigneeID == *f.AssigneeID) &&
 		(!f.Unassigned || r.AssigneeID == nil) &&
+		(f.Person == "" || slices.Contains(r.people, f.Person)) &&
 		(f.Source == "" || r.Source == f.Source) &&
 		(f.CreatedAfter == nil || r.CreatedAt >= *f.CreatedAfter) &&
 		(f.CreatedBefore == nil || r.CreatedAt < *f.CreatedBefore) &&
@@ -65,7 +66,7 @@ func (w *world) filter(t *rapid.T, of *tenant, n naive) index.Filter {
 
 // condition draws a condition of a filter.
 func (w *world) condition(t *rapid.T, of *tenant, n naive, like *naiveRow, f *index.Filter) {
-	switch rapid.IntRange(0, 8).Draw(t, "field") {
+	switch rapid.IntRange(0, 9).Draw(t, "field") {
 	case 0:
 		f.AppID = w.appID(t, of, like)
 	case 1:
@@ -98,6 +99,11 @@ func (w *world) condition(t *rapid.T, of *tenant, n naive, like *naiveRow, f *in
 		f.CreatedBefore = new(w.moment(t, n))
 		if like != nil && rapid.Bool().Draw(t, "until then") {
 			f.CreatedBefore = new(like.CreatedAt + 1000)
+		}
+	case 7:
+		f.Person = "e:" + rapid.SampledFrom(naivePeople).Draw(t, "person")
+		if like != nil {
+			f.Person = rapid.SampledFrom(like.people).Draw(t, "one of its people")
 		}
 	default: // twice as often as the others
 		f.Query = query(t, like)

@@ -27,6 +27,7 @@ type naive struct {
 type naiveRow struct {
 	feedback.Request
 	words, person []string
+	people        []string // the keys of the submitter, "" if anonymous, and of those who voted
 	answeredAfter *int64 // microseconds
 }
 
@@ -65,6 +66,20 @@ func readNaive(r *storetest.Rig, accountID feedback.ID) naive {
 	}, "SELECT "+row.Columns+", answered_after FROM requests WHERE account_id = $1 ORDER BY id", accountID)
 	if err != nil {
 		r.T.Fatal(err)
+	}
+	voted := map[feedback.ID][]string{}
+	if _, err := database.All(ctx, r.Raw, func(from database.Row) (none struct{}, err error) {
+		var id feedback.ID
+		var person string
+		err = from.Scan(&id, &person)
+		voted[id] = append(voted[id], person)
+		return none, err
+	}, "SELECT request_id, person FROM votes WHERE account_id = $1", accountID); err != nil {
+		r.T.Fatal(err)
+	}
+	for i := range rows {
+		submitter, _ := rows[i].Person()
+		rows[i].people = append(voted[rows[i].ID], submitter.Key())
 	}
 	n.rows = slices.DeleteFunc(rows, func(one naiveRow) bool { return !n.apps[one.AppID] })
 	return n

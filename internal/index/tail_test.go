@@ -63,7 +63,7 @@ func TestTailIsReadOnce(t *testing.T) {
 		r.InsertRequests(app, append(distractors(t, 10), feedback.NewRequest("Zeppelin mode", "")))
 		var logs atomic.Int64
 		s := r.Watched(func(query string, _ []driver.NamedValue) {
-			if strings.Contains(query, "FROM changes") || strings.Contains(query, "title, description, submitter_name") {
+			if strings.Contains(query, "FROM changes") || strings.Contains(query, "box, title, description") {
 				logs.Add(1)
 			}
 		})

@@ -11,10 +11,11 @@ import (
 	"gatherkit/internal/search"
 )
 
-// A request is indexed under terms: its words, the words of its submitter, and the values of
-// fields. A mark that no word begins with tells the kinds apart.
+// A request is indexed under terms: its words, the words of its submitter, the submitter's key as a
+// person, and the values of fields. A mark that no word begins with tells the kinds apart.
 const (
 	personMark = "@"
+	keyMark    = "#"
 	// beginMark marks what words begin with: their first letter, and their first two.
 	beginMark = "~"
 	// firstValue and lastValue enclose the terms of fields.
@@ -36,12 +37,12 @@ type document struct {
 
 // documentColumns are the columns that scanDocument reads.
 func documentColumns(words bool) string {
-	columns := "id, app_id"
+	columns := "id, app_id, submitter_name, submitter_email, submitter_external_id, submitter_verified"
 	for _, of := range fields {
 		columns += ", " + of.column
 	}
 	if words {
-		columns += ", title, description, submitter_name, submitter_email"
+		columns += ", title, description"
 	}
 	return columns
 }
@@ -52,14 +53,14 @@ func documentColumns(words bool) string {
 func scanDocument(r database.Row, ofApp func(feedback.ID) bool, words bool) (*document, error) {
 	var d document
 	var title, description string
-	var name, email *string
+	var submitter feedback.Person
 	values := make([][]byte, len(fields))
-	into := []any{&d.id, &d.appID}
+	into := []any{&d.id, &d.appID, &submitter.Name, &submitter.Email, &submitter.ExternalID, &submitter.Verified}
 	for i := range values {
 		into = append(into, &values[i])
 	}
 	if words {
-		into = append(into, &title, &description, &name, &email)
+		into = append(into, &title, &description)
 	}
 	if err := r.Scan(into...); err != nil || !ofApp(d.appID) {
 		return nil, err
@@ -73,8 +74,11 @@ func scanDocument(r database.Row, ofApp func(feedback.ID) bool, words bool) (*do
 			d.terms = append(d.terms, of.part.term(value))
 		}
 	}
+	if key := submitter.Key(); key != "" {
+		d.terms = append(d.terms, keyTerm(key))
+	}
 	if words && slices.Contains(d.terms, byBox.term(string(feedback.Live))) {
-		d.terms = append(d.terms, wordTerms(title, description, name, email)...)
+		d.terms = append(d.terms, wordTerms(title, description, submitter.Name, submitter.Email)...)
 	}
 	d.terms = withBeginnings(d.terms)
 	return &d, nil
@@ -175,9 +179,12 @@ func tagValues(column []byte) (values []string, err error) {
 // tagPrefix is what the values of a folded tag begin with, in any spelling.
 func tagPrefix(folded string) string { return plain(folded) + spelled }
 
-// plain replaces the separators in a tag, which old tags may contain.
-func plain(tag string) string {
-	return strings.NewReplacer(spelled, " ", separator, " ").Replace(tag)
+// keyTerm returns the term of a person's key.
+func keyTerm(person string) string { return keyMark + plain(person) }
+
+// plain replaces the separators in a text, such as an old tag.
+func plain(text string) string {
+	return strings.NewReplacer(spelled, " ", separator, " ").Replace(text)
 }
 
 // has reports whether a document has a term.
@@ -194,5 +201,6 @@ func (d *document) hasIn(from, until string) bool {
 
 // isWord reports whether a term is a word of a request's text.
 func isWord(term string) bool {
-	return !strings.HasPrefix(term, firstValue) && !strings.HasPrefix(term, personMark) && !strings.HasPrefix(term, beginMark)
+	return !strings.HasPrefix(term, firstValue) && !strings.HasPrefix(term, personMark) &&
+		!strings.HasPrefix(term, keyMark) && !strings.HasPrefix(term, beginMark)
 }

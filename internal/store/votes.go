@@ -133,12 +133,14 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 		if err != nil {
 			return nil, 0, err
 		}
+		// Wrapping the column in COALESCE keeps SQLite from walking votes_person, which has the votes
+		// for all requests in this order.
 		voters, err := database.All(ctx, s.db.Reader(), scanVoter,
 			"SELECT v.request_id, v."+strings.ReplaceAll(voteColumns, ", ", ", v.")+` FROM votes v
 			WHERE v.account_id = $1 AND v.request_id IN `+countingHere+` AND v.person > $3 AND NOT EXISTS
 			(SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id
 				AND o.request_id IN `+countingHere+`)
-			ORDER BY v.person LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
+			ORDER BY COALESCE(v.person, '') LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
 		if err != nil || len(voters) > 0 || after != "" || r.Votes != 1 {
 			return voters, r.Votes, err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -62,6 +63,10 @@ func TestVotePlans(t *testing.T) {
 				return err
 			}
 		}
+		ofPerson := func(s *store.Store) error {
+			_, _, err := s.Index.List(ctx, b.Acme.ID, index.Filter{Box: feedback.Live, Person: "e:0@example.com"}, index.Page{Sort: index.Newest, Limit: 51})
+			return err
+		}
 		merge := func(s *store.Store) error {
 			_, err := s.MergeRequest(ctx, b.Acme.ID, hot, other, feedback.Command())
 			return err
@@ -82,12 +87,13 @@ func TestVotePlans(t *testing.T) {
 			{"the app", "SELECT DISTINCT app_id", "requests", []string{requests}, vote(hot, false)},
 			{"the submitter's row", "SELECT request_id FROM votes", "votes", []string{votes}, vote(alone, false)},
 			{"what is merged into it", "SELECT request_id FROM votes", "requests", []string{"requests_merged"}, vote(lone, false)},
-			{"votes at what is merged", "SELECT m.merged_into_id", "votes", []string{votes}, vote(hot, false)},
+			{"votes at what is merged", "SELECT m.merged_into_id", "votes", []string{votes, "votes_person"}, vote(hot, false)},
 			{"the merged", "SELECT m.merged_into_id", "requests", []string{"requests_merged"}, vote(hot, false)},
-			{"their removal", "DELETE FROM votes", "votes", []string{votes}, vote(hot, true)},
+			{"their removal", "DELETE FROM votes", "votes", []string{votes, "votes_person"}, vote(hot, true)},
 			{"the counter", "UPDATE requests SET votes", "requests", []string{requests}, vote(hot, false)},
 			{"the list", "NOT EXISTS", "votes", []string{votes}, list("")},
 			{"its next page", "NOT EXISTS", "votes", []string{votes}, list("e:1")},
+			{"what a person voted for", "AND person = $2 ORDER BY", "votes", []string{"votes_person"}, ofPerson},
 			{"members", "SELECT id, app_id, merged_parent_id", "requests", []string{"requests_merged"}, merge},
 			{"members that follow", "SET merged_into_id = $3", "requests", []string{requests}, unmerge},
 			{"people", "COUNT(DISTINCT person)", "votes", []string{votes}, merge},

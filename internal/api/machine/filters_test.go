@@ -17,6 +17,9 @@ var filters = map[string]func(r *request, v any) bool{
 	"assignee_id":    func(r *request, v any) bool { return orNone(r.assignee) == v },
 	"query":          func(r *request, v any) bool { return r.found(v.(string)) },
 	"source":         func(r *request, v any) bool { return r.source == v },
+	"person": func(r *request, v any) bool {
+		return keyOf(r.submitter) == v || slices.ContainsFunc(r.given, func(by *vote) bool { return by.key == v })
+	},
 	"created_after":  func(r *request, v any) bool { return r.created.Format(timeForm) >= v.(string) },
 	"created_before": func(r *request, v any) bool { return r.created.Format(timeForm) < v.(string) },
 	"box":            func(r *request, v any) bool { return r.box() == v },
@@ -37,8 +40,20 @@ func canonical(name string, v any) any {
 		return slices.Compact(list)
 	case "tag":
 		return folded(v)
+	case "person":
+		return wantedKey(v)
 	}
 	return v
+}
+
+// wantedKey returns the key of the person of a filter, or "" if it identifies nobody.
+func wantedKey(v any) string {
+	sent := v.(object)
+	person := personOf(sent)
+	if person["verified"], _ = sent["verified"].(bool); person["verified"] == true && person["external_id"] == nil {
+		return ""
+	}
+	return keyOf(person)
 }
 
 func folded(tag any) string { return strings.ToLower(tag.(string)) }
@@ -92,6 +107,9 @@ func (m *model) knows(w who, p place) bool {
 func unfit(in object) string {
 	if id, ok := in["assignee_id"].(string); ok && id != "none" && id != "" && !uuidText.MatchString(id) {
 		return "assignee_id"
+	}
+	if person, sent := in["person"].(object); sent && wantedKey(person) == "" {
+		return "person"
 	}
 	if box, sent := in["box"]; sent && box != "live" && in["query"] != nil && in["query"] != "" {
 		return "query"

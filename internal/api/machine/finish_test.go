@@ -88,7 +88,7 @@ func (m *machine) listVotesAndComments(u *user, who string) {
 	}
 }
 
-// checkIndex compares the index with the requests, and the words in it with those of the model.
+// checkIndex compares the index with the requests, and the words and people in it with those of the model.
 // Lists by other filters show whether the other terms are right.
 func (m *machine) checkIndex() {
 	m.index()
@@ -118,10 +118,13 @@ func indexed(id string, words []string) string {
 	return id + " " + strings.Join(slices.Compact(slices.Sorted(slices.Values(words))), ", ")
 }
 
-// indexedWords returns the words that a request is indexed under.
+// indexedWords returns the words, and the key of the submitter, that a request is indexed under.
 func (r *request) indexedWords() (words []string) {
+	if key := keyOf(r.submitter); key != "" {
+		words = append(words, "#"+key)
+	}
 	if r.live() {
-		words = r.words()
+		words = append(words, r.words()...)
 		for _, word := range r.submittedBy() {
 			words = append(words, "@"+word)
 		}

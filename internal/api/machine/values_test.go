@@ -153,6 +153,11 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 	case "assignee_id":
 		colleague := m.colleagueOf(c)
 		return m.either(name, []any{colleague, colleague, "none", ""}, []any{"junk", nobodysID}), true
+	case "person":
+		return m.either(name, []any{
+			object{"email": "A@example.com"}, object{"email": "b@example.com", "name": "Bob"}, object{"external_id": "42"},
+			object{"external_id": "42", "verified": true}, object{"name": "ann"}, object{"external_id": "7", "name": "Ann", "verified": false},
+		}, []any{object{}, object{"email": "a@example.com", "verified": true}, object{"id": "42"}, "Ann", 7}), true
 	case "from", "to":
 		at := m.now().Add(-draw(m, name, 0, time.Second, 24*time.Hour, 7*24*time.Hour, 40*24*time.Hour, 365*24*time.Hour))
 		return m.either(name, []any{at.Format(time.DateOnly), at.Format(time.RFC3339Nano), at.Format(time.RFC3339)},

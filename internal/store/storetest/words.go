@@ -53,7 +53,7 @@ func (r *Rig) CheckIndex(t fataler) {
 		for _, i := range list.ordinals {
 			got = append(got, list.app+" "+ordinals[list.app+fmt.Sprint(i)]+" "+list.term)
 		}
-		if !strings.ContainsAny(list.term[:1], "!~") {
+		if !strings.ContainsAny(list.term[:1], "!~#") {
 			words = append(words, fmt.Sprint(list.app, " ", list.term, " ", list.block))
 		}
 	}
