@@ -92,6 +92,18 @@ test('twenty requests are triaged with the keyboard only', async (t) => {
   await key('ArrowDown', 'Enter')
   await until(async () => (await list({ tag: 'maps!' })).filter((r) => r.assignee_id).length >= 1)
 
+  // An ETA is a quarter, a month or a day.
+  const etas = async () => (await list({ tag: 'maps!' })).map((r) => r.eta).filter(Boolean)
+  for (const [typed, eta, said] of [['q1 2031', '2031-Q1', /Q1 2031/], ['2031-02', '2031-02', /February 2031/], ['2031-02-03', '2031-02-03', /Feb 3, 2031/]]) {
+    await key('e')
+    await page.getByRole('dialog', { name: 'ETA' }).waitFor()
+    await page.keyboard.type(typed)
+    await page.getByRole('dialog').getByRole('option', { name: said }).waitFor()
+    await key('Enter')
+    await says(said)
+    await until(async () => (await etas())[0] === eta)
+  }
+
   // Delete and restore.
   const before = (await list()).length
   await key('#')

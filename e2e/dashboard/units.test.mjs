@@ -23,7 +23,8 @@ const calls = {
 
 // The modules are in one bundle, so that they share the cache of queries.
 const modules = [
-  'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'inbox/search', 'inbox/selection', 'api/queries',
+  'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'inbox/search', 'inbox/selection',
+  'api/queries',
 ]
 const { outputFiles } = await build({
   stdin: { contents: modules.map((name) => `export * from "./${name}"`).join('\n'), resolveDir: path.join(web, 'dashboard/src') },
@@ -55,6 +56,20 @@ function list(where, sort, pages, more = false) {
 beforeEach(() => {
   queryClient.clear()
   globalThis.call = (operation) => assert.fail(`${operation} was called`)
+})
+
+test('an ETA is a day, a month or a quarter', () => {
+  const { etaText, etasFrom, typedETA } = units
+  assert.equal(etaText('2026-12-31'), 'Dec 31, 2026')
+  assert.equal(etaText('2026-12'), 'December 2026')
+  assert.equal(etaText('2027-Q1'), 'Q1 2027')
+  const offered = etasFrom(new Date(2026, 10, 23))
+  assert.deepEqual(offered.slice(0, 3), ['2026-Q4', '2027-Q1', '2027-Q2'])
+  assert.deepEqual(offered.slice(6, 9), ['2026-11', '2026-12', '2027-01'])
+  for (const [words, eta] of [
+    ['2026-12-31', '2026-12-31'], ['2026-1', '2026-01'], [' 2026-2-3 ', '2026-02-03'], ['q3 2027', '2027-Q3'], ['2027-Q3', '2027-Q3'],
+    ['2026-13', undefined], ['2026-02-30', undefined], ['Q5 2026', undefined], ['soon', undefined], ['2026', undefined],
+  ]) assert.equal(typedETA(words), eta, words)
 })
 
 test('tags and names are compared without case and surrounding white space', () => {

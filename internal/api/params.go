@@ -175,15 +175,15 @@ func (p *params) accepts(s *huma.Schema) string {
 	s = p.resolve(s)
 	switch {
 	case len(s.OneOf) > 0:
-		var either []string
+		var accepted []string
 		for _, one := range s.OneOf {
-			either = append(either, p.accepts(one))
+			accepted = append(accepted, p.accepts(one))
 		}
-		return strings.Join(either, ", or ")
+		return strings.Join(accepted, ", or ")
 	case len(s.Enum) > 0:
 		return "one of " + strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Enum), " ", ", "), "[]")
 	case s.Pattern != "" && len(s.Examples) > 0:
-		return fmt.Sprintf("text such as %v", s.Examples[0])
+		return "text such as " + either(s.Examples)
 	case s.Format == "uuid":
 		return "a UUID"
 	case s.Format == "date":
@@ -205,6 +205,19 @@ func (p *params) accepts(s *huma.Schema) string {
 		return "a JSON object of at most 8 KiB and two levels"
 	}
 	return "an object"
+}
+
+// either joins examples, such as "a, b or c".
+func either(examples []any) string {
+	text := fmt.Sprint(examples[0])
+	for i, example := range examples[1:] {
+		if i < len(examples)-2 {
+			text += fmt.Sprintf(", %v", example)
+		} else {
+			text += fmt.Sprintf(" or %v", example)
+		}
+	}
+	return text
 }
 
 func span(least, most *int, unit string) string {

@@ -51,7 +51,7 @@ type requestsCreateParams struct {
 	Status      *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
 	Tags        tagList          `json:"tags,omitempty" doc:"Tags that differ only in case are the same."`
 	Submitter   *submitterParams `json:"submitter,omitempty" doc:"The person who asked for it; counts as the first vote."`
-	ETA         *string          `json:"eta,omitempty" format:"date" doc:"Expected date, YYYY-MM-DD."`
+	ETA         *expected        `json:"eta,omitempty" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn."`
 	AssigneeID  *feedback.ID     `json:"assignee_id,omitempty" format:"uuid" doc:"The user who is responsible for the request."`
 }
 
@@ -64,9 +64,12 @@ type submitterParams struct {
 }
 
 func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreateParams) (requestResult, error) {
-	r := feedback.NewRequest(in.Title, in.Description)
+	if err := in.ETA.check(); err != nil {
+		return requestResult{}, err
+	}
+	r, eta := feedback.NewRequest(in.Title, in.Description), (*string)(in.ETA)
 	r.AppID, r.Source, r.Votes = in.AppID, "dashboard", 0
-	r.Apply(feedback.RequestChange{Status: in.Status, Tags: (*[]string)(&in.Tags), AssigneeID: &in.AssigneeID, ETA: &in.ETA})
+	r.Apply(feedback.RequestChange{Status: in.Status, Tags: (*[]string)(&in.Tags), AssigneeID: &in.AssigneeID, ETA: &eta})
 	if p := in.Submitter; p != nil {
 		if p.Email != "" && !feedback.ValidEmail(p.Email) {
 			return requestResult{}, feedback.Invalid("requests", "submitter", "submitter.email must be an e-mail address such as ada@example.com.")
@@ -87,14 +90,20 @@ type requestsUpdateParams struct {
 	Status          *feedback.Status      `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
 	Tags            *tagList              `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
 	AssigneeID      nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
-	ETA             nullable[string]      `json:"eta,omitzero" format:"date" doc:"Expected date, YYYY-MM-DD; null for none."`
+	ETA             nullable[expected]    `json:"eta,omitzero" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none."`
 	ExpectedVersion *int64                `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change if the version differs."`
 }
 
 func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdateParams) (requestResult, error) {
+	if err := in.ETA.value.check(); err != nil {
+		return requestResult{}, err
+	}
 	change := feedback.RequestChange{
 		Title: in.Title, Description: in.Description, Status: in.Status, Tags: (*[]string)(in.Tags),
-		AssigneeID: in.AssigneeID.change(), ETA: in.ETA.change(),
+		AssigneeID: in.AssigneeID.change(),
+	}
+	if in.ETA.sent {
+		change.ETA = new((*string)(in.ETA.value))
 	}
 	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		switch {

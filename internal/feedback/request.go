@@ -20,7 +20,7 @@ type Request struct {
 	Comments     int64        `json:"comments" doc:"Internal and public comments."`
 	AssigneeID   *ID          `json:"assignee_id" format:"uuid"`
 	MergedIntoID *ID          `json:"merged_into_id" format:"uuid"`
-	ETA          *string      `json:"eta" format:"date"`
+	ETA          *string      `json:"eta" doc:"The expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn."`
 	Attachments  []Attachment `json:"attachments"`
 	Metadata     Metadata     `json:"metadata" doc:"Page URL, locale, user agent, and keys that the host page adds."`
 	Source       string       `json:"source" enum:"widget,dashboard,api,import"`

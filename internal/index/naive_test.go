@@ -28,7 +28,7 @@ type naiveRow struct {
 	feedback.Request
 	words, person []string
 	people        []string // the keys of the submitter, "" if anonymous, and of those who voted
-	answeredAfter *int64 // microseconds
+	answeredAfter *int64   // microseconds
 }
 
 // answeredColumn is a row with one more column after those of a request.

@@ -14,9 +14,9 @@ var filters = map[string]func(r *request, v any) bool{
 	"tag": func(r *request, v any) bool {
 		return slices.ContainsFunc(r.tags, func(t any) bool { return folded(t) == v })
 	},
-	"assignee_id":    func(r *request, v any) bool { return orNone(r.assignee) == v },
-	"query":          func(r *request, v any) bool { return r.found(v.(string)) },
-	"source":         func(r *request, v any) bool { return r.source == v },
+	"assignee_id": func(r *request, v any) bool { return orNone(r.assignee) == v },
+	"query":       func(r *request, v any) bool { return r.found(v.(string)) },
+	"source":      func(r *request, v any) bool { return r.source == v },
 	"person": func(r *request, v any) bool {
 		return keyOf(r.submitter) == v || slices.ContainsFunc(r.given, func(by *vote) bool { return by.key == v })
 	},

@@ -39,6 +39,8 @@ type schema struct {
 	Ref        string `json:"$ref"`
 	Type       any    // a name or a list of names
 	Format     string
+	Pattern    string
+	Examples   []any
 	Enum       []any
 	OneOf      []*schema
 	Properties map[string]*schema
@@ -154,6 +156,10 @@ func (s *schema) readText(v string, cleaned func(string) (string, bool)) (any, b
 	if !ok || !s.is("string") || strings.Contains(v, "\x00") ||
 		s.MinLength != nil && n < *s.MinLength || s.MaxLength != nil && n > *s.MaxLength {
 		return nil, false
+	}
+	if s.Pattern != "" {
+		_, noDay := time.Parse(time.DateOnly, v)
+		return v, regexp.MustCompile(s.Pattern).MatchString(v) && (len(v) != len(time.DateOnly) || noDay == nil)
 	}
 	switch s.Format {
 	case "uuid":

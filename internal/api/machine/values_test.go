@@ -54,8 +54,8 @@ func (m *machine) sample(name string, s *schema) any {
 		if s.Maximum != nil {
 			good, odd = append(good, whole(*s.Maximum)), append(odd, whole(*s.Maximum+1))
 		}
-	case s.Format == "date":
-		good, odd = []any{"2026-06-30", "2027-01-01"}, []any{"soon", "1999-12-31x", 7}
+	case s.Pattern != "":
+		good, odd = slices.Clone(s.Examples), []any{"soon", "2026-13", "2026-02-30", "2026-Q5", 7}
 	case s.Format == "date-time":
 		at := m.now().Add(-draw(m, name, 0, time.Millisecond, time.Second, time.Minute, 24*time.Hour, 40*24*time.Hour))
 		good, odd = []any{at.Format(time.RFC3339Nano), at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)}, []any{"yesterday", 1}

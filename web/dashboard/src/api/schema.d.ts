@@ -1497,7 +1497,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             description: string;
-            /** Format: date */
+            /** @description The expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn. */
             eta: string | null;
             /** Format: uuid */
             id: string;
@@ -1570,8 +1570,10 @@ export interface components {
             assignee_id?: string;
             description?: string;
             /**
-             * Format: date
-             * @description Expected date, YYYY-MM-DD.
+             * @description Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn.
+             * @example 2026-12-31
+             * @example 2026-12
+             * @example 2026-Q4
              */
             eta?: string;
             /** @enum {string} */
@@ -1612,6 +1614,8 @@ export interface components {
              * @enum {string}
              */
             format: "csv" | "jsonl";
+            /** @description Only requests that this person submitted or voted for. Send what a submitter or a vote says of them. */
+            person?: components["schemas"]["WantedPerson"];
             /** @description Only live requests with all of these words. See Words. */
             query?: string;
             /**
@@ -1656,6 +1660,8 @@ export interface components {
              * @description Only requests created before this time.
              */
             created_before?: string;
+            /** @description Only requests that this person submitted or voted for. Send what a submitter or a vote says of them. */
+            person?: components["schemas"]["WantedPerson"];
             /** @description Only live requests with all of these words. See Words. */
             query?: string;
             /**
@@ -1723,6 +1729,8 @@ export interface components {
              * @description Page size: 50 by default, at most 200.
              */
             limit?: number;
+            /** @description Only requests that this person submitted or voted for. Send what a submitter or a vote says of them. */
+            person?: components["schemas"]["WantedPerson"];
             /** @description Only live requests with all of these words. See Words. */
             query?: string;
             /**
@@ -1804,8 +1812,10 @@ export interface components {
             assignee_id?: string | null;
             description?: string;
             /**
-             * Format: date
-             * @description Expected date, YYYY-MM-DD; null for none.
+             * @description Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none.
+             * @example 2026-12-31
+             * @example 2026-12
+             * @example 2026-Q4
              */
             eta?: string | null;
             /**
@@ -1847,6 +1857,8 @@ export interface components {
              * @description Only requests created before this time.
              */
             created_before?: string;
+            /** @description Only requests that this person submitted or voted for. Send what a submitter or a vote says of them. */
+            person?: components["schemas"]["WantedPerson"];
             /** @description Only live requests with all of these words. See Words. */
             query?: string;
             /**
@@ -2221,6 +2233,12 @@ export interface components {
              */
             total_count: number;
             votes: components["schemas"]["Vote"][];
+        };
+        WantedPerson: {
+            email?: string;
+            external_id?: string;
+            name?: string;
+            verified?: boolean;
         };
         WidgetChange: {
             /** @description Whether file uploads are allowed. */

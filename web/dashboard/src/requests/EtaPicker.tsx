@@ -1,15 +1,21 @@
-import { useState, type FormEvent } from "react";
+import { useState } from "react";
 import { Input, Label, TextField } from "react-aria-components";
 
 import { Button } from "../ui/Button";
 import { useChanges } from "./changes";
+import { etasFrom, etaText, typedETA } from "./eta";
+import { fold } from "./fold";
 import type { PickerProps } from "./picker";
+import { PickList } from "./PickList";
 import { shared } from "./target";
 
-// EtaPicker uses the date field of the browser, which has a calendar in the user's language.
+const none = "none";
+
+// EtaPicker offers quarters and months. A day is typed, or chosen in the browser's own calendar.
 export function EtaPicker({ target, close }: PickerProps) {
   const now = shared(target, (request) => request.eta); // null: they have none; undefined: they differ
-  const [date, setDate] = useState(now ?? "");
+  const [words, setWords] = useState("");
+  const [date, setDate] = useState(now?.length === 10 ? now : "");
   const { update } = useChanges();
 
   function save(eta: string | null) {
@@ -17,21 +23,39 @@ export function EtaPicker({ target, close }: PickerProps) {
     if (eta !== now) void update(target, { eta });
   }
 
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    save(date || null);
-  }
-
+  const typed = typedETA(words);
+  const offered = now ? [now, ...etasFrom(new Date()).filter((eta) => eta !== now)] : etasFrom(new Date());
+  const choices = typed
+    ? [{ id: typed, text: etaText(typed), content: etaText(typed) }]
+    : [
+        ...offered.map((eta) => ({ id: eta, text: etaText(eta), content: etaText(eta) })),
+        ...(now === null ? [] : [{ id: none, text: "No ETA", content: "No ETA" }]),
+      ].filter(({ text }) => fold(text).includes(fold(words)));
   return (
-    <form className="picker-form" onSubmit={submit}>
-      <TextField type="date" value={date} onChange={setDate} autoFocus className="picker-field">
-        <Label>ETA</Label>
-        <Input className="picker-input" min="2000-01-01" max="9999-12-31" />
-      </TextField>
-      <div className="picker-foot">
-        <Button onPress={() => save(null)}>Clear</Button>
-        <Button type="submit" kind="primary">Save</Button>
-      </div>
-    </form>
+    <>
+      <PickList
+        label="ETA"
+        placeholder="Quarter, month or day…"
+        words={words}
+        onWords={setWords}
+        choices={choices}
+        chosen={now ? [now] : []}
+        onChoose={(id) => save(id === none ? null : id)}
+        empty="Type a day such as 2026-12-31"
+      />
+      <form
+        className="picker-foot"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (date) save(date);
+        }}
+      >
+        <TextField type="date" value={date} onChange={setDate} className="picker-day">
+          <Label>Day</Label>
+          <Input className="input" min="2000-01-01" max="9999-12-31" />
+        </TextField>
+        <Button type="submit">Set day</Button>
+      </form>
+    </>
   );
 }

@@ -4,7 +4,8 @@ import { Button as AriaButton } from "react-aria-components";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
-import { Avatar, day, number, StatusMark, TagMark, Time } from "../ui/marks";
+import { Avatar, number, StatusMark, TagMark, Time } from "../ui/marks";
+import { etaText } from "./eta";
 import { usePicker, type PickerKind } from "./picker";
 
 const sources: Record<FeatureRequest["source"], string> = {
@@ -49,7 +50,7 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
           <span className="quiet">Unassigned</span>
         ),
       )}
-      {property("eta", "ETA", request.eta ? <span className="number">{day(request.eta)}</span> : <span className="quiet">None</span>)}
+      {property("eta", "ETA", request.eta ? <span className="number">{etaText(request.eta)}</span> : <span className="quiet">None</span>)}
       {property(
         "tags",
         "Tags",

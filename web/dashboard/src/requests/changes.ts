@@ -1,10 +1,11 @@
 import { ApiError, call } from "../api/call";
 import { statusNames, type FeatureRequest } from "../api/types";
 import { queryClient, usersQuery } from "../api/queries";
-import { count, day, number } from "../ui/marks";
+import { count, number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { carryOut, refuse, undoLatest, type Step } from "./carry";
 import { bulkSet, chunks, differs, edited, editOf, grouped, type BulkSet, type Edit, type Pair } from "./edits";
+import { etaText } from "./eta";
 import { restart } from "./lists";
 import { report } from "./progress";
 import { readRows, rowOf, type Row, type Rows } from "./rows";
@@ -255,7 +256,7 @@ function sentence(rows: Row[], edit: Edit): string {
     const user = queryClient.getQueryData(usersQuery.queryKey)?.find((one) => one.id === edit.assignee_id);
     return `${subject(rows)} ${are} now ${edit.assignee_id ? `assigned to ${user?.name ?? "someone else"}` : "unassigned"}.`;
   }
-  if (name === "eta") return edit.eta ? `ETA of ${subject(rows)} set to ${day(edit.eta)}.` : `ETA of ${subject(rows)} removed.`;
+  if (name === "eta") return edit.eta ? `ETA of ${subject(rows)} set to ${etaText(edit.eta)}.` : `ETA of ${subject(rows)} removed.`;
   const tags = (edit.add_tags ?? edit.remove_tags ?? []).map((tag) => `“${tag}”`).join(", ");
   return `${subject(rows)} ${are} ${name === "add_tags" ? "now" : "no longer"} tagged ${tags}.`;
 }

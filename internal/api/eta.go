@@ -1,0 +1,35 @@
+package api
+
+import (
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"gatherkit/internal/feedback"
+)
+
+// expected is when a request is expected to be done: a day, a month or a quarter, such as
+// 2026-12-31, 2026-12 or 2026-Q4.
+type expected string
+
+// Schema implements huma.SchemaProvider.
+func (expected) Schema(huma.Registry) *huma.Schema {
+	schema := &huma.Schema{
+		Type:     huma.TypeString,
+		Pattern:  "^[0-9]{4}-(Q[1-4]|(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)$",
+		Examples: []any{"2026-12-31", "2026-12", "2026-Q4"},
+	}
+	schema.PrecomputeMessages()
+	return schema
+}
+
+// check returns requests.invalid_eta for a day that its month does not have.
+func (e *expected) check() error {
+	if e == nil || len(*e) != len(time.DateOnly) {
+		return nil
+	}
+	if _, err := time.Parse(time.DateOnly, string(*e)); err != nil {
+		return feedback.Invalid("requests", "eta", "eta must be a day of the calendar, such as 2026-12-31.")
+	}
+	return nil
+}
