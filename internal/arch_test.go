@@ -35,8 +35,8 @@ var imports = map[string][]string{
 	"docs":        {},
 	"e2e/program": {"internal/store/storetest"},
 	"internal/api": {
-		"internal/attempts", "internal/blob", "internal/fair", "internal/feedback", "internal/index", "internal/password",
-		"internal/search", // for texts that are in no database
+		"internal/attempts", "internal/blob", "internal/fair", "internal/feedback", "internal/index", "internal/params",
+		"internal/password", "internal/search", // for texts that are in no database
 		"internal/spam", "internal/store", "*",
 	},
 	"internal/access":   {},
@@ -54,6 +54,7 @@ var imports = map[string][]string{
 	"internal/feedback": {},
 	"internal/index":    {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
 	"internal/lease":    {"internal/database", "internal/feedback"},
+	"internal/params":   {"internal/feedback", "github.com/danielgtaylor/huma", "github.com/go-json-experiment/json"},
 	"internal/password": {"internal/fair", "golang.org/x/crypto"},
 	"internal/spam":     {"internal/feedback", "internal/search"},
 	"internal/search":   {"golang.org/x/text"},

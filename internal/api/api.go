@@ -29,6 +29,7 @@ import (
 	"gatherkit/internal/blob"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 	"gatherkit/internal/password"
 	"gatherkit/internal/spam"
 	"gatherkit/internal/store"
@@ -116,7 +117,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	a.routes = a.allRoutes()
 	a.registry = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	for _, operation := range a.operations() {
-		operation.params = newParams(a.registry, operation.name, operation.takes)
+		operation.params = params.New(a.registry, operation.name, operation.takes)
 		a.ops[operation.name] = &operation
 		a.metrics.expect(operation.name)
 		a.order = append(a.order, &operation)
@@ -278,7 +279,7 @@ func (a *API) input(c *call) (any, error) {
 		return nil, err
 	}
 	defer a.decoding.Release(from, 1)
-	return c.op.params.decode(body)
+	return c.op.params.Decode(body)
 }
 
 // readBody returns the body and the number of bytes of a.bodies that it holds, which the
@@ -350,7 +351,7 @@ func (a *API) answer(c *call, result any, err error) {
 		http.SetCookie(c.w, a.refreshCookie(*c.client.setCookie))
 	}
 	var text bytes.Buffer
-	if err := writeJSON(&text, envelope); err != nil { // a bug: results must be valid JSON
+	if err := params.WriteJSON(&text, envelope); err != nil { // a bug: results must be valid JSON
 		a.Log.Error("cannot encode the answer", c.logged("error", err)...)
 		status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
 		text.Reset()

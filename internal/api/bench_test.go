@@ -27,7 +27,7 @@ func BenchmarkDecode(b *testing.B) {
 	submit := decoders()["widget-submit-request"].params
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := submit.decode(body); err != nil {
+		if _, err := submit.Decode(body); err != nil {
 			b.Fatal(err)
 		}
 	}

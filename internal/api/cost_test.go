@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"gatherkit/internal/params"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -63,10 +64,10 @@ func TestCost(t *testing.T) {
 // uses only what bodyDecoder and positions support.
 func TestBodiesAreBounded(t *testing.T) {
 	for name, o := range decoders() {
-		for _, at := range positions(o.params, o.params.schema, nil) {
+		for _, at := range positions(o.params, o.params.Schema, nil) {
 			path := name + " " + strings.Join(at.path, ".")
 			for _, schema := range append([]*huma.Schema{at.schema}, at.schema.OneOf...) {
-				schema = o.params.resolve(schema)
+				schema = o.params.Resolve(schema)
 				switch {
 				case len(schema.AnyOf)+len(schema.AllOf) > 0 || schema.Not != nil:
 					t.Errorf("%s: bodyDecoder does not support anyOf, allOf and not", path)
@@ -76,7 +77,7 @@ func TestBodiesAreBounded(t *testing.T) {
 					t.Errorf("%s: a list needs maxItems", path)
 				case schema.Type == huma.TypeArray && schema.Items.Type != huma.TypeString:
 					t.Errorf("%s: positions does not support lists of objects or lists", path)
-				case isFreeForm(schema) && (len(at.path) > 1 || !o.params.verbatim[at.path[0]]):
+				case params.IsFreeForm(schema) && (len(at.path) > 1 || !o.params.Verbatim[at.path[0]]):
 					t.Errorf("%s: only verbatim parameters can be objects with any members", path)
 				}
 			}
@@ -122,7 +123,7 @@ func (s *service) hostileBodies(o *op) map[string]string {
 		}
 		return "{" + strings.Join(append(members, fmt.Sprintf("%q:%s", path[0], value)), ",") + "}"
 	}
-	known := append(slices.Clone(o.params.names), "a")[0]
+	known := append(slices.Clone(o.params.Names), "a")[0]
 	for name, body := range hostileObjects(known) {
 		bodies["alone: "+name] = body
 		if len(good) > 0 {
@@ -133,10 +134,10 @@ func (s *service) hostileBodies(o *op) map[string]string {
 	for name, value := range hostileValues() {
 		bodies["no object: "+name] = value
 	}
-	for _, at := range positions(o.params, o.params.schema, nil) {
+	for _, at := range positions(o.params, o.params.Schema, nil) {
 		values := maps.Clone(hostileValues())
 		maps.Copy(values, hostileObjects(at.known))
-		if o.params.area != "auth" { // hashing passwords is costly on purpose
+		if o.params.Area != "auth" { // hashing passwords is costly on purpose
 			maps.Copy(values, longest(at.schema))
 		}
 		for name, value := range values {
@@ -145,7 +146,7 @@ func (s *service) hostileBodies(o *op) map[string]string {
 	}
 	if o.name == "requests-list" {
 		good["sort"] = json.RawMessage(`"relevance"`)
-		for name, value := range longest(o.params.schema.Properties["query"]) {
+		for name, value := range longest(o.params.Schema.Properties["query"]) {
 			bodies["query by relevance: "+name] = with([]string{"query"}, value)
 		}
 	}
@@ -159,10 +160,10 @@ type position struct {
 	known  string // a key that an object there may have
 }
 
-func positions(p *params, schema *huma.Schema, path []string) []position {
+func positions(p *params.Params, schema *huma.Schema, path []string) []position {
 	var list []position
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
-		property := p.resolve(schema.Properties[name])
+		property := p.Resolve(schema.Properties[name])
 		at := position{path: append(slices.Clone(path), name), schema: property, known: "a"}
 		if keys := slices.Sorted(maps.Keys(property.Properties)); len(keys) > 0 {
 			at.known = keys[0]

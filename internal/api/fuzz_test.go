@@ -13,6 +13,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/params"
 )
 
 // refusedWell fails unless err is a proper error for invalid input.
@@ -30,7 +31,7 @@ func decoders() map[string]*op {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	ops := map[string]*op{}
 	for _, o := range (&API{}).operations() {
-		o.params = newParams(registry, o.name, o.takes)
+		o.params = params.New(registry, o.name, o.takes)
 		ops[o.name] = &o
 	}
 	return ops
@@ -73,7 +74,7 @@ func FuzzDecode(f *testing.F) {
 		if o == nil {
 			return
 		}
-		value, err := o.params.decode(body)
+		value, err := o.params.Decode(body)
 		if err != nil {
 			refusedWell(t, err)
 			return
@@ -82,15 +83,15 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("read as %T", value)
 		}
 		var text, second bytes.Buffer
-		if err := writeJSON(&text, value); err != nil {
+		if err := params.WriteJSON(&text, value); err != nil {
 			t.Fatalf("%#v cannot be encoded: %v", value, err)
 		}
-		again, err := o.params.decode(text.Bytes())
+		again, err := o.params.Decode(text.Bytes())
 		if err != nil {
 			// Cannot happen, because empty optional fields are encoded as null or omitted.
 			t.Fatalf("%s was read, but %s is refused: %v", body, &text, err)
 		}
-		if err := writeJSON(&second, again); err != nil || !bytes.Equal(second.Bytes(), text.Bytes()) {
+		if err := params.WriteJSON(&second, again); err != nil || !bytes.Equal(second.Bytes(), text.Bytes()) {
 			t.Fatalf("%s is read as %s, %v", &text, &second, err)
 		}
 	})
@@ -188,7 +189,7 @@ func FuzzMetadata(f *testing.F) {
 	}
 	submit := decoders()["widget-submit-request"].params
 	f.Fuzz(func(t *testing.T, text []byte) {
-		value, err := submit.decode(slices.Concat([]byte(`{"title":"T","description":"","metadata":`), text, []byte("}")))
+		value, err := submit.Decode(slices.Concat([]byte(`{"title":"T","description":"","metadata":`), text, []byte("}")))
 		if err != nil {
 			refusedWell(t, err)
 			return

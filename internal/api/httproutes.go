@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 )
 
 // The paths besides the operations and exportPath. Browsers open links to files and exports
@@ -121,7 +122,7 @@ func (a *API) loadConfig(c *call, name string) (_ []byte, err error) {
 	}
 	config.Widget.AllowFileUploads = config.Widget.AllowFileUploads && a.Files != nil
 	var text bytes.Buffer
-	err = writeJSON(&text, config)
+	err = params.WriteJSON(&text, config)
 	return text.Bytes(), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 )
 
 type appsIdentitySecretParams struct {
@@ -85,7 +86,7 @@ func verifyIdentity(token string, appID feedback.ID, secrets []string, now time.
 		if err != nil {
 			return feedback.Person{}, invalid
 		}
-		if !isStrictJSON(text) {
+		if !params.IsStrictJSON(text) {
 			return feedback.Person{}, invalid.With("The identity token's header and claims must be JSON objects in UTF-8 without duplicate names.")
 		}
 	}
@@ -126,7 +127,7 @@ func personFromClaims(claims jwt.MapClaims, appID feedback.ID) (feedback.Person,
 			return p, invalid.With("The identity token's claim %s must be a single line "+
 				"without control characters or characters that change the direction of text.", claim.name)
 		}
-		text, ok := cleanText(text, false)
+		text, ok := params.CleanText(text, false)
 		if !ok || value != nil && !isText || utf8.RuneCountInString(text) > claim.most {
 			return p, invalid.With("The identity token's claim %s must be text of at most %d characters.", claim.name, claim.most)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 	"gatherkit/internal/store"
 )
 
@@ -66,7 +67,7 @@ func (e *exporter) writeRequest(ctx context.Context, r store.Exported) error {
 		head.Merged = &exportedMerge{r.MergedParentID, r.MergedStatus}
 	}
 	var text bytes.Buffer
-	if err := writeJSON(&text, head); err != nil {
+	if err := params.WriteJSON(&text, head); err != nil {
 		return err
 	}
 	e.writeText(string(bytes.TrimSuffix(text.Bytes(), []byte("}"))))
@@ -105,7 +106,7 @@ func writeList[T any](
 				text.WriteByte(',')
 			}
 			first = false
-			if err := writeJSON(&text, toJSON(record)); err != nil {
+			if err := params.WriteJSON(&text, toJSON(record)); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/params"
 )
 
 // statusFilter is one or several statuses.
@@ -31,7 +32,7 @@ func (statusFilter) Schema(huma.Registry) *huma.Schema {
 
 // UnmarshalJSON accepts a string or an array of strings.
 func (s *statusFilter) UnmarshalJSON(text []byte) error {
-	statuses, err := oneOrMore[feedback.Status](text)
+	statuses, err := params.OneOrMore[feedback.Status](text)
 	slices.Sort(statuses)
 	*s = slices.Compact(statuses)
 	return err

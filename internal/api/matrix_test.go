@@ -160,8 +160,8 @@ func TestGuards(t *testing.T) {
 // idFields returns the parameters of an operation that are an id or a list of ids.
 func idFields(o *op) []string {
 	var fields []string
-	for _, name := range o.params.names {
-		schema := o.params.schema.Properties[name]
+	for _, name := range o.params.Names {
+		schema := o.params.Schema.Properties[name]
 		if schema.Format == "uuid" || schema.Items != nil && schema.Items.Format == "uuid" {
 			fields = append(fields, name)
 		}
@@ -279,7 +279,7 @@ func TestMassAssignment(t *testing.T) {
 	before := s.snapshot()
 	for _, o := range s.api.order {
 		for _, name := range columnNames() {
-			if slices.Contains(o.params.names, name) {
+			if slices.Contains(o.params.Names, name) {
 				continue
 			}
 			var body map[string]any
@@ -336,7 +336,7 @@ func TestSchemasAgreeWithTheRules(t *testing.T) {
 		want string
 	}{
 		{schemas["Request"].Properties["status"].Enum, fmt.Sprint(feedback.Statuses())},
-		{a.ops["requests-update"].params.schema.Properties["status"].Enum, fmt.Sprint(feedback.Settable())},
+		{a.ops["requests-update"].params.Schema.Properties["status"].Enum, fmt.Sprint(feedback.Settable())},
 		{schemas["Member"].Properties["role"].Enum, fmt.Sprint(feedback.Roles())},
 	} {
 		if fmt.Sprint(c.got) != c.want {

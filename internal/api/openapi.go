@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 )
 
 const errorRef = "#/components/schemas/Failure"
@@ -36,7 +37,7 @@ func (a *API) document() ([]byte, error) {
 	for name, schema := range a.registry.Map() {
 		fixNullable(a.registry.TypeFromRef("#/components/schemas/"+name), schema)
 	}
-	return indentedJSON(doc)
+	return params.IndentedJSON(doc)
 }
 
 // fixNullable sets which fields of a record can be null: pointers without omitempty and
@@ -50,7 +51,7 @@ func fixNullable(record reflect.Type, schema *huma.Schema) {
 		field := record.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if property := schema.Properties[name]; property != nil && property.Ref == "" {
-			property.Nullable = clears(field.Type) || field.Type.Kind() == reflect.Pointer && options != "omitempty"
+			property.Nullable = params.Clears(field.Type) || field.Type.Kind() == reflect.Pointer && options != "omitempty"
 		}
 	}
 }
@@ -84,8 +85,8 @@ var areaTitles = map[string]string{
 func areas(ops []*op) []string {
 	var names []string
 	for _, o := range ops {
-		if !slices.Contains(names, o.params.area) {
-			names = append(names, o.params.area)
+		if !slices.Contains(names, o.params.Area) {
+			names = append(names, o.params.Area)
 		}
 	}
 	return names
@@ -96,7 +97,7 @@ func areas(ops []*op) []string {
 // code is about the first one that is faulty.
 func (a *API) operation(o *op) *huma.Operation {
 	operation := &huma.Operation{
-		OperationID: o.name, Summary: o.summary, Description: o.needs(), Tags: []string{o.params.area},
+		OperationID: o.name, Summary: o.summary, Description: o.needs(), Tags: []string{o.params.Area},
 		Security: []map[string][]string{}, Extensions: map[string]any{},
 		Responses: map[string]*huma.Response{
 			"200": jsonResponse("The result.", a.successSchema(o)),
@@ -110,10 +111,10 @@ func (a *API) operation(o *op) *huma.Operation {
 	if o.role != "" {
 		operation.Extensions["x-role"] = o.role
 	}
-	if len(o.params.names) > 0 {
-		operation.Extensions["x-parameters"] = o.params.names
+	if len(o.params.Names) > 0 {
+		operation.Extensions["x-parameters"] = o.params.Names
 		operation.RequestBody = &huma.RequestBody{
-			Required: len(o.params.schema.Required) > 0,
+			Required: len(o.params.Schema.Required) > 0,
 			Content:  map[string]*huma.MediaType{"application/json": {Schema: a.registry.Schema(o.takes, true, o.name)}},
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 	"gatherkit/internal/store"
 )
 
@@ -138,7 +139,7 @@ type op struct {
 	guard          guard
 	role           feedback.Role // minimum role, for guardBearer
 	takes, returns reflect.Type
-	params         *params
+	params         *params.Params
 	// call runs the operation. who is a *client, a caller or a visitor, depending on guard.
 	call func(ctx context.Context, who, in any) (any, error)
 }

@@ -81,7 +81,7 @@ func (s *service) read() map[string]string {
 	answers := map[string]string{}
 	for _, o := range s.api.order {
 		shows := o.guard == guardWidget ||
-			o.guard == guardBearer && o.role == feedback.RoleViewer && o.params.area != "auth" && o.params.area != "sessions"
+			o.guard == guardBearer && o.role == feedback.RoleViewer && o.params.Area != "auth" && o.params.Area != "sessions"
 		if _, known := reads[o.name]; shows && !known {
 			s.t.Errorf("%s: add calls that show requests to reads", o.name)
 		}

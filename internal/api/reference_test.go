@@ -65,7 +65,7 @@ func reference(t testing.TB, a *API) string {
 	for _, area := range areas(a.order) {
 		fmt.Fprintf(&b, "\n## %s\n", areaTitles[area])
 		for _, o := range a.order {
-			if o.params.area == area {
+			if o.params.Area == area {
 				describe(&b, o, readScript(t, byName[o.name]))
 			}
 		}
@@ -106,15 +106,15 @@ func (a *API) describeRecord(t testing.TB, b *strings.Builder, name string) {
 // describe writes an operation with its parameters and its script.
 func describe(b *strings.Builder, o *op, script []step) {
 	fmt.Fprintf(b, "\n### %s\n\n%s. %s\n", o.name, o.summary, o.needs())
-	if len(o.params.names) > 0 {
+	if len(o.params.Names) > 0 {
 		b.WriteString("\n| parameter | value | meaning |\n| --- | --- | --- |\n")
-		for _, name := range o.params.names {
-			schema := o.params.schema.Properties[name]
+		for _, name := range o.params.Names {
+			schema := o.params.Schema.Properties[name]
 			need := "optional"
-			if slices.Contains(o.params.schema.Required, name) {
+			if slices.Contains(o.params.Schema.Required, name) {
 				need = "required"
 			}
-			fmt.Fprintf(b, "| `%s` | %s, %s | %s |\n", name, need, o.params.accepts(schema), schema.Description)
+			fmt.Fprintf(b, "| `%s` | %s, %s | %s |\n", name, need, o.params.Accepts(schema), schema.Description)
 		}
 	}
 	for _, s := range script {

@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 )
 
 const (
@@ -84,26 +85,26 @@ func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreatePar
 }
 
 type requestsUpdateParams struct {
-	ID              feedback.ID           `json:"id" format:"uuid" doc:"The request."`
-	Title           *string               `json:"title,omitempty" minLength:"1" maxLength:"200"`
-	Description     *string               `json:"description,omitempty" maxLength:"10000" lines:"many"`
-	Status          *feedback.Status      `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
-	Tags            *tagList              `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
-	AssigneeID      nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
-	ETA             nullable[expected]    `json:"eta,omitzero" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none."`
-	ExpectedVersion *int64                `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change if the version differs."`
+	ID              feedback.ID                  `json:"id" format:"uuid" doc:"The request."`
+	Title           *string                      `json:"title,omitempty" minLength:"1" maxLength:"200"`
+	Description     *string                      `json:"description,omitempty" maxLength:"10000" lines:"many"`
+	Status          *feedback.Status             `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
+	Tags            *tagList                     `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
+	AssigneeID      params.Nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
+	ETA             params.Nullable[expected]    `json:"eta,omitzero" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none."`
+	ExpectedVersion *int64                       `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change if the version differs."`
 }
 
 func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdateParams) (requestResult, error) {
-	if err := in.ETA.value.check(); err != nil {
-		return requestResult{}, err
-	}
 	change := feedback.RequestChange{
 		Title: in.Title, Description: in.Description, Status: in.Status, Tags: (*[]string)(in.Tags),
-		AssigneeID: in.AssigneeID.change(),
+		AssigneeID: in.AssigneeID.Change(),
 	}
-	if in.ETA.sent {
-		change.ETA = new((*string)(in.ETA.value))
+	if eta := in.ETA.Change(); eta != nil {
+		if err := (*eta).check(); err != nil {
+			return requestResult{}, err
+		}
+		change.ETA = new((*string)(*eta))
 	}
 	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
 		switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"gatherkit/internal/params"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -37,11 +38,11 @@ func TestTextIsASingleLine(t *testing.T) {
 	a := newService(t, storetest.SQLite(t)).api
 	fields := 0
 	for _, o := range a.order {
-		texts(o.params, o.params.schema, "", func(path string, wrap func(any) any) {
+		texts(o.params, o.params.Schema, "", func(path string, wrap func(any) any) {
 			fields++
 			name := o.name + " " + path
 			top, _, _ := strings.Cut(path, ".")
-			accepted := slices.Contains(severalLines, name) || slices.Contains(cleanedFields, name) || o.params.verbatim[top]
+			accepted := slices.Contains(severalLines, name) || slices.Contains(cleanedFields, name) || o.params.Verbatim[top]
 			for text, breaks := range map[string]bool{
 				"a\tb": true, "a\nb": true, "a\u202eb": true, "a\u200eb": true, "a\u200db": false, "ab": false,
 			} {
@@ -49,7 +50,7 @@ func TestTextIsASingleLine(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = o.params.decode(body)
+				_, err = o.params.Decode(body)
 				refused := err != nil && strings.Contains(err.Error(), " must be a single line")
 				if refused != (breaks && !accepted) {
 					t.Errorf("%s with %q: %v", name, text, err)
@@ -64,8 +65,8 @@ func TestTextIsASingleLine(t *testing.T) {
 
 // texts calls visit for each text in a schema, with a function that wraps a text in the whole
 // object.
-func texts(p *params, schema *huma.Schema, path string, visit func(path string, wrap func(any) any)) {
-	schema = p.resolve(schema)
+func texts(p *params.Params, schema *huma.Schema, path string, visit func(path string, wrap func(any) any)) {
+	schema = p.Resolve(schema)
 	switch schema.Type {
 	case huma.TypeObject:
 		for name, property := range schema.Properties {

@@ -1,4 +1,7 @@
-package api
+// Package params reads the parameters of operations. A struct is everything that is said about them:
+// its tags are the JSON Schema, from which the messages, the OpenAPI document and the documentation
+// come. Bodies are decoded strictly, in linear time.
+package params
 
 import (
 	"fmt"
@@ -12,17 +15,18 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// params describes the parameters of an operation: a struct whose tags are its JSON Schema.
+// Params describes the parameters of an operation: a struct whose tags are its JSON Schema.
 // Besides huma's tags, there are verbatim:"true" for fields whose surrounding white space is
 // kept, lines:"many" for text that may have several lines, and lines:"clean" for text that
 // is turned into a single line, so that a submission is not refused for a tab in its title.
-type params struct {
-	area     string // first word of the operation, for codes such as <area>.invalid_<field>
+type Params struct {
+	Area     string // first word of the operation, for codes such as <area>.invalid_<field>
+	Schema   *huma.Schema
+	Names    []string        // in documented order
+	Verbatim map[string]bool // parameters whose surrounding white space is kept
+
 	typ      reflect.Type
 	registry huma.Registry
-	schema   *huma.Schema
-	names    []string // in documented order
-	verbatim map[string]bool
 	clears   map[string]bool // parameters that null clears
 	unique   []uniqueList
 	lines    lineRules
@@ -34,23 +38,25 @@ type uniqueList struct {
 	index []int // of the struct's field
 }
 
-func newParams(registry huma.Registry, operation string, typ reflect.Type) *params {
+// New returns the parameters of an operation from the type of its struct. It adds the schema to the
+// registry.
+func New(registry huma.Registry, operation string, typ reflect.Type) *Params {
 	area, _, _ := strings.Cut(operation, "-")
-	p := &params{
-		area: area, typ: typ, registry: registry,
-		verbatim: map[string]bool{}, clears: map[string]bool{}, lines: lineRulesOf("", typ),
+	p := &Params{
+		Area: area, typ: typ, registry: registry,
+		Verbatim: map[string]bool{}, clears: map[string]bool{}, lines: lineRulesOf("", typ),
 	}
 	schema := *registry.Schema(typ, false, operation)
 	schema.Properties = maps.Clone(schema.Properties)
-	p.schema = &schema // a copy, because the original is part of the OpenAPI document
+	p.Schema = &schema // a copy, because the original is part of the OpenAPI document
 	for _, field := range reflect.VisibleFields(typ) {
 		if field.Anonymous {
 			continue // VisibleFields includes its fields
 		}
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		p.names = append(p.names, name)
-		p.verbatim[name] = field.Tag.Get("verbatim") == "true"
-		p.clears[name] = clears(field.Type)
+		p.Names = append(p.Names, name)
+		p.Verbatim[name] = field.Tag.Get("verbatim") == "true"
+		p.clears[name] = Clears(field.Type)
 		if property := *schema.Properties[name]; property.UniqueItems {
 			property.UniqueItems = false // findDuplicate checks it instead
 			schema.Properties[name] = &property
@@ -60,10 +66,10 @@ func newParams(registry huma.Registry, operation string, typ reflect.Type) *para
 	return p
 }
 
-// decode decodes a body into a new value of the struct. It returns ErrInvalidJSON,
+// Decode decodes a body into a new value of the struct. It returns ErrInvalidJSON,
 // ErrUnknownParameter, or the error of the first invalid field in documented order, whose
 // message names all invalid fields. It takes linear time for any body.
-func (p *params) decode(body []byte) (any, error) {
+func (p *Params) Decode(body []byte) (any, error) {
 	r, err := p.read(body)
 	if err != nil {
 		return nil, err
@@ -73,7 +79,7 @@ func (p *params) decode(body []byte) (any, error) {
 	}
 	p.lines.check(r.object, r.invalid)
 	p.validate(r.object, r.invalid)
-	if err := r.invalid.toError(p.area, p.names); err != nil {
+	if err := r.invalid.toError(p.Area, p.Names); err != nil {
 		return nil, err
 	}
 	for name, text := range r.texts {
@@ -87,17 +93,17 @@ func (p *params) decode(body []byte) (any, error) {
 		if field == "" {
 			return nil, err
 		}
-		return nil, feedback.Invalid(p.area, field, p.sentence(field, "must be"))
+		return nil, feedback.Invalid(p.Area, field, p.sentence(field, "must be"))
 	}
 	if field := p.findDuplicate(into.Elem()); field != "" {
-		return nil, feedback.Invalid(p.area, field, field+" must not contain duplicates.")
+		return nil, feedback.Invalid(p.Area, field, field+" must not contain duplicates.")
 	}
 	return into.Elem().Interface(), nil
 }
 
 // findDuplicate returns the first list that must not have duplicates and has one. Items are
 // compared as typed values, so that ids in upper and lower case are equal.
-func (p *params) findDuplicate(in reflect.Value) string {
+func (p *Params) findDuplicate(in reflect.Value) string {
 	for _, field := range p.unique {
 		list, seen := in.FieldByIndex(field.index), map[any]bool{}
 		for i := range list.Len() {
@@ -111,25 +117,25 @@ func (p *params) findDuplicate(in reflect.Value) string {
 	return ""
 }
 
-func (p *params) unknown(name string) error {
-	if len(p.names) == 0 {
+func (p *Params) unknown(name string) error {
+	if len(p.Names) == 0 {
 		return feedback.ErrUnknownParameter.With("This operation takes no parameters.")
 	}
-	if near := feedback.Nearest(name, p.names); near != "" {
+	if near := feedback.Nearest(name, p.Names); near != "" {
 		return feedback.ErrUnknownParameter.With("Unknown parameter %q; did you mean %s?", clip(name), near)
 	}
-	return feedback.ErrUnknownParameter.With("Unknown parameter %q; this operation takes %s.", clip(name), strings.Join(p.names, ", "))
+	return feedback.ErrUnknownParameter.With("Unknown parameter %q; this operation takes %s.", clip(name), strings.Join(p.Names, ", "))
 }
 
 // validate adds the fields that do not match the schema to invalid.
-func (p *params) validate(object map[string]any, invalid invalidFields) {
-	for _, name := range p.schema.Required {
+func (p *Params) validate(object map[string]any, invalid invalidFields) {
+	for _, name := range p.Schema.Required {
 		if _, ok := object[name]; !ok {
 			invalid.add(name, p.sentence(name, "is required and must be"))
 		}
 	}
 	result := &huma.ValidateResult{}
-	huma.Validate(p.registry, p.schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, object, result)
+	huma.Validate(p.registry, p.Schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, object, result)
 	for _, err := range result.Errors {
 		detail, ok := err.(*huma.ErrorDetail) //nolint:errorlint // huma does not wrap it
 		if !ok || detail.Location == "" {     // a missing parameter, which was added above
@@ -144,10 +150,10 @@ func (p *params) validate(object map[string]any, invalid invalidFields) {
 
 // sentence returns a sentence that says what the schema accepts at a path such as
 // settings.widget.position.
-func (p *params) sentence(path, verb string) string {
-	schema := p.schema
+func (p *Params) sentence(path, verb string) string {
+	schema := p.Schema
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-		schema = p.resolve(schema)
+		schema = p.Resolve(schema)
 		switch {
 		case schema == nil:
 			return path + " is not valid."
@@ -157,27 +163,28 @@ func (p *params) sentence(path, verb string) string {
 			schema = schema.Properties[step]
 		}
 	}
-	if schema = p.resolve(schema); schema == nil {
+	if schema = p.Resolve(schema); schema == nil {
 		return clip(path) + " is not valid."
 	}
-	return fmt.Sprintf("%s %s %s.", path, verb, p.accepts(schema))
+	return fmt.Sprintf("%s %s %s.", path, verb, p.Accepts(schema))
 }
 
-func (p *params) resolve(s *huma.Schema) *huma.Schema {
+// Resolve returns the schema that a reference stands for, and any other schema itself.
+func (p *Params) Resolve(s *huma.Schema) *huma.Schema {
 	if s != nil && s.Ref != "" {
 		return p.registry.SchemaFromRef(s.Ref)
 	}
 	return s
 }
 
-// accepts describes what a schema accepts.
-func (p *params) accepts(s *huma.Schema) string {
-	s = p.resolve(s)
+// Accepts describes what a schema accepts.
+func (p *Params) Accepts(s *huma.Schema) string {
+	s = p.Resolve(s)
 	switch {
 	case len(s.OneOf) > 0:
 		var accepted []string
 		for _, one := range s.OneOf {
-			accepted = append(accepted, p.accepts(one))
+			accepted = append(accepted, p.Accepts(one))
 		}
 		return strings.Join(accepted, ", or ")
 	case len(s.Enum) > 0:
@@ -199,9 +206,9 @@ func (p *params) accepts(s *huma.Schema) string {
 	case s.Type == huma.TypeBoolean:
 		return "true or false"
 	case s.Type == huma.TypeArray:
-		return "a list" + span(s.MinItems, s.MaxItems, " items") + ", each " + p.accepts(s.Items)
+		return "a list" + span(s.MinItems, s.MaxItems, " items") + ", each " + p.Accepts(s.Items)
 	}
-	if isFreeForm(s) {
+	if IsFreeForm(s) {
 		return "a JSON object of at most 8 KiB and two levels"
 	}
 	return "an object"

@@ -1,4 +1,4 @@
-package api
+package params
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 // values than the schema accepts. For the rest, it only checks the syntax, and keeps enough
 // for validate to refuse the body.
 type bodyDecoder struct {
-	*params
+	*Params
 	object  map[string]any
 	texts   map[string]jsontext.Value // free-form objects as they were sent, so that numbers keep all digits
 	cleared []string                  // parameters that null clears
@@ -47,8 +47,8 @@ var errNotObject = errors.New("the body is not an object")
 
 // read decodes a body that must be one JSON object; an empty body is {}. It returns
 // ErrInvalidJSON if it is not.
-func (p *params) read(body []byte) (*bodyDecoder, error) {
-	r := &bodyDecoder{params: p, object: map[string]any{}, invalid: invalidFields{}}
+func (p *Params) read(body []byte) (*bodyDecoder, error) {
+	r := &bodyDecoder{Params: p, object: map[string]any{}, invalid: invalidFields{}}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return r, nil
 	}
@@ -64,7 +64,7 @@ func (r *bodyDecoder) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		return errNotObject
 	}
 	return eachMember(d, func(name string) error {
-		schema := r.schema.Properties[name]
+		schema := r.Schema.Properties[name]
 		if schema == nil {
 			if r.unknown == nil || name < *r.unknown {
 				r.unknown = &name
@@ -84,13 +84,13 @@ func (r *bodyDecoder) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 // value decodes the next value as far as the schema accepts it.
 func (r *bodyDecoder) value(d *jsontext.Decoder, schema *huma.Schema) (any, error) {
-	schema = r.resolve(schema)
+	schema = r.Resolve(schema)
 	switch d.PeekKind() {
 	case '{':
 		switch schema := alternative(schema, huma.TypeObject); {
 		case schema == nil:
 			return mismatch{}, d.SkipValue()
-		case isFreeForm(schema):
+		case IsFreeForm(schema):
 			return r.freeForm(d)
 		default:
 			return r.members(d, schema)
@@ -108,7 +108,7 @@ func (r *bodyDecoder) value(d *jsontext.Decoder, schema *huma.Schema) (any, erro
 	}
 	switch token.Kind() {
 	case '"':
-		text, ok := cleanText(token.String(), r.verbatim[r.field])
+		text, ok := CleanText(token.String(), r.Verbatim[r.field])
 		if !ok {
 			r.refuseNUL()
 		}
@@ -211,9 +211,9 @@ func hasNUL(v any) bool {
 	return false
 }
 
-// cleanText returns a text without surrounding white space, unless it is verbatim. It
+// CleanText returns a text without surrounding white space, unless it is verbatim. It
 // returns false if the text contains NUL.
-func cleanText(text string, verbatim bool) (string, bool) {
+func CleanText(text string, verbatim bool) (string, bool) {
 	if !verbatim {
 		text = strings.TrimSpace(text)
 	}
@@ -233,8 +233,8 @@ func alternative(schema *huma.Schema, typ string) *huma.Schema {
 	return nil
 }
 
-// isFreeForm reports whether the schema accepts objects with any members.
-func isFreeForm(schema *huma.Schema) bool {
+// IsFreeForm reports whether the schema accepts objects with any members.
+func IsFreeForm(schema *huma.Schema) bool {
 	open, ok := schema.AdditionalProperties.(bool)
 	return schema.Type == huma.TypeObject && (!ok || open)
 }
@@ -271,11 +271,11 @@ func fill(object map[string]any, into any) (field string, err error) {
 	return field, err
 }
 
-// isStrictJSON reports whether a text is one JSON value in UTF-8 without duplicate names.
-func isStrictJSON(text []byte) bool { return jsontext.Value(text).IsValid() }
+// IsStrictJSON reports whether a text is one JSON value in UTF-8 without duplicate names.
+func IsStrictJSON(text []byte) bool { return jsontext.Value(text).IsValid() }
 
-// oneOrMore decodes a value or an array of values.
-func oneOrMore[T any](text []byte) ([]T, error) {
+// OneOrMore decodes a value or an array of values.
+func OneOrMore[T any](text []byte) ([]T, error) {
 	var several []T
 	if jsontext.Value(text).Kind() == '[' {
 		err := jsonx.Unmarshal(text, &several)
@@ -286,13 +286,13 @@ func oneOrMore[T any](text []byte) ([]T, error) {
 	return []T{one}, err
 }
 
-// writeJSON appends the JSON of v to a buffer. Equal values give equal text.
-func writeJSON(to *bytes.Buffer, v any) error {
+// WriteJSON appends the JSON of v to a buffer. Equal values give equal text.
+func WriteJSON(to *bytes.Buffer, v any) error {
 	return jsonx.MarshalWrite(to, v, jsonx.Deterministic(true))
 }
 
-// indentedJSON returns JSON for people and for files under version control.
-func indentedJSON(v any) ([]byte, error) {
+// IndentedJSON returns JSON for people and for files under version control.
+func IndentedJSON(v any) ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	return append(text, '\n'), err
 }

@@ -1,4 +1,4 @@
-package api
+package params
 
 import (
 	"encoding/json"
@@ -7,9 +7,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// nullable is a parameter of a partial change that null clears. For all other parameters,
+// Nullable is a parameter of a partial change that null clears. For all other parameters,
 // null counts as omitted.
-type nullable[T any] struct {
+type Nullable[T any] struct {
 	sent  bool
 	value *T
 }
@@ -17,14 +17,14 @@ type nullable[T any] struct {
 // clearable is implemented by the types of parameters that null clears.
 type clearable interface{ clearable() }
 
-func (nullable[T]) clearable() {}
+func (Nullable[T]) clearable() {}
 
-// clears reports whether null clears a parameter of the type.
-func clears(typ reflect.Type) bool { return typ.Implements(reflect.TypeFor[clearable]()) }
+// Clears reports whether null clears a parameter of the type.
+func Clears(typ reflect.Type) bool { return typ.Implements(reflect.TypeFor[clearable]()) }
 
-// change returns a pointer to the new value, which is nil to clear it, or nil if the
+// Change returns a pointer to the new value, which is nil to clear it, or nil if the
 // parameter was not sent.
-func (n nullable[T]) change() **T {
+func (n Nullable[T]) Change() **T {
 	if !n.sent {
 		return nil
 	}
@@ -32,20 +32,20 @@ func (n nullable[T]) change() **T {
 }
 
 // Schema implements huma.SchemaProvider.
-func (nullable[T]) Schema(r huma.Registry) *huma.Schema {
+func (Nullable[T]) Schema(r huma.Registry) *huma.Schema {
 	schema := *r.Schema(reflect.TypeFor[T](), true, "")
 	schema.Nullable = true
 	return &schema
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It is called only if the parameter was sent.
-func (n *nullable[T]) UnmarshalJSON(text []byte) error {
+func (n *Nullable[T]) UnmarshalJSON(text []byte) error {
 	n.sent = true
 	return json.Unmarshal(text, &n.value)
 }
 
 // MarshalJSON implements json.Marshaler.
-func (n nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
+func (n Nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
 
 // IsZero makes omitzero omit a parameter that was not sent.
-func (n nullable[T]) IsZero() bool { return !n.sent }
+func (n Nullable[T]) IsZero() bool { return !n.sent }
