@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -124,7 +125,7 @@ func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string) (feedba
 	if err != nil {
 		return feedback.Account{}, err
 	}
-	return feedback.Account{ID: id, Name: name}, s.record(ctx, tx, id, now, feedback.Change{
+	return feedback.Account{ID: id, Name: name}, changelog.Record(ctx, tx, s.db, id, now, feedback.Change{
 		Kind: feedback.AccountCreated, Actor: feedback.Command(), After: map[string]any{"name": name},
 	})
 }
@@ -156,7 +157,7 @@ func (s *Store) addUser(
 		return user, err
 	}
 	c.After = map[string]any{"id": user.ID, "email": user.Email, "name": user.Name, "role": u.Role}
-	return user, s.record(ctx, tx, accountID, now, c)
+	return user, changelog.Record(ctx, tx, s.db, accountID, now, c)
 }
 
 // claimEmail lets a user log in with their e-mail. It returns ErrEmailTaken if another
@@ -220,7 +221,7 @@ func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by 
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, tx, c.AccountID, feedback.At(s.now()), feedback.Change{
+		return changelog.Record(ctx, tx, s.db, c.AccountID, feedback.At(s.now()), feedback.Change{
 			Kind: feedback.PasswordChanged, Actor: by, After: userFields(m),
 		})
 	})

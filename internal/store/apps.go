@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -77,7 +78,7 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 		if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // inserts the gate
 			return err
 		}
-		return s.record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, s.db, accountID, app.CreatedAt, feedback.Change{
 			Kind: feedback.AppCreated, Actor: by, AppID: &app.ID, After: map[string]any{"name": name},
 		})
 	})
@@ -116,7 +117,7 @@ func (s *Store) ChangeApp(
 		if err := saveApp(ctx, tx, app, old.Version); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, accountID, app.UpdatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, s.db, accountID, app.UpdatedAt, feedback.Change{
 			Kind: kind, Actor: by, AppID: &app.ID, Before: before, After: after,
 		})
 	})
@@ -158,7 +159,7 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, tx, accountID, now, feedback.Change{
+		return changelog.Record(ctx, tx, s.db, accountID, now, feedback.Change{
 			Kind: feedback.AppDeleted, Actor: by, AppID: &id, Before: map[string]any{"name": app.Name},
 		})
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -23,7 +24,7 @@ func (s *Store) Audit(ctx context.Context, accountID feedback.ID, before int64, 
 	}
 	events, err := database.All(ctx, s.db.Reader(), func(r database.Row) (feedback.Event, error) {
 		var app *string
-		e, err := scanEvent(extraColumn{r, &app})
+		e, err := changelog.Scan(extraColumn{r, &app})
 		if app != nil {
 			e.AppName = *app
 			e.Summarise()

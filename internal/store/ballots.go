@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -243,7 +244,7 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 			return err
 		}
 	}
-	return s.record(ctx, tx, accountID, now, changes...)
+	return changelog.Record(ctx, tx, s.db, accountID, now, changes...)
 }
 
 // insertVotes inserts votes, except those of people who have voted for the same request

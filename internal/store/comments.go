@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -153,7 +154,7 @@ func (s *Store) countComments(
 		return err
 	}
 	c.AppID, c.RequestID = &r.AppID, &r.ID
-	return s.record(ctx, tx, accountID, now, c)
+	return changelog.Record(ctx, tx, s.db, accountID, now, c)
 }
 
 func readComment(

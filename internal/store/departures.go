@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -100,5 +101,5 @@ func (s *Store) unassign(ctx context.Context, tx *sql.Tx, d departure, assigned 
 			Before: map[string]any{"assignee_id": d.userID}, After: map[string]any{"assignee_id": nil},
 		})
 	}
-	return s.record(ctx, tx, d.accountID, now, changes...)
+	return changelog.Record(ctx, tx, s.db, d.accountID, now, changes...)
 }

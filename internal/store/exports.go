@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
@@ -352,7 +353,7 @@ func exportEvents(
 ) ([]requestEvent, error) {
 	p := database.Parameters{accountID, after, limit}
 	return database.All(ctx, q, func(r database.Row) (e requestEvent, err error) {
-		e.Event, err = scanEvent(extraColumn{r, &e.requestID})
+		e.Event, err = changelog.Scan(extraColumn{r, &e.requestID})
 		return e, err
 	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id,
 		(SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c

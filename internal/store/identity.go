@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -46,7 +47,7 @@ func (s *Store) MakeIdentitySecret(
 		if secret.PreviousValidUntil != nil {
 			change.Kind, change.After = feedback.IdentityRotated, map[string]any{"previous_valid_until": secret.PreviousValidUntil}
 		}
-		return s.record(ctx, tx, accountID, feedback.At(now), change)
+		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(now), change)
 	})
 	return secret, err
 }

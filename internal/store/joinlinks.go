@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -66,7 +67,7 @@ func (s *Store) RecoverUser(ctx context.Context, accountID, by, id feedback.ID) 
 		if link, err = s.addLink(ctx, tx, accountID, by, m); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{
+		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), feedback.Change{
 			Kind: feedback.RecoveryLinkMade, Actor: userActor(by), After: userFields(m),
 		})
 	})
@@ -167,7 +168,7 @@ func (s *Store) AcceptLink(
 		if i.Name != old.Name {
 			c.Before = userFields(old)
 		}
-		return s.record(ctx, tx, accountID, now, c)
+		return changelog.Record(ctx, tx, s.db, accountID, now, c)
 	})
 	return session, tokens, err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -172,5 +173,5 @@ func (s *Store) repair(
 		}
 		changes = append(changes, c)
 	}
-	return wrong, s.record(ctx, tx, accountID, now, changes...)
+	return wrong, changelog.Record(ctx, tx, s.db, accountID, now, changes...)
 }

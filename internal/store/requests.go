@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/row"
@@ -19,6 +20,17 @@ func (s *Store) Request(ctx context.Context, accountID, id feedback.ID) (feedbac
 		err = feedback.ErrRequestNotFound
 	}
 	return r, err
+}
+
+// History returns a page of the log entries about a request, as changelog.OfRequest does. It returns
+// ErrRequestNotFound if the request does not exist or is in the bin.
+func (s *Store) History(
+	ctx context.Context, accountID, requestID feedback.ID, before int64, limit int,
+) ([]feedback.Event, int64, error) {
+	if _, err := s.Request(ctx, accountID, requestID); err != nil {
+		return nil, 0, err
+	}
+	return changelog.OfRequest(ctx, s.db.Reader(), accountID, requestID, before, limit)
 }
 
 // ChangeRequest reads a request, which may be in the bin, calls change to modify it, and
@@ -53,7 +65,7 @@ func (s *Store) ChangeRequest(
 				return err
 			}
 		}
-		return s.record(ctx, tx, accountID, r.UpdatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, s.db, accountID, r.UpdatedAt, feedback.Change{
 			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &r.AppID, RequestID: &id, Before: before, After: after,
 		})
 	})
@@ -162,7 +174,7 @@ func (s *Store) AddRequest(
 				return err
 			}
 		}
-		return s.record(ctx, tx, accountID, r.CreatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, s.db, accountID, r.CreatedAt, feedback.Change{
 			Kind: feedback.RequestCreated, Actor: by, AppID: &r.AppID, RequestID: &r.ID,
 		})
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -102,7 +103,7 @@ func (s *Store) submitRows(
 	if refused, err = s.attachFiles(ctx, tx, subs, waiting, results, added); err != nil || len(refused) > 0 {
 		return refused, err
 	}
-	if err := s.record(ctx, tx, accountID, feedback.At(s.now()), changes...); err != nil {
+	if err := changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), changes...); err != nil {
 		return nil, err
 	}
 	for _, i := range waiting {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -107,7 +108,7 @@ func (s *Store) ChangeUser(
 		if m.Role != old.Role {
 			before["role"], after["role"] = old.Role, m.Role
 		}
-		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{
+		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), feedback.Change{
 			Kind: feedback.UserUpdated, Actor: userActor(by), Before: before, After: after,
 		})
 	})
@@ -156,7 +157,7 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 		}
 		before := userFields(m)
 		before["email"], before["role"] = m.Email, m.Role
-		return s.record(ctx, tx, accountID, feedback.At(s.now()), feedback.Change{
+		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), feedback.Change{
 			Kind: feedback.UserRemoved, Actor: userActor(by), Before: before,
 		})
 	})

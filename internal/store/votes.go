@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -89,7 +90,7 @@ func (s *Store) countVotes(
 		c.Before, c.After = votesBefore(counted[i].n-more, counted[i].n)
 		changes = append(changes, c)
 	}
-	return s.record(ctx, tx, accountID, now, changes...)
+	return changelog.Record(ctx, tx, s.db, accountID, now, changes...)
 }
 
 // voteCount is the number of votes of a request.

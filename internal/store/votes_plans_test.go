@@ -64,7 +64,8 @@ func TestVotePlans(t *testing.T) {
 			}
 		}
 		ofPerson := func(s *store.Store) error {
-			_, _, err := s.Index.List(ctx, b.Acme.ID, index.Filter{Box: feedback.Live, Person: "e:0@example.com"}, index.Page{Sort: index.Newest, Limit: 51})
+			f := index.Filter{Box: feedback.Live, Person: "e:0@example.com"}
+			_, _, err := s.Index.List(ctx, b.Acme.ID, f, index.Page{Sort: index.Newest, Limit: 51})
 			return err
 		}
 		merge := func(s *store.Store) error {

@@ -1,4 +1,7 @@
-package store
+// Package changelog is the log of changes: each change of the team, an app, a request, its votes and its
+// comments adds an entry, in the same transaction. History and audit are views of it, and the index
+// follows it.
+package changelog
 
 import (
 	"context"
@@ -10,10 +13,12 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// record adds entries to an account's log of changes, in the transaction of the changes. The
+// Record adds entries to an account's log of changes, in the transaction of the changes. The
 // row of the account's sequence stays locked until the commit. So the numbers have no gaps,
 // and their order is the order of the commits.
-func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, at feedback.Time, changes ...feedback.Change) error {
+func Record(
+	ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedback.ID, at feedback.Time, changes ...feedback.Change,
+) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -37,7 +42,7 @@ func (s *Store) record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO changes"+
 			" (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
-			s.db.Placeholders(len(piece), columns), args...)
+			db.Placeholders(len(piece), columns), args...)
 		if err != nil {
 			return err
 		}
@@ -63,24 +68,20 @@ func diffText(c feedback.Change) (before, after *string, err error) {
 	return before, after, nil
 }
 
-// History returns a page of up to limit log entries about a request, newest first, with
-// numbers below before; zero means no bound. It also returns the total number of entries. It
-// returns ErrRequestNotFound if the request does not exist or is in the bin.
-func (s *Store) History(
-	ctx context.Context, accountID, requestID feedback.ID, before int64, limit int,
+// OfRequest returns a page of up to limit log entries about a request, newest first, with
+// numbers below before; zero means no bound. It also returns the total number of entries.
+func OfRequest(
+	ctx context.Context, q database.Queryer, accountID, requestID feedback.ID, before int64, limit int,
 ) ([]feedback.Event, int64, error) {
-	if _, err := s.Request(ctx, accountID, requestID); err != nil {
-		return nil, 0, err
-	}
 	if before == 0 {
 		before = math.MaxInt64
 	}
 	var total int64
-	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM changes"+
+	if err := q.QueryRowContext(ctx, "SELECT COUNT(*) FROM changes"+
 		" WHERE account_id = $1 AND request_id = $2", accountID, requestID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	events, err := database.All(ctx, s.db.Reader(), scanEvent,
+	events, err := database.All(ctx, q, Scan,
 		`SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after FROM changes c
 		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
 		WHERE c.account_id = $1 AND c.request_id = $2 AND c.seq < $3 ORDER BY c.seq DESC LIMIT CAST($4 AS BIGINT)`,
@@ -88,7 +89,9 @@ func (s *Store) History(
 	return events, total, err
 }
 
-func scanEvent(from database.Row) (feedback.Event, error) {
+// Scan reads an entry from a row with its number, time, kind, the actor's kind, id and name, and the
+// fields before and after the change.
+func Scan(from database.Row) (feedback.Event, error) {
 	var e feedback.Event
 	var before, after []byte
 	if err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &before, &after); err != nil {
