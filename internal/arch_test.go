@@ -37,7 +37,7 @@ var imports = map[string][]string{
 	"internal/api": {
 		"internal/attempts", "internal/blob", "internal/fair", "internal/feedback", "internal/index", "internal/params",
 		"internal/password", "internal/search", // for texts that are in no database
-		"internal/spam", "internal/store", "*",
+		"internal/spam", "internal/store", "internal/views", "*",
 	},
 	"internal/access":   {},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
@@ -60,9 +60,10 @@ var imports = map[string][]string{
 	"internal/spam":      {"internal/feedback", "internal/search"},
 	"internal/search":    {"golang.org/x/text"},
 	"internal/row":       {"internal/database", "internal/feedback"},
+	"internal/views":     {"internal/database", "internal/feedback"},
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/feedback", "internal/index",
-		"internal/lease", "internal/row",
+		"internal/lease", "internal/row", "internal/views",
 		"golang.org/x/sync",
 	},
 	"internal/store/storetest": {
@@ -75,7 +76,7 @@ var imports = map[string][]string{
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
 	"net/http":             regexp.MustCompile(`^(bench/|cmd/|e2e/|web/|internal/api/(api|http\w*)\.go$)`),
-	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|store)/)`),
+	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|store|views)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

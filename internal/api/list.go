@@ -87,8 +87,8 @@ func (w RequestsWhere) wanted(prefix string) (requestsFilter, error) {
 		return requestsFilter{}, fault("query", " finds only live requests; omit box.")
 	}
 	return requestsFilter{
-		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source, Person: person,
-		CreatedAfter: w.CreatedAfter, CreatedBefore: w.CreatedBefore, Box: w.Box,
+		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
+		Person: person, CreatedAfter: w.CreatedAfter, CreatedBefore: w.CreatedBefore, Box: w.Box,
 	}, nil
 }
 

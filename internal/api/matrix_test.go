@@ -52,6 +52,10 @@ var samples = map[string]string{
 	"requests-block":          `{"id":"{spam}"}`,
 	"users-list":              `{}`,
 	"audit-list":              `{}`,
+	"views-list":              `{}`,
+	"views-create":            `{"name":"V","filter":{"status":"opened"}}`,
+	"views-update":            `{"id":"{view}","name":"V2"}`,
+	"views-delete":            `{"id":"{view}"}`,
 	"users-invite":            `{"email":"grace@example.com","name":"Grace","role":"member"}`,
 	"users-recover":           `{"id":"{user}"}`,
 	"users-update":            `{"id":"{user}","name":"Grace"}`,
@@ -107,7 +111,7 @@ func TestRoles(t *testing.T) {
 				s.anotherAccount(account)
 				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 				s.names["comment"], s.names["session"] = s.comment(role), s.session(string(role))
-				s.names["user"] = s.user("viewer")
+				s.names["user"], s.names["view"] = s.user("viewer"), s.view(string(role))
 				body := strings.ReplaceAll(sample(t, o.name), "grace@", account+".grace@")
 				got := s.call(o.name, string(role), s.filled(body))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
@@ -186,12 +190,13 @@ func TestTenants(t *testing.T) {
 		own := map[string]string{
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"],
 			"comment": s.comment(feedback.RoleOwner), "spam": s.submitSpam("Spam"), "session": s.session("owner"),
+			"view": s.view("owner"),
 			"user": s.user("viewer"), "file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		deleted := strings.NewReplacer(
-			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random,
+			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{view}", random,
 			"{spam}", random, "{session}", random, "{user}", random, "{file}", random,
 		)
 		before := s.snapshot()
@@ -241,8 +246,14 @@ func (s *service) strangers() *strings.Replacer {
 		names = append(names, added[0], sent["request"].(map[string]any)["id"].(string))
 	}
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
-	names = append(names, "{comment}", comment["id"].(string))
+	names = append(names, "{comment}", comment["id"].(string), "{view}", s.view("stranger"))
 	return strings.NewReplacer(names...)
+}
+
+// view returns the id of a new view of a user.
+func (s *service) view(who string) string {
+	s.t.Helper()
+	return s.must("views-create", who, `{"name":"V"}`)["view"].(map[string]any)["id"].(string)
 }
 
 // session returns the id of a user's session.
@@ -264,7 +275,7 @@ func masked(body []byte) []byte { return requestIDText.ReplaceAll(body, []byte("
 func (s *service) snapshot() string {
 	s.t.Helper()
 	var lists []string
-	for _, name := range []string{"apps-list", "requests-list", "users-list"} {
+	for _, name := range []string{"apps-list", "requests-list", "users-list", "views-list"} {
 		lists = append(lists, string(s.call(name, "owner", "").body))
 	}
 	lists = append(lists, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body))

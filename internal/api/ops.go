@@ -14,7 +14,7 @@ import (
 // operations returns all operations. The guard determines the type of an operation's first
 // parameter, so listing an operation with the wrong guard does not compile.
 func (a *API) operations() []op {
-	return slices.Concat(a.accessOperations(), a.requestOperations(), a.teamOperations())
+	return slices.Concat(a.accessOperations(), a.requestOperations(), a.viewOperations(), a.teamOperations())
 }
 
 func (a *API) accessOperations() []op {
@@ -78,6 +78,17 @@ func (a *API) requestOperations() []op {
 		bearer("requests-similar", viewer, "Find an app's requests that are similar to a text or to a request", a.requestsSimilar),
 		bearer("requests-stats", viewer, "Count the live feature requests that were created in a period", a.requestsStats),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in alphabetical order", a.tagsList),
+	}
+}
+
+// viewOperations let viewers have views of their own. Changing those of the team takes a member.
+func (a *API) viewOperations() []op {
+	const viewer = feedback.RoleViewer
+	return []op{
+		bearer("views-list", viewer, "List the saved views of the team and your own", a.viewsList),
+		bearer("views-create", viewer, "Save a view of the list of requests", a.viewsCreate),
+		bearer("views-update", viewer, "Change a saved view, its place among the others, or whether you see it first", a.viewsUpdate),
+		bearer("views-delete", viewer, "Delete a saved view", a.viewsDelete),
 	}
 }
 

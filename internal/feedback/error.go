@@ -104,6 +104,7 @@ var (
 		"The user was not found.")
 	ErrJoinLinkNotFound = newError(404, "auth.link_not_found",
 		"This link has expired or was already used; ask for a new one.")
+	ErrViewNotFound    = newError(404, "views.not_found", "The view was not found.")
 	ErrSessionNotFound = newError(404, "sessions.not_found",
 		"The session was not found; it may have ended.")
 
@@ -122,6 +123,8 @@ var (
 		"This account already has a user with this e-mail.")
 	ErrLastOwner = newError(409, "users.last_owner",
 		"This is the last owner who can log in; make another user an owner first.")
+	ErrTooManyViews = newError(409, "views.too_many",
+		"There can be at most 50 views of the team, and 50 of your own; delete one first.")
 	ErrIdempotencyMismatch = newError(409, "widget.idempotency_mismatch",
 		"This idempotency_key was already used with different content; use a new key for each request.")
 	ErrVersionConflict = newError(409, "requests.version_conflict",
@@ -155,9 +158,9 @@ func Codes() []*Error {
 		ErrMissingAPIKey, ErrInvalidAPIKey, ErrIdentityExpired, ErrInvalidIdentityToken,
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
-		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrSessionNotFound,
+		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrSessionNotFound, ErrViewNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrIdempotencyMismatch, ErrVersionConflict,
+		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrTooManyViews, ErrIdempotencyMismatch, ErrVersionConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,

@@ -79,7 +79,7 @@ func readNaive(r *storetest.Rig, accountID feedback.ID) naive {
 	}
 	for i := range rows {
 		submitter, _ := rows[i].Person()
-		rows[i].people = append(voted[rows[i].ID], submitter.Key())
+		rows[i].people = slices.Concat(voted[rows[i].ID], []string{submitter.Key()})
 	}
 	n.rows = slices.DeleteFunc(rows, func(one naiveRow) bool { return !n.apps[one.AppID] })
 	return n

@@ -17,11 +17,20 @@ func TestPlans(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := storetest.NewBig(t, at)
 		b.Drop(b.AcmeApps[0]) // a third of all requests
+		b.Exec(`INSERT INTO views (account_id, owner_id, id, name, filter, sort, position, created_at, updated_at)
+			SELECT account_id, id, id, 'Open', '{}', 'newest', 1, 0, 0 FROM users`)
+		b.Exec("INSERT INTO default_views (account_id, user_id, view_id) SELECT account_id, owner_id, id FROM views")
+		b.Analyze()
 		primary := func(table string) string {
 			if at.Name == "postgres" {
 				return table + "_pkey"
 			}
 			return "INDEX sqlite_autoindex_" + table + "_1"
+		}
+		user := *b.UserOf(b.Acme)
+		views := func(s *store.Store) error {
+			_, err := s.Views.List(ctx, b.Acme.ID, user)
+			return err
 		}
 		id, token := *b.Deep(), feedback.NewToken(feedback.AccessToken, b.Acme.ID, rand.Reader)
 		for _, c := range []struct {
@@ -42,6 +51,8 @@ func TestPlans(t *testing.T) {
 				_, err := s.Request(ctx, b.Acme.ID, id)
 				return storetest.Except(err, feedback.ErrRequestNotFound)
 			}},
+			{"saved views", "FROM views", "views", []string{primary("views")}, views},
+			{"first view", "FROM views", "default_views", []string{primary("default_views")}, views},
 			{"purged requests", "SELECT id FROM requests", "requests", []string{"requests_app"}, purge},
 			{"their removal", "DELETE FROM requests", "requests", []string{primary("requests")}, purge},
 			{"their history", "DELETE FROM changes", "changes", []string{"changes_request"}, purge},

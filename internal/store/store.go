@@ -21,6 +21,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
+	"gatherkit/internal/views"
 )
 
 // Options are the location and the dependencies of a Store.
@@ -54,6 +55,7 @@ type Options struct {
 // several processes on the same PostgreSQL database.
 type Store struct {
 	Index *index.Index // lists, searches and counts requests
+	Views *views.Views // saved views of the list of requests
 
 	db   *database.DB
 	now  func() time.Time
@@ -101,8 +103,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	ids := feedback.NewIDs(o.Now, o.Rand)
 	s := &Store{
-		Index: index.New(db, o.Now), db: db, now: o.Now, rand: o.Rand, ids: feedback.NewIDs(o.Now, o.Rand), log: o.Log,
+		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), db: db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
 		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
 	}
 	if o.FilesSentPast {

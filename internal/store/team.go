@@ -8,6 +8,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/views"
 )
 
 // lockTeam locks the users of an account. Changes of users wait for each other, so roles that
@@ -148,6 +149,9 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 			return err
 		}
 		if err := endLink(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if err := views.RemoveUser(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)",

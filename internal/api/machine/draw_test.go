@@ -37,6 +37,7 @@ var drawn = []string{
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me",
 	"auth-change-password", "users-list", "setup-create-owner", "setup-status", "auth-nothing",
 	"sessions-list", "audit-list",
+	"views-create", "views-create", "views-update", "views-update", "views-update", "views-delete", "views-list",
 }
 
 // usual has optional parameters without which most calls fail.

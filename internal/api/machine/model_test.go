@@ -13,8 +13,8 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 type object = map[string]any
 
-// model is the state that the service should have. Nothing is removed from its lists, so their
-// order is the order of creation. Ids and secrets are names.
+// model is the state that the service should have. Nothing is removed from its lists but views, so
+// their order is the order of creation. Ids and secrets are names.
 type model struct {
 	now      func() time.Time
 	accounts []*account
@@ -27,8 +27,11 @@ type model struct {
 	uploads  []*upload
 	links    []*joinLink
 	written  []submittedText
-	failures map[string]*countdown // failed logins by e-mail, and all of them under ""
-	learned  map[string]bool       // the names that the model has taken from answers
+	views    []*view // in the order that users give them
+
+	firstView map[*user]*view
+	failures  map[string]*countdown // failed logins by e-mail, and all of them under ""
+	learned   map[string]bool       // the names that the model has taken from answers
 }
 
 type (
@@ -112,7 +115,7 @@ type (
 )
 
 func newModel(now func() time.Time) *model {
-	return &model{now: now, failures: map[string]*countdown{}, learned: map[string]bool{}}
+	return &model{now: now, firstView: map[*user]*view{}, failures: map[string]*countdown{}, learned: map[string]bool{}}
 }
 
 func (a *app) live() bool { return !a.deleted }

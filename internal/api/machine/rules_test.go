@@ -62,6 +62,10 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"auth-check-invite":       (*model).checkInvite,
 	"auth-accept-invite":      (*model).acceptInvite,
 	"audit-list":              (*model).listAudit,
+	"views-list":              (*model).listViews,
+	"views-create":            (*model).createView,
+	"views-update":            (*model).updateView,
+	"views-delete":            (*model).deleteView,
 }
 
 // who is the caller.

@@ -153,6 +153,8 @@ func (m *model) removeUser(w who, in, _ object) (string, object) {
 	m.record(w.account, "user.removed", "user", w.id, "", "")
 	u.gone = true
 	m.endLinks(u)
+	m.forgetViews(func(v *view) bool { return v.owner == u })
+	delete(m.firstView, u)
 	for _, t := range m.tokens {
 		t.ended = t.ended || t.user == u
 	}

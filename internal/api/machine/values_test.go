@@ -155,8 +155,12 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{colleague, colleague, "none", ""}, []any{"junk", nobodysID}), true
 	case "person":
 		return m.either(name, []any{
-			object{"email": "A@example.com"}, object{"email": "b@example.com", "name": "Bob"}, object{"external_id": "42"},
-			object{"external_id": "42", "verified": true}, object{"name": "ann"}, object{"external_id": "7", "name": "Ann", "verified": false},
+			object{"email": "A@example.com"},
+			object{"email": "b@example.com", "name": "Bob"},
+			object{"external_id": "42"},
+			object{"external_id": "42", "verified": true},
+			object{"name": "ann"},
+			object{"external_id": "7", "name": "Ann", "verified": false},
 		}, []any{object{}, object{"email": "a@example.com", "verified": true}, object{"id": "42"}, "Ann", 7}), true
 	case "from", "to":
 		at := m.now().Add(-draw(m, name, 0, time.Second, 24*time.Hour, 7*24*time.Hour, 40*24*time.Hour, 365*24*time.Hour))
@@ -290,6 +294,8 @@ func (m *machine) idValue(c aCall, name string) (any, bool) {
 	switch name {
 	case "id", "app_id", "request_id", "into_id":
 		return m.id(c, name), true
+	case "after":
+		return m.either(name, []any{m.viewID(c), m.viewID(c), nil}, []any{m.anyOf("{id"), nobodysID, "junk", 7}), true
 	}
 	return nil, false
 }
@@ -311,6 +317,9 @@ func (m *machine) id(c aCall, name string) any {
 	}
 	if strings.HasPrefix(c.operation, "sessions-") {
 		return m.sessionID(c)
+	}
+	if name == "id" && strings.HasPrefix(c.operation, "views-") {
+		return m.viewID(c)
 	}
 	if name == "id" && strings.HasPrefix(c.operation, "comments-") {
 		return m.commentID(c)

@@ -924,6 +924,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/views-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a view of the list of requests
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["views-create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/views-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete a saved view
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["views-delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/views-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the saved views of the team and your own
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["views-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/views-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change a saved view, its place among the others, or whether you see it first
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["views-update"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/votes-add": {
         parameters: {
             query?: never;
@@ -1430,7 +1510,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, sessions.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, sessions.not_found, views.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -2168,6 +2248,75 @@ export interface components {
              * @enum {string}
              */
             role?: "viewer" | "member" | "admin" | "owner";
+        };
+        View: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description Whether you see it first. */
+            default: boolean;
+            /** @description As in requests-list. */
+            filter: components["schemas"]["RequestsWhere"];
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Whether it is a view of the team, and not your own. */
+            shared: boolean;
+            /** @enum {string} */
+            sort: "newest" | "oldest" | "most_voted" | "recently_updated" | "relevance";
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ViewParams: {
+            /**
+             * Format: uuid
+             * @description The view.
+             */
+            id: string;
+        };
+        ViewResult: {
+            view: components["schemas"]["View"];
+        };
+        ViewsCreateParams: {
+            /** @description See it first. */
+            default?: boolean;
+            /** @description As in requests-list. */
+            filter?: components["schemas"]["RequestsWhere"];
+            name: string;
+            /** @description Make it a view of the team. */
+            shared?: boolean;
+            /**
+             * @description The order; newest by default.
+             * @enum {string}
+             */
+            sort?: "newest" | "oldest" | "most_voted" | "recently_updated" | "relevance";
+        };
+        ViewsListResult: {
+            /** @description Those of the team and then your own, both in their order. */
+            views: components["schemas"]["View"][];
+        };
+        ViewsUpdateParams: {
+            /**
+             * Format: uuid
+             * @description Move it behind this view; null moves it to the beginning.
+             */
+            after?: string | null;
+            /** @description See it first, or no longer. */
+            default?: boolean;
+            /** @description Replaces the filter. As in requests-list. */
+            filter?: components["schemas"]["RequestsWhere"];
+            /**
+             * Format: uuid
+             * @description The view.
+             */
+            id: string;
+            name?: string;
+            /** @description Make it a view of the team, or your own. */
+            shared?: boolean;
+            /**
+             * @description The order.
+             * @enum {string}
+             */
+            sort?: "newest" | "oldest" | "most_voted" | "recently_updated" | "relevance";
         };
         Vote: {
             /** Format: date-time */
@@ -4426,6 +4575,186 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["UserResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "views-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewsCreateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["ViewResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "views-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["DeletedResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "views-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["ViewsListResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "views-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewsUpdateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["ViewResult"];
                     };
                 };
             };
