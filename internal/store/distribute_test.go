@@ -22,6 +22,7 @@ app_secrets account_id beside accounts
 apps account_id beside accounts
 changes account_id beside accounts
 comments account_id beside accounts
+default_views account_id beside accounts
 departures account_id beside accounts
 exports token_hash
 index_blocks account_id beside accounts
@@ -44,6 +45,7 @@ session_tokens account_id beside accounts
 sessions account_id beside accounts
 uploads account_id beside accounts
 users account_id beside accounts
+views account_id beside accounts
 votes account_id beside accounts
 word_counts account_id beside accounts
 `
