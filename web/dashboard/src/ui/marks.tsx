@@ -1,4 +1,4 @@
-import { statusNames, type Status } from "../api/types";
+import { statusNames, type App, type Status } from "../api/types";
 import "./marks.css";
 
 // StatusMark shows a status as a dot and its name. With dotOnly, only screen readers get the name.
@@ -9,6 +9,11 @@ export function StatusMark({ status, dotOnly }: { status: Status; dotOnly?: bool
       <span className={dotOnly ? "visually-hidden" : undefined}>{statusNames[status]}</span>
     </span>
   );
+}
+
+// AppMark is a square in the colour of an app. The page shows the app's name beside it.
+export function AppMark({ app }: { app: App }) {
+  return <span className="app-mark" style={{ background: app.settings.widget.primary_color }} />;
 }
 
 export function TagMark({ tag }: { tag: string }) {
