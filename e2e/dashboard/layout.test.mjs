@@ -132,3 +132,30 @@ test('below 1280 pixels, the navigation has only icons, with names and tooltips'
   await page.setViewportSize({ width: 1280, height: 700 })
   assert.ok((await width()) > 200)
 })
+
+test('the preview of the widget stays in sight at 1024 pixels', async (t) => {
+  const { context } = await openBrowser(t, { viewport: { width: 1024, height: 700 } })
+  const [app] = (await owner.call('apps-list')).apps
+  const page = await logIn(context, `/apps/${app.id}?section=widget`)
+  await page.frameLocator('iframe').getByRole('button', { name: 'Feedback' }).waitFor()
+  for (const control of [page.getByLabel('Colour', { exact: true }), page.getByText('Allow file uploads')]) {
+    await control.scrollIntoViewIfNeeded()
+    const { y, height } = await page.locator('iframe').boundingBox()
+    assert.ok(y >= 0 && y + height <= 700, `the preview is from ${y} to ${y + height}`)
+  }
+  await shoot(page, 'preview-1024')
+})
+
+test('the sections of an app are all visible on phones', async (t) => {
+  const [app] = (await owner.call('apps-list')).apps
+  for (const width of [390, 320]) {
+    const { context } = await openBrowser(t, { viewport: { width, height: 800 }, hasTouch: true, isMobile: true })
+    const page = await logIn(context, `/apps/${app.id}`)
+    const links = page.getByRole('navigation', { name: 'Sections' }).getByRole('link')
+    await links.first().waitFor()
+    const right = await links.evaluateAll((all) => all.map((link) => link.getBoundingClientRect().right))
+    assert.equal(right.length, 7)
+    assert.ok(Math.max(...right) <= width, `they end at ${Math.max(...right)}`)
+    await shoot(page, `sections-${width}`)
+  }
+})
