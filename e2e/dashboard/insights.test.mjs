@@ -135,3 +135,29 @@ test('after an error, the page shows the message and can try again', async (t) =
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('27 requests received').waitFor()
 })
+
+test('the headline names what is still to be decided or built', async (t) => {
+  const app = await ada.addApp('Atlas')
+  const made = {}
+  for (const [status, votes] of [['declined', 5], ['completed', 4], ['in_progress', 3], ['opened', 2]]) {
+    const { request } = await ada.call('requests-create', { app_id: app.id, title: `Wish, ${status}`, status, submitter: { name: 'Ada' } })
+    for (let n = 1; n < votes; n++) await ada.call('votes-add', { request_id: request.id, email: `atlas${n}@example.com` })
+    made[status] = request.id
+  }
+  const page = await open(t, `/insights?app=${app.id}`)
+  const headline = page.locator('.headline')
+  await headline.getByText('Wish, in_progress has 3 votes, 1 more than the next request.').waitFor()
+  await headline.getByRole('link').click()
+  await page.getByRole('option').first().waitFor()
+  assert.match(await page.getByRole('option').first().innerText(), /Wish, in_progress/)
+  for (const [status, says] of [['in_progress', 'Wish, opened has 2 votes.'], ['opened', 'All 4 requests are closed.']]) {
+    await ada.call('requests-update', { id: made[status], status: 'completed' })
+    await page.goto(`/insights?app=${app.id}`)
+    await headline.getByText(says).waitFor()
+  }
+  await look(page, 'insights-closed')
+  const { request } = await ada.call('requests-create', { app_id: app.id, title: 'The next one' })
+  await page.goto(`/insights?app=${app.id}`)
+  await headline.getByText('No request stands out yet.').waitFor()
+  await ada.call('requests-delete', { id: request.id })
+})

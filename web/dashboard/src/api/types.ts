@@ -26,5 +26,8 @@ export const statusNames: Record<Status, string> = {
   duplicate: "Duplicate",
 };
 
+// The statuses of requests that are still to be decided or built.
+export const unfinished = ["opened", "under_review", "planned", "in_progress"] satisfies Status[];
+
 // The statuses that users can set. Merging sets duplicate.
 export const choosableStatuses = ["opened", "under_review", "planned", "in_progress", "completed", "declined"] as const;

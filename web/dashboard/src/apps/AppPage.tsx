@@ -68,11 +68,6 @@ function AppSections({ app }: { app: App }) {
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus(); // after the dialog that created the app
   }, []);
-  const links = useRef<HTMLElement>(null);
-  useEffect(() => {
-    // On narrow screens, the links scroll. In new Chromium versions the call returns a promise, which an effect must not return.
-    void links.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [current.id]);
   return (
     <>
       <header className="page-head">
@@ -80,7 +75,7 @@ function AppSections({ app }: { app: App }) {
         <Link to="/" search={{ app: app.id }} className="button"><InboxIcon size={16} />View requests</Link>
       </header>
       <div className="app-body">
-        <nav ref={links} className="app-sections" aria-label="Sections">
+        <nav className="app-sections" aria-label="Sections">
           {visible.map(({ id, name }) => (
             <Link
               key={id}

@@ -33,10 +33,10 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
   const { query, rows, total, exact } = found;
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
-  const { height, narrow, visible, update, scrollTo } = useVisibleRange(scroller);
+  const { layout, height, visible, update, scrollTo } = useVisibleRange(scroller);
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
-  const appNames = new Map(apps && apps.length > 1 ? apps.map((app) => [app.id, app.name]) : []);
+  const appsByID = new Map(apps && apps.length > 1 ? apps.map((app) => [app.id, app]) : []);
   const userNames = new Map(users?.map((user) => [user.id, user.name]));
 
   const listed = useRef(of);
@@ -71,7 +71,7 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
     <div
       ref={scroller}
       onScroll={update}
-      className={["list", narrow && "list-narrow", isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"]
+      className={["list", `list-${layout}`, isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"]
         .filter(Boolean)
         .join(" ")}
     >
@@ -95,7 +95,8 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
               at={index}
               of={exact ? total : -1}
               top={index * height}
-              app={appNames.get(row.app_id)}
+              tags={layout === "wide" ? 3 : 1}
+              app={appsByID.get(row.app_id)}
               assignee={row.assignee_id ? userNames.get(row.assignee_id) : undefined}
               active={index === at}
               open={row.id === open}

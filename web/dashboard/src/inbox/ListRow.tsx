@@ -1,9 +1,9 @@
 import { memo, type MouseEvent } from "react";
 
-import { statusNames } from "../api/types";
+import { statusNames, type App } from "../api/types";
 import type { Row } from "../requests/rows";
 import { CheckIcon, CommentIcon, VoteIcon } from "../ui/icons";
-import { ago, Avatar, count, number, StatusMark, TagMark, Time } from "../ui/marks";
+import { ago, AppMark, Avatar, count, number, StatusMark, TagMark, Time } from "../ui/marks";
 
 interface Props {
   row: Row;
@@ -11,7 +11,8 @@ interface Props {
   at: number;
   of: number; // the total, or -1 if it is not exact
   top: number;
-  app: string | undefined;
+  tags: number; // how many it shows
+  app: App | undefined;
   assignee: string | undefined;
   active: boolean;
   open: boolean;
@@ -22,13 +23,15 @@ interface Props {
 }
 
 // ListRow is a request in the list. Rows and their content cannot have the focus, because rows
-// that scroll out of view are removed. The list has it instead.
+// that scroll out of view are removed. The list has it instead. Screen readers get one sentence
+// instead of the columns.
 export const ListRow = memo(function ListRow({
   row,
   id,
   at,
   of,
   top,
+  tags,
   app,
   assignee,
   active,
@@ -45,46 +48,45 @@ export const ListRow = memo(function ListRow({
       aria-selected={selected}
       aria-posinset={at + 1}
       aria-setsize={of}
-      aria-label={labelOf(row, app, assignee)}
       className={["item", active && "item-active", open && "item-open", selected && "item-selected"].filter(Boolean).join(" ")}
       style={{ translate: `0 ${top}px` }}
       onClick={(event) => onPress(row, event)}
     >
-      {selectable && (
-        <span className="item-check" onClick={(event) => { event.stopPropagation(); onSelect(row, event.shiftKey); }}>
-          <span className="check-box" data-selected={selected || undefined}><CheckIcon size={14} /></span>
-        </span>
-      )}
-      <StatusMark status={row.status} dotOnly />
-      <span className="item-title">{row.title}</span>
-      <span className="item-more">
-        {row.tags.slice(0, 2).map((tag) => <TagMark key={tag} tag={tag} />)}
-        {row.tags.length > 2 && <span className="tag item-rest">+{row.tags.length - 2}</span>}
-        {app && <span className="item-app">{app}</span>}
-      </span>
-      <span className="item-number" title={count(row.votes, "vote")}>
-        <VoteIcon size={16} />
-        {number(row.votes)}
-      </span>
-      <span className="item-number" title={count(row.comments, "comment")}>
-        {row.comments > 0 && (
-          <>
-            <CommentIcon size={14} />
-            {number(row.comments)}
-          </>
+      <span className="visually-hidden">{labelOf(row, app, assignee)}</span>
+      <span className="item-columns" aria-hidden="true">
+        {selectable && (
+          <span className="item-check" onClick={(event) => { event.stopPropagation(); onSelect(row, event.shiftKey); }}>
+            <span className="check-box" data-selected={selected || undefined}><CheckIcon size={14} /></span>
+          </span>
         )}
+        <StatusMark status={row.status} dotOnly />
+        <span className="item-title">{row.title}</span>
+        <span className="item-line">
+          {app && <span className="item-app"><AppMark app={app} />{app.name}</span>}
+          {row.sender && <span className="item-sender">{row.sender}</span>}
+          {row.excerpt && <span className="item-excerpt">{row.excerpt}</span>}
+        </span>
+        <span className="item-tags">
+          {row.tags.slice(0, tags).map((tag) => <TagMark key={tag} tag={tag} />)}
+          {row.tags.length > tags && <span className="tag">+{row.tags.length - tags}</span>}
+        </span>
+        <span className="item-votes" title={count(row.votes, "vote")}><VoteIcon size={16} />{number(row.votes)}</span>
+        <span className="item-comments" title={count(row.comments, "comment")}>
+          {row.comments > 0 && <><CommentIcon size={14} />{number(row.comments)}</>}
+        </span>
+        <span className="item-person">{assignee && <Avatar name={assignee} titled />}</span>
+        <span className="item-age"><Time at={row.created_at} brief /></span>
       </span>
-      <span className="item-person">{assignee && <Avatar name={assignee} titled />}</span>
-      <span className="item-age"><Time at={row.created_at} brief /></span>
     </div>
   );
 });
 
-function labelOf(row: Row, app: string | undefined, assignee: string | undefined): string {
+function labelOf(row: Row, app: App | undefined, assignee: string | undefined): string {
   return [
     row.title,
     statusNames[row.status],
-    app,
+    app?.name,
+    row.sender && `from ${row.sender}`,
     count(row.votes, "vote"),
     row.comments > 0 && count(row.comments, "comment"),
     row.tags.length > 0 && `tagged ${row.tags.join(", ")}`,

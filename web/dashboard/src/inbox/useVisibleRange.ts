@@ -1,15 +1,24 @@
 import { useCallback, useLayoutEffect, useRef, useState, type RefObject } from "react";
+import { flushSync } from "react-dom";
 
-// Below this width a row has two lines.
-const narrow = 620;
-const heights = { one: 44, two: 64 };
+// The layouts of a list, by its width. Beside an open request a list is narrow, and its rows keep
+// their height, so that none moves when a request is opened. On a phone a title has two lines.
+const layouts = {
+  wide: { least: 620, height: 56 },
+  narrow: { least: 416, height: 56 },
+  phone: { least: 0, height: 84 },
+};
+type Layout = keyof typeof layouts;
+
+const layoutOf = (width: number) => (Object.keys(layouts) as Layout[]).find((layout) => width >= layouts[layout].least)!;
 
 export type VisibleRange = { first: number; last: number };
 
 // useVisibleRange returns the rows of a list that are visible. All rows have the same height, so
 // this is a division for any number of rows.
 export function useVisibleRange(scroller: RefObject<HTMLDivElement | null>) {
-  const [height, setHeight] = useState(heights.one);
+  const [layout, setLayout] = useState<Layout>("wide");
+  const { height } = layouts[layout];
   const [visible, setVisible] = useState<VisibleRange>({ first: 0, last: 30 });
 
   const update = useCallback(() => {
@@ -25,11 +34,11 @@ export function useVisibleRange(scroller: RefObject<HTMLDivElement | null>) {
     box.scrollTop *= height / measured.current; // the same rows stay visible
     measured.current = height;
     const measure = () => {
-      setHeight(box.clientWidth < narrow ? heights.two : heights.one);
+      setLayout(layoutOf(box.clientWidth));
       update();
     };
     measure(); // before the first paint, which the observer would miss
-    const watcher = new ResizeObserver(measure);
+    const watcher = new ResizeObserver(() => flushSync(measure)); // no frame has the old layout
     watcher.observe(box);
     return () => watcher.disconnect();
   }, [scroller, height, update]);
@@ -41,5 +50,5 @@ export function useVisibleRange(scroller: RefObject<HTMLDivElement | null>) {
     box.scrollTop = Math.min(top, Math.max(box.scrollTop, top + height - box.clientHeight));
   }, [scroller, height]);
 
-  return { height, narrow: height === heights.two, visible, update, scrollTo };
+  return { layout, height, visible, update, scrollTo };
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 
 import { appsQuery } from "../api/queries";
+import { unfinished } from "../api/types";
 import { ExportMenu } from "../requests/ExportMenu";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/choices";
@@ -60,15 +61,18 @@ function searchOf(days: Days, app: string | undefined) {
 function Numbers({ days, app, search }: { days: Days; app: string | undefined; search: Search }) {
   const stats = useQuery(statsQuery(days, app));
   const top = useQuery(topVotedQuery(whereOf(search)));
+  const unfinishedSearch = { ...search, status: unfinished };
+  const wanted = useQuery(topVotedQuery(whereOf(unfinishedSearch)));
   const apps = useQuery(appsQuery);
-  const failed = [stats, top, apps].find((query) => query.isError && !query.data);
-  if (failed) return <Failure error={failed.error} onRetry={() => void Promise.all([stats.refetch(), top.refetch(), apps.refetch()])} />;
-  if (!stats.data || !top.data || !apps.data) return <Loading />;
-  const stale = stats.isPlaceholderData || top.isPlaceholderData;
+  const needed = [stats, top, wanted, apps];
+  const failed = needed.find((query) => query.isError && !query.data);
+  if (failed) return <Failure error={failed.error} onRetry={() => void Promise.all(needed.map((query) => query.refetch()))} />;
+  if (!stats.data || !top.data || !wanted.data || !apps.data) return <Loading />;
+  const stale = stats.isPlaceholderData || top.isPlaceholderData || wanted.isPlaceholderData;
   if (stats.data.total === 0) return <Nothing days={days} app={app} />;
   return (
     <div className={stale ? "charts charts-stale" : "charts"} aria-busy={stale}>
-      <Headline ranking={rankingOf(top.data.requests, stats.data.total)} search={search} />
+      <Headline ranking={rankingOf(wanted.data.requests, stats.data.total)} search={unfinishedSearch} />
       <p className="insights-total">
         <Link to="/" search={search}>{requestCount(stats.data.total)}</Link> received, {inWords(days)}
       </p>

@@ -1,22 +1,19 @@
 import type { FeatureRequest } from "../api/types";
 import { count, number } from "../ui/marks";
 
-// A Ranking names the requests with the most votes, with text before and after them.
+// A Ranking names the unfinished requests with the most votes, with text before and after them.
 export interface Ranking {
   before: string;
   requests: FeatureRequest[];
   after: string;
 }
 
+// rankingOf takes unfinished requests, those with the most votes first, and the number of all
+// requests.
 export function rankingOf(byVotes: FeatureRequest[], total: number): Ranking {
   const [first, second, third] = byVotes;
-  if (!first || first.votes < 2) {
-    const after =
-      total === 1
-        ? "There is only one request so far."
-        : `No request stands out yet: none of the ${number(total)} has more than one vote.`;
-    return { before: "", requests: [], after };
-  }
+  if (!first) return sentence(total === 1 ? "The only request is closed." : `All ${number(total)} requests are closed.`);
+  if (first.votes < 2) return sentence(total === 1 ? "There is only one request so far." : "No request stands out yet.");
   const votes = count(first.votes, "vote");
   if (!second || first.votes > second.votes) {
     return {
@@ -30,3 +27,5 @@ export function rankingOf(byVotes: FeatureRequest[], total: number): Ranking {
   }
   return { before: "", requests: [first, second], after: ` lead with ${votes} each.` };
 }
+
+const sentence = (after: string): Ranking => ({ before: "", requests: [], after });

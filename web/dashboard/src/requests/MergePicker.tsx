@@ -11,9 +11,10 @@ import { useChanges } from "./changes";
 import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./picker";
-import { requestQuery, type Row } from "./rows";
+import { requestQuery } from "./rows";
+import type { Targeted } from "./target";
 
-type Found = Pick<Row, "id" | "title" | "status" | "votes">;
+type Found = Pick<Targeted, "id" | "title" | "status" | "votes">;
 
 export function MergePicker({ target, close }: PickerProps) {
   const requests = "requests" in target ? target.requests : [];
@@ -28,7 +29,7 @@ export function MergePicker({ target, close }: PickerProps) {
   );
 }
 
-function whyNot(requests: Row[]): string | undefined {
+function whyNot(requests: Targeted[]): string | undefined {
   const [first] = requests;
   if (!first) return "You cannot merge all requests that match a filter. Select the duplicates instead.";
   if (requests.some((request) => request.app_id !== first.app_id)) {
@@ -44,7 +45,7 @@ function whyNot(requests: Row[]): string | undefined {
 
 // Chooser merges a single request into a similar one or into a search result. It merges several
 // requests into one of them or into a search result.
-function Chooser({ requests, first, close }: { requests: Row[]; first: Row; close(): void }) {
+function Chooser({ requests, first, close }: { requests: Targeted[]; first: Targeted; close(): void }) {
   const [words, setWords] = useState("");
   const debounced = useDebounced(words.trim());
   const { merge } = useChanges();

@@ -9,7 +9,7 @@ import { etaText } from "./eta";
 import { restart } from "./lists";
 import { report } from "./progress";
 import { readRows, rowOf, type Row, type Rows } from "./rows";
-import type { Matching, Target } from "./target";
+import type { Matching, Target, Targeted } from "./target";
 
 // The limits of a call, and of the changes that need a call for each request.
 const mostIDs = 1_000;
@@ -67,7 +67,7 @@ function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Ste
 // tries again on the new version unless someone else changed the same fields.
 function single(pair: Pair, edit: Edit): Step {
   const { add_tags, remove_tags, status, ...rest } = edit;
-  const fields = Object.keys(edit).map((name) => (name.endsWith("_tags") ? "tags" : name) as keyof Row);
+  const fields = Object.keys(edit).map((name) => (name.endsWith("_tags") ? "tags" : name) as keyof Targeted);
   const make = async (version: number): Promise<FeatureRequest> => {
     try {
       const { request } = await call("requests-update", {

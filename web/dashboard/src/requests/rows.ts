@@ -4,17 +4,28 @@ import { call } from "../api/call";
 import type { FeatureRequest, Sort, Where } from "../api/types";
 
 // A Row is a request in a list. It has no long fields, so that a hundred thousand rows fit into
-// a tab.
-export type Row = Omit<FeatureRequest, "description" | "metadata" | "attachments" | "submitter">;
+// a tab. sender is the name, e-mail or id of the submitter, and excerpt the beginning of the
+// description.
+export type Row = Omit<FeatureRequest, "description" | "metadata" | "attachments" | "submitter"> & { sender: string; excerpt: string };
 
 // A page of a list. meant is a query that would match, if this one does not.
 type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean; meant?: string };
 
 export type Rows = InfiniteData<RowsPage>;
 
+const longestExcerpt = 240;
+
 export function rowOf(request: FeatureRequest | Row): Row {
-  const { description: _, metadata: _m, attachments: _a, submitter: _s, ...row } = request as FeatureRequest;
-  return row;
+  if (!("description" in request)) return request;
+  const { description, metadata: _, attachments: _a, submitter, ...row } = request;
+  return { ...row, sender: submitter.name || submitter.email || submitter.external_id || "", excerpt: beginning(description) };
+}
+
+// beginning returns the first line's worth of a text. Joining words makes a new string: a mere
+// slice would keep the whole text in memory.
+function beginning(text: string): string {
+  const words = text.slice(0, longestExcerpt).split(/\s+/);
+  return [...words, ...(text.length > longestExcerpt ? ["…"] : [])].join(" ").trim();
 }
 
 // readRows reads one page. After the first page, the cursor contains the filter and the order.

@@ -42,7 +42,11 @@ function Mark() {
 }
 
 function NavItem({ to, icon: Icon, children }: { to: "/" | "/apps" | "/insights" | "/team"; icon: ComponentType; children: ReactNode }) {
-  return <Link to={to} className="nav-item" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon />{children}</Link>;
+  return (
+    <Link to={to} className="nav-item" activeOptions={{ exact: to === "/", includeSearch: false }}>
+      <Icon /><span className="nav-name">{children}</span>
+    </Link>
+  );
 }
 
 function AccountMenu() {
@@ -52,9 +56,10 @@ function AccountMenu() {
     <Menu
       label="Account"
       button={
-        <AriaButton className="nav-item account-button" aria-label={`Account: ${user.name}`}>
+        <AriaButton className="nav-item account-button">
           <Avatar name={user.name} />
-          <span className="account-names"><span>{user.name}</span><small>{account.name}</small></span>
+          <span className="visually-hidden">Account: </span>
+          <span className="nav-name account-names"><span>{user.name}</span> <small>{account.name}</small></span>
         </AriaButton>
       }
     >

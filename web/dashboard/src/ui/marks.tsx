@@ -1,4 +1,4 @@
-import { statusNames, type Status } from "../api/types";
+import { statusNames, type App, type Status } from "../api/types";
 import "./marks.css";
 
 // StatusMark shows a status as a dot and its name. With dotOnly, only screen readers get the name.
@@ -11,16 +11,22 @@ export function StatusMark({ status, dotOnly }: { status: Status; dotOnly?: bool
   );
 }
 
+// AppMark is a square in the colour of an app. The page shows the app's name beside it.
+export function AppMark({ app }: { app: App }) {
+  return <span className="app-mark" style={{ background: app.settings.widget.primary_color }} />;
+}
+
 export function TagMark({ tag }: { tag: string }) {
   return <span className="tag">{tag}</span>;
 }
 
-// Avatar shows a person's initials. Use titled where the page does not show the name.
+// Avatar shows a person's initials. With titled, its tooltip has the name. Screen readers skip it, so
+// the name needs to be near it.
 export function Avatar({ name, titled }: { name: string; titled?: boolean }) {
   const words = name.trim().split(/\s+/u);
   const initials = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => Array.from(word ?? "")[0] ?? "").join("");
   return (
-    <span className="avatar" {...(titled ? { title: name, role: "img", "aria-label": name } : { "aria-hidden": true })}>
+    <span className="avatar" aria-hidden="true" title={titled ? name : undefined}>
       {initials.toLocaleUpperCase()}
     </span>
   );

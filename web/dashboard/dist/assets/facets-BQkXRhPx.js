@@ -1,1 +1,0 @@
-import{fn as e,gn as t}from"./vendor-MY6vnYda.js";import{t as n}from"./call-ZGopc3xr.js";var r=r=>e({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:t});export{r as t};
