@@ -8,6 +8,7 @@ export type Attachment = Schemas["Attachment"];
 export type Comment = Schemas["Comment"];
 export type FeatureRequest = Schemas["Request"];
 export type Member = Schemas["Member"];
+export type View = Schemas["View"];
 export type Vote = Schemas["Vote"];
 export type Status = FeatureRequest["status"];
 export type Role = Member["role"];
@@ -28,6 +29,9 @@ export const statusNames: Record<Status, string> = {
 
 // The statuses of requests that are still to be decided or built.
 export const unfinished = ["opened", "under_review", "planned", "in_progress"] satisfies Status[];
+
+// The statuses of requests that nobody has decided on yet.
+export const undecided = ["opened", "under_review"] satisfies Status[];
 
 // The statuses that users can set. Merging sets duplicate.
 export const choosableStatuses = ["opened", "under_review", "planned", "in_progress", "completed", "declined"] as const;

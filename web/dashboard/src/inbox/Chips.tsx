@@ -6,16 +6,20 @@ import { statusNames } from "../api/types";
 import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/marks";
-import { cleared, sourceNames, type Change, type Search } from "./search";
+import { SaveView } from "./SaveView";
+import { differsIn, sourceNames, type Change, type Search } from "./search";
+import { edited, resetting, type Place } from "./views";
 
-// Chips shows the parts of the filter, with buttons to remove them. The search field shows the
-// words, so that the list does not move while the user types the first one.
-export function Chips({ search, onChange }: { search: Search; onChange(change: Change): void }) {
+// Chips shows the parts of the filter that the view does not have, with buttons to remove them. The
+// search field shows the words, so that the list does not move while the user types the first one.
+export function Chips({ search, place, onChange }: { search: Search; place: Place; onChange(change: Change): void }) {
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
   const me = useSession().user.id;
-  const { app, status, tag, assignee, source, from, to, q } = search;
+  const own = Object.entries(search).filter(([name]) => differsIn(name as keyof Search, search, place.search));
+  const { person, app, status, tag, assignee, source, from, to, q }: Search = Object.fromEntries(own);
   const chips: [string, Change][] = [];
+  if (person) chips.push([`From ${person.name ?? person.email ?? person.external_id}`, { person: undefined }]);
   for (const one of status ?? []) {
     chips.push([statusNames[one], { status: status!.length > 1 ? status!.filter((other) => other !== one) : undefined }]);
   }
@@ -31,18 +35,21 @@ export function Chips({ search, onChange }: { search: Search; onChange(change: C
   if (source) chips.push([`Source: ${sourceNames[source]}`, { source: undefined }]);
   if (from) chips.push([`Since ${day(from.slice(0, 10))}`, { from: undefined }]);
   if (to) chips.push([`Before ${day(to.slice(0, 10))}`, { to: undefined }]);
-  if (chips.length === 0) return null;
+  if (!edited(search, place)) return null;
   return (
-    <ul className="chips" aria-label="Active filters">
-      {chips.map(([name, change]) => (
-        <li key={name}>
-          <Button small aria-label={`Remove filter: ${name}`} onPress={() => onChange(change)}>
-            <span>{name}</span>
-            <CloseIcon size={14} />
-          </Button>
-        </li>
-      ))}
-      {(chips.length > 1 || q) && <li><Button small kind="quiet" onPress={() => onChange(cleared)}>Clear all</Button></li>}
-    </ul>
+    <div className="chips-row">
+      <ul className="chips" aria-label="Active filters">
+        {chips.map(([name, change]) => (
+          <li key={name}>
+            <Button small aria-label={`Remove filter: ${name}`} onPress={() => onChange(change)}>
+              <span>{name}</span>
+              <CloseIcon size={14} />
+            </Button>
+          </li>
+        ))}
+        {(chips.length > 1 || q) && <li><Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button></li>}
+      </ul>
+      <SaveView search={search} />
+    </div>
   );
 }

@@ -4,21 +4,25 @@ import { Link } from "@tanstack/react-router";
 import { appsQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import { Button } from "../ui/Button";
-import { AppsIcon, InboxIcon, SearchIcon, ShieldIcon, TrashIcon } from "../ui/icons";
+import { AppsIcon, CheckIcon, InboxIcon, SearchIcon, ShieldIcon, TrashIcon } from "../ui/icons";
 import { EmptyState } from "../ui/states";
-import { filtered, sortOf, type Search } from "./search";
+import { differs, sortOf, type Search } from "./search";
+import { totalQuery, type Place } from "./views";
 
 interface Props {
   search: Search;
   meant: string | undefined; // words that would match
   onSearch(words: string): void;
+  place: Place;
+  onEverything(): void; // searches all requests
   onClear(): void;
   onNew(): void;
 }
 
 // Empty says why the list is empty, and what to do next.
-export function Empty({ search, meant, onSearch, onClear, onNew }: Props) {
+export function Empty({ search, place, meant, onSearch, onEverything, onClear, onNew }: Props) {
   const apps = useQuery(appsQuery);
+  const totals = useQuery(totalQuery({}));
   const { can } = useSession();
   if (search.q) {
     const advice = sortOf(search) === "relevance" ? "Try other words." : "Try fewer words, or sort by best match.";
@@ -29,11 +33,14 @@ export function Empty({ search, meant, onSearch, onClear, onNew }: Props) {
         ) : (
           <p>{advice}</p>
         )}
-        <Button onPress={onClear}>Clear filters</Button>
+        <div className="row">
+          {differs({ ...search, q: undefined } as Search, {}) && <Button onPress={onEverything}>Search all requests</Button>}
+          <Button kind="quiet" onPress={onClear}>Clear search</Button>
+        </div>
       </EmptyState>
     );
   }
-  if (filtered(search)) {
+  if (differs(search, place.search)) {
     return (
       <EmptyState live icon={<SearchIcon size={24} />} title="No matching requests">
         <p>Try other filters, or clear them.</p>
@@ -55,7 +62,23 @@ export function Empty({ search, meant, onSearch, onClear, onNew }: Props) {
       </EmptyState>
     );
   }
-  if (!apps.data) return null;
+  if (place.id === "decide" && totals.data?.total) {
+    return (
+      <EmptyState icon={<CheckIcon size={24} />} title="All done">
+        <p>Nothing is waiting for a decision. New requests appear here automatically.</p>
+        <Link to="/" search={{ view: "all" }} className="button">See all requests</Link>
+      </EmptyState>
+    );
+  }
+  if (place.saved) {
+    return (
+      <EmptyState icon={<InboxIcon size={24} />} title="No requests in this view">
+        <p>Requests that match its filter appear here.</p>
+        <Link to="/" search={{ view: "all" }} className="button">See all requests</Link>
+      </EmptyState>
+    );
+  }
+  if (!apps.data || totals.isPending) return null;
   const [app] = apps.data;
   if (!app) {
     return (

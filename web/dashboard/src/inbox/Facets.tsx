@@ -47,6 +47,7 @@ export function Facets({ search, where, ranked, onChange }: Props) {
   };
   return (
     <div className="facets">
+      {!ranked && <p className="facets-caption">Counts of requests that match the other filters</p>}
       <Facet
         label="Folder"
         counted={!ranked}

@@ -20,6 +20,8 @@ import { Empty } from "./Empty";
 import { Facets } from "./Facets";
 import { List } from "./List";
 import { boxNames, changed, cleared, sortOf, whereOf, type Change, type Search } from "./search";
+import { opening, placeIn, resetting, usePlaces } from "./views";
+import { ViewMenu } from "./ViewMenu";
 import { Toolbar } from "./Toolbar";
 import { useArrivals } from "./useArrivals";
 import { useInboxCommands } from "./useInboxCommands";
@@ -34,16 +36,26 @@ const RequestPanel = lazy(() => panel().then((module) => ({ default: module.Requ
 const NewRequest = lazy(() => import("./NewRequest"));
 
 export default function InboxPage() {
-  return <PickerProvider><Inbox /></PickerProvider>;
+  const { request, ...filter } = useSearch({ from: "/inside/" });
+  const navigate = useNavigate();
+  const { first } = usePlaces();
+  // The address without a filter is that of the view that the user sees first.
+  const bare = Object.keys(filter).length === 0;
+  useEffect(() => {
+    if (bare && first) void navigate({ to: "/", search: { ...opening(first), ...(request && { request }) }, replace: true });
+  }, [bare, first?.id]);
+  return bare ? null : <PickerProvider><Inbox /></PickerProvider>;
 }
 
 function Inbox() {
   const search = useSearch({ from: "/inside/" });
   const navigate = useNavigate();
   const box = search.box ?? "live";
-  usePageTitle(boxNames[box]);
-  const { request: open, sort: _, ...filter } = search;
+  const { request: open, sort: _, view: __, ...filter } = search;
   const sort = sortOf(search);
+  const { places } = usePlaces();
+  const place = placeIn(search, places);
+  usePageTitle(search.box ? boxNames[search.box] : place.name);
   const ranked = sort === "relevance";
   const key = JSON.stringify([filter, sort]);
   const where = useMemo(() => whereOf(filter), [key]);
@@ -122,6 +134,8 @@ function Inbox() {
     find: () => field.current?.focus(),
     create: () => setCreating(true),
     change,
+    place,
+    places,
   });
 
   const created = async (request: FeatureRequest) => {
@@ -144,7 +158,7 @@ function Inbox() {
           onNew={() => setCreating(true)}
           onLeave={focusList}
         />
-        <Chips search={search} onChange={change} />
+        <Chips search={search} place={place} onChange={change} />
         <div className="list-head">
           {member && (
             <Checkbox
@@ -155,7 +169,7 @@ function Inbox() {
               onChange={(all) => (all ? state.selectAll(false) : state.clear())}
             />
           )}
-          <h1>{boxNames[box]}</h1>
+          <ViewMenu search={search} />
           <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
           <span className="list-news" role="status">
             {arrivals.offline && <span className="quiet small">Cannot reach Gatherkit. Retrying…</span>}
@@ -178,7 +192,9 @@ function Inbox() {
               change({ q });
               document.getElementById("main")?.focus(); // the button disappears
             }}
-            onClear={() => change(cleared)}
+            place={place}
+            onEverything={() => change({ ...cleared, view: "all", q: shown.search.q })}
+            onClear={() => change(resetting(place))}
             onNew={() => setCreating(true)}
           />
         ) : (

@@ -2,6 +2,8 @@ import { statusNames, type Box, type Sort, type Status, type Where } from "../ap
 
 // Search is the state of the inbox in its address: the filter, the order and the open request.
 export interface Search {
+  view?: string; // the id of the saved view that it began with, or a built-in one
+  person?: Person; // who submitted or voted
   app?: string;
   status?: Status[];
   tag?: string;
@@ -14,6 +16,8 @@ export interface Search {
   sort?: Sort; // unless it is the default
   request?: string;
 }
+
+export type Person = NonNullable<Where["person"]>;
 
 // A Change of a search removes the parts that it sets to undefined.
 export type Change = { [K in keyof Search]?: Search[K] | undefined };
@@ -33,6 +37,8 @@ export function readSearch(raw: Record<string, unknown>): Search {
     (value) => one(value, Object.keys(statusNames) as Status[]) ?? [],
   );
   return present({
+    view: one(raw["view"], builtIn) ?? id(raw["view"]),
+    person: personIn(raw["person"]),
     app: id(raw["app"]),
     status: statuses.length > 0 ? [...new Set(statuses)] : undefined,
     tag: text(raw["tag"], 40) || undefined,
@@ -45,6 +51,20 @@ export function readSearch(raw: Record<string, unknown>): Search {
     sort: one(raw["sort"], Object.keys(sortNames) as Sort[]),
     request: id(raw["request"]),
   });
+}
+
+// The views that everybody has: what is to be decided, and everything.
+export const builtIn = ["decide", "all"] as const;
+
+function personIn(raw: unknown): Person | undefined {
+  if (typeof raw !== "object" || raw === null) return undefined;
+  const known: Person = {};
+  for (const name of ["email", "name", "external_id"] as const) {
+    const value = (raw as Record<string, unknown>)[name];
+    if (typeof value === "string" && value) known[name] = value;
+  }
+  if (known.external_id && (raw as Person).verified === true) known.verified = true;
+  return Object.keys(known).length > 0 ? known : undefined;
 }
 
 // present drops empty parts, and an order that is the default or needs words.
@@ -63,8 +83,9 @@ export const sortsOf = ({ q }: Search): Sort[] =>
   (Object.keys(sortNames) as Sort[]).filter((sort) => sort !== "relevance" || q !== undefined);
 
 // whereOf returns the filter as parameters of the API.
-export function whereOf({ app, status, tag, assignee, source, from, to, box, q }: Search): Where {
+export function whereOf({ person, app, status, tag, assignee, source, from, to, box, q }: Search): Where {
   return {
+    ...(person && { person }),
     ...(app && { app_id: app }),
     ...(status && { status }),
     ...(tag && { tag }),
@@ -75,6 +96,24 @@ export function whereOf({ app, status, tag, assignee, source, from, to, box, q }
     ...(box && { box }),
     ...(q && { query: q }),
   };
+}
+
+// searchOf is the opposite of whereOf.
+export function searchOf(where: Where, sort?: Sort): Search {
+  const { person, app_id, status, tag, assignee_id, source, created_after, created_before, box, query } = where;
+  return present({
+    person,
+    app: app_id,
+    status: typeof status === "string" ? [status] : status,
+    tag,
+    assignee: assignee_id,
+    source,
+    from: created_after,
+    to: created_before,
+    box: box === "live" ? undefined : box,
+    q: query,
+    sort,
+  });
 }
 
 export const boxNames: Record<Box, string> = { live: "Inbox", quarantine: "Quarantine", bin: "Bin" };
@@ -97,11 +136,12 @@ export const sortNames: Record<Sort, string> = {
 export function changed(search: Search, change: Change): Search {
   const next = { ...search, ...("request" in change ? {} : { request: undefined }), ...(change.q && { box: undefined }), ...change };
   if (next.box) next.q = undefined;
-  return present(next);
+  return present({ ...next, view: next.view ?? "all" });
 }
 
 // cleared is the change that clears the filters. It keeps the box and the order.
 export const cleared = {
+  person: undefined,
   app: undefined,
   status: undefined,
   tag: undefined,
@@ -112,6 +152,14 @@ export const cleared = {
   q: undefined,
 };
 
-export function filtered(search: Search): boolean {
-  return Object.keys(cleared).some((name) => search[name as keyof Search] !== undefined);
+// differs reports whether a search has other filters than that of a view.
+export function differs(search: Search, view: Search): boolean {
+  return Object.keys(cleared).some((name) => differsIn(name as keyof Search, search, view));
 }
+
+// differsIn reports whether two searches differ in one part.
+export function differsIn(name: keyof Search, a: Search, b: Search): boolean {
+  return JSON.stringify(ordered(a[name])) !== JSON.stringify(ordered(b[name]));
+}
+
+const ordered = (value: unknown): unknown => (Array.isArray(value) ? value.toSorted() : value);

@@ -4,7 +4,8 @@ import { useChanges } from "../requests/changes";
 import { usePicker, type PickerKind } from "../requests/picker";
 import type { Target } from "../requests/target";
 import { useCommands, type Command } from "../shell/commands";
-import { boxNames, cleared, filtered, sortNames, sortOf, sortsOf, type Change, type Search } from "./search";
+import { boxNames, cleared, sortNames, sortOf, sortsOf, type Change, type Search } from "./search";
+import { edited, opening, resetting, type Place } from "./views";
 
 interface Moves {
   search: Search;
@@ -20,6 +21,8 @@ interface Moves {
   find(): void;
   create(): void;
   change(change: Change): void;
+  place: Place;
+  places: Place[];
 }
 
 const pickers: [PickerKind, string, string][] = [
@@ -35,7 +38,7 @@ export function useInboxCommands(moves: Moves): void {
   const member = useSession().can("member");
   const changes = useChanges();
   const pick = usePicker();
-  const { search, target, onList, change } = moves;
+  const { search, target, onList } = moves;
   const box: Box = search.box ?? "live";
   const on = (run: (requests: Target) => void) => () => target && run(target);
 
@@ -76,18 +79,19 @@ export function useInboxCommands(moves: Moves): void {
   useCommands([
     ...list,
     ...(member ? [...choose, ...edit, ...moving[box], ...work] : []),
-    ...filters(search, useSession().user.id, change),
+    ...filters(moves, useSession().user.id),
   ]);
 }
 
 // The commands that filter and sort the list.
-function filters(search: Search, me: string, change: Moves["change"]): Command[] {
+function filters({ search, place, places, change }: Moves, me: string): Command[] {
   const show = "Show";
   return [
-    ...(Object.keys(boxNames) as Box[]).map((box) => ({
+    ...places.map((one) => ({ name: one.name, group: show, run: () => change({ ...resetting(one), ...opening(one) }) })),
+    ...(["quarantine", "bin"] as const).map((box) => ({
       name: boxNames[box],
       group: show,
-      run: () => change({ ...cleared, box: box === "live" ? undefined : box }),
+      run: () => change({ ...cleared, view: "all", box }),
     })),
     { name: "Assigned to me", group: show, run: () => change({ assignee: me }) },
     { name: "Unassigned", group: show, run: () => change({ assignee: "none" }) },
@@ -97,6 +101,6 @@ function filters(search: Search, me: string, change: Moves["change"]): Command[]
       run: () => change({ status: [status] }),
     })),
     ...sortsOf(search).map((sort) => ({ name: sortNames[sort], group: "Sort", run: () => change({ sort }) })),
-    ...(filtered(search) ? [{ name: "Clear filters", group: show, run: () => change(cleared) }] : []),
+    ...(edited(search, place) ? [{ name: "Clear filters", group: show, run: () => change(resetting(place)) }] : []),
   ];
 }

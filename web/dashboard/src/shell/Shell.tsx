@@ -5,6 +5,7 @@ import { Button as AriaButton } from "react-aria-components";
 import { absolute } from "../api/base";
 import { logOut, useSession } from "../api/session";
 import { AppsIcon, BookIcon, InboxIcon, InsightsIcon, LeaveIcon, PersonIcon, TeamIcon } from "../ui/icons";
+import { ViewList } from "../inbox/ViewList";
 import { Avatar } from "../ui/marks";
 import { Menu, MenuItem } from "../ui/Menu";
 import { notifyError } from "../ui/notices";
@@ -20,6 +21,7 @@ export function Shell() {
       <nav className="side" aria-label="Pages">
         <Link to="/" className="brand" aria-label="Gatherkit"><Mark /><span>Gatherkit</span></Link>
         <NavItem to="/" icon={InboxIcon}>Inbox</NavItem>
+        <ViewList />
         <NavItem to="/apps" icon={AppsIcon}>Apps</NavItem>
         <NavItem to="/insights" icon={InsightsIcon}>Insights</NavItem>
         <NavItem to="/team" icon={TeamIcon}>Team</NavItem>

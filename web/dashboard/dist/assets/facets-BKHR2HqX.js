@@ -1,1 +1,0 @@
-import{_n as e,pn as t}from"./vendor-DlMB7vx2.js";import{t as n}from"./call-CQRRb5bM.js";var r=r=>t({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:e});export{r as t};
