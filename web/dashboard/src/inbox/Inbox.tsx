@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { queryClient } from "../api/queries";
 import { useSession } from "../api/session";
 import type { FeatureRequest } from "../api/types";
+import { PersonCard } from "../requests/PersonCard";
 import { PickerProvider } from "../requests/PickerProvider";
 import { requestQuery, type Row } from "../requests/rows";
 import type { Target } from "../requests/target";
@@ -73,6 +74,10 @@ function Inbox() {
     if (query.isFetched) void panel();
   }, [query.isFetched]);
   const arrivals = useArrivals(where, sort, found);
+  const shownKey = useRef(key);
+  useEffect(() => {
+    shownKey.current = key;
+  }, [key]);
   const state = useListState(query.isPlaceholderData ? `${key}, loading` : key, found, open);
   const member = useSession().can("member");
   const { facets } = useSettings();
@@ -110,6 +115,11 @@ function Inbox() {
     focusList();
     if (open) change({ request: next.id }, true);
   };
+  // toEnd loads the rest of the list, and goes to its last row.
+  const toEnd = async () => {
+    const end = await found.readAll(() => shownKey.current === key);
+    if (end) setActive(end.id);
+  };
   const close = () => {
     change({ request: undefined });
     requestAnimationFrame(focusList);
@@ -122,6 +132,7 @@ function Inbox() {
       document.activeElement === list.current || document.activeElement === document.body || document.activeElement?.id === "main",
     canClose: selected > 0 || open !== undefined,
     move,
+    toEnd: () => void toEnd(),
     range: (by) => {
       const next = rows[state.at + by];
       if (state.row && !selection.ids.has(state.row.id)) state.select(state.row, false);
@@ -159,6 +170,7 @@ function Inbox() {
           onLeave={focusList}
         />
         <Chips search={search} place={place} onChange={change} />
+        {search.person && <PersonCard person={search.person} />}
         <div className="list-head">
           {member && (
             <Checkbox

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useId, useLayoutEffect, useRef, type MouseEvent, type RefObject } from "react";
 
 import { appsQuery, usersQuery } from "../api/queries";
+import { useSession } from "../api/session";
 import type { Row } from "../requests/rows";
 import { Button } from "../ui/Button";
 import { count } from "../ui/marks";
@@ -9,6 +10,7 @@ import { ListRow } from "./ListRow";
 import type { Selection } from "./selection";
 import type { useRows } from "./useRows";
 import { useVisibleRange, type VisibleRange } from "./useVisibleRange";
+import { useVisit } from "./visit";
 import "./list.css";
 
 interface Props {
@@ -36,6 +38,7 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
   const { layout, height, visible, update, scrollTo } = useVisibleRange(scroller);
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
+  const since = useVisit(useSession().user.id);
   const appsByID = new Map(apps && apps.length > 1 ? apps.map((app) => [app.id, app]) : []);
   const userNames = new Map(users?.map((user) => [user.id, user.name]));
 
@@ -98,6 +101,7 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
               tags={layout === "wide" ? 3 : 1}
               app={appsByID.get(row.app_id)}
               assignee={row.assignee_id ? userNames.get(row.assignee_id) : undefined}
+              fresh={row.created_at > since}
               active={index === at}
               open={row.id === open}
               selected={selection.all || selection.ids.has(row.id)}

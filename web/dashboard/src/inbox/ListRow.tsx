@@ -14,6 +14,7 @@ interface Props {
   tags: number; // how many it shows
   app: App | undefined;
   assignee: string | undefined;
+  fresh: boolean; // whether it came since the user's last visit
   active: boolean;
   open: boolean;
   selected: boolean;
@@ -34,6 +35,7 @@ export const ListRow = memo(function ListRow({
   tags,
   app,
   assignee,
+  fresh,
   active,
   open,
   selected,
@@ -52,7 +54,7 @@ export const ListRow = memo(function ListRow({
       style={{ translate: `0 ${top}px` }}
       onClick={(event) => onPress(row, event)}
     >
-      <span className="visually-hidden">{labelOf(row, app, assignee)}</span>
+      <span className="visually-hidden">{labelOf(row, app, assignee, fresh)}</span>
       <span className="item-columns" aria-hidden="true">
         {selectable && (
           <span className="item-check" onClick={(event) => { event.stopPropagation(); onSelect(row, event.shiftKey); }}>
@@ -60,7 +62,7 @@ export const ListRow = memo(function ListRow({
           </span>
         )}
         <StatusMark status={row.status} dotOnly />
-        <span className="item-title">{row.title}</span>
+        <span className="item-title">{fresh && <span className="item-fresh" title="New since your last visit" />}{row.title}</span>
         <span className="item-line">
           {app && <span className="item-app"><AppMark app={app} />{app.name}</span>}
           {row.sender && <span className="item-sender">{row.sender}</span>}
@@ -81,9 +83,10 @@ export const ListRow = memo(function ListRow({
   );
 });
 
-function labelOf(row: Row, app: App | undefined, assignee: string | undefined): string {
+function labelOf(row: Row, app: App | undefined, assignee: string | undefined, fresh: boolean): string {
   return [
     row.title,
+    fresh && "new",
     statusNames[row.status],
     app?.name,
     row.sender && `from ${row.sender}`,

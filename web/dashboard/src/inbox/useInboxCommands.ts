@@ -13,6 +13,7 @@ interface Moves {
   onList(): boolean; // whether the list handles the keys
   canClose: boolean;
   move(by: number): void;
+  toEnd(): void;
   range(by: number): void;
   open(): void;
   select(range: boolean): void;
@@ -48,7 +49,7 @@ export function useInboxCommands(moves: Moves): void {
     { name: "Down 10 requests", keysWhen: ["PageDown"], run: () => moves.move(10) },
     { name: "Up 10 requests", keysWhen: ["PageUp"], run: () => moves.move(-10) },
     { name: "First request", keysWhen: ["Home"], run: () => moves.move(-Infinity) },
-    { name: "Last request", keysWhen: ["End"], run: () => moves.move(Infinity) },
+    { name: "Last request", keysWhen: ["End"], run: moves.toEnd },
     { name: "Open request", keysWhen: ["Enter"], run: moves.open },
     { name: "Close request or clear selection", keysWhen: ["Escape"], when: () => moves.canClose, run: moves.close },
     { name: "Search", keys: ["/"], run: moves.find },
@@ -74,7 +75,7 @@ export function useInboxCommands(moves: Moves): void {
   const work: Command[] = [
     { name: "Undo", group, keys: ["u"], run: () => void changes.undo() },
     { name: "New request", group, keys: ["c"], run: moves.create },
-    ...(ranked ? [] : [{ name: "Select all matching requests", group, run: moves.selectAll }]),
+    ...(ranked ? [] : [{ name: "Select all matching requests", group, keysWhen: ["Ctrl+A"], when: onList, run: moves.selectAll }]),
   ];
   useCommands([
     ...list,

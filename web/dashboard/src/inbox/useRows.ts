@@ -4,6 +4,7 @@ import { useCallback } from "react";
 import { queryClient } from "../api/queries";
 import type { Sort, Where } from "../api/types";
 import { restart } from "../requests/lists";
+import { report } from "../requests/progress";
 import { listQuery, type Row, type Rows } from "../requests/rows";
 
 const none: Pages = [];
@@ -21,7 +22,25 @@ export function useRows(where: Where, sort: Sort) {
     void queryClient.invalidateQueries({ queryKey: ["requests", "facets"] });
   }, []);
 
-  return { query, rows, ids, places, total: end?.total ?? 0, exact: end?.exact ?? true, meant: end?.meant, refresh };
+  // readAll loads the rest of the list while it is wanted, and returns its last row unless the user stops.
+  const readAll = async (wanted: () => boolean): Promise<Row | undefined> => {
+    const stop = new AbortController();
+    let all = pages;
+    try {
+      for (let more = query.hasNextPage; more; ) {
+        const next = await query.fetchNextPage();
+        if (next.isError || stop.signal.aborted || !wanted()) return undefined;
+        all = next.data?.pages ?? all;
+        more = next.hasNextPage;
+        report({ text: "Loading requests", done: flat(all).rows.length, total: end?.total ?? 0, stop });
+      }
+    } finally {
+      report(undefined);
+    }
+    return flat(all).rows.at(-1);
+  };
+
+  return { query, rows, ids, places, total: end?.total ?? 0, exact: end?.exact ?? true, meant: end?.meant, refresh, readAll };
 }
 
 type Pages = Rows["pages"];

@@ -1,12 +1,12 @@
 import type { FeatureRequest } from "../api/types";
 import { CheckIcon, ExternalIcon } from "../ui/icons";
+import { PersonLink, personOf } from "./PersonLink";
 import { webAddress } from "./safe";
 import { Section } from "./Section";
 
 // Submitter shows who sent the request, and the metadata that their page added.
 export function Submitter({ request }: { request: FeatureRequest }) {
   const { name, email, external_id, verified } = request.submitter;
-  const sent = Object.entries(request.metadata);
   return (
     <Section title="Submitter">
       <dl className="properties">
@@ -43,17 +43,25 @@ export function Submitter({ request }: { request: FeatureRequest }) {
             </dd>
           </div>
         )}
-        {sent.map(([key, value]) => (
-          <div key={key} className="property">
-            <dt>{names[key] ?? key}</dt>
-            <dd className="property-value">
-              <Value value={value} />
-            </dd>
-          </div>
-        ))}
+        <Metadata of={request} />
       </dl>
+      {personOf(request.submitter) && (
+        <p className="small"><PersonLink of={request.submitter}>All requests and votes of this person</PersonLink></p>
+      )}
     </Section>
   );
+}
+
+// Metadata lists what the page added to a request.
+export function Metadata({ of: { metadata } }: { of: FeatureRequest }) {
+  return Object.entries(metadata).map(([key, value]) => (
+    <div key={key} className="property">
+      <dt>{names[key] ?? key}</dt>
+      <dd className="property-value">
+        <Value value={value} />
+      </dd>
+    </div>
+  ));
 }
 
 const names: Record<string, string | undefined> = Object.assign(Object.create(null), {

@@ -10,6 +10,7 @@ import { notify, notifyError } from "../ui/notices";
 import { AddVote } from "./AddVote";
 import { votesQuery, type Person } from "./details";
 import { place } from "./lists";
+import { PersonLink } from "./PersonLink";
 import { Verified } from "./Submitter";
 import { requestQuery, rowOf } from "./rows";
 import { More, Section, Waiting } from "./Section";
@@ -63,7 +64,7 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
             <li key={i} className="line">
               <Avatar name={name} />
               <span className="line-title">
-                {name}
+                <PersonLink of={vote}>{name}</PersonLink>
                 {vote.name && vote.email && <span className="quiet"> {vote.email}</span>}
                 {vote.verified && (
                   <>

@@ -7,6 +7,8 @@ import { currentSettings } from "./settings";
 const Palette = lazy(() => import("./Palette"));
 const ShortcutsHelp = lazy(() => import("./ShortcutsHelp"));
 
+const selectAll = "Ctrl+A";
+
 // How long to wait for the second key of a sequence such as "g i".
 const sequenceMillis = 1_200;
 
@@ -47,8 +49,9 @@ function listen(openPalette: () => void): () => void {
       openPalette();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || handlesKeys(event.target)) return;
+    if (event.altKey || handlesKeys(event.target)) return;
     const key = keyOf(event);
+    if ((event.ctrlKey || event.metaKey) && key !== selectAll) return;
     const sequence = event.timeStamp - since < sequenceMillis ? `${first} ${key}` : "";
     const commands = currentCommands();
     const command = commands.findLast((one) => hasKey(one, sequence)) ?? commands.findLast((one) => hasKey(one, key));

@@ -37,6 +37,7 @@ export function currentCommands(): Command[] {
 // keyOf returns the key of an event in the notation of Command.keys.
 export function keyOf(event: KeyboardEvent): string {
   const { key } = event;
+  if (event.ctrlKey || event.metaKey) return `Ctrl+${key.toUpperCase()}`;
   if (/^[a-z]$/i.test(key)) return (event.shiftKey ? "shift+" : "") + key.toLowerCase();
   return event.shiftKey && key.startsWith("Arrow") ? "shift+" + key : key;
 }
