@@ -14,7 +14,7 @@ test('twenty requests are triaged with the keyboard only', async (t) => {
   await submit(app, { title: 'Dark mode for the night', email: 'a@example.com' })
   await submit(app, { title: 'A dark mode for nights', email: 'b@example.com' })
   const { context, complaints } = await openBrowser(t)
-  const page = await logIn(context)
+  const page = await logIn(context, '/?view=all')
   const rows = page.getByRole('listbox', { name: 'Requests' })
   await rows.getByRole('option').first().waitFor()
   const key = async (...keys) => { for (const one of keys) await page.keyboard.press(one) }

@@ -7,7 +7,7 @@ import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/marks";
 import { SaveView } from "./SaveView";
-import { differsIn, sourceNames, type Change, type Search } from "./search";
+import { differs, differsIn, sourceNames, type Change, type Search } from "./search";
 import { edited, resetting, type Place } from "./views";
 
 // Chips shows the parts of the filter that the view does not have, with buttons to remove them. The
@@ -47,7 +47,9 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
             </Button>
           </li>
         ))}
-        {(chips.length > 1 || q) && <li><Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button></li>}
+        {(chips.length > 1 || q || differs(place.search, {})) && (
+          <li><Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button></li>
+        )}
       </ul>
       <SaveView search={search} />
     </div>

@@ -101,6 +101,7 @@ export async function moveView(id: string, after: string | null): Promise<void> 
 export async function deleteView({ id, saved }: Place, then: () => void): Promise<void> {
   try {
     await call("views-delete", { id });
+    queryClient.setQueryData(viewsQuery.queryKey, (views) => views?.filter((view) => view.id !== id));
     then();
     if (saved) {
       const { name, shared, filter, sort } = saved;

@@ -20,10 +20,10 @@ export function PersonCard({ person }: { person: Person }) {
     <section className="person-card" aria-label="Person">
       <Avatar name={name ?? email ?? external_id!} />
       <div className="person-facts">
-        <p className="person-name">
+        <div className="person-name">
           {name ?? email ?? external_id}
           {verified && <> <Verified /></>}
-        </p>
+        </div>
         <p className="quiet small">
           {email && name && <a href={mail(email)}>{email}</a>}
           {external_id && (name || email) && <span>External ID {external_id}</span>}

@@ -1,0 +1,175 @@
+// The views of the inbox: what is to be decided, everything, and saved ones.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Caller, logIn, look, openBrowser, submit, until } from './harness.mjs'
+
+const owner = await Caller.logIn()
+const app = await owner.addApp('Shop')
+for (const [title, status, email] of [
+  ['Dark mode', 'opened', 'ada@example.org'], ['Maps', 'under_review', 'bob@example.org'], ['Sound', 'planned', 'ada@example.org'],
+  ['Colours', 'completed', 'eve@example.org'], ['Prices', 'declined', 'eve@example.org'],
+]) {
+  const { id } = await submit(app, { title, email, metadata: { page: 'https://shop.example/cart' } })
+  if (status !== 'opened') await owner.call('requests-update', { id, status })
+}
+const list = (page) => page.getByRole('listbox', { name: 'Requests' })
+const titles = (page) => page.locator('.item-title').allInnerTexts()
+const shows = (page, ...wanted) =>
+  until(async () => JSON.stringify((await titles(page)).toSorted()) === JSON.stringify(wanted.toSorted()))
+const views = (page) => page.getByRole('list', { name: 'Views' })
+const view = (page, name) => views(page).getByRole('link', { name })
+
+test('the inbox shows what is to be decided, and everything with one click', async (t) => {
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context)
+  await shows(page, 'Dark mode', 'Maps')
+  await page.getByRole('heading', { name: 'To decide' }).waitFor()
+  assert.equal(new URL(page.url()).searchParams.get('view'), 'decide')
+  await view(page, /To decide\s*2/).waitFor()
+  await view(page, /All requests\s*5/).click()
+  await shows(page, 'Dark mode', 'Maps', 'Sound', 'Colours', 'Prices')
+
+  // Filters narrow a view. Clearing them goes back to it.
+  await view(page, /To decide/).click()
+  await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: /Under review/ }).click()
+  await shows(page, 'Dark mode')
+  await page.getByRole('heading', { name: /To decide/ }).getByText('filtered').waitFor()
+  await page.getByRole('button', { name: 'Clear all' }).click()
+  await shows(page, 'Dark mode', 'Maps')
+
+  // A search in a view offers to search everything.
+  await page.getByRole('searchbox').fill('colours')
+  await page.getByRole('button', { name: 'Search all requests' }).click()
+  await shows(page, 'Colours')
+  assert.deepEqual(complaints, [])
+})
+
+test('nothing left to decide is a state of its own', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, '/')
+  await shows(page, 'Dark mode', 'Maps')
+  await list(page).focus()
+  const decided = await owner.call('requests-list', { status: ['opened', 'under_review'] })
+  for (const { id } of decided.requests) await owner.call('requests-update', { id, status: 'planned' })
+  await page.reload()
+  await page.getByRole('heading', { name: 'All done' }).waitFor()
+  await look(page, 'inbox-done')
+  await page.getByRole('link', { name: 'See all requests' }).click()
+  await until(async () => (await titles(page)).length === 5)
+  for (const { id, status } of decided.requests) await owner.call('requests-update', { id, status })
+})
+
+test('a filter is saved as a view, renamed, moved, opened first and deleted', async (t) => {
+  const { context, complaints } = await openBrowser(t, { viewport: { width: 1440, height: 900 } })
+  const page = await logIn(context, '/?view=all')
+  const save = async (status, name, shared) => {
+    await view(page, /All requests/).click()
+    await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: status }).click()
+    await page.getByRole('button', { name: 'Save as view' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save view' })
+    await dialog.getByLabel('Name').fill(name)
+    if (shared) await dialog.getByText('Share with the team').click()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('heading', { name }).waitFor()
+  }
+  await save(/Planned/, 'Next')
+  await shows(page, 'Sound')
+  await view(page, /Next\s*1/).waitFor()
+  await save(/Completed/, 'Shipped')
+  await save(/Declined/, 'Refused', true)
+  const order = async () => (await views(page).getByRole('link').allInnerTexts()).map((text) => text.split('\n')[0])
+  await until(async () => (await order()).join() === 'To decide,All requests,Refused,Next,Shipped')
+  const colleague = await owner.addUser('viewer', 'Vera')
+  assert.equal(colleague.name, 'Vera')
+  const vera = await Caller.logIn('vera@example.com')
+  assert.deepEqual((await vera.call('views-list')).views.map(({ name, shared }) => [name, shared]), [['Refused', true]])
+
+  // Moved by keys, by the menu and by dragging.
+  const ours = async () => (await owner.call('views-list')).views.map(({ name }) => name).join()
+  await view(page, /Shipped/).focus()
+  await page.keyboard.press('Alt+ArrowUp')
+  await until(async () => (await ours()) === 'Refused,Shipped,Next')
+  await until(async () => (await order()).join() === 'To decide,All requests,Refused,Shipped,Next')
+  const menu = async (name, item) => {
+    await page.getByRole('button', { name: `Options of view ${name}` }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+  await menu('Shipped', 'Move down')
+  await until(async () => (await ours()) === 'Refused,Next,Shipped')
+  await view(page, /Shipped/).dragTo(view(page, /Next/))
+  await until(async () => (await ours()) === 'Refused,Shipped,Next')
+
+  // Changing the filter of a saved view offers to update it.
+  await view(page, /Next/).click()
+  await shows(page, 'Sound')
+  await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: /Completed/ }).click()
+  await shows(page, 'Sound', 'Colours')
+  await page.getByRole('button', { name: 'Update view' }).click()
+  await view(page, /Next\s*2/).waitFor()
+  await menu('Next', 'Rename')
+  await page.getByRole('dialog', { name: 'Rename view' }).getByLabel('Name').fill('Built')
+  await page.keyboard.press('Enter')
+  await view(page, /Built\s*2/).waitFor()
+
+  await menu('Built', 'Open first')
+  await until(async () => (await owner.call('views-list')).views.find(({ name }) => name === 'Built').default)
+  await page.goto('/')
+  await shows(page, 'Sound', 'Colours')
+  await look(page, 'views')
+
+  // Deleting one can be undone. The inbox then begins with what is to be decided again.
+  await menu('Built', 'Delete')
+  await until(async () => (await ours()) === 'Refused,Shipped')
+  await shows(page, 'Dark mode', 'Maps')
+  await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: /Undo/ }).click()
+  await until(async () => (await ours()) === 'Refused,Shipped,Built')
+  assert.deepEqual(complaints, [])
+})
+
+test('on a narrow screen, the title is a menu of the views', async (t) => {
+  const { context } = await openBrowser(t, { viewport: { width: 390, height: 780 } })
+  const page = await logIn(context)
+  await shows(page, 'Dark mode', 'Maps')
+  await page.getByRole('heading', { name: 'To decide' }).getByRole('button').click()
+  await page.getByRole('menuitem', { name: 'All requests' }).click()
+  await until(async () => (await titles(page)).length === 5)
+})
+
+test('everything from one person is a list', async (t) => {
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context)
+  const { requests } = await owner.call('requests-list', { query: 'prices' })
+  await owner.call('votes-add', { request_id: requests[0].id, email: 'ADA@example.org', name: 'Ada' })
+  await list(page).getByRole('option', { name: /Dark mode/ }).click()
+  await page.getByRole('link', { name: 'All requests and votes of this person' }).click()
+  await shows(page, 'Dark mode', 'Sound', 'Prices')
+  const card = page.getByRole('region', { name: 'Person' })
+  await card.getByText('ada@example.org').first().waitFor()
+  await card.getByText('Details of the latest submission').click()
+  await card.getByRole('link', { name: /shop\.example/ }).waitFor()
+  await look(page, 'person')
+
+  // The same from a voter.
+  await list(page).getByRole('option', { name: /Prices/ }).click()
+  await page.getByRole('complementary', { name: 'Request details' }).getByRole('link', { name: 'Ada', exact: true }).click()
+  await shows(page, 'Dark mode', 'Sound', 'Prices')
+  assert.deepEqual(complaints, [])
+})
+
+test('requests since the last visit are marked', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context)
+  await shows(page, 'Dark mode', 'Maps')
+  assert.equal(await page.locator('.item-fresh').count(), 0)
+  await page.evaluate(() => {
+    for (const key of Object.keys(localStorage)) {
+      if (key.startsWith('gatherkit.visit.')) localStorage.setItem(key, JSON.stringify({ since: '2020-01-01T00:00:00.000Z', last: '2020-01-01T00:00:00.000Z' }))
+    }
+  })
+  await page.reload()
+  await list(page).getByRole('option', { name: /Dark mode, new, Open/ }).waitFor()
+  assert.equal(await page.locator('.item-fresh').count(), 2)
+  await page.reload() // is the same visit
+  await until(async () => (await page.locator('.item-fresh').count()) === 2)
+})
