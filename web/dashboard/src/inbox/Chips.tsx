@@ -47,8 +47,8 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
             </Button>
           </li>
         ))}
-        {(chips.length > 1 || q) && <li><Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button></li>}
       </ul>
+      {(chips.length > 1 || q) && <Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button>}
       <SaveView search={search} />
     </div>
   );
