@@ -81,3 +81,38 @@ test('origins, a new key, a new name, and deletion', async (t) => {
   await page.getByRole('heading', { name: 'Apps', level: 1 }).waitFor()
   assert.ok((await owner.call('apps-list')).apps.every(({ id }) => id !== app.id))
 })
+
+test('the checklist of a new app says what the service knows, turns the rest on, and disappears', async (t) => {
+  const app = await owner.addApp('Museum')
+  const { page } = await open(t, app, 'Install')
+  const list = page.getByRole('region', { name: 'Set up Museum' })
+  const step = (name) => list.getByRole('listitem').filter({ hasText: name })
+  const settings = async () => (await saved(app)).settings
+  await step('To do: Receive a request').waitFor()
+  await look(page, 'app-setup')
+
+  // A test from the dashboard does not show that the site sends requests.
+  await page.getByRole('button', { name: 'Send test request' }).click()
+  await page.getByText('Request received: Test request').waitFor()
+  await page.getByText('The key works.').waitFor()
+  assert.ok(await step('To do: Receive a request').isVisible())
+  await submit(app, { title: 'Open at night', email: 'a@example.com' })
+  await step('Done: Receive a request').waitFor()
+
+  await list.getByRole('button', { name: 'Turn on: Show similar ideas' }).click()
+  await step('Done: Show similar ideas').waitFor()
+  assert.equal((await settings()).sharing, 'triaged')
+  assert.ok(await list.evaluate((card) => card === document.activeElement), 'the focus is lost')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await step('To do: Show similar ideas').waitFor()
+  assert.equal((await settings()).sharing, 'none')
+  await list.getByRole('button', { name: 'Turn on: Show similar ideas' }).click()
+  await step('Done: Show similar ideas').waitFor()
+  await list.getByRole('button', { name: 'Turn on: Accept files' }).click()
+  await list.waitFor({ state: 'detached' })
+  assert.equal((await settings()).widget.allow_file_uploads, true)
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'main')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await step('To do: Accept files').waitFor()
+  assert.equal((await settings()).widget.allow_file_uploads, false)
+})

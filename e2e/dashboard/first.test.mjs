@@ -39,6 +39,8 @@ test('a new user creates an account and an app, installs the widget and receives
   await page.getByRole('dialog').getByLabel('Name').fill('Shop')
   await page.getByRole('button', { name: 'Create app' }).click()
   await page.getByText('Waiting for your first request…').waitFor()
+  const step = (name) => page.getByRole('listitem').filter({ hasText: name })
+  await step('To do: Receive a request from your site').waitFor()
   await look(page, 'first-waiting')
   await page.getByRole('button', { name: 'Copy script tag' }).click()
   const tag = await page.evaluate(() => navigator.clipboard.readText())
@@ -59,6 +61,7 @@ test('a new user creates an account and an app, installs the widget and receives
   // The dashboard announces the request to screen readers, without a reload.
   await page.bringToFront()
   await page.getByRole('status').filter({ hasText: 'Request received: Pay by invoice' }).waitFor()
+  await step('Done: Receive a request from your site').waitFor()
   await look(page, 'first-arrived')
   await page.getByRole('button', { name: 'Send test request' }).click()
   await page.getByRole('status').filter({ hasText: 'Request received: Test request' }).waitFor()

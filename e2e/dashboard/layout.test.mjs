@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, test } from 'node:test'
-import { Caller, logIn, openBrowser, screenshots, submit } from './harness.mjs'
+import { Caller, logIn, look, openBrowser, screenshots, submit } from './harness.mjs'
 
 const owner = await Caller.logIn()
 const long = 'Export the invoices of a whole year as one file that an accountant can import without editing it first'
@@ -74,6 +74,7 @@ test('a row says who sent the request, to which app, and how it begins', async (
   await page.getByRole('option', { name: 'Idea number 39, Open, Warehouse, from p39@example.com,' }).waitFor()
   const shades = await page.locator('.item .app-mark').evaluateAll((marks) => marks.map((mark) => getComputedStyle(mark).backgroundColor))
   assert.deepEqual([...new Set(shades)].sort(), ['rgb(15, 118, 110)', 'rgb(190, 18, 60)'])
+  assert.equal(await page.getByRole('group', { name: 'App' }).locator('.app-mark').count(), 2)
 })
 
 test('a viewer, who cannot select, has the same columns', async (t) => {
@@ -128,7 +129,7 @@ test('below 1280 pixels, the navigation has only icons, with names and tooltips'
   await nav.getByRole('link', { name: 'Inbox' }).focus()
   await page.keyboard.press('Tab')
   assert.ok(await shown('Apps'))
-  await shoot(page, 'rail-1024')
+  await look(page, 'rail-1024')
   await page.setViewportSize({ width: 1280, height: 700 })
   assert.ok((await width()) > 200)
 })

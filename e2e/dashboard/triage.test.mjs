@@ -198,6 +198,14 @@ test('a search finds requests in the inbox, and changing the folder ends it', as
   assert.equal(new URL(page.url()).search, `?app=${app.id}&box=bin`)
 })
 
+test('empty boxes lead back to the inbox', async (t) => {
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, '/?box=quarantine')
+  await page.getByRole('heading', { name: 'Quarantine is empty' }).waitFor()
+  await page.getByRole('link', { name: 'Back to inbox' }).click()
+  await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
+})
+
 test('requests that the user creates are not announced as new', async (t) => {
   const { context } = await openBrowser(t)
   await context.clock.install()

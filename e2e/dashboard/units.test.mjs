@@ -58,6 +58,22 @@ beforeEach(() => {
   globalThis.call = (operation) => assert.fail(`${operation} was called`)
 })
 
+test('a row has the sender and the beginning of the description', () => {
+  const rowOf = (description, submitter) => units.rowOf({ ...row('1'), description, submitter, metadata: {}, attachments: [] })
+  const excerpt = (description) => rowOf(description, {}).excerpt
+  assert.equal(excerpt(' One\n\ntwo. '), 'One two.')
+  assert.equal(excerpt('😀'.repeat(240)), '😀'.repeat(240))
+  assert.equal(excerpt('😀'.repeat(300)), '😀'.repeat(240) + '…')
+  assert.equal(excerpt(''), '')
+  const ada = { name: 'Ada', email: 'ada@example.com', external_id: '7' }
+  assert.equal(rowOf('', ada).sender, 'Ada')
+  assert.equal(rowOf('', { ...ada, name: null }).sender, 'ada@example.com')
+  assert.equal(rowOf('', { ...ada, name: null, email: null }).sender, '7')
+  assert.equal(rowOf('', {}).sender, '')
+  const made = rowOf('One', ada)
+  assert.deepEqual(units.rowOf(made), made)
+})
+
 test('an ETA is a day, a month or a quarter', () => {
   const { etaText, etasFrom, typedETA } = units
   assert.equal(etaText('2026-12-31'), 'Dec 31, 2026')
@@ -264,10 +280,11 @@ test('a list omits long fields of requests, and reads further pages with the cur
   const asked = []
   globalThis.call = async (operation, params) => {
     asked.push([operation, params])
-    const request = { ...row(1), description: 'long', metadata: {}, attachments: [], submitter: {} }
+    const request = { ...row(1), description: 'long '.repeat(1000), metadata: {}, attachments: [], submitter: {} }
     return { requests: [request], next_cursor: 'next', total_count: 7, total_exact: false }
   }
-  assert.deepEqual(await units.readRows({ tag: 'api' }, 'oldest', '', 50), { rows: [row(1)], next: 'next', total: 7, exact: false })
+  const kept = { ...row(1), sender: '', excerpt: 'long '.repeat(48).trim() + '…' }
+  assert.deepEqual(await units.readRows({ tag: 'api' }, 'oldest', '', 50), { rows: [kept], next: 'next', total: 7, exact: false })
   await units.readRows({ tag: 'api' }, 'oldest', 'next', 50)
   globalThis.call = async () => ({ requests: [], next_cursor: '', total_count: 0, total_exact: true, did_you_mean: 'dark mode' })
   assert.equal((await units.readRows({ query: 'drak mode' }, 'newest', '', 50)).meant, 'dark mode')

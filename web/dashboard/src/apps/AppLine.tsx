@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 
 import type { App } from "../api/types";
-import { count, number, Time } from "../ui/marks";
+import { AppMark, count, number, Time } from "../ui/marks";
 import { latestQuery } from "./data";
 
 // AppLine is an app in the list, with its latest request and its number of open requests.
@@ -11,11 +11,7 @@ export function AppLine({ app, open }: { app: App; open: { count: number; exact:
   const request = latest.data?.request;
   return (
     <li className="card app-line">
-      <span className="app-dot" aria-hidden="true">
-        <svg width="10" height="10" viewBox="0 0 10 10">
-          <circle cx="5" cy="5" r="5" fill={app.settings.widget.primary_color} />
-        </svg>
-      </span>
+      <span className="app-dot"><AppMark app={app} /></span>
       <h2>
         <Link to="/apps/$id" params={{ id: app.id }} className="app-link">
           {app.name}

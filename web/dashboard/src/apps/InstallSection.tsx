@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useSession } from "../api/session";
 import type { App } from "../api/types";
 import { FirstRequest } from "./FirstRequest";
+import { SetupSteps } from "./SetupSteps";
 import { Snippet } from "./Snippet";
 import { backendCall, moduleTag, policy, scriptTag } from "./snippets";
 
@@ -11,6 +12,7 @@ export function InstallSection({ app }: { app: App }) {
   const key = app.api_key;
   return (
     <div className="stack">
+      {can("admin") && <SetupSteps app={app} />}
       <p>Paste this line anywhere in your pages. It adds a feedback button to your site.</p>
       <Snippet label="script tag" code={scriptTag(key)} />
       <FirstRequest app={app} />

@@ -42,6 +42,19 @@ export const latestQuery = (id: string) => queryOptions({
   },
 });
 
+// testPage is the page that a test request names.
+export const testPage = () => location.origin + location.pathname;
+
+// Whether people have sent requests: of the latest ones, any that is not a test from this page.
+// latest is the latest request.
+export const sentQuery = (id: string, latest: string) => queryOptions({
+  queryKey: ["requests", "sent", id, latest],
+  queryFn: async ({ signal }) => {
+    const { requests } = await call("requests-list", { app_id: id, source: "widget", limit: 20 }, signal);
+    return requests.some(({ metadata }) => metadata["page"] !== testPage());
+  },
+});
+
 type Change = "apps-update" | "apps-update-settings" | "apps-regenerate-key";
 
 // useAppChange runs an operation that returns the app, and updates the app everywhere.

@@ -1,5 +1,5 @@
 import { ApiError, call, send } from "../api/call";
-import { reloadApp } from "./data";
+import { reloadApp, testPage } from "./data";
 import type { Me } from "../api/session";
 import type { App } from "../api/types";
 
@@ -13,7 +13,7 @@ export async function sendTest(app: App, { user }: Me): Promise<"widget" | "dash
   try {
     await send(
       "widget-submit-request",
-      { ...text, email: user.email, name: user.name, metadata: { page: location.origin + location.pathname } },
+      { ...text, email: user.email, name: user.name, metadata: { page: testPage() } },
       { "X-API-Key": app.api_key },
     );
     return "widget";

@@ -47,10 +47,10 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
             </Button>
           </li>
         ))}
-        {(chips.length > 1 || q || differs(place.search, {})) && (
-          <li><Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button></li>
-        )}
       </ul>
+      {(chips.length > 1 || q || differs(place.search, {})) && (
+        <Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button>
+      )}
       <SaveView search={search} />
     </div>
   );

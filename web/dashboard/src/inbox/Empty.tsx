@@ -19,6 +19,8 @@ interface Props {
   onNew(): void;
 }
 
+const toInbox = <Link to="/" className="button">Back to inbox</Link>;
+
 // Empty says why the list is empty, and what to do next.
 export function Empty({ search, place, meant, onSearch, onEverything, onClear, onNew }: Props) {
   const apps = useQuery(appsQuery);
@@ -52,6 +54,7 @@ export function Empty({ search, place, meant, onSearch, onEverything, onClear, o
     return (
       <EmptyState icon={<TrashIcon size={24} />} title="The bin is empty">
         <p>Deleted requests stay here for 30 days. You can restore them until then.</p>
+        {toInbox}
       </EmptyState>
     );
   }
@@ -59,6 +62,7 @@ export function Empty({ search, place, meant, onSearch, onEverything, onClear, o
     return (
       <EmptyState icon={<ShieldIcon size={24} />} title="Quarantine is empty">
         <p>Suspected spam stays here until someone reviews it.</p>
+        {toInbox}
       </EmptyState>
     );
   }

@@ -4,9 +4,9 @@ import { ToggleButton } from "react-aria-components";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
-import { statusNames, type Status, type Where } from "../api/types";
+import { statusNames, type App, type Status, type Where } from "../api/types";
 import { Button } from "../ui/Button";
-import { number, StatusMark } from "../ui/marks";
+import { AppMark, number, StatusMark } from "../ui/marks";
 import { facetsQuery } from "./facets";
 import { boxNames, sourceNames, type Search } from "./search";
 import "./facets.css";
@@ -19,7 +19,7 @@ interface Props {
 }
 
 type Count = { count: number; exact: boolean };
-type Option = { id: string; name: string; status?: Status } & Partial<Count>;
+type Option = { id: string; name: string; status?: Status; app?: App } & Partial<Count>;
 
 const initialOptions = 8;
 
@@ -78,7 +78,7 @@ export function Facets({ search, where, ranked, onChange }: Props) {
         <Facet
           label="App"
           counted={!ranked}
-          options={apps.map(({ id, name }) => ({ id, name, ...countOf(data?.apps, "app_id", id) }))}
+          options={apps.map((app) => ({ id: app.id, name: app.name, app, ...countOf(data?.apps, "app_id", app.id) }))}
           chosen={[search.app]}
           onToggle={(id) => onChange({ app: other(id, search.app) })}
         />
@@ -133,7 +133,11 @@ function Facet({
       <h3>{label}</h3>
       {shown.map((option) => (
         <ToggleButton key={option.id} className="facet-option" isSelected={chosen.includes(option.id)} onChange={() => onToggle(option.id)}>
-          {option.status ? <StatusMark status={option.status} /> : <span className="facet-name">{option.name}</span>}
+          {option.status ? (
+            <StatusMark status={option.status} />
+          ) : (
+            <span className="facet-name">{option.app && <AppMark app={option.app} />}{option.name}</span>
+          )}
           {counted && option.count !== undefined && (
             <span className="facet-count">{number(option.count)}{option.exact === false && "+"}</span>
           )}

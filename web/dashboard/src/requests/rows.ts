@@ -21,11 +21,11 @@ export function rowOf(request: FeatureRequest | Row): Row {
   return { ...row, sender: submitter.name || submitter.email || submitter.external_id || "", excerpt: beginning(description) };
 }
 
-// beginning returns the first line's worth of a text. Joining words makes a new string: a mere
-// slice would keep the whole text in memory.
+// beginning returns the beginning of a text as one line. Joining characters makes a new string,
+// because a slice would keep the whole text in memory.
 function beginning(text: string): string {
-  const words = text.slice(0, longestExcerpt).split(/\s+/);
-  return [...words, ...(text.length > longestExcerpt ? ["…"] : [])].join(" ").trim();
+  const characters = Array.from(text.slice(0, 2 * longestExcerpt)).slice(0, longestExcerpt).join("");
+  return characters.replace(/\s+/g, " ").trim() + (text.length > characters.length ? "…" : "");
 }
 
 // readRows reads one page. After the first page, the cursor contains the filter and the order.
