@@ -20,8 +20,8 @@ async function shop(t, { settings = full, options = {}, attributes = '' } = {}) 
 
 // suggest adds ideas that are similar to "Dark mode".
 async function suggest(app, count) {
-  const long = 'mobile app, where it would help people who read their invoices in bed'
-  const places = ['dashboard', 'reports', long, 'editor', 'e-mails', 'printer']
+  const long = 'mobile app, where it would help the many people who read their invoices in bed and do not want to wake anybody'
+  const places = ['dashboard', long, 'reports', 'editor', 'e-mails', 'printer']
   for (const place of places.slice(0, count)) {
     await call('requests-create', { app_id: app.id, title: `Dark mode for the ${place}`, description: '' })
   }
@@ -153,6 +153,8 @@ test('the form stays visible below many suggestions', async (t) => {
   await w.title.fill('Dark mod')
   await w.vote.nth(1).waitFor()
   assert.equal(await more.isVisible(), false)
+  const heights = await w.part('.similar li > span').evaluateAll((all) => all.map((span) => span.offsetHeight))
+  assert.ok(Math.max(...heights) < 2.5 * Math.min(...heights), 'a long title takes more than two lines')
   await suggest(app, 6)
   await w.title.fill('Dark mode')
   await more.waitFor()
@@ -166,8 +168,6 @@ test('the form stays visible below many suggestions', async (t) => {
   }
   const visible = () => w.vote.evaluateAll((all) => all.filter((button) => button.checkVisibility()).length)
   assert.equal(await visible(), 2)
-  const titles = await w.part('.similar li > span').evaluateAll((all) => all.map((span) => span.offsetHeight <= 2 * 20))
-  assert.ok(titles.every(Boolean), 'a long title takes more than two lines')
   assert.equal(await more.textContent(), 'More')
   await more.focus()
   await tab.keyboard.press('Enter')
