@@ -159,7 +159,7 @@ test('everything from one person is a list', async (t) => {
 
 test('requests since the last visit are marked', async (t) => {
   const { context } = await openBrowser(t)
-  const page = await logIn(context, '/?view=decide&status=opened&status=under_review')
+  const page = await logIn(context, '/?view=decide&status=%5B%22opened%22%2C%22under_review%22%5D')
   await shows(page, 'Dark mode', 'Maps')
   assert.equal(await page.locator('.item-fresh').count(), 0)
   await page.evaluate(() => {

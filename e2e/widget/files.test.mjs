@@ -8,10 +8,10 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQD
 const png = Buffer.from(pixel, 'base64')
 const text = (name, content = 'Notes') => ({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
 
-async function shop(t) {
+async function shop(t, options = {}, attributes = '') {
   const app = await addApp(settings)
-  const { relay, pages, ...rest } = await start(t)
-  pages['/'] = document(tag(relay, app))
+  const { relay, pages, ...rest } = await start(t, { options })
+  pages['/'] = document(tag(relay, app, attributes))
   const tab = await rest.visit('/')
   const w = widget(tab)
   await w.open()
@@ -81,10 +81,50 @@ test('files of wrong types, and too large or too many files, are refused at once
     assert.equal(await w.files.count(), 0)
   }
   await w.file.setInputFiles([1, 2, 3, 4, 5, 6].map((i) => text(`${i}.txt`)))
-  await soon('the sixth is refused', async () => (await problem.textContent()) === 'At most 5 files.')
+  await soon('the sixth is refused', async () => (await problem.textContent()) === '6.txt was not added. At most 5 files.')
   assert.deepEqual(await names(w), ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt'])
   assert.equal(relay.count('widget-create-upload'), 0)
 })
+
+test('each refused file is named with its reason, where people can see it', async (t) => {
+  const { tab, w } = await shop(t, { viewport: { width: 320, height: 480 } })
+  const problem = w.part('.field > .error[role=alert]')
+  const page = { ...text('page.png'), mimeType: 'image/png' }
+  await w.file.setInputFiles([page, text('large.txt', 'x'.repeat(10485761)), text('good.txt'), text('empty.txt', '')])
+  const reasons = ['page.png is not supported.', 'large.txt is larger than 10 MB.', 'empty.txt is not supported.']
+  await soon('all are refused', async () => (await problem.textContent()).split('\n').length === 3)
+  const lines = (await problem.textContent()).split('\n')
+  reasons.forEach((reason, i) => assert.ok(lines[i].startsWith(reason), lines[i]))
+  assert.deepEqual(await names(w), ['good.txt'])
+  const seen = () => problem.evaluate((element) => {
+    const range = window.document.createRange()
+    range.selectNodeContents(element)
+    const rows = [...range.getClientRects()]
+    const uncovered = rows.every(({ x, y, height }) => element.getRootNode().elementFromPoint(x + 2, y + height / 2) === element)
+    return { rows: rows.length, uncovered }
+  })
+  const { rows, uncovered } = await seen()
+  assert.ok(rows >= 3, 'the reasons run together')
+  assert.ok(uncovered, 'the reasons are hidden')
+  if (process.env.SCREENSHOTS) await tab.screenshot({ path: `${process.env.SCREENSHOTS}/widget-files-refused.png` })
+  await w.part('[aria-label="Remove good.txt"]').click()
+  assert.equal(await problem.isVisible(), false)
+})
+
+for (const [locale, sizes] of [
+  ['en', ['1 kB', '2 kB', '100 kB', '1 MB', '1.5 MB']],
+  ['fr', ['1 ko', '2 ko', '100 ko', '1 Mo', '1,5 Mo']],
+  ['de', ['1 kB', '2 kB', '100 kB', '1 MB', '1,5 MB']],
+]) {
+  test(`sizes are in kB below 1 MB: ${locale}`, async (t) => {
+    const { w } = await shop(t, {}, `data-locale="${locale}"`)
+    const bytes = [1, 1025, 102_400, 1_048_575, 1_572_864]
+    await w.file.setInputFiles(bytes.map((size, i) => text(`${i}.txt`, 'x'.repeat(size))))
+    await w.files.nth(bytes.length - 1).waitFor()
+    const shown = await w.files.locator('small').allTextContents()
+    assert.deepEqual(shown.map((size) => size.replace(/\s/g, ' ')), sizes)
+  })
+}
 
 test('progress is shown, and finished uploads are not repeated', async (t) => {
   const { app, relay, tab, w } = await shop(t)

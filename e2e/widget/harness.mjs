@@ -169,6 +169,20 @@ export async function start(t, { options = {}, quiet = true } = {}) {
   return { relay, pages, site, context, complaints, idle, visit }
 }
 
+// kept returns the ideas in the outbox.
+export const kept = (tab) => tab.evaluate(() => new Promise((resolve, reject) => {
+  const opening = indexedDB.open('gatherkit', 1)
+  opening.onupgradeneeded = () => opening.result.createObjectStore('outbox', { keyPath: 'id' })
+  opening.onerror = () => reject(opening.error)
+  opening.onsuccess = () => {
+    const request = opening.result.transaction('outbox').objectStore('outbox').getAll()
+    request.onsuccess = () => {
+      opening.result.close()
+      resolve(request.result.map(({ files, ...entry }) => ({ ...entry, files: files.length })))
+    }
+  }
+}))
+
 // document returns the HTML of a page.
 export const document = (body, { lang = 'en', head = '' } = {}) =>
   `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Shop</title>` +
@@ -191,13 +205,14 @@ export function widget(tab, number = 0) {
     title: part('#title'),
     description: part('#description'),
     email: part('#email'),
-    send: part('form .primary'),
+    send: part('.form .primary'),
     alert: part('.alert'),
     result: part('.result'),
     sent: part('.result.sent'),
     waiting: part('.result.waiting'),
     again: part('.result .primary'),
     close: part('.bar .icon'),
+    mark: part('.mark'),
     file: part('input[type=file]'),
     files: part('.files li'),
     vote: part('.vote'),
@@ -215,10 +230,14 @@ export function widget(tab, number = 0) {
   return it
 }
 
+// extra are rules of axe that are off by default. Those that are on include its best practices.
+const extra = ['label-content-name-mismatch', 'target-size', 'focus-order-semantics', 'p-as-heading']
+const rules = Object.fromEntries(extra.map((rule) => [rule, { enabled: true }]))
+
 // check checks a page with axe and makes a screenshot.
-export async function check(tab, name, options) {
+export async function check(tab, name) {
   if (screenshots) await tab.screenshot({ path: path.join(screenshots, `widget-${name}.png`) })
-  assert.deepEqual(await faults(tab, options), [], name)
+  assert.deepEqual(await faults(tab, { rules }), [], name)
   const sideways = await tab.evaluate(() => window.document.documentElement.scrollWidth - window.document.documentElement.clientWidth)
   assert.equal(sideways, 0, `${name}: the page scrolls sideways`)
 }

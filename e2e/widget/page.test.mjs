@@ -173,6 +173,13 @@ test('the widget can be used with the keyboard only', async (t) => {
 for (const [name, attributes, css, scheme, dark] of [
   ['auto, light', '', '', 'light', false],
   ['auto, dark', '', '', 'dark', true],
+  ['auto, dark page', '', ':root { color-scheme: dark }', 'light', true],
+  ['auto, light page', '', ':root { color-scheme: light }', 'dark', false],
+  ['auto, page with both', '', ':root { color-scheme: light dark }', 'dark', true],
+  ['auto, page with only dark', '', ':root { color-scheme: only dark }', 'light', true],
+  ['auto, dark meta', '', '</style><meta name="color-scheme" content="dark"><style>', 'light', true],
+  ['auto, light meta', '', '</style><meta name="color-scheme" content="light"><style>', 'dark', false],
+  ['light on a dark page', 'data-theme="light"', ':root { color-scheme: dark }', 'dark', false],
   ['light', 'data-theme="light"', '', 'dark', false],
   ['dark', 'data-theme="dark"', '', 'light', true],
   ['page, light', 'data-theme="page"', '', 'dark', false],
@@ -189,6 +196,21 @@ for (const [name, attributes, css, scheme, dark] of [
     assert.equal(background.match(/\d+/g).slice(0, 3).every((part) => Number(part) < 60), dark, background)
   })
 }
+
+test('theme: auto follows a page that changes its scheme', async (t) => {
+  const app = await addApp()
+  const { relay, pages, visit } = await start(t)
+  pages['/'] = document(tag(relay, app), { head: '<style>.night { color-scheme: dark }</style>' })
+  const tab = await visit('/')
+  const w = widget(tab)
+  const background = () => w.dialog.evaluate((dialog) => getComputedStyle(dialog).backgroundColor)
+  await w.open()
+  assert.equal(await background(), 'rgb(255, 255, 255)')
+  await w.close.click()
+  await tab.evaluate(() => window.document.documentElement.classList.add('night'))
+  await w.open()
+  assert.equal(await background(), 'rgb(27, 29, 36)')
+})
 
 test('the widget has the language of the page and its text direction', async (t) => {
   const app = await addApp()
@@ -223,7 +245,7 @@ for (const [look, options, attributes] of [
     pages['/'] = document(tag(relay, app, attributes))
     const tab = await visit('/')
     const w = widget(tab)
-    const see = (state) => check(tab, `${look}-${state}`, { dark: look === 'dark' })
+    const see = (state) => check(tab, `${look}-${state}`)
     await w.launcher.waitFor()
     await see('1-launcher')
     await w.open()

@@ -1,7 +1,7 @@
 // Sending: no idea is lost or stored twice, and the widget reports it as sent only after the receipt.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addApp, call, document, gate, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, call, document, gate, kept, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const submission = 'widget-submit-request'
 const onSubmit = (fault) => ({ operation, params }) => (operation === submission ? fault(params) : undefined)
@@ -13,20 +13,6 @@ async function shop(t, settings, options) {
   made.pages['/'] = document(tag(made.relay, app))
   return { app, ...made }
 }
-
-// kept returns the ideas in the outbox.
-const kept = (tab) => tab.evaluate(() => new Promise((resolve, reject) => {
-  const opening = indexedDB.open('gatherkit', 1)
-  opening.onupgradeneeded = () => opening.result.createObjectStore('outbox', { keyPath: 'id' })
-  opening.onerror = () => reject(opening.error)
-  opening.onsuccess = () => {
-    const request = opening.result.transaction('outbox').objectStore('outbox').getAll()
-    request.onsuccess = () => {
-      opening.result.close()
-      resolve(request.result.map(({ files, ...entry }) => ({ ...entry, files: files.length })))
-    }
-  }
-}))
 
 // seed puts ideas into the outbox, as if they were from an earlier visit.
 const seed = (tab, entries) => tab.evaluate((entries) => new Promise((resolve, reject) => {
@@ -232,7 +218,7 @@ test('an idea that is refused on a later visit is shown when the form opens', as
   relay.fault = onSubmit(({ title }) => (title === 'Refused' ? { status: 400, code: 'widget.invalid_title', message: 'No.' } : undefined))
   await tab.reload()
   const w = widget(tab)
-  await w.part('.marked').waitFor()
+  await w.mark.waitFor()
   await soon('both ideas are refused', async () => (await kept(tab)).filter(({ refusal }) => refusal).length === 2)
   const given = []
   for (let i = 0; i < 2; i++) {
@@ -249,7 +235,7 @@ test('an idea that is refused on a later visit is shown when the form opens', as
     ['Too old', 'Your idea was not accepted. We could not send it for a month.'],
   ])
   assert.deepEqual((await titles(app)).sort(), ['Refused', 'Too old'])
-  assert.equal(await w.part('.marked').count(), 0)
+  await soon('the mark disappears', async () => !(await w.mark.isVisible()))
 })
 
 test('an idea with an old key is sent when the page has the new key', async (t) => {

@@ -9,8 +9,8 @@ import { minify } from 'terser'
 const dist = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, 'dist'))
 process.chdir(import.meta.dirname)
 
-// The limits in gzipped bytes: for the script that a page loads, and for it with the extras.
-const budget = { first: 9000, all: 12000 }
+// The limits in gzipped bytes: for the script that a page loads, and for the one that it loads later.
+const budget = { first: 9000, extras: 3500 }
 
 const locales = (await readdir('src/locales')).map((file) => path.parse(file).name).filter((name) => name !== 'en').sort()
 const catalogues = await Promise.all(locales.map((name) => readFile(`src/locales/${name}.json`, 'utf8')))
@@ -62,7 +62,7 @@ for (const [i, name] of locales.entries()) {
 }
 
 const first = Math.max(script.weight, module.weight)
-for (const [name, weight] of Object.entries({ first, all: first + extras.weight })) {
+for (const [name, weight] of Object.entries({ first, extras: extras.weight })) {
   console.log(`${name}: ${weight} of ${budget[name]} bytes`)
   if (weight > budget[name]) throw new Error('The widget is too large.')
 }

@@ -1,6 +1,6 @@
 /** The public API of the widget. */
 
-/** `page` follows the page's own `color-scheme`, `auto` the system. */
+/** `auto` follows the page's `color-scheme`, or the system if the page declares none. Then `page` is light. */
 export type Theme = 'auto' | 'light' | 'dark' | 'page'
 
 /** Initial values of the form. They never overwrite what the person typed. */

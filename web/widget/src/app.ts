@@ -42,6 +42,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   let outbox: Outbox | undefined
   let panel: Panel | undefined
   let host: Host | undefined
+  let unsent: Entry[] = []
   /** Set if the panel should open as soon as it can. */
   let wanted: Prefill | undefined
   let timer = 0
@@ -106,7 +107,15 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   function tell(id: string, outcome: Outcome): void {
     if (outcome.state == 'sent') forgetDraft(config!.app_id, id)
     panel?.outcome(id, outcome)
-    if (outcome.state == 'refused' && (!panel || panel.idle())) host!.mark(true)
+  }
+
+  /** Marks the launcher while ideas are unsent. */
+  async function left(entries: Entry[]): Promise<void> {
+    unsent = entries
+    const count = entries.length
+    const refused = entries.some(({ refusal }) => refusal)
+    const text = count ? (await texts())(refused ? 'refused_heading' : 'unsent', { count }) : ''
+    if (unsent == entries) host!.mark(refused ? '!' : String(count || ''), text)
   }
 
   function apply(fresh: Config): void {
@@ -116,7 +125,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     host.update(config, settings.theme)
     if (outbox) return
     const { app_id } = config
-    outbox = openOutbox({ app: app_id, base, call, token: tokenOf, tell, failed, emit })
+    outbox = openOutbox({ app: app_id, base, call, token: tokenOf, tell, left, failed, emit })
     outbox.flush(true)
     emit('ready', { app_id })
     if (wanted) api.open(wanted)
@@ -168,8 +177,8 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       const made = await makePanel()
       if (!wanted || signal.aborted) return // closed meanwhile
       wanted = undefined
+      host!.update(config!, settings.theme) // the page may have changed its colour scheme
       if (made.open({ ...settings.prefill, ...prefill })) emit('open', {})
-      host!.mark(false)
     },
     close() {
       wanted = undefined
@@ -181,7 +190,10 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     },
     set(changes) {
       Object.assign(settings, changes)
-      if (config) host!.update(config, settings.theme)
+      if (config) {
+        host!.update(config, settings.theme)
+        left(unsent)
+      }
       renew()
     },
     destroy() {

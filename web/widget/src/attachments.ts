@@ -67,14 +67,17 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
   const kinds = content_types.join(', ').replace(/(image|application)\//g, '')
   const input = h('input', { type: 'file', multiple: true, accept: content_types.join(), hidden: true, change: chosen })
   const list = h('ul', { class: 'files' })
-  const problem = h('p', { class: 'error', role: 'alert', hidden: true })
-  const button = h('button', { type: 'button', class: 'add', click: () => input.click() },
+  const problem = h('p', { class: 'error', role: 'alert' })
+  const button = h('button', { class: 'add', click: () => input.click() },
     icon('M8 12.5l6-6a3 3 0 0 1 4.3 4.3l-8 8a5 5 0 0 1-7-7l7.6-7.6'), h('span', {}, t('files_add'), ' ', h('small', {}, t('files_drop'))))
   const element = h('div', { class: 'field', role: 'group', 'aria-label': t('files') }, button, list, problem, input)
   let rows: { kept: Kept; bar: HTMLProgressElement }[] = []
 
-  const size = (bytes: number) =>
-    Math.max(0.1, bytes / 1048576).toLocaleString(t('lang'), { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
+  function size(bytes: number): string {
+    const kilo = Math.ceil(bytes / 1024)
+    const [count, unit] = kilo < 1000 ? [kilo, 'kilobyte'] : [kilo / 1024, 'megabyte']
+    return count.toLocaleString(t('lang'), { style: 'unit', unit, maximumFractionDigits: 1 })
+  }
 
   async function chosen(): Promise<void> {
     const files = [...input.files!]
@@ -83,17 +86,24 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
   }
 
   async function add(files: Iterable<File>): Promise<void> {
-    let text = ''
+    const refused: string[] = []
     for (const file of files) {
       const name = file.name.slice(-200)
       const type = await typeOf(file)
-      if (!type || !content_types.includes(type)) text = t('files_type', { name, kinds })
-      else if (file.size > max_size) text = t('files_size', { name, size: size(max_size) })
-      else if (rows.length >= max_count) text = t('files_count', { count: max_count })
+      if (!type || !content_types.includes(type)) refused.push(t('files_type', { name, kinds }))
+      else if (file.size > max_size) refused.push(t('files_size', { name, size: size(max_size) }))
+      else if (rows.length >= max_count) refused.push(t('files_count', { name, count: max_count }))
       else append({ name, type, blob: file })
     }
-    problem.textContent = text
-    problem.hidden = !text
+    problem.textContent = refused.join('\n')
+    problem.scrollIntoView({ block: 'nearest' })
+  }
+
+  function take(event: { clipboardData?: DataTransfer; dataTransfer?: DataTransfer } & Event): void {
+    const data = event.clipboardData ?? event.dataTransfer
+    if (!data?.types.includes('Files') || element.closest('[inert]')) return
+    event.preventDefault()
+    if (event.type != 'dragover') add(data.files)
   }
 
   function append(kept: Kept): void {
@@ -101,12 +111,12 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
     const bar = h('progress', { max: 1, value: 0, 'aria-label': name, hidden: true })
     const row = { kept, bar }
     const item = h('li', {}, h('span', {}, name, h('small', {}, size(blob.size)), bar),
-      h('button', { type: 'button', class: 'icon', 'aria-label': t('files_remove', { name }), click: drop }, icon('M6 6l12 12M18 6L6 18')))
+      h('button', { class: 'icon', 'aria-label': t('files_remove', { name }), click: drop }, icon('M6 6l12 12M18 6L6 18')))
 
     function drop(): void {
       rows = rows.filter((other) => other != row)
       item.remove()
-      problem.hidden = true
+      problem.textContent = ''
       button.focus()
     }
     rows.push(row)
@@ -120,7 +130,7 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
     restore(files) {
       rows = []
       list.replaceChildren()
-      problem.hidden = true
+      problem.textContent = ''
       files.forEach(append)
     },
     progress(file, part) {
@@ -130,13 +140,7 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
       bar.value = part
     },
     receive(dialog) {
-      const take = (event: Event, data: DataTransfer | null): void => {
-        if (!data?.types.includes('Files') || element.closest('[inert]')) return
-        event.preventDefault()
-        if (event.type != 'dragover') add(data.files)
-      }
-      dialog.addEventListener('paste', (event) => take(event, event.clipboardData))
-      for (const type of ['dragover', 'drop'] as const) dialog.addEventListener(type, (event) => take(event, event.dataTransfer))
+      for (const type of ['paste', 'dragover', 'drop']) dialog.addEventListener(type, take)
     },
   }
 }

@@ -10,7 +10,7 @@ export interface Text {
 }
 
 export interface Form {
-  element: HTMLFormElement
+  element: HTMLElement
   /** The extras replace these two elements. */
   similar: HTMLElement
   attachments: HTMLElement
@@ -41,33 +41,39 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
     'aria-required': String(widget.require_email),
   })
   const website = h('input', { name: 'website', tabindex: -1, autocomplete: 'off' })
-  const banner = h('p', { class: 'alert', role: 'alert', hidden: true })
-  const send = h('button', { class: 'primary' }, t('send'))
+  const banner = h('p', { class: 'alert', role: 'alert' })
+  const send = h('button', { class: 'primary', click: submit }, t('send'))
   const similar = h('div')
   const attachments = h('div')
   const emailField = field(email, 'email', !widget.require_email)
   const fields = h('div', { class: 'fields' },
     banner, field(title, 'title'), similar, field(description, 'description', true), attachments, emailField,
     h('div', { class: 'unseen', 'aria-hidden': 'true' }, website))
-  const element = h('form', { novalidate: true, submit: sent, input: changed }, fields, h('div', { class: 'foot' }, send))
+  // Not a form element, because frames without allow-forms do not submit forms.
+  const element = h('div', { class: 'form', input: changed, keypress: pressed }, fields, h('div', { class: 'foot' }, send))
 
   function field(input: HTMLElement, name: Name, optional = false): HTMLElement {
-    const problem = h('p', { id: `${name}-problem`, class: 'error', hidden: true })
+    const problem = h('p', { id: `${name}-problem`, class: 'error' })
     input.setAttribute('aria-describedby', problem.id)
     input.addEventListener('input', () => complain(input))
-    return h('div', { class: 'field' }, h('label', { for: name }, t(name), optional ? h('small', {}, t('optional')) : ''), input, problem)
+    const label = h('label', { for: name }, t(name), ' ', optional ? h('small', {}, t('optional')) : '')
+    return h('div', { class: 'field' }, label, input, problem)
   }
 
   function complain(input: HTMLElement, text = ''): void {
     const problem = input.nextElementSibling as HTMLElement
     problem.textContent = text
-    problem.hidden = !text
     input.setAttribute('aria-invalid', String(!!text))
   }
 
-  function sent(event: Event): void {
-    event.preventDefault()
-    submit()
+  /** Enter sends, as in a form. An input method that uses Enter to choose a word causes no keypress. */
+  function pressed({ key, target }: KeyboardEvent): void {
+    if (key == 'Enter' && (target as Element).matches('input')) submit()
+  }
+
+  /** Scrolls only as far as necessary. */
+  function reveal(part?: Element | null): void {
+    part?.scrollIntoView({ block: 'nearest' })
   }
 
   return {
@@ -89,6 +95,7 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
       complain(email, !asked || address.test(mail) || !mail && !widget.require_email ? '' : t(mail ? 'email_invalid' : 'email_missing'))
       const first = element.querySelector<HTMLElement>('[aria-invalid=true]')
       first?.focus()
+      reveal(first?.parentElement) // with the message
       return !first
     },
     askEmail(ask) {
@@ -96,7 +103,7 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
     },
     alert(text = '') {
       banner.textContent = text
-      banner.hidden = !text
+      reveal(banner)
     },
     busy(on) {
       if (on) send.focus()

@@ -3,32 +3,42 @@ import type { Config } from './config'
 import { h, icon } from './dom'
 import type { Theme } from './public'
 import css from './style.css'
-import { adopt } from './style'
 
 /** The widget's element on the page. The page's CSS does not apply inside it. */
 export interface Host {
   root: HTMLElement
   update(config: Config, theme?: Theme): void
-  /** Marks the button, to draw attention to the panel. */
-  mark(on: boolean): void
+  /** Marks the button with a sign and its meaning, or removes the mark if both are empty. */
+  mark(sign: string, text: string): void
   remove(): void
 }
 
 const tag = 'gatherkit-widget'
 const sides = ['top', 'right', 'bottom', 'left']
 
+/** Whether the page says which colour schemes it supports. Most pages without that support only light. */
+const declaresScheme = () =>
+  getComputedStyle(document.documentElement).colorScheme != 'normal' || !!document.querySelector('meta[name=color-scheme]')
+
 export function createHost(hidden: boolean, open: () => void, near: () => void): Host {
   const label = h('span', { dir: 'auto' })
+  const mark = h('span', { class: 'mark', 'aria-hidden': 'true' })
+  const meaning = h('span', { class: 'unseen' })
   const button = h(
     'button',
-    { class: 'launcher primary', type: 'button', 'aria-haspopup': 'dialog', hidden, click: open, pointerenter: near, focus: near },
+    { class: 'launcher primary', 'aria-haspopup': 'dialog', hidden, click: open, pointerenter: near, focus: near },
     icon('M9 18h6M10 21h4M9 15a6 6 0 1 1 6 0v3H9z'),
     label,
+    mark,
+    meaning,
   )
   const root = h('div', { class: 'root', role: 'region' }, button)
   const host = document.createElement(tag)
   const shadow = host.attachShadow({ mode: 'open' })
-  adopt(shadow, css)
+  // The page's policy does not restrict adopted style sheets.
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(css)
+  shadow.adoptedStyleSheets.push(sheet)
   shadow.append(root)
 
   return {
@@ -47,12 +57,16 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
       )
       style.setProperty('--accent', primary_color)
       style.setProperty('--ink', ink(primary_color))
-      style.colorScheme = theme == 'auto' ? 'light dark' : theme == 'page' ? '' : theme
+      style.colorScheme = theme == 'page' || theme == 'auto' && declaresScheme() ? '' : theme.replace('auto', 'light dark')
       root.ariaLabel = label.textContent = button_text
       // Outside the body, because pages re-render and transform the body.
       if (!host.isConnected) document.documentElement.append(host)
     },
-    mark: (on) => button.classList.toggle('marked', on),
+    mark(sign, text) {
+      mark.textContent = sign
+      mark.title = text
+      meaning.textContent = text && ` (${text})`
+    },
     remove: () => host.remove(),
   }
 }

@@ -35,10 +35,20 @@ export function openOutbox(tools: OutboxTools): Outbox {
   let sender: Sender | undefined
   let stopped = false
 
-  channel.onmessage = ({ data: [id, outcome] }) => tools.tell(id, outcome)
+  channel.onmessage = ({ data: [id, outcome] }) => hear(id, outcome)
+  count()
+
+  async function count(): Promise<void> {
+    tools.left(await list(app))
+  }
+
+  function hear(id: string, outcome: Outcome): void {
+    tools.tell(id, outcome)
+    if (outcome.state != 'progress') count()
+  }
 
   function tell(id: string, outcome: Outcome): void {
-    tools.tell(id, outcome)
+    hear(id, outcome)
     if (!stopped) channel.postMessage([id, outcome])
   }
 
@@ -73,7 +83,10 @@ export function openOutbox(tools: OutboxTools): Outbox {
     has: async (id) => (await list(app)).some((entry) => entry.id == id),
     takeRefused: () => alone(`${name}:refused`, async () => {
       const refused = (await list(app)).find((entry) => entry.refusal)
-      if (refused) await remove(refused.id)
+      if (refused) {
+        await remove(refused.id)
+        count()
+      }
       return refused
     }),
     stop() {

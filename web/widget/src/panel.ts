@@ -9,7 +9,6 @@ import type { Entry, Kept, Outcome } from './entries'
 import type { Similar } from './similar'
 import { forgetDraft, read, uuid, voter, write } from './storage'
 import { learn, type Name, type Translate } from './strings'
-import { adopt } from './style'
 import type { Tools } from './tools'
 
 export interface PanelOptions {
@@ -61,7 +60,7 @@ export function createPanel(options: PanelOptions): Panel {
       'div',
       { class: 'bar' },
       h('h2', { id: 'heading' }, t('heading')),
-      h('button', { type: 'button', class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18')),
+      h('button', { class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18')),
     ),
     view,
     status,
@@ -182,7 +181,7 @@ export function createPanel(options: PanelOptions): Panel {
         h('div', { class: 'seal' }, icon(icons[kind])),
         heading,
         ...texts.map((text) => h('p', {}, text)),
-        h('div', { class: 'foot' }, h('button', { type: 'button', class: 'primary', click: again }, t('again'))),
+        h('div', { class: 'foot' }, h('button', { class: 'primary', click: again }, t('again'))),
       ),
     )
     heading.focus()
@@ -217,9 +216,8 @@ export function createPanel(options: PanelOptions): Panel {
   async function extend(): Promise<void> {
     const shares = sharing != 'none'
     if (similar || picker || !shares && !widget.allow_file_uploads) return
-    const { css, english, createPicker, createSimilar, createVotes } = await loadExtras(base)
+    const { english, createPicker, createSimilar, createVotes } = await loadExtras(base)
     if (similar || picker) return // opened twice
-    adopt(root.getRootNode() as ShadowRoot, css)
     learn(english)
     const all: Tools = { ...tools, h, icon, voter, t, config, say }
     if (shares) {

@@ -17,9 +17,14 @@ interface Request {
 const pause = 300
 const shortest = 3
 
+/** How many requests are shown at once, so that they do not push the form out of view. */
+const most = 2
+
 export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): Similar {
   const list = h('ul')
-  const element = h('section', { class: 'similar', 'aria-label': t('similar'), hidden: true }, h('h3', {}, t('similar')), list)
+  const rest = h('ul')
+  const more = h('details', {}, h('summary', {}, t('similar_more')), rest)
+  const element = h('section', { class: 'similar', 'aria-label': t('similar'), hidden: true }, h('h3', {}, t('similar')), list, more)
   const number = (count: number) => count.toLocaleString(t('lang'))
   let timer = 0
   let wanted = ''
@@ -28,7 +33,8 @@ export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): S
     const shown = h('span', {}, number(count))
     const button = h(
       'button',
-      { type: 'button', class: 'vote', 'aria-label': t('vote', { title }), 'aria-pressed': String(votes.has(id)), click: vote },
+      { class: 'vote', 'aria-pressed': String(votes.has(id)), click: vote },
+      h('span', { class: 'unseen' }, t('vote', { title }), ', '),
       icon('M6 15l6-6 6 6'),
       shown,
     )
@@ -42,12 +48,15 @@ export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): S
         say(t('vote_failed'))
       }
     }
-    return h('li', {}, h('span', { dir: 'auto' }, title), button)
+    return h('li', {}, h('span', { dir: 'auto', title }, title), button)
   }
 
   function show(requests: Request[]): void {
     const before = element.hidden
-    list.replaceChildren(...requests.map(row))
+    const rows = requests.map(row)
+    rest.replaceChildren(...rows.splice(most))
+    more.hidden = !rest.firstChild
+    list.replaceChildren(...rows)
     element.hidden = !requests.length
     if (before && !element.hidden) say(t('similar_found'))
   }

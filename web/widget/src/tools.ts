@@ -35,6 +35,8 @@ export interface OutboxTools {
   token(entry: Entry, fresh: boolean): Promise<string | undefined>
   /** Reports the outcome of an idea to all tabs. */
   tell(id: string, outcome: Outcome): void
+  /** Reports the ideas in the outbox, at the start and after each outcome. */
+  left(entries: Entry[]): void
   emit: Emit
   failed(error: unknown, id: string): void
 }
