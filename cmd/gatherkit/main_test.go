@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -22,7 +21,7 @@ func TestOneLine(t *testing.T) {
 		"cannot connect:\n\tone\n\tone\n two": "cannot connect: one; two",
 		"first\nsecond\n":                     "first; second",
 	} {
-		if got := oneLine(errors.New(text)); got != want {
+		if got := oneLine(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
