@@ -135,7 +135,7 @@ func (p *program) with(at config.Store, fn func(*store.Store) error, change ...f
 	if err != nil {
 		return err
 	}
-	return errors.Join(fn(s), s.Close())
+	return errors.Join(s.Explain(fn(s)), s.Close())
 }
 
 // withFiles is like withExisting, and opens the storage of attached files, too. It is nil if files
