@@ -203,6 +203,7 @@ func TestWrongUsage(t *testing.T) {
 		{"user", "add", "--email=" + program.Email},
 		{"user", "add", "--account=A", "--name=B", "--email=" + program.Email, "--role=king"},
 		{"serve", "--submit-rate=-1"},
+		{"demo", "--listen=8080"},
 		{"serve", "--database=mysql://ada:hunter2@127.0.0.1/db"},
 	} {
 		got := program.Execute(t, nil, "", args...)

@@ -109,6 +109,17 @@ func TestFreeAddress(t *testing.T) {
 	}
 }
 
+func TestOnlyLocal(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1:8080": true, "127.1.2.3:1": true, "[::1]:8080": true, "localhost:8080": true,
+		":8080": false, "0.0.0.0:8080": false, "[::]:8080": false, "192.168.1.2:8080": false, "localhost.example.com:1": false, "8080": false,
+	} {
+		if got := onlyLocal(address); got != want {
+			t.Errorf("%s: %v, want %v", address, got, want)
+		}
+	}
+}
+
 // TestDemoIdeas checks that the API would accept the ideas of the example.
 func TestDemoIdeas(t *testing.T) {
 	titles := map[string]bool{}
