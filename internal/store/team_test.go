@@ -290,12 +290,16 @@ func TestTeamPlans(t *testing.T) {
 			indexes     []string
 			call        func(s *store.Store) error
 		}{
-			{"COUNT(*) FROM changes", "changes", []string{"changes_audit"}, func(s *store.Store) error {
+			{"COUNT(*) FROM changes c WHERE c.account_id = $1 AND c.request_id", "changes", []string{"changes_audit"}, func(s *store.Store) error {
 				_, _, err := s.Audit(ctx, b.Acme.ID, 0, 51)
 				return err
 			}},
-			{"c.request_id IS NULL", "changes", []string{"changes_audit"}, func(s *store.Store) error {
+			{"c.request_id IS NULL AND c.kind <> 'request.purged' AND c.seq", "changes", []string{"changes_audit"}, func(s *store.Store) error {
 				_, _, err := s.Audit(ctx, b.Acme.ID, 500, 51)
+				return err
+			}},
+			{"c.kind IN", "changes", []string{"changes_triage"}, func(s *store.Store) error {
+				_, _, err := s.RequestAudit(ctx, b.Acme.ID, 500, 51)
 				return err
 			}},
 			{"FROM sessions s", "sessions", []string{"sessions_user"}, func(s *store.Store) error {
