@@ -97,7 +97,7 @@ test('the start page lets newcomers in without typing', async (t) => {
   t.after(() => context.close())
   const page = await context.newPage()
   await page.goto(service)
-  await page.getByText('This demo has filled in the login of its owner.').waitFor()
+  await page.getByText('This is a demo, so the login is filled in.').waitFor()
   assert.deepEqual(await faults(page), [])
   if (screenshots) await page.screenshot({ path: path.join(screenshots, 'demo-login.png') })
   await page.getByRole('button', { name: 'Log in' }).click()
@@ -115,8 +115,7 @@ test('a demo that other machines can reach asks for the password, which its link
   await page.goto(origin + '/demo')
   await page.getByText('open the link that the demo printed').waitFor()
   if (screenshots) await page.screenshot({ path: path.join(screenshots, 'demo-shared.png') })
-  await page.goto(shared)
-  await page.reload()
+  await page.goto(shared) // which changes only the fragment
   await page.locator('#arrived li').first().waitFor()
   await page.getByRole('link', { name: 'Open the dashboard' }).click()
   await page.getByRole('button', { name: /Account: Ada/ }).waitFor()

@@ -201,6 +201,7 @@ form.addEventListener('change', (event) => {
   else if (name === 'verified') widget()('identify', checked('verified') ? { getToken: identityToken } : undefined, { key })
   else void attempt(save)
 })
+addEventListener('hashchange', () => location.reload()) // to a link with the password
 byID('open').addEventListener('click', () => widget()('open', { key }))
 byID('copy').addEventListener('click', () => void attempt(() => navigator.clipboard.writeText(snippet())))
 byID('snippet').textContent = snippet()

@@ -21,7 +21,7 @@ export function LoginPage() {
   const installed = useQuery({ queryKey: ["setup-status"], queryFn: () => send("setup-status", {}) });
   if (installed.data?.set_up === false) return <SetupPage />;
   return (
-    <Narrow title="Log in" intro={demo.password && "This demo has filled in the login of its owner. Nothing here is kept."}>
+    <Narrow title="Log in" intro={demo.password && "This is a demo, so the login is filled in. Its data is deleted when it stops."}>
       <LoginForm />
       {!demo.password && <p className="quiet small">Forgot your password? Ask an admin for a password reset link.</p>}
     </Narrow>
