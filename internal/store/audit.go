@@ -42,12 +42,13 @@ func (s *Store) audit(
 		return nil, 0, err
 	}
 	entries, err := database.All(ctx, s.db.Reader(), scanAuditEntry,
-		`SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after, a.name, r.id, r.title, r.box FROM changes c
+		`SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after, a.name, r.id, r.title, r.box
+		FROM (SELECT c.seq FROM changes c WHERE c.account_id = $1 AND `+string(part)+` AND c.seq < $2
+			ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)) page JOIN changes c ON c.account_id = $1 AND c.seq = page.seq
 		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
 		LEFT JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
 		LEFT JOIN requests r ON r.account_id = c.account_id AND r.id = c.request_id AND a.deleted_at IS NULL
-		WHERE c.account_id = $1 AND `+string(part)+` AND c.seq < $2
-		ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)`, accountID, cmp.Or(before, math.MaxInt64), limit)
+		ORDER BY c.seq DESC`, accountID, cmp.Or(before, math.MaxInt64), limit)
 	return entries, total, err
 }
 
