@@ -62,7 +62,9 @@ func TestUserCommands(t *testing.T) {
 			t.Errorf("an invalid e-mail: %q", got)
 		}
 		const short, long = "the password must have at least 10 characters", "the password must have at most 1,024 characters; "
-		for password, want := range map[string]string{"": short, "nine char\n": short, strings.Repeat("x", 1025): long, strings.Repeat("é", 513): long} {
+		for password, want := range map[string]string{
+			"": short, "nine char\n": short, strings.Repeat("x", 1025): long, strings.Repeat("é", 513): long,
+		} {
 			if got := fail(t, nil, password, append(add("b@example.com"), "--password-stdin")...); !strings.HasPrefix(got, want) {
 				t.Errorf("password of %d bytes: %q", len(password), got)
 			}

@@ -53,7 +53,7 @@ func startDemo(t *testing.T, args ...string) string {
 // read returns the page at an address, as a browser gets it.
 func read(t *testing.T, address string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

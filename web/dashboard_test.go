@@ -53,15 +53,15 @@ func TestDashboardPages(t *testing.T) {
 // TestDemoLogin checks that only the page of a demo with a password contains it.
 func TestDemoLogin(t *testing.T) {
 	const email, secret = "ada@example.com", `SECRET"<&`
-	for _, path := range []string{"/", "/account", "/nothing"} {
-		page := get(serve(t, &Demo{Email: email, Password: secret}), path, "Accept", "text/html").Body.String()
+	for _, address := range []string{"/", "/account", "/nothing"} {
+		page := get(serve(t, &Demo{Email: email, Password: secret}), address, "Accept", "text/html").Body.String()
 		const want = `<meta name="demo-email" content="ada@example.com"><meta name="demo-password" content="SECRET&#34;&lt;&amp;"></head>`
 		if !strings.Contains(page, want) {
-			t.Errorf("%s of the demo does not have the login: %s", path, page)
+			t.Errorf("%s of the demo does not have the login: %s", address, page)
 		}
 		for name, demo := range map[string]*Demo{"a service": nil, "a demo for others": {Email: email}} {
-			if page := get(serve(t, demo), path, "Accept", "text/html").Body.String(); strings.Contains(page, "demo-") {
-				t.Errorf("%s: %s has %s", name, path, page)
+			if page := get(serve(t, demo), address, "Accept", "text/html").Body.String(); strings.Contains(page, "demo-") {
+				t.Errorf("%s: %s has %s", name, address, page)
 			}
 		}
 	}
