@@ -105,7 +105,7 @@ test('a removed user is logged out at once, and their requests are unassigned', 
   await page.getByRole('menuitem', { name: 'Remove…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await page.getByText('Bob removed from the team.').waitFor()
-  assert.equal(await rowOf(page, 'Bob').count(), 0)
+  await rowOf(page, 'Bob').waitFor({ state: 'detached' })
   await assert.rejects(asBob.call('auth-me'))
   assert.equal((await ada.call('requests-get', { id: request.id })).request.assignee_id, null)
 })
