@@ -61,9 +61,11 @@ func TestUserCommands(t *testing.T) {
 		if got := fail(t, nil, "", add("ada")...); got != `"ada" is not an e-mail address; set --email to an address such as ada@example.com` {
 			t.Errorf("an invalid e-mail: %q", got)
 		}
-		const short = "the password must be 10 to 1,024 bytes long; choose another one"
-		for _, password := range []string{"", "nine char\n", strings.Repeat("x", 1025)} {
-			if got := fail(t, nil, password, append(add("b@example.com"), "--password-stdin")...); got != short {
+		const short, long = "the password must have at least 10 characters", "the password must have at most 1,024 characters; "
+		for password, want := range map[string]string{
+			"": short, "nine char\n": short, strings.Repeat("x", 1025): long, strings.Repeat("é", 513): long,
+		} {
+			if got := fail(t, nil, password, append(add("b@example.com"), "--password-stdin")...); !strings.HasPrefix(got, want) {
 				t.Errorf("password of %d bytes: %q", len(password), got)
 			}
 		}
@@ -135,20 +137,75 @@ func TestMigrate(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if got := program.Succeed(t, "version"); !regexp.MustCompile(`^gatherkit \S+( \w+)?\n$`).MatchString(got) {
-		t.Errorf("version: %q", got)
+	for _, args := range [][]string{{"version"}, {"--version"}, {"-v"}, {"serve", "--version"}} {
+		if got := program.Succeed(t, args...); !regexp.MustCompile(`^gatherkit \S+( \w+)?\n$`).MatchString(got) {
+			t.Errorf("%q: %q", args, got)
+		}
+	}
+}
+
+// TestHelp: the program prints its help when it is asked for it, or for nothing.
+func TestHelp(t *testing.T) {
+	all, user := program.Succeed(t, "--help"), program.Succeed(t, "user", "--help")
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{}, all},
+		{[]string{"help"}, all},
+		{[]string{"-h"}, all},
+		{[]string{"user"}, user},
+		{[]string{"help", "user"}, user},
+		{[]string{"help", "user", "add"}, program.Succeed(t, "user", "add", "--help")},
+		{[]string{"help", "serve"}, program.Succeed(t, "serve", "--help")},
+	} {
+		if got := program.Succeed(t, test.args...); got != test.want {
+			t.Errorf("gatherkit %q prints %q, want %q", test.args, got, test.want)
+		}
+	}
+	for _, command := range []string{
+		"serve", "demo", "user add", "user list", "user set-password", "backup", "verify", "recount", "migrate", "distribute", "version",
+	} {
+		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(all) {
+			t.Errorf("--help does not list %s:\n%s", command, all)
+		}
+	}
+	if !strings.Contains(user, "user set-password") || strings.Contains(user, "recount") {
+		t.Errorf("the help of user is %q", user)
+	}
+}
+
+// TestSuggestions: an error about the command line says what was probably meant.
+func TestSuggestions(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"serve", "--listn=:1"}, `unknown flag --listn, did you mean "--listen"?`},
+		{[]string{"srve"}, `unexpected argument srve, did you mean "serve"?`},
+		{[]string{"user", "lst"}, `unexpected argument lst, did you mean "list"?`},
+		{[]string{"--listen", ":1"}, "unknown flag --listen; it is a flag of serve, demo"},
+		{[]string{"verify", "--submit-rate=1"}, "unknown flag --submit-rate; it is a flag of serve"},
+		{[]string{"version", "--password-stdin"}, "unknown flag --password-stdin; it is a flag of user add, user set-password"},
+	} {
+		got := program.Execute(t, nil, "", test.args...)
+		if want := "gatherkit: " + test.want + "\nRun gatherkit --help for usage.\n"; got.Code != 2 || got.Stderr != want {
+			t.Errorf("gatherkit %q: exit %d, stderr %q; want %q", test.args, got.Code, got.Stderr, want)
+		}
 	}
 }
 
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{},
 		{"frobnicate"},
+		{"help", "frobnicate"},
 		{"serve", "--nope"},
+		{"user", "--nope"},
 		{"backup"},
 		{"user", "add", "--email=" + program.Email},
 		{"user", "add", "--account=A", "--name=B", "--email=" + program.Email, "--role=king"},
 		{"serve", "--submit-rate=-1"},
+		{"demo", "--listen=8080"},
 		{"serve", "--database=mysql://ada:hunter2@127.0.0.1/db"},
 	} {
 		got := program.Execute(t, nil, "", args...)
@@ -157,16 +214,5 @@ func TestWrongUsage(t *testing.T) {
 			lines[1] != "Run gatherkit --help for usage." || strings.Contains(got.Stderr, "hunter2") {
 			t.Errorf("gatherkit %q: exit %d, stdout %q, stderr %q", args, got.Code, got.Stdout, got.Stderr)
 		}
-	}
-	help := program.Execute(t, nil, "", "--help")
-	for _, command := range []string{
-		"serve", "demo", "user add", "user list", "user set-password", "backup", "verify", "recount", "migrate", "distribute", "version",
-	} {
-		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(help.Stdout) {
-			t.Errorf("--help does not list %s:\n%s", command, help.Stdout)
-		}
-	}
-	if help.Code != 0 || help.Stderr != "" {
-		t.Errorf("--help: exit %d, stderr %q", help.Code, help.Stderr)
 	}
 }

@@ -1,11 +1,12 @@
-// Tests of the demo page. URL is the address of the service. SCREENSHOTS is an optional folder for
+// Tests of the demo page. URL is the address of the service. SHARED is the link to the page of a demo
+// that other machines can reach. SCREENSHOTS is an optional folder for
 // screenshots.
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { faults, launch, linger, quietly } from './chromium.mjs'
 
-const { URL: service, SCREENSHOTS: screenshots } = process.env
+const { URL: service, SHARED: shared, SCREENSHOTS: screenshots } = process.env
 let browser
 
 before(async () => {
@@ -88,5 +89,34 @@ test('a link opens the dashboard', async (t) => {
   const { page } = await open(t)
   await page.getByRole('link', { name: 'Open the dashboard' }).click()
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Inbox' }).waitFor()
+  await page.getByRole('button', { name: /Account: Ada/ }).waitFor()
+})
+
+test('the start page lets newcomers in without typing', async (t) => {
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  await page.goto(service)
+  await page.getByText('This is a demo, so the login is filled in.').waitFor()
+  assert.deepEqual(await faults(page), [])
+  if (screenshots) await page.screenshot({ path: path.join(screenshots, 'demo-login.png') })
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: /Account: Ada/ }).waitFor()
+})
+
+test('a demo that other machines can reach asks for the password, which its link has', async (t) => {
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  const { origin } = new URL(shared)
+  await page.goto(origin)
+  await page.getByLabel('E-mail').waitFor()
+  assert.equal(await page.getByLabel('E-mail').inputValue() + await page.getByLabel('Password').inputValue(), '')
+  await page.goto(origin + '/demo')
+  await page.getByText('open the link that the demo printed').waitFor()
+  if (screenshots) await page.screenshot({ path: path.join(screenshots, 'demo-shared.png') })
+  await page.goto(shared) // which changes only the fragment
+  await page.locator('#arrived li').first().waitFor()
+  await page.getByRole('link', { name: 'Open the dashboard' }).click()
   await page.getByRole('button', { name: /Account: Ada/ }).waitFor()
 })

@@ -47,7 +47,7 @@ func TestVariables(t *testing.T) {
 		"GATHERKIT_LISTEN=" + strings.TrimPrefix(c.URL, "http://"), "GATHERKIT_DATA=" + filepath.Join(t.TempDir(), "data"),
 	}
 	got := fail(t, settings, "", "serve")
-	want := regexp.MustCompile(`^cannot listen on 127\.0\.0\.1:\d+: .*address already in use; choose another address with --listen$`)
+	want := regexp.MustCompile(`^cannot listen on 127\.0\.0\.1:\d+: .*address already in use; choose another address with GATHERKIT_LISTEN$`)
 	if !want.MatchString(got) {
 		t.Errorf("serve on a port in use: %q", got)
 	}

@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,6 +81,7 @@ func TestUnusableFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	own(at, nobody)
+	const restore = "restore the latest backup as in docs/operating.md, and check it with gatherkit verify"
 	for name, test := range map[string]struct {
 		prepare func(data string)
 		want    string // $ is the data folder
@@ -113,17 +116,22 @@ func TestUnusableFiles(t *testing.T) {
 		"a file instead of a folder": {func(data string) {
 			file(data, nil)
 			own(data, nobody)
-		}, "cannot open the database: the data folder cannot be created: mkdir $: not a directory"},
+		}, "cannot open the database: $ is a file and not a folder; set --data to a folder, such as ./data"},
+		"a file instead of a folder of files": {func(data string) {
+			folder(data, nobody)
+			file(data+"/uploads", nil)
+			own(data+"/uploads", nobody)
+		}, "cannot open the folder of attached files: $/uploads is a file and not a folder"},
 		"no database": {func(data string) {
 			folder(data, nobody)
 			file(data+"/gatherkit.db", []byte(strings.Repeat("not a database\n", 1000)))
 			own(data+"/gatherkit.db", nobody)
-		}, "cannot open the database: $/gatherkit.db is damaged or is not a database; restore a backup: file is not a database (26)"},
+		}, "cannot open the database: $/gatherkit.db is damaged or is not a database; " + restore + ": file is not a database (26)"},
 		"half a database": {func(data string) {
 			folder(data, nobody)
 			file(data+"/gatherkit.db", made[:5000])
 			own(data+"/gatherkit.db", nobody)
-		}, "cannot open the database: $/gatherkit.db is damaged or is not a database; restore a backup: database disk image is malformed (11)"},
+		}, "cannot open the database: $/gatherkit.db is damaged or is not a database; " + restore + ": database disk image is malformed (11)"},
 		"uploads of another user": {func(data string) {
 			folder(data, nobody)
 			folder(data+"/uploads", 1)
@@ -152,6 +160,72 @@ func TestUnusableFiles(t *testing.T) {
 	want := "cannot open the database: $ does not exist, and nobody may not create it in " + at + "; run install -d -m 0700 -o nobody $"
 	if got := strings.ReplaceAll(asNobody(t, binary, "--data="+data), data, "$"); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestFileAsFolder: every command says that --data is a file, and which folder is meant.
+func TestFileAsFolder(t *testing.T) {
+	data := t.TempDir()
+	program.Succeed(t, "migrate", "--data="+data)
+	other, database := filepath.Join(data, "notes.txt"), filepath.Join(data, "gatherkit.db")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve"}, {"migrate"}, {"user", "list"}, {"verify"}, {"backup", data + "/copy"}} {
+		want := "cannot open the database: " + other + " is a file and not a folder; set --data to a folder, such as ./data"
+		if got := fail(t, nil, "", append(args, "--data="+other)...); got != want {
+			t.Errorf("%q: %s, want %s", args, got, want)
+		}
+	}
+	want := "cannot open the database: " + database + " is a file and not a folder; set GATHERKIT_DATA to its folder, " + data
+	if got := fail(t, []string{"GATHERKIT_DATA=" + database}, "", "serve"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestDamagedDatabase: whatever finds the damage names the file and says what to do.
+func TestDamagedDatabase(t *testing.T) {
+	for table, commands := range map[string][][]string{
+		"accounts":     {{"user", "list"}, {"verify"}, {"backup", "copy"}},
+		"installation": {{"serve"}},
+	} {
+		place := storetest.SQLite(t)
+		program.AddOwner(t, place)
+		path := filepath.Join(place.Folder, "gatherkit.db")
+		damage(t, place, path, table)
+		want := path + " is damaged or is not a database; restore the latest backup as in docs/operating.md, and check it with gatherkit verify: "
+		for _, args := range commands {
+			args = append(args, "--data="+place.Folder)
+			if args[0] == "serve" {
+				args = append(args, "--listen="+program.FreeAddress(t))
+			}
+			got := program.Execute(t, nil, "", args...)
+			lines := strings.Split(strings.TrimSpace(got.Stderr), "\n")
+			if got.Code != 1 || !strings.Contains(lines[len(lines)-1], want) || strings.Count(lines[len(lines)-1], "is damaged") != 1 {
+				t.Errorf("%q: exit %d, %s, want %s", args, got.Code, got.Stderr, want)
+			}
+		}
+	}
+}
+
+// damage overwrites the first page of a table, which opening the database does not read.
+func damage(t *testing.T, place storetest.Place, path, table string) {
+	t.Helper()
+	raw := place.Raw(t)
+	var root, size int64
+	if err := raw.QueryRow("SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = $1", table).Scan(&root); err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.QueryRow("PRAGMA page_size").Scan(&size); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteAt(bytes.Repeat([]byte{0xff}, int(size)), (root-1)*size)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -24,10 +24,14 @@ var dashboardPages = []string{"/{$}", "/setup", "/join", "/apps", "/apps/{id}", 
 
 // handleDashboard serves the page of the dashboard under all of its paths, and its files.
 // File names in assets contain a hash of the content, so browsers can cache them forever.
-func handleDashboard(mux *http.ServeMux) error {
+// demo is nil unless the service is the example.
+func handleDashboard(mux *http.ServeMux, demo *Demo) error {
 	const root = "dashboard/dist"
 	page, err := dashboardFiles.ReadFile(root + "/index.html")
 	if err != nil {
+		return err
+	}
+	if page, err = demo.fillLogin(page); err != nil {
 		return err
 	}
 	for _, path := range dashboardPages {

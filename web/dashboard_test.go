@@ -50,6 +50,23 @@ func TestDashboardPages(t *testing.T) {
 	}
 }
 
+// TestDemoLogin checks that only the page of a demo with a password contains it.
+func TestDemoLogin(t *testing.T) {
+	const email, secret = "ada@example.com", `SECRET"<&`
+	for _, address := range []string{"/", "/account", "/nothing"} {
+		page := get(serve(t, &Demo{Email: email, Password: secret}), address, "Accept", "text/html").Body.String()
+		const want = `<meta name="demo-email" content="ada@example.com"><meta name="demo-password" content="SECRET&#34;&lt;&amp;"></head>`
+		if !strings.Contains(page, want) {
+			t.Errorf("%s of the demo does not have the login: %s", address, page)
+		}
+		for name, demo := range map[string]*Demo{"a service": nil, "a demo for others": {Email: email}} {
+			if page := get(serve(t, demo), address, "Accept", "text/html").Body.String(); strings.Contains(page, "demo-") {
+				t.Errorf("%s: %s has %s", name, address, page)
+			}
+		}
+	}
+}
+
 // TestDashboardSources checks that no source turns text into markup or scripts, and that files
 // are short.
 func TestDashboardSources(t *testing.T) {

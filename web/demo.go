@@ -21,14 +21,33 @@ const demoPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; s
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // Demo is the page /demo of the example. It shows a product page with the widget, lets
-// visitors try the widget's settings, and lists requests as they arrive. It contains the
-// owner's password in order to log in, which only the example may do.
+// visitors try the widget's settings, and lists requests as they arrive. With the owner's Password,
+// the page logs visitors in, and the dashboard's login is filled in. Without it, they need a link to
+// the page that has the password as its fragment.
 type Demo struct {
 	AppID, AppName, Key, Email, Password string
 }
 
+// demoLogin is what the dashboard's login page reads. Its names are in LoginPage.tsx.
+var demoLogin = template.Must(template.New("login").Parse(
+	`<meta name="demo-email" content="{{.Email}}"><meta name="demo-password" content="{{.Password}}">`))
+
+// fillLogin adds the owner's e-mail and password to the page of the dashboard. d may be nil, as it is
+// for every service but the example.
+func (d *Demo) fillLogin(page []byte) ([]byte, error) {
+	if d == nil || d.Password == "" {
+		return page, nil
+	}
+	var login bytes.Buffer
+	if err := demoLogin.Execute(&login, d); err != nil {
+		return nil, err
+	}
+	login.WriteString("</head>")
+	return bytes.Replace(page, []byte("</head>"), login.Bytes(), 1), nil
+}
+
 // handle adds the page to mux. Its script is built together with the widget.
-func (d Demo) handle(mux *http.ServeMux) error {
+func (d *Demo) handle(mux *http.ServeMux) error {
 	t, err := template.New("demo").Parse(demoPage)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.
 	if err := handleWidget(mux); err != nil {
 		return nil, err
 	}
-	if err := handleDashboard(mux); err != nil {
+	if err := handleDashboard(mux, demo); err != nil {
 		return nil, err
 	}
 	handlePreview(mux)

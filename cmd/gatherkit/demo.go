@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -19,7 +19,17 @@ import (
 	"gatherkit/web"
 )
 
-type demoCommand struct{}
+type demoCommand struct {
+	Listen string `help:"Address to listen on. The default is 127.0.0.1:8080, or the next port that is free." env:"GATHERKIT_LISTEN" placeholder:"ADDR"`
+}
+
+// Validate checks the address; kong calls it.
+func (c *demoCommand) Validate() error {
+	if c.Listen == "" {
+		return nil
+	}
+	return config.CheckListen("--listen", c.Listen)
+}
 
 const (
 	demoEmail = "ada@example.com"
@@ -28,7 +38,7 @@ const (
 )
 
 // Run serves the example until the program is stopped, and then removes its data.
-func (demoCommand) Run(p *program) (err error) {
+func (c *demoCommand) Run(p *program) (err error) {
 	folder, err := os.MkdirTemp("", "gatherkit-demo-")
 	if err != nil {
 		return err
@@ -41,19 +51,27 @@ func (demoCommand) Run(p *program) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot create the example: %w", err)
 	}
-	address, err := p.freeAddress()
-	if err != nil {
-		return err
+	address := c.Listen
+	if address == "" {
+		if address, err = p.freeAddress(); err != nil {
+			return err
+		}
 	}
-	public := config.PublicURL{URL: &url.URL{Scheme: "http", Host: address}}
-	c := config.Serve{Storage: config.Storage{Store: at}, Listen: address, PublicURL: public}
-	page := &web.Demo{
-		AppID: demo.app.ID.String(), AppName: demo.app.Name, Key: demo.app.APIKey, Email: demoEmail, Password: secret,
+	page := &web.Demo{AppID: demo.app.ID.String(), AppName: demo.app.Name, Key: demo.app.APIKey, Email: demoEmail}
+	if onlyLocal(address) { // otherwise, everybody who finds the service could log in
+		page.Password = secret
 	}
-	return p.serve(c, log, page, func(*store.Store, string) error {
-		p.explain(c.PublicURL.String(), secret, demo)
+	settings := config.Serve{Storage: config.Storage{Store: at}, Listen: address}
+	return p.serve(settings, log, page, func(_ *store.Store, address string) error {
+		p.explain(baseURL(settings, address), secret, demo, page.Password != "")
 		return nil
 	})
+}
+
+// onlyLocal reports whether only this machine can reach an address to listen on.
+func onlyLocal(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
 // freeAddress returns 127.0.0.1:8080, or the next port on that address that is free.
@@ -73,15 +91,20 @@ func (p *program) freeAddress() (string, error) {
 }
 
 // explain prints where to find the example, and calls to try.
-func (p *program) explain(base, secret string, demo demo) {
+// Without local, other machines can reach it, and the link to its page contains the password.
+func (p *program) explain(base, secret string, demo demo, local bool) {
 	call := func(operation, header, body string) string {
 		return fmt.Sprintf("curl -s %s/api/%s%s -H 'Content-Type: application/json' -d '%s'", base, operation, header, body)
 	}
+	reach, page := "It accepts connections only from this machine", base+"/demo"
+	if !local {
+		reach, page = "Other machines can reach it, and the password opens it", page+"#"+secret
+	}
 	user, widget := ` -H "Authorization: Bearer $TOKEN"`, ` -H "X-API-Key: `+demo.app.APIKey+`"`
-	p.printf(`This example has %[4]d requests. It accepts connections only from this machine, and its data
-is deleted when you press Ctrl-C.
+	p.printf(`This example has %[4]d requests. %[11]s.
+Its data is deleted when you press Ctrl-C.
 
-Widget:    %[1]s/demo
+Widget:    %[12]s
 Dashboard: %[1]s, log in as %[2]s with the password %[3]s
 API docs:  %[1]s/docs
 
@@ -110,7 +133,7 @@ Submit a request, as the widget of the app "%[5]s" does:
 		call("requests-list", user, `{"status":"opened","limit":5}`),
 		call("requests-list", user, `{"sort":"most_voted","limit":5}`),
 		call("widget-similar-requests", widget, `{"text":"drak mode invoice lists"}`),
-		call("widget-submit-request", widget, `{"title":"Dark mode","description":"My eyes hurt at night."}`))
+		call("widget-submit-request", widget, `{"title":"Dark mode","description":"My eyes hurt at night."}`), reach, page)
 }
 
 // demo describes the example.

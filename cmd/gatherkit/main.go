@@ -38,6 +38,8 @@ type commands struct {
 	Migrate    migrateCommand    `cmd:"" help:"Update the database schema, as serve does on start."`
 	Distribute distributeCommand `cmd:"" help:"Distribute the tables of a PostgreSQL database with Citus over several machines."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
+
+	PrintVersion kong.VersionFlag `name:"version" short:"v" help:"Print the version."`
 }
 
 // program is the environment of the commands.
@@ -63,35 +65,36 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	status := -1
 	options := append(config.Options(), kong.Name("gatherkit"),
 		kong.Description("Gatherkit collects feature requests and loses none."),
-		kong.UsageOnError(), kong.Writers(stdout, stderr), kong.Exit(func(code int) { status = code }), kong.Bind(p))
+		kong.Vars{"version": versionLine()}, kong.Writers(stdout, stderr), kong.Exit(func(code int) { status = code }), kong.Bind(p))
 	parser, err := kong.New(&commands{}, options...)
 	if err != nil {
 		panic(err) // a struct tag of the commands is invalid
 	}
 	p.model = parser.Model
-	command, err := parser.Parse(args)
-	if status >= 0 { // kong has printed the help
+	command, err := parser.Parse(askedForHelp(parser.Model, args))
+	if status >= 0 { // kong has printed the help or the version
 		return status
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "gatherkit: %v\nRun gatherkit --help for usage.\n", err)
+		_, _ = fmt.Fprintf(stderr, "gatherkit: %s\nRun gatherkit --help for usage.\n",
+			config.Explain(parser.Model, args, explainUsage(parser.Model, err)))
 		return 2
 	}
 	for _, warning := range config.Unknown(parser.Model, os.Environ()) {
 		_, _ = fmt.Fprintln(stderr, "gatherkit: warning:", warning)
 	}
 	if err := command.Run(); err != nil {
-		_, _ = fmt.Fprintf(stderr, "gatherkit: %s\n", oneLine(err))
+		_, _ = fmt.Fprintf(stderr, "gatherkit: %s\n", oneLine(config.Explain(parser.Model, args, err)))
 		return 1
 	}
 	return 0
 }
 
-// oneLine returns an error's text on one line and without repeated lines. PostgreSQL's
+// oneLine returns the text of an error on one line and without repeated lines. PostgreSQL's
 // driver reports each attempt to connect on a line of its own.
-func oneLine(err error) string {
+func oneLine(text string) string {
 	var parts []string
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); !slices.Contains(parts, line) {
 			parts = append(parts, line)
 		}
@@ -132,7 +135,7 @@ func (p *program) with(at config.Store, fn func(*store.Store) error, change ...f
 	if err != nil {
 		return err
 	}
-	return errors.Join(fn(s), s.Close())
+	return errors.Join(s.Explain(fn(s)), s.Close())
 }
 
 // withFiles is like withExisting, and opens the storage of attached files, too. It is nil if files
@@ -165,9 +168,11 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(p *program) error {
-	p.printf("gatherkit %s\n", programVersion())
+	p.printf("%s\n", versionLine())
 	return nil
 }
+
+func versionLine() string { return "gatherkit " + programVersion() }
 
 // programVersion returns the version of a release. For a development build, it adds the
 // revision if that is known.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -22,7 +21,7 @@ func TestOneLine(t *testing.T) {
 		"cannot connect:\n\tone\n\tone\n two": "cannot connect: one; two",
 		"first\nsecond\n":                     "first; second",
 	} {
-		if got := oneLine(errors.New(text)); got != want {
+		if got := oneLine(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -107,6 +106,17 @@ func TestFreeAddress(t *testing.T) {
 	}
 	if second == first || !regexp.MustCompile(`^127\.0\.0\.1:8\d{3}$`).MatchString(second) {
 		t.Errorf("%s, then %s", first, second)
+	}
+}
+
+func TestOnlyLocal(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1:8080": true, "127.1.2.3:1": true, "[::1]:8080": true, "localhost:8080": true,
+		":8080": false, "0.0.0.0:8080": false, "[::]:8080": false, "192.168.1.2:8080": false, "localhost.example.com:1": false, "8080": false,
+	} {
+		if got := onlyLocal(address); got != want {
+			t.Errorf("%s: %v, want %v", address, got, want)
+		}
 	}
 }
 

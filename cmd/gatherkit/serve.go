@@ -60,7 +60,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeBoth()) }()
+	defer func() { err = errors.Join(s.Explain(err), closeBoth()) }()
 
 	handler, err := newHandler(p.ctx, c, s, files, demo, metrics, log)
 	if err != nil {

@@ -151,8 +151,8 @@ func (n newPassword) read(p *program) (secret, hash string, err error) {
 		}
 		secret = strings.TrimRight(line, "\r\n")
 	}
-	if !feedback.ValidPassword(secret) {
-		return "", "", errors.New("the password must be 10 to 1,024 bytes long; choose another one")
+	if fault := feedback.PasswordFault(secret); fault != "" {
+		return "", "", fmt.Errorf("the password %s", fault)
 	}
 	hasher := password.New(rand.Reader)
 	hash, err = hasher.Hash(context.Background(), password.Asker{}, secret)

@@ -16,6 +16,11 @@ test('a new user creates an account and an app, installs the widget and receives
 
   const link = new RegExp(`${service}/setup#\\S+`).exec(process.env.PRINTED)
   assert.ok(link, process.env.PRINTED)
+  // A wrong link says so at once, and checking the right one does not use it up.
+  await page.goto(link[0] + 'x')
+  await page.getByRole('heading', { name: 'This link does not work' }).waitFor()
+  assert.equal(await page.getByRole('textbox').count(), 0)
+  await look(page, 'first-wrong-link')
   // The token is removed from the address, and the page still works after a reload.
   await page.goto(link[0])
   for (const again of [false, true]) {
@@ -28,7 +33,7 @@ test('a new user creates an account and an app, installs the widget and receives
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill('short')
   await page.getByRole('button', { name: 'Create account' }).click()
-  await page.getByText('Password must be 10 to 1,024 bytes long.').waitFor()
+  await page.getByText('Password must have at least 10 characters.').waitFor()
   await look(page, 'first-owner')
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Create account' }).click()
@@ -73,5 +78,9 @@ test('a new user creates an account and an app, installs the widget and receives
   const late = await other.context.newPage()
   await late.goto(link[0])
   await late.getByRole('heading', { name: 'Already set up' }).waitFor()
+  await look(late, 'first-used-link')
+  await page.goto('/team/audit')
+  await page.getByText('Ada Lovelace joined with the set-up link as owner.').waitFor()
+  await page.getByText('Ada Lovelace created the account.').waitFor()
   assert.deepEqual(complaints, [])
 })

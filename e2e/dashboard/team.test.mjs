@@ -105,7 +105,7 @@ test('a removed user is logged out at once, and their requests are unassigned', 
   await page.getByRole('menuitem', { name: 'Remove…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await page.getByText('Bob removed from the team.').waitFor()
-  assert.equal(await rowOf(page, 'Bob').count(), 0)
+  await rowOf(page, 'Bob').waitFor({ state: 'detached' })
   await assert.rejects(asBob.call('auth-me'))
   assert.equal((await ada.call('requests-get', { id: request.id })).request.assignee_id, null)
 })
@@ -151,4 +151,41 @@ test('the audit log shows all events in pages', async (t) => {
   for (const name of ['Grace <b>', 'Mary', 'Linus', 'Bob']) assert.ok(all.includes(name), name)
   await page.setViewportSize({ width: 320, height: 640 })
   await look(page, 'audit-narrow')
+})
+
+test('the audit log says who changed which request, and opens it', async (t) => {
+  const app = await ada.addApp('Shop')
+  const add = async (title) => (await ada.call('requests-create', { app_id: app.id, title })).request
+  const [dark, bin, spare] = [await add('Dark mode'), await add('Gone <i>soon</i>'), await add('Dark theme')]
+  await ada.addUser('member', 'Mira')
+  const mira = await Caller.logIn('mira@example.com')
+  await mira.call('requests-update', { id: dark.id, status: 'planned' })
+  await mira.call('requests-bulk-update', { ids: [dark.id, spare.id], set: { add_tags: ['ui'] } })
+  await mira.call('requests-merge', { id: spare.id, into_id: dark.id })
+  await mira.call('requests-delete', { id: bin.id })
+
+  const page = await open(t, '/team/audit')
+  await page.getByRole('link', { name: 'Requests', exact: true }).click()
+  const lines = page.getByRole('list', { name: 'Audit log' }).getByRole('listitem')
+  await lines.filter({ hasText: 'Mira moved the request to the bin.' }).waitFor()
+  assert.equal(page.url(), `${service}/team/audit?about=requests`)
+  assert.match(await lines.first().innerText(), /Gone <i>soon<\/i>\s+Mira moved the request to the bin/)
+  const all = (await lines.allInnerTexts()).join('\n')
+  for (const text of ['changed the status from opened to planned', 'added the tag "ui"', 'merged this request into another one']) {
+    assert.ok(all.includes(`Mira ${text}`), `${text} is not in ${all}`)
+  }
+  assert.equal(all.includes('created the app'), false)
+  await look(page, 'audit-requests')
+  await page.setViewportSize({ width: 320, height: 640 })
+  await look(page, 'audit-requests-narrow')
+  await page.setViewportSize({ width: 1280, height: 800 })
+
+  const details = page.getByRole('complementary', { name: 'Request details' })
+  for (const title of ['Gone <i>soon</i>', 'Dark mode', 'Dark theme']) { // in the bin, open, and merged
+    await page.goto('/team/audit?about=requests')
+    await lines.getByRole('link', { name: title, exact: true }).first().click()
+    await details.getByRole('heading', { name: title }).waitFor()
+  }
+  await page.goto('/team/audit')
+  await lines.filter({ hasText: 'created the app "Shop"' }).waitFor()
 })

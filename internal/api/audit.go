@@ -1,35 +1,55 @@
 package api
 
 import (
+	"cmp"
 	"context"
 
 	"gatherkit/internal/feedback"
 )
 
 type auditListParams struct {
+	About  string `json:"about,omitempty" enum:"account,requests" doc:"account, the default: the account, its users and its apps. requests: changed, deleted, restored, merged and unmerged requests, and decisions about spam."`
 	Limit  *int   `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
-	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page."`
+	Cursor string `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page; includes about."`
 }
 
 type auditListResult struct {
-	Entries []feedback.Event `json:"entries"`
+	Entries []feedback.AuditEntry `json:"entries"`
 	PageResult
 }
 
+// The values of about. Cursors do not contain the default, so that the version before accepts them.
+const (
+	aboutAccount  = "account"
+	aboutRequests = "requests"
+)
+
 func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (auditListResult, error) {
-	cur, _, err := a.resume(c, "audit", "audit-list", in.Cursor)
+	cur, fresh, err := a.resume(c, "audit", "audit-list", in.Cursor)
 	if err != nil {
 		return auditListResult{}, err
+	}
+	about := cmp.Or(cur.About, aboutAccount)
+	switch {
+	case fresh && in.About == aboutRequests:
+		about, cur.About = aboutRequests, aboutRequests
+	case !fresh && in.About != "" && in.About != about:
+		return auditListResult{}, invalidCursor("audit")
 	}
 	cur.limit(in.Limit, defaultLimit)
-	// An entry can contain an app's settings, with all allowed origins, before and after a change.
-	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil {
+	// An entry can contain an app's settings, with all allowed origins, or a description, before and
+	// after a change.
+	size, read := int64(rowBytes), a.Store.Audit
+	if about == aboutRequests {
+		size, read = 2*rowBytes, a.Store.RequestAudit
+	}
+	if err := a.holdPage(ctx, c, cur.Limit, size); err != nil {
 		return auditListResult{}, err
 	}
-	entries, total, err := a.Store.Audit(ctx, c.Account.ID, cur.Number, cur.Limit+1)
+	entries, total, err := read(ctx, c.Account.ID, cur.Number, cur.Limit+1)
 	if err != nil {
 		return auditListResult{}, err
 	}
-	entries, result, err := page(a, cur, entries, total, func(cur *cursor, e feedback.Event) { cur.Number = e.Number })
+	entries, result, err := page(a, cur, entries, total, func(cur *cursor, e feedback.AuditEntry) { cur.Number = e.Number })
 	return auditListResult{entries, result}, err
 }

@@ -99,8 +99,8 @@ type authChangePasswordResult struct {
 }
 
 func (a *API) authChangePassword(ctx context.Context, c caller, in authChangePasswordParams) (authChangePasswordResult, error) {
-	if !feedback.ValidPassword(in.NewPassword) {
-		return authChangePasswordResult{}, feedback.Invalid("auth", "new_password", "new_password must be 10 to 1,024 bytes long.")
+	if fault := feedback.PasswordFault(in.NewPassword); fault != "" {
+		return authChangePasswordResult{}, feedback.Invalid("auth", "new_password", "new_password "+fault+".")
 	}
 	// The limits of logins apply, so that a stolen access token does not allow guessing the password.
 	try := c.attempt(c.User.Email)

@@ -2,18 +2,28 @@ package api
 
 import (
 	"context"
+	"errors"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 )
 
-type setupStatusResult struct {
-	SetUp bool `json:"set_up" doc:"Whether the service has users."`
+type setupStatusParams struct {
+	Token string `json:"token,omitempty" verbatim:"true" doc:"A set-up token to check. It stays valid."`
 }
 
-func (a *API) setupStatus(ctx context.Context, _ *client, _ none) (setupStatusResult, error) {
-	done, err := a.Store.HasUsers(ctx)
-	return setupStatusResult{done}, err
+type setupStatusResult struct {
+	SetUp      bool `json:"set_up" doc:"Whether the service has users."`
+	TokenValid bool `json:"token_valid" doc:"Whether setup-create-owner would accept token."`
+}
+
+// setupStatus tells no more about a token than setupCreateOwner. Tokens are too long to be guessed.
+func (a *API) setupStatus(ctx context.Context, _ *client, in setupStatusParams) (setupStatusResult, error) {
+	known, err := a.Store.KnowsSetupToken(ctx, in.Token)
+	if errors.Is(err, feedback.ErrSetupDone) {
+		return setupStatusResult{SetUp: true}, nil
+	}
+	return setupStatusResult{TokenValid: known}, err
 }
 
 type setupCreateOwnerParams struct {
@@ -33,8 +43,9 @@ func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwn
 		return loginResult{}, feedback.Invalid("setup", "token", "token must be the set-up token that the service printed at its start.")
 	case !feedback.ValidEmail(in.Email):
 		return loginResult{}, feedback.Invalid("setup", "email", "email must be an e-mail address such as ada@example.com.")
-	case !feedback.ValidPassword(in.Password):
-		return loginResult{}, feedback.Invalid("setup", "password", "password must be 10 to 1,024 bytes long.")
+	}
+	if fault := feedback.PasswordFault(in.Password); fault != "" {
+		return loginResult{}, feedback.Invalid("setup", "password", "password "+fault+".")
 	}
 	hash, err := a.Passwords.Hash(ctx, c.asker(in.Email), in.Password)
 	if err != nil {

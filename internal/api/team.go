@@ -118,8 +118,8 @@ func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInvi
 	if err != nil {
 		return loginResult{}, err
 	}
-	if !feedback.ValidPassword(in.Password) {
-		return loginResult{}, feedback.Invalid("auth", "password", "password must be 10 to 1,024 bytes long.")
+	if fault := feedback.PasswordFault(in.Password); fault != "" {
+		return loginResult{}, feedback.Invalid("auth", "password", "password "+fault+".")
 	}
 	hash, err := a.Passwords.Hash(ctx, c.asker(invitee.Email), in.Password)
 	if err != nil {

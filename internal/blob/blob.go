@@ -46,6 +46,9 @@ func Open(ctx context.Context, place string) (*Store, error) {
 	if Direct(place) {
 		s.bucket, err = blob.OpenBucket(ctx, place)
 	} else {
+		if err := access.CheckFolder(place); err != nil {
+			return nil, fmt.Errorf("cannot open the folder of attached files: %w", err)
+		}
 		if err := access.Check(place, filepath.Join(place, incomingPrefix), filepath.Join(place, acceptedPrefix)); err != nil {
 			return nil, fmt.Errorf("cannot open the folder of attached files: %w", err)
 		}

@@ -72,11 +72,11 @@ func (s *Serve) Validate() error {
 	if err := s.Storage.Validate(); err != nil {
 		return err
 	}
-	if err := validListen("--listen", s.Listen); err != nil {
+	if err := CheckListen("--listen", s.Listen); err != nil {
 		return err
 	}
 	if s.MetricsListen != "" {
-		if err := validListen("--metrics-listen", s.MetricsListen); err != nil {
+		if err := CheckListen("--metrics-listen", s.MetricsListen); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,8 @@ func (s *Serve) Validate() error {
 	return nil
 }
 
-func validListen(flag, address string) error {
+// CheckListen returns an error that names the flag if an address to listen on is invalid.
+func CheckListen(flag, address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)

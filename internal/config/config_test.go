@@ -3,6 +3,7 @@ package config_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,6 +54,9 @@ func parse(t *testing.T, variables map[string]string, args ...string) (*commandL
 	}
 	c, parser := newParser(t)
 	_, err := parser.Parse(args)
+	if err != nil {
+		err = errors.New(config.Explain(parser.Model, args, err))
+	}
 	return c, err
 }
 
@@ -185,11 +189,11 @@ func TestFlagOverridesVariable(t *testing.T) {
 	}
 }
 
-// TestInvalid gives each invalid value as a flag and as a variable. Every message says what
-// is accepted, and none contains the password.
+// TestInvalid gives each invalid value as a flag and as a variable. Every message names the one that
+// was used and says what is accepted, and none contains the password.
 func TestInvalid(t *testing.T) {
 	for _, test := range []struct{ setting, value, want string }{
-		{"data", "", "--data must be a folder"},
+		{"data", "", "must be a folder"},
 		{"database", "mysql://u:hunter2@h/db", "must begin with postgres://"},
 		{"database", "hunter2", "must begin with postgres://"},
 		{"database", "postgres://u:hunter2#@h/db", "such as %23 for #"},
@@ -198,9 +202,9 @@ func TestInvalid(t *testing.T) {
 		{"listen", "8080", "must be an address with a port number"},
 		{"listen", "localhost:65536", "must be an address with a port number"},
 		{"listen", ":http", "must be an address with a port number"},
-		{"metrics-listen", "localhost", "--metrics-listen must be an address with a port number"},
-		{"submit-rate", "-1", "--submit-rate must be 0 (no limit) or greater, not -1"},
-		{"submit-rate", "many", "--submit-rate"},
+		{"metrics-listen", "localhost", "must be an address with a port number"},
+		{"submit-rate", "-1", "must be 0 (no limit) or greater, not -1"},
+		{"submit-rate", "many", "\"many\""},
 		{"public-url", "feedback.example.com", "must be a complete URL"},
 		{"public-url", "ftp://example.com", "must be a complete URL"},
 		{"public-url", "https://", "must be a complete URL"},
@@ -214,8 +218,8 @@ func TestInvalid(t *testing.T) {
 		{"public-url", "https://example.com/a%2Fb", "must have a path of"},
 		{"trusted-proxies", "10.0.0.0/33", `not "10.0.0.0/33"`},
 		{"trusted-proxies", "10.0.0.1,proxy", `not "proxy"`},
-		{"log-level", "loud", `--log-level must be one of "debug","info","warn","error"`},
-		{"log-format", "xml", `--log-format must be one of "json","text"`},
+		{"log-level", "loud", `must be one of "debug","info","warn","error"`},
+		{"log-format", "xml", `must be one of "json","text"`},
 		{"uploads", "gs://name", "must be a folder or begin with s3://"},
 		{"uploads", "s3://", "must name a bucket"},
 		{"uploads", "s3:///?region=eu-central-1", "must name a bucket"},
@@ -224,14 +228,41 @@ func TestInvalid(t *testing.T) {
 		t.Run(test.setting+"="+test.value, func(t *testing.T) {
 			_, flagErr := parse(t, nil, "serve", "--"+test.setting+"="+test.value)
 			_, variableErr := parse(t, map[string]string{variable: test.value}, "serve")
-			for source, err := range map[string]error{"flag": flagErr, "variable": variableErr} {
-				if err == nil || !strings.Contains(err.Error(), test.want) {
-					t.Errorf("%s: error %v, want one with %q", source, err, test.want)
+			for source, err := range map[string]error{"--" + test.setting: flagErr, variable: variableErr} {
+				if err == nil || !strings.HasPrefix(err.Error(), source) || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("error %v, want one that begins with %s and has %q", err, source, test.want)
 				} else if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, "\n") {
 					t.Errorf("%s: error %q has the password or more than a line", source, text)
 				}
 			}
 		})
+	}
+}
+
+// TestExplain: an error names what has set a value, and the flag if nothing has.
+func TestExplain(t *testing.T) {
+	t.Setenv("GATHERKIT_LISTEN", ":1")
+	t.Setenv("GATHERKIT_PUBLIC_URL", "x")
+	_, parser := newParser(t)
+	const taken = "cannot listen on :1: in use; choose another address with --listen"
+	for _, test := range []struct {
+		args       []string
+		text, want string
+	}{
+		{[]string{"serve"}, taken, "cannot listen on :1: in use; choose another address with GATHERKIT_LISTEN"},
+		{[]string{"serve", "--listen=:1"}, taken, taken},
+		{[]string{"serve", "--listen", ":1"}, taken, taken},
+		{[]string{"serve", "--listen-on=:1"}, "use --listen", "use GATHERKIT_LISTEN"},
+		{[]string{"serve"}, "cannot listen on :1; use --metrics-listen", "cannot listen on :1; use --metrics-listen"},
+		{[]string{"serve"}, "no --listener, --listen-on, /srv/--listen, x--listen", "no --listener, --listen-on, /srv/--listen, x--listen"},
+		{[]string{"serve"}, "serve: --listen must be an address", "GATHERKIT_LISTEN must be an address"},
+		{[]string{"serve"}, `--public-url: must be a URL (from envar GATHERKIT_PUBLIC_URL="x")`, "GATHERKIT_PUBLIC_URL must be a URL"},
+		{[]string{"user"}, "user add: --role must be one of", "--role must be one of"},
+		{[]string{"x"}, "unexpected argument x", "unexpected argument x"},
+	} {
+		if got := config.Explain(parser.Model, test.args, errors.New(test.text)); got != test.want {
+			t.Errorf("%q: %s, want %s", test.args, got, test.want)
+		}
 	}
 }
 
@@ -269,7 +300,7 @@ func TestSecretFile(t *testing.T) {
 		{"both", write("postgres://h/db"), "postgres://u:hunter2@h/db", "set either GATHERKIT_DATABASE or GATHERKIT_DATABASE_FILE, not both"},
 		{"missing", "/missing", "", "cannot read the file in GATHERKIT_DATABASE_FILE: open /missing"},
 		{"empty", write("\n"), "", "in GATHERKIT_DATABASE_FILE is empty; write the value to it"},
-		{"wrong", write("mysql://u:hunter2@h/db"), "", "must begin with postgres://"},
+		{"wrong", write("mysql://u:hunter2@h/db"), "", "GATHERKIT_DATABASE_FILE must begin with postgres://"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := parse(t, map[string]string{"GATHERKIT_DATABASE_FILE": test.file, "GATHERKIT_DATABASE": test.variable}, "serve")

@@ -46,6 +46,54 @@ func fromFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	return value, nil
 }
 
+var (
+	// summary is what kong writes around a flag at the start of an error: the name of the command, and a
+	// colon.
+	summary = regexp.MustCompile(`^(?:[a-z][a-z -]*: )?(--[a-z-]+):? (must |is )`)
+	// envar is what kong adds if a value comes from a variable. It contains the value.
+	envar = regexp.MustCompile(`(?s) \(from envar [A-Z_]+=".*"\)$`)
+	// flagName matches a flag in a sentence.
+	flagName = regexp.MustCompile(`(^|[ (])--([a-z]+(?:-[a-z]+)*)`)
+)
+
+// Explain returns the text of an error of the program that got args. Errors are written with the names
+// of flags; where an environment variable or its file has set the value, Explain names that instead.
+func Explain(model *kong.Application, args []string, err error) string {
+	text := summary.ReplaceAllString(envar.ReplaceAllString(err.Error(), ""), "$1 $2")
+	sources := map[string]string{}
+	_ = kong.Visit(model, func(node kong.Visitable, next kong.Next) error { // this visitor never fails
+		if flag, ok := node.(*kong.Flag); ok && len(flag.Envs) > 0 && !given(flag, args) {
+			sources[flag.Name] = variableOf(flag)
+		}
+		return next(nil)
+	})
+	return flagName.ReplaceAllStringFunc(text, func(found string) string {
+		before, name, _ := strings.Cut(found, "--")
+		if source := sources[name]; source != "" {
+			return before + source
+		}
+		return found
+	})
+}
+
+// given reports whether the flag is on the command line.
+func given(flag *kong.Flag, args []string) bool {
+	name := "--" + flag.Name
+	return slices.ContainsFunc(args, func(arg string) bool { return arg == name || strings.HasPrefix(arg, name+"=") })
+}
+
+// variableOf returns the variable that sets a flag which is not on the command line, or "".
+func variableOf(flag *kong.Flag) string {
+	variable := flag.Envs[0]
+	if flag.Tag.Has("secret") && os.Getenv(variable+"_FILE") != "" {
+		return variable + "_FILE"
+	}
+	if _, set := os.LookupEnv(variable); set {
+		return variable
+	}
+	return ""
+}
+
 // kubernetes matches variables that Kubernetes sets in every container of a namespace for
 // each Service whose name begins with gatherkit: for the Service gatherkit-db, they are
 // GATHERKIT_DB_SERVICE_HOST, GATHERKIT_DB_PORT=tcp://10.0.0.7:5432 and more. It also matches

@@ -30,7 +30,7 @@ func (db *DB) Backup(ctx context.Context, folder string) error {
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	if err := checkFile(ctx, file); err != nil {
-		return fmt.Errorf("check the backup: %w", err)
+		return fmt.Errorf("the backup is damaged, so check the disk: %v", err) //nolint:errorlint // Explain would blame the database
 	}
 	return durable.Sync(file)
 }
@@ -98,7 +98,7 @@ func checkIntegrity(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if verdict != "ok" {
-		return fmt.Errorf("the database is damaged: %s", verdict)
+		return fmt.Errorf("%w: %s", errDamaged, verdict)
 	}
 	return nil
 }
@@ -109,5 +109,5 @@ func (db *DB) Check(ctx context.Context) error {
 	if db.writes == nil {
 		return nil
 	}
-	return db.explain(checkIntegrity(ctx, db.reader))
+	return checkIntegrity(ctx, db.reader)
 }

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -88,6 +90,7 @@ type failing struct {
 	*DB
 	t    *testing.T
 	told []error
+	log  bytes.Buffer
 }
 
 func newFailing(t *testing.T) *failing {
@@ -95,7 +98,7 @@ func newFailing(t *testing.T) *failing {
 	f := &failing{t: t}
 	var err error
 	f.DB, err = Open(context.Background(), Options{
-		Folder: t.TempDir(), Migrations: migrations, Log: slog.New(slog.DiscardHandler),
+		Folder: t.TempDir(), Migrations: migrations, Log: slog.New(slog.NewTextHandler(&f.log, nil)),
 		Fatal: func(err error) { f.told = append(f.told, err) },
 	})
 	if err != nil {
@@ -173,6 +176,9 @@ func TestDiskFails(t *testing.T) {
 		f := newFailing(t)
 		f.swap("-wal", os.DevNull, syscall.O_RDWR) // which cannot be synced
 		f.wantBroken(f.insert("lost"), sqlite3.SQLITE_IOERR_FSYNC)
+		if strings.Contains(f.log.String(), "is damaged") {
+			t.Errorf("the file, which may be as it was, is called damaged: %s", f.log.String())
+		}
 	})
 	t.Run("commit", func(t *testing.T) {
 		f := newFailing(t)
@@ -217,5 +223,8 @@ func TestDiskFails(t *testing.T) {
 			t.Errorf("%v is no reason to come again", err)
 		}
 		f.wantBroken(err, sqlite3.SQLITE_CORRUPT)
+		if want := path + " is damaged or is not a database; restore"; !strings.Contains(f.log.String(), want) {
+			t.Errorf("the log does not have %q: %s", want, f.log.String())
+		}
 	})
 }

@@ -91,7 +91,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		db.writes = batch.New(db.writeGroup, batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: 1, Timeout: groupTimeout})
 	}
 	if err := db.migrate(ctx, o.Migrations, o.Existing); err != nil {
-		return nil, errors.Join(db.explain(err), db.Close())
+		return nil, errors.Join(db.Explain(err), db.Close())
 	}
 	if db.link != nil { // not before: a failed start reports PostgreSQL's own error
 		db.link.begin()

@@ -163,6 +163,13 @@ func makeDatabase(folder string, existing bool) error {
 	if err != nil {
 		return err
 	}
+	if err := access.CheckFolder(folder); err != nil {
+		advice := "a folder, such as ./data"
+		if filepath.Base(folder) == databaseFile {
+			advice = "its folder, " + filepath.Dir(filepath.Dir(path))
+		}
+		return fmt.Errorf("%w; set --data to %s", err, advice)
+	}
 	if _, err := os.Stat(path); existing && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w in %s; name its folder with --data", ErrNoDatabase, folder)
 	}

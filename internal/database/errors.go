@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -94,13 +93,19 @@ func ReadOnly(err error) bool {
 	return errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_READONLY
 }
 
-// explain adds to an error of opening the database what an operator can do about it.
-func (db *DB) explain(err error) error {
+// errDamaged is what the check of a SQLite database has found.
+var errDamaged = errors.New("the check failed")
+
+// Explain adds to an error what an operator can do about it, if the cause is the database's file or
+// its owner.
+func (db *DB) Explain(err error) error {
 	var lite *sqlite.Error
 	var pg *pgconn.PgError
 	switch {
-	case errors.As(err, &lite) && fatalCode(lite.Code(), false):
-		return fmt.Errorf("%s is damaged or is not a database; restore a backup: %w", filepath.Join(db.folder, databaseFile), err)
+	case errors.Is(err, errDamaged) || errors.As(err, &lite) && damagedCode(lite.Code()):
+		path, pathErr := databasePath(db.folder)
+		return errors.Join(fmt.Errorf("%s is damaged or is not a database; restore the latest backup as in docs/operating.md,"+
+			" and check it with gatherkit verify: %w", path, err), pathErr)
 	case errors.As(err, &pg) && pg.Code == "42501":
 		return fmt.Errorf("the user in the URL must own the database and its tables;"+
 			" run ALTER DATABASE … OWNER TO …, or restore the backup as that user with --no-owner: %w", err)
@@ -125,11 +130,13 @@ func breaksFile(err error, committing bool) bool {
 }
 
 func fatalCode(code int, committing bool) bool {
-	switch code & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return true
-	case sqlite3.SQLITE_IOERR:
+	if code&0xff == sqlite3.SQLITE_IOERR {
 		return committing || code == sqlite3.SQLITE_IOERR_FSYNC || code == sqlite3.SQLITE_IOERR_DIR_FSYNC
 	}
-	return false
+	return damagedCode(code)
+}
+
+// damagedCode reports whether SQLite found something else in its file than it has written.
+func damagedCode(code int) bool {
+	return code&0xff == sqlite3.SQLITE_CORRUPT || code&0xff == sqlite3.SQLITE_NOTADB
 }

@@ -133,7 +133,7 @@ func savepoint(ctx context.Context, tx *sql.Tx, fn transaction) (failed, err err
 // broke ends all writes if err says that the disk cannot be trusted any more.
 func (db *DB) broke(err error, committing bool) error {
 	if breaksFile(err, committing) && db.broken.CompareAndSwap(false, true) {
-		db.log.Error("the disk has failed; the process must end", "error", err)
+		db.log.Error("the disk has failed; the process must end", "error", db.Explain(err))
 		if db.fatal != nil {
 			db.fatal(err)
 		}

@@ -60,9 +60,17 @@ func (r Role) rank() int {
 	return -1
 }
 
-// ValidPassword reports whether s is 10 to 1,024 bytes long. The upper bound limits the
-// time that hashing takes.
-func ValidPassword(s string) bool { return len(s) >= 10 && len(s) <= 1024 }
+// PasswordFault returns what is wrong with a password, which must be 10 to 1,024 bytes long, or "".
+// The upper bound limits the time that hashing takes. The message counts characters, as people do.
+func PasswordFault(s string) string {
+	switch {
+	case len(s) < 10:
+		return "must have at least 10 characters"
+	case len(s) > 1024:
+		return "must have at most 1,024 characters; letters with accents, emoji and the like count as 2 to 4"
+	}
+	return ""
+}
 
 // ValidEmail reports whether s is a plain address such as ada@example.com, of at
 // most 254 bytes (RFC 5321, 4.5.3.1.3 less the angle brackets), on a single line.

@@ -68,12 +68,14 @@ func TestEmails(t *testing.T) {
 }
 
 func TestPasswords(t *testing.T) {
-	for n, want := range map[int]bool{0: false, 9: false, 10: true, 1024: true, 1025: false} {
-		if got := ValidPassword(strings.Repeat("x", n)); got != want {
-			t.Errorf("%d bytes: %v", n, got)
+	const short = "must have at least 10 characters"
+	const long = "must have at most 1,024 characters; letters with accents, emoji and the like count as 2 to 4"
+	for n, want := range map[int]string{0: short, 9: short, 10: "", 1024: "", 1025: long} {
+		if got := PasswordFault(strings.Repeat("x", n)); got != want {
+			t.Errorf("%d bytes: %q", n, got)
 		}
 	}
-	if ValidPassword(strings.Repeat("é", 513)) || !ValidPassword("ééééé") {
+	if PasswordFault(strings.Repeat("é", 513)) != long || PasswordFault("ééééé") != "" {
 		t.Error("the length is not counted in bytes")
 	}
 }

@@ -5,6 +5,19 @@ import (
 	"fmt"
 )
 
+// AuditEntry is an entry of the account's audit log.
+type AuditEntry struct {
+	Event
+	Request *AuditRequest `json:"request" doc:"The request; null if the entry is not about one, or if its app was deleted."`
+}
+
+// AuditRequest is a request as it is now.
+type AuditRequest struct {
+	ID    ID     `json:"id" format:"uuid"`
+	Title string `json:"title"`
+	Box   Box    `json:"box" enum:"live,bin,quarantine" doc:"Where the request is now."`
+}
+
 // describeAudit describes a change of the account, its users or its apps. It returns ""
 // for other changes.
 func (e *Event) describeAudit() string {
@@ -49,6 +62,9 @@ func (e *Event) describeUser() string {
 	now, before := personLabel(e.After), personLabel(e.Before)
 	switch e.Kind {
 	case UserCreated:
+		if e.Actor.ID != nil { // only with the set-up link, which has no creator
+			return fmt.Sprintf("joined with the set-up link as %v", e.After["role"])
+		}
 		return fmt.Sprintf("added %s with the role %v", now, e.After["role"])
 	case UserInvited:
 		return fmt.Sprintf("invited %s with the role %v", now, e.After["role"])

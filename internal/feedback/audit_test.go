@@ -16,8 +16,8 @@ func TestAuditSummaries(t *testing.T) {
 	}
 	for want, e := range map[string]Event{
 		"Ada created the account.": {Kind: AccountCreated, After: fields{"name": "Acme"}},
-		"Ada added Grace (g@example.com) with the role owner.": {
-			Kind: UserCreated, After: with(fields{"email": "g@example.com", "role": "owner"}),
+		"Ada joined with the set-up link as owner.": {
+			Kind: UserCreated, After: fields{"id": ID{1}.String(), "name": "Ada", "email": "ada@example.com", "role": "owner"},
 		},
 		"Ada invited Grace (g@example.com) with the role viewer.": {
 			Kind: UserInvited, After: with(fields{"email": "g@example.com", "role": "viewer"}),
@@ -58,6 +58,11 @@ func TestAuditSummaries(t *testing.T) {
 		if e.Summary != want {
 			t.Errorf("%q, want %q", e.Summary, want)
 		}
+	}
+	added := Event{Kind: UserCreated, Actor: EventActor{Kind: ByCommand}, After: with(fields{"email": "g@example.com", "role": "owner"})}
+	added.Summarise()
+	if added.Summary != "An operator added Grace (g@example.com) with the role owner." {
+		t.Error(added.Summary)
 	}
 	operator := Event{Kind: PasswordChanged, Actor: EventActor{Kind: ByCommand}, After: grace}
 	operator.Summarise()

@@ -67,11 +67,13 @@ func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, us
 		if !first {
 			return feedback.ErrSetupDone
 		}
-		if session.Account, err = s.addAccount(ctx, tx, accountName); err != nil {
+		ownerID := s.ids.New()
+		by := userActor(ownerID)
+		if session.Account, err = s.addAccount(ctx, tx, accountName, by); err != nil {
 			return err
 		}
-		change := feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()}
-		if session.User, err = s.addUser(ctx, tx, session.Account.ID, owner, change); err != nil {
+		change := feedback.Change{Kind: feedback.UserCreated, Actor: by}
+		if session.User, err = s.addUser(ctx, tx, session.Account.ID, ownerID, owner, change); err != nil {
 			return err
 		}
 		session.Role = owner.Role
@@ -94,7 +96,7 @@ func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (
 		account, err = scanAccount(tx.QueryRowContext(ctx, "SELECT account_id, name FROM accounts"+
 			" WHERE name = $1 ORDER BY account_id LIMIT 1", accountName))
 		if errors.Is(err, sql.ErrNoRows) {
-			account, err = s.addAccount(ctx, tx, accountName)
+			account, err = s.addAccount(ctx, tx, accountName, feedback.Command())
 		}
 		if err != nil {
 			return err
@@ -102,7 +104,8 @@ func (s *Store) AddUser(ctx context.Context, accountName string, user NewUser) (
 		if err := lockTeam(ctx, tx, account.ID); err != nil {
 			return err
 		}
-		added, err = s.addUser(ctx, tx, account.ID, user, feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()})
+		change := feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()}
+		added, err = s.addUser(ctx, tx, account.ID, s.ids.New(), user, change)
 		return err
 	})
 	return account, added, err
@@ -119,14 +122,14 @@ func (s *Store) markSetUp(ctx context.Context, tx *sql.Tx) (first bool, err erro
 	return true, err
 }
 
-func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string) (feedback.Account, error) {
+func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string, by feedback.Actor) (feedback.Account, error) {
 	id, now := s.ids.New(), feedback.At(s.now())
 	_, err := tx.ExecContext(ctx, "INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)", id, name, now)
 	if err != nil {
 		return feedback.Account{}, err
 	}
 	return feedback.Account{ID: id, Name: name}, changelog.Record(ctx, tx, s.db, id, now, feedback.Change{
-		Kind: feedback.AccountCreated, Actor: feedback.Command(), After: map[string]any{"name": name},
+		Kind: feedback.AccountCreated, Actor: by, After: map[string]any{"name": name},
 	})
 }
 
@@ -134,9 +137,9 @@ func (s *Store) addAccount(ctx context.Context, tx *sql.Tx, name string) (feedba
 // account is new. addUser returns ErrEmailTaken if another user of the account has the
 // e-mail, or if the user has a password and somebody in any account logs in with the e-mail.
 func (s *Store) addUser(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, u NewUser, c feedback.Change,
+	ctx context.Context, tx *sql.Tx, accountID, id feedback.ID, u NewUser, c feedback.Change,
 ) (feedback.User, error) {
-	user := feedback.User{ID: s.ids.New(), Email: u.Email, Name: u.Name}
+	user := feedback.User{ID: id, Email: u.Email, Name: u.Name}
 	colleagues, err := database.All(ctx, tx, scanMember, memberColumns+" WHERE account_id = $1", accountID)
 	if err != nil {
 		return user, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -9,31 +10,58 @@ import (
 	"gatherkit/internal/feedback"
 )
 
+// auditPart is a part of the audit log: the condition for its changes, which is that of an index.
+type auditPart string
+
+// The part about the account leaves out the changes about purged requests, and that about requests
+// leaves out submissions, votes and comments. They could be so many that they hide everything else.
+const (
+	aboutAccount  auditPart = "c.request_id IS NULL AND c.kind <> 'request.purged'"
+	aboutRequests auditPart = "c.kind IN ('request.updated', 'request.deleted'," +
+		" 'request.restored', 'request.released', 'request.blocked', 'request.merged', 'request.unmerged')"
+)
+
 // Audit returns a page of up to limit log entries about the account, its users and its apps,
 // newest first, with numbers below before; zero means no bound. It also returns the total
-// number of entries. It leaves out the entries about purged requests, which could be so
-// many that they hide everything else.
-func (s *Store) Audit(ctx context.Context, accountID feedback.ID, before int64, limit int) ([]feedback.Event, int64, error) {
-	if before == 0 {
-		before = math.MaxInt64
-	}
+// number of entries.
+func (s *Store) Audit(ctx context.Context, accountID feedback.ID, before int64, limit int) ([]feedback.AuditEntry, int64, error) {
+	return s.audit(ctx, accountID, aboutAccount, before, limit)
+}
+
+// RequestAudit is like Audit, for what people did to requests.
+func (s *Store) RequestAudit(ctx context.Context, accountID feedback.ID, before int64, limit int) ([]feedback.AuditEntry, int64, error) {
+	return s.audit(ctx, accountID, aboutRequests, before, limit)
+}
+
+func (s *Store) audit(
+	ctx context.Context, accountID feedback.ID, part auditPart, before int64, limit int,
+) ([]feedback.AuditEntry, int64, error) {
 	var total int64
-	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM changes"+
-		" WHERE account_id = $1 AND request_id IS NULL AND kind <> 'request.purged'", accountID).Scan(&total); err != nil {
+	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM changes c WHERE c.account_id = $1 AND "+string(part),
+		accountID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	events, err := database.All(ctx, s.db.Reader(), func(r database.Row) (feedback.Event, error) {
-		var app *string
-		e, err := changelog.Scan(extraColumn{r, &app})
-		if app != nil {
-			e.AppName = *app
-			e.Summarise()
-		}
-		return e, err
-	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after, a.name FROM changes c
+	entries, err := database.All(ctx, s.db.Reader(), scanAuditEntry,
+		`SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after, a.name, r.id, r.title, r.box
+		FROM (SELECT c.seq FROM changes c WHERE c.account_id = $1 AND `+string(part)+` AND c.seq < $2
+			ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)) page JOIN changes c ON c.account_id = $1 AND c.seq = page.seq
 		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
 		LEFT JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
-		WHERE c.account_id = $1 AND c.request_id IS NULL AND c.kind <> 'request.purged' AND c.seq < $2
-		ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)`, accountID, before, limit)
-	return events, total, err
+		LEFT JOIN requests r ON r.account_id = c.account_id AND r.id = c.request_id AND a.deleted_at IS NULL
+		ORDER BY c.seq DESC`, accountID, cmp.Or(before, math.MaxInt64), limit)
+	return entries, total, err
+}
+
+func scanAuditEntry(from database.Row) (feedback.AuditEntry, error) {
+	var app, title, box *string
+	var id *feedback.ID
+	e, err := changelog.Scan(extraColumns{from, []any{&app, &id, &title, &box}})
+	if app != nil {
+		e.AppName = *app
+		e.Summarise()
+	}
+	if id == nil || title == nil || box == nil {
+		return feedback.AuditEntry{Event: e}, err
+	}
+	return feedback.AuditEntry{Event: e, Request: &feedback.AuditRequest{ID: *id, Title: *title, Box: feedback.Box(*box)}}, err
 }

@@ -353,7 +353,7 @@ func exportEvents(
 ) ([]requestEvent, error) {
 	p := database.Parameters{accountID, after, limit}
 	return database.All(ctx, q, func(r database.Row) (e requestEvent, err error) {
-		e.Event, err = changelog.Scan(extraColumn{r, &e.requestID})
+		e.Event, err = changelog.Scan(extraColumns{r, []any{&e.requestID}})
 		return e, err
 	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id,
 		(SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c
@@ -361,10 +361,10 @@ func exportEvents(
 		") ORDER BY c.request_id, c.seq LIMIT CAST($3 AS BIGINT)", p...)
 }
 
-// extraColumn is a row with one more column at its end, which Scan stores in dest.
-type extraColumn struct {
+// extraColumns is a row with more columns at its end, which Scan stores in dest.
+type extraColumns struct {
 	database.Row
-	dest any
+	dest []any
 }
 
-func (e extraColumn) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest)...) }
+func (e extraColumns) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest...)...) }

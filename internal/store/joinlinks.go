@@ -44,7 +44,7 @@ func (s *Store) InviteUser(
 			return err
 		}
 		user.PasswordHash = ""
-		added, err := s.addUser(ctx, tx, accountID, user, feedback.Change{Kind: feedback.UserInvited, Actor: userActor(by)})
+		added, err := s.addUser(ctx, tx, accountID, s.ids.New(), user, feedback.Change{Kind: feedback.UserInvited, Actor: userActor(by)})
 		if err != nil {
 			return err
 		}

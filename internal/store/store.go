@@ -159,6 +159,9 @@ func (s *Store) Unavailable(err error) bool { return s.db.Unavailable(err) }
 // database.DB.Backup.
 func (s *Store) Backup(ctx context.Context, folder string) error { return s.db.Backup(ctx, folder) }
 
+// Explain adds to an error what an operator can do about it. See database.DB.Explain.
+func (s *Store) Explain(err error) error { return s.db.Explain(err) }
+
 // Check reads the whole database and returns an error if it is damaged. On PostgreSQL it does
 // nothing.
 func (s *Store) Check(ctx context.Context) error { return s.db.Check(ctx) }

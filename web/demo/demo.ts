@@ -31,7 +31,9 @@ interface FeatureRequest {
 }
 
 const shown = 8
-const { app = '', key = '', email = '', password = '' } = document.body.dataset
+const { app = '', key = '', email = '' } = document.body.dataset
+// The fragment of a link is not sent to the service.
+const password = document.body.dataset.password || location.hash.slice(1)
 const form = byID('settings') as HTMLFormElement
 let token = ''
 
@@ -60,6 +62,7 @@ function widget(): GatherkitFunction {
 /** Calls an operation as the owner of the demo, and logs in again if the token has expired.
  *  The login also sets the cookie of the dashboard. */
 async function call<T>(operation: string, body: object, again = true): Promise<T> {
+  if (!password) throw new Error('To see the requests and the dashboard, open the link that the demo printed when it started.')
   if (!token && operation !== 'auth-login') {
     token = (await call<{ access_token: string }>('auth-login', { email, password })).access_token
   }
@@ -198,6 +201,7 @@ form.addEventListener('change', (event) => {
   else if (name === 'verified') widget()('identify', checked('verified') ? { getToken: identityToken } : undefined, { key })
   else void attempt(save)
 })
+addEventListener('hashchange', () => location.reload()) // to a link with the password
 byID('open').addEventListener('click', () => widget()('open', { key }))
 byID('copy').addEventListener('click', () => void attempt(() => navigator.clipboard.writeText(snippet())))
 byID('snippet').textContent = snippet()

@@ -90,6 +90,7 @@ func (m *machine) begin() {
 	m.clock.Move(time.Hour) // so that the services forget earlier texts, which they store to detect spam
 	if !m.often("by command") {
 		for range 3 {
+			m.do(m.call("setup-status"))
 			m.do(m.call("setup-create-owner"))
 		}
 	}

@@ -66,15 +66,14 @@ func (m *model) listHistory(w who, in, got object) (string, object) {
 		return refusal, nil
 	}
 	at.sort = "newest"
-	return m.events(at, w, r.id, got, "events")
+	return m.events(at, w, func(c change) bool { return c.request == r.id }, got, "events")
 }
 
-// events returns a page of the log: the changes of one request, or those that belong to no
-// request.
-func (m *model) events(at place, w who, request string, got object, name string) (string, object) {
+// events returns a page of the changes in the log for which holds returns true.
+func (m *model) events(at place, w who, holds func(change) bool, got object, name string) (string, object) {
 	var list []item
 	for _, c := range w.log {
-		if c.request != request || c.kind == "request.purged" { // a purge belongs to no request and is not in the audit log
+		if !holds(c) {
 			continue
 		}
 		actor := object{"kind": c.actor, "id": c.by, "name": nil}
@@ -84,7 +83,11 @@ func (m *model) events(at place, w who, request string, got object, name string)
 		if u := m.colleague(w, c.by); u != nil {
 			actor["name"] = u.name
 		}
-		list = append(list, item{n: c.number, shown: object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}})
+		shown := object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}
+		if name == "entries" {
+			shown["request"] = m.audited(c)
+		}
+		list = append(list, item{n: c.number, shown: shown})
 	}
 	code, result := m.page(at, list, got, name)
 	// These fields are taken from the answer, because finish compares the log itself.

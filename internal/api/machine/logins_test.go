@@ -20,7 +20,7 @@ func (m *model) setUp(_ who, in, got object) (string, object) {
 	case len(in["password"].(string)) < 10:
 		return "setup.invalid_password", nil
 	}
-	u := m.userAdded(m.fresh(got, "id", "account", "id"), in["account_name"].(string), user{
+	u := m.userAdded(m.fresh(got, "id", "account", "id"), in["account_name"].(string), "user", user{
 		id: m.fresh(got, "id", "user", "id"), email: in["email"].(string), name: in["name"].(string),
 		role: feedback.RoleOwner, password: in["password"].(string),
 	})

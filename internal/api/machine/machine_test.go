@@ -147,7 +147,7 @@ func (m *machine) addUser(accountName, name string, role feedback.Role) {
 		return s.mask(a.ID.String()) + " " + s.mask(u.ID.String())
 	})
 	accountID, userID, _ := strings.Cut(ids, " ")
-	m.userAdded(accountID, accountName, user{id: userID, email: email, name: name, role: role, password: testPassword})
+	m.userAdded(accountID, accountName, "command", user{id: userID, email: email, name: name, role: role, password: testPassword})
 }
 
 // work runs one of the worker's tasks.

@@ -174,15 +174,19 @@ func (a *account) forget(gone map[string]bool) {
 }
 
 // userAdded adds a user that a command or the set-up has created.
-func (m *model) userAdded(accountID, accountName string, u user) *user {
+func (m *model) userAdded(accountID, accountName, actor string, u user) *user {
+	by := ""
+	if actor == "user" { // who has created their own account
+		by = u.id
+	}
 	u.account = find(m.accounts, func(a *account) bool { return a.id == accountID })
 	if u.account == nil {
 		u.account = &account{id: accountID, name: accountName}
 		m.accounts = append(m.accounts, u.account)
-		m.record(u.account, "account.created", "command", "", "", "")
+		m.record(u.account, "account.created", actor, by, "", "")
 	}
 	m.users = append(m.users, &u)
-	m.record(u.account, "user.created", "command", "", "", "")
+	m.record(u.account, "user.created", actor, by, "", "")
 	return &u
 }
 

@@ -215,11 +215,34 @@ func (m *model) acceptInvite(_ who, in, got object) (string, object) {
 }
 
 func (m *model) listAudit(w who, in, got object) (string, object) {
-	at, ok := m.resume(w, in, place{operation: "audit-list", sort: "newest", limit: 50})
-	if !ok {
+	about, sent := in["about"].(string)
+	if !sent {
+		about = "account"
+	}
+	at, ok := m.resume(w, in, place{operation: "audit-list", sort: "newest", filter: object{"about": about}, limit: 50})
+	if !ok || sent && at.filter["about"] != about {
 		return "audit.invalid_cursor", nil
 	}
-	return m.events(at, w, "", got, "entries")
+	return m.events(at, w, func(c change) bool {
+		if at.filter["about"] == "account" {
+			return c.request == "" && c.kind != "request.purged"
+		}
+		return slices.Contains(triage, c.kind)
+	}, got, "entries")
+}
+
+// triage are the kinds of changes that the audit log of requests has.
+var triage = []string{
+	"request.updated", "request.deleted", "request.restored", "request.released", "request.blocked", "request.merged", "request.unmerged",
+}
+
+// audited returns the request of an entry of the audit log.
+func (m *model) audited(c change) any {
+	r := find(m.requests, func(r *request) bool { return r.id == c.request && !r.deleted })
+	if r == nil {
+		return nil
+	}
+	return object{"id": r.id, "title": r.title, "box": r.box()}
 }
 
 // userID draws the id of a user, mostly an invited one, because most calls would fail if the

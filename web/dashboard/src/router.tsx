@@ -42,6 +42,7 @@ const team = createRoute({ getParentRoute: () => inside, path: "/team", componen
 const audit = createRoute({
   getParentRoute: () => inside,
   path: "/team/audit",
+  validateSearch: (raw: Record<string, unknown>): { about?: "requests" } => (raw["about"] === "requests" ? { about: "requests" } : {}),
   component: lazyRouteComponent(() => import("./team/AuditPage")),
 });
 const account = createRoute({

@@ -1268,8 +1268,37 @@ export interface components {
             /** @description Download link that needs no credentials and works for at least an hour. Relative to the service's origin unless the operator has set the public URL. */
             url: string;
         };
+        AuditEntry: {
+            actor: components["schemas"]["EventActor"];
+            /** @description The changed fields after the change. */
+            after: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            at: string;
+            /** @description The changed fields before the change. */
+            before: {
+                [key: string]: unknown;
+            };
+            /** @description What happened, such as request.updated. */
+            kind: string;
+            /**
+             * Format: int64
+             * @description Position in the account's log of changes.
+             */
+            number: number;
+            /** @description The request; null if the entry is not about one, or if its app was deleted. */
+            request: components["schemas"]["AuditRequest"];
+            /** @description The change in one sentence. */
+            summary: string;
+        };
         AuditListParams: {
-            /** @description next_cursor of the previous page. */
+            /**
+             * @description account, the default: the account, its users and its apps. requests: changed, deleted, restored, merged and unmerged requests, and decisions about spam.
+             * @enum {string}
+             */
+            about?: "account" | "requests";
+            /** @description next_cursor of the previous page; includes about. */
             cursor?: string;
             /**
              * Format: int64
@@ -1278,7 +1307,7 @@ export interface components {
             limit?: number;
         };
         AuditListResult: {
-            entries: components["schemas"]["Event"][];
+            entries: components["schemas"]["AuditEntry"][];
             has_more: boolean;
             /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
@@ -1287,6 +1316,16 @@ export interface components {
              * @description Number of matching records on all pages.
              */
             total_count: number;
+        };
+        AuditRequest: {
+            /**
+             * @description Where the request is now.
+             * @enum {string}
+             */
+            box: "live" | "bin" | "quarantine";
+            /** Format: uuid */
+            id: string;
+            title: string;
         };
         AuthAcceptInviteParams: {
             /** @description The user's name; keeps the current one by default. */
@@ -2014,9 +2053,15 @@ export interface components {
             /** @description The set-up token that the service prints at its start while it has no users. */
             token: string;
         };
+        SetupStatusParams: {
+            /** @description A set-up token to check. It stays valid. */
+            token?: string;
+        };
         SetupStatusResult: {
             /** @description Whether the service has users. */
             set_up: boolean;
+            /** @description Whether setup-create-owner would accept token. */
+            token_valid: boolean;
         };
         SharedRequest: {
             /** Format: uuid */
@@ -4287,7 +4332,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SetupStatusParams"];
+            };
+        };
         responses: {
             /** @description The result. */
             200: {

@@ -54,7 +54,7 @@ function Waiting() {
     <div className="waiting">
       <span className="waiting-mark" aria-hidden="true"><span /><span /></span>
       <div>
-        <p><b>Waiting for your first request…</b></p>
+        <div><b>Waiting for your first request…</b></div>
         <p className="quiet small">Send one with the widget on your site. It appears here as soon as it arrives.</p>
       </div>
     </div>
@@ -66,7 +66,7 @@ function Arrived({ request }: { request: FeatureRequest }) {
     <div className="waiting arrived">
       <span className="arrived-mark" aria-hidden="true"><CheckIcon size={20} /></span>
       <div>
-        <p><b>Request received: {request.title}</b></p>
+        <div><b>Request received: {request.title}</b></div>
         <p className="quiet small">Sent <Time at={request.created_at} />{request.submitter.name && ` by ${request.submitter.name}`}.</p>
       </div>
     </div>

@@ -12,14 +12,18 @@ import { Narrow } from "./Narrow";
 import { SetupPage } from "./SetupPage";
 import { useForm } from "./useForm";
 
+// The demo fills in its owner's login (web/demo.go). No other service does.
+const inDemo = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=demo-${name}]`)?.content ?? "";
+const demo = { email: inDemo("email"), password: inDemo("password") };
+
 export function LoginPage() {
   usePageTitle("Log in");
   const installed = useQuery({ queryKey: ["setup-status"], queryFn: () => send("setup-status", {}) });
   if (installed.data?.set_up === false) return <SetupPage />;
   return (
-    <Narrow title="Log in">
+    <Narrow title="Log in" intro={demo.password && "This is a demo, so the login is filled in. Its data is deleted when it stops."}>
       <LoginForm />
-      <p className="quiet small">Forgot your password? Ask an admin for a password reset link.</p>
+      {!demo.password && <p className="quiet small">Forgot your password? Ask an admin for a password reset link.</p>}
     </Narrow>
   );
 }
@@ -35,8 +39,8 @@ export function LoginDialog({ email }: { email: string }) {
 }
 
 function LoginForm({ email: known = "" }: { email?: string }) {
-  const [email, setEmail] = useState(known);
-  const [password, setPassword] = useState("");
+  const [email, setEmail] = useState(known || demo.email);
+  const [password, setPassword] = useState(email === demo.email ? demo.password : "");
   const form = useForm(["email", "password"], () => logIn(email.trim(), password), { email, password });
   return (
     <form className="form" onSubmit={form.onSubmit}>

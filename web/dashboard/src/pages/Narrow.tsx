@@ -7,7 +7,7 @@ export function Narrow({ title, intro, children }: { title: string; intro?: Reac
   return (
     <main className="narrow">
       <div className="narrow-page">
-        <p className="narrow-brand">Gatherkit</p>
+        <div className="narrow-brand">Gatherkit</div>
         <h1>{title}</h1>
         {intro && <p className="quiet">{intro}</p>}
         {!window.isSecureContext && (

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 
 import { call, type Result } from "../api/call";
 import { useSession } from "../api/session";
@@ -12,27 +12,45 @@ import "./team.css";
 
 type Entry = Result<"audit-list">["entries"][number];
 
-const auditQuery = infiniteQueryOptions({
-  queryKey: ["audit"],
-  queryFn: ({ pageParam, signal }) => call("audit-list", { limit: 50, ...(pageParam && { cursor: pageParam }) }, signal),
-  initialPageParam: "",
-  getNextPageParam: (page) => page.next_cursor || undefined,
-});
+// The parts of the audit log. empty says what a part will show.
+const parts = {
+  account: { name: "Account", empty: "Invitations, new roles, new keys and changed settings appear here." },
+  requests: { name: "Requests", empty: "Changed, merged, deleted and restored requests appear here." },
+};
+type Part = keyof typeof parts;
+
+const auditQuery = (about: Part) =>
+  infiniteQueryOptions({
+    queryKey: ["audit", about],
+    queryFn: ({ pageParam, signal }) => call("audit-list", { about, limit: 50, ...(pageParam && { cursor: pageParam }) }, signal),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next_cursor || undefined,
+  });
 
 export default function AuditPage() {
   usePageTitle("Audit log");
   const { can } = useSession();
+  const { about = "account" } = useSearch({ from: "/inside/team/audit" });
   return (
     <div className="page team">
       <div className="page-head">
         <div>
           <Link to="/team" className="back"><BackIcon size={16} />Team</Link>
           <h1>Audit log</h1>
-          <p>Changes to the account, the team and the apps, newest first.</p>
+          <p>Who changed what, newest first.</p>
         </div>
       </div>
       {can("admin") ? (
-        <Entries />
+        <>
+          <nav className="audit-parts" aria-label="Parts">
+            {(Object.keys(parts) as Part[]).map((part) => (
+              <Link key={part} to="/team/audit" search={part === "account" ? {} : { about: part }} activeOptions={{ exact: true }}>
+                {parts[part].name}
+              </Link>
+            ))}
+          </nav>
+          <Entries key={about} about={about} />
+        </>
       ) : (
         <EmptyState icon={<ShieldIcon size={24} />} title="Admins only">
           <p>Only admins can see the audit log.</p>
@@ -42,22 +60,24 @@ export default function AuditPage() {
   );
 }
 
-function Entries() {
-  const audit = useInfiniteQuery(auditQuery);
+function Entries({ about }: { about: Part }) {
+  const audit = useInfiniteQuery(auditQuery(about));
   if (audit.isPending) return <Skeleton lines={8} label="Loading audit log" />;
   if (!audit.data) return <Failure error={audit.error} onRetry={() => void audit.refetch()} />;
   const entries = audit.data.pages.flatMap((page) => page.entries);
   if (entries.length === 0) {
     return (
       <EmptyState icon={<ShieldIcon size={24} />} title="No entries yet">
-        <p>Invitations, new roles, new keys and changed settings appear here.</p>
+        <p>{parts[about].empty}</p>
       </EmptyState>
     );
   }
   const total = audit.data.pages[0]!.total_count;
   return (
     <>
-      <ol className="audit" aria-label="Audit log">{entries.map((entry) => <EntryLine key={entry.number} entry={entry} />)}</ol>
+      <ol className="audit" aria-label="Audit log">
+        {entries.map((entry) => <EntryLine key={entry.number} entry={entry} about={about} />)}
+      </ol>
       <div className="audit-more">
         <p className="quiet small" role="status">
           {entries.length < total ? `${entries.length} of ${count(total, "entry", "entries")}` : count(total, "entry", "entries")}
@@ -77,12 +97,21 @@ function Entries() {
   );
 }
 
-function EntryLine({ entry }: { entry: Entry }) {
+function EntryLine({ entry, about }: { entry: Entry; about: Part }) {
   return (
     <li className="audit-entry">
       <Avatar name={entry.actor.name ?? "Gatherkit"} />
-      <p>{entry.summary}</p>
+      <div>
+        {about === "requests" && <RequestLink request={entry.request} />}
+        <p>{entry.summary}</p>
+      </div>
       <p className="quiet small"><Time at={entry.at} /></p>
     </li>
   );
+}
+
+function RequestLink({ request }: { request: Entry["request"] }) {
+  if (!request) return <p className="quiet">Request of a deleted app</p>;
+  const { id, title, box } = request;
+  return <Link to="/" search={{ ...(box !== "live" && { box }), request: id }} className="audit-request">{title}</Link>;
 }
