@@ -129,7 +129,7 @@ test('a filter is saved as a view, renamed, moved, opened first and deleted', as
 
 test('on a narrow screen, the title is a menu of the views', async (t) => {
   const { context } = await openBrowser(t, { viewport: { width: 390, height: 780 } })
-  const page = await logIn(context)
+  const page = await logIn(context, '/?view=decide&status=%5B%22opened%22%2C%22under_review%22%5D')
   await shows(page, 'Dark mode', 'Maps')
   await page.getByRole('heading', { name: 'To decide' }).getByRole('button').click()
   await page.getByRole('menuitem', { name: 'All requests' }).click()
@@ -138,7 +138,7 @@ test('on a narrow screen, the title is a menu of the views', async (t) => {
 
 test('everything from one person is a list', async (t) => {
   const { context, complaints } = await openBrowser(t)
-  const page = await logIn(context)
+  const page = await logIn(context, '/?view=all')
   const { requests } = await owner.call('requests-list', { query: 'prices' })
   await owner.call('votes-add', { request_id: requests[0].id, email: 'ADA@example.org', name: 'Ada' })
   await list(page).getByRole('option', { name: /Dark mode/ }).click()
@@ -172,4 +172,29 @@ test('requests since the last visit are marked', async (t) => {
   assert.equal(await page.locator('.item-fresh').count(), 2)
   await page.reload() // is the same visit
   await until(async () => (await page.locator('.item-fresh').count()) === 2)
+})
+
+test('End goes to the last request of a long list, and Ctrl+A selects all of them', async (t) => {
+  const long = await owner.addApp('Library')
+  for (let n = 1; n <= 230; n++) await owner.call('requests-create', { app_id: long.id, title: `Book ${n}` })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context, `/?app=${long.id}`)
+  await page.getByText('230 requests').waitFor()
+  const active = () => list(page).evaluate((box) => document.getElementById(box.getAttribute('aria-activedescendant') ?? '')?.ariaPosInSet)
+  await list(page).focus()
+  await page.keyboard.press('End')
+  await until(async () => (await active()) === '230')
+  await list(page).getByRole('option', { name: /^Book 1,/ }).waitFor()
+  await page.getByText('End of list: 230 requests').waitFor()
+  await page.keyboard.press('Home')
+  await until(async () => (await active()) === '1')
+
+  await page.keyboard.press('Control+a')
+  await page.getByText('230 selected').waitFor()
+  assert.equal(await page.evaluate(() => getSelection().toString()), '')
+  await page.keyboard.press('s')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('3')
+  await until(async () => (await owner.call('requests-list', { app_id: long.id, status: 'planned', limit: 1 })).total_count === 230)
+  assert.deepEqual(complaints, [])
 })

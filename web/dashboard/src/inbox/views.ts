@@ -69,6 +69,12 @@ export const totalQuery = (search: Search) => {
 
 const reload = () => queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
 
+// show changes the known views. A read that began before would bring back the old ones.
+async function show(change: (views: View[]) => View[]): Promise<void> {
+  await queryClient.cancelQueries({ queryKey: viewsQuery.queryKey });
+  queryClient.setQueryData(viewsQuery.queryKey, (views) => views && change(views));
+}
+
 export async function saveView(fields: Params<"views-create">): Promise<View> {
   const { view } = await call("views-create", fields);
   await reload();
@@ -82,9 +88,9 @@ export async function updateView(id: string, fields: Omit<Params<"views-update">
 
 // moveView shows the new order at once.
 export async function moveView(id: string, after: string | null): Promise<void> {
-  queryClient.setQueryData(viewsQuery.queryKey, (views) => {
-    const moved = views?.find((view) => view.id === id);
-    if (!views || !moved) return views;
+  await show((views) => {
+    const moved = views.find((view) => view.id === id);
+    if (!moved) return views;
     const rest = views.filter((view) => view !== moved);
     const at = after === null ? rest.findIndex(({ shared }) => shared === moved.shared) : rest.findIndex((view) => view.id === after) + 1;
     return rest.toSpliced(at, 0, moved);
@@ -101,7 +107,7 @@ export async function moveView(id: string, after: string | null): Promise<void> 
 export async function deleteView({ id, saved }: Place, then: () => void): Promise<void> {
   try {
     await call("views-delete", { id });
-    queryClient.setQueryData(viewsQuery.queryKey, (views) => views?.filter((view) => view.id !== id));
+    await show((views) => views.filter((view) => view.id !== id));
     then();
     if (saved) {
       const { name, shared, filter, sort } = saved;
