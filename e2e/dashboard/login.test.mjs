@@ -69,7 +69,8 @@ test('the login page on a phone, and pages that do not exist', async (t) => {
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await look(page, 'not-found-320')
   await page.getByRole('link', { name: 'Go to inbox' }).click()
-  await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+  await page.waitForURL((url) => url.pathname === '/')
+  await page.getByRole('heading', { level: 1 }).waitFor()
   assert.deepEqual(complaints, [])
 })
 
