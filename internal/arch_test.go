@@ -30,7 +30,7 @@ var imports = map[string][]string{
 	"bench": {"internal/batch", "internal/feedback", "internal/store", "internal/store/storetest", "*"},
 	"cmd/gatherkit": {
 		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/durable", "internal/fair", "internal/feedback",
-		"internal/index", "internal/password", "internal/store", "web", "*",
+		"internal/index", "internal/password", "internal/store", "internal/views", "web", "*",
 	},
 	"docs":        {},
 	"e2e/program": {"internal/store/storetest"},

@@ -16,6 +16,7 @@ import (
 	"gatherkit/internal/index"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
+	"gatherkit/internal/views"
 	"gatherkit/web"
 )
 
@@ -173,18 +174,27 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 		life.account, life.team = account, append(life.team, added)
 	}
 	var apps []feedback.App
-	for _, name := range []string{"Acme Web", "Acme Mobile"} {
-		app, err := s.AddApp(ctx, life.account.ID, name, userActor(life.team[0]))
+	for _, made := range []struct{ name, color string }{{"Acme Web", "#4F46E5"}, {"Acme Mobile", "#0F766E"}} {
+		app, err := s.AddApp(ctx, life.account.ID, made.name, userActor(life.team[0]))
 		if err != nil {
 			return demo{}, err
 		}
 		app, err = s.ChangeApp(ctx, life.account.ID, app.ID, userActor(life.team[0]), func(a *feedback.App) {
-			a.Settings.Sharing, a.Settings.Widget.AllowFileUploads = "all", true
+			a.Settings.Sharing, a.Settings.Widget.AllowFileUploads, a.Settings.Widget.PrimaryColor = "all", true, made.color
 		})
 		if err != nil {
 			return demo{}, err
 		}
 		apps = append(apps, app)
+	}
+	for _, view := range []views.View{
+		{Name: "Most wanted", Filter: []byte(`{"status":["opened","under_review"]}`), Sort: string(index.MostVoted)},
+		{Name: "Next", Filter: []byte(`{"status":["planned","in_progress"]}`), Sort: string(index.Newest)},
+	} {
+		view.Shared = true
+		if _, err := s.Views.Add(ctx, life.account.ID, life.team[0].ID, view); err != nil {
+			return demo{}, err
+		}
 	}
 	ideas := demoIdeas()
 	for i, idea := range ideas {

@@ -23,7 +23,7 @@ const calls = {
 
 // The modules are in one bundle, so that they share the cache of queries.
 const modules = [
-  'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'inbox/search', 'inbox/selection',
+  'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'inbox/search', 'inbox/selection', 'inbox/visit',
   'api/queries',
 ]
 const { outputFiles } = await build({
@@ -222,20 +222,46 @@ test('in the order of best matches, a row comes back to where it was', () => {
 test('a search is sorted by best match unless the user chose another order', () => {
   const { changed, readSearch, sortOf, sortsOf } = units
   const searched = changed({ tag: 'api' }, { q: 'dark' })
-  assert.deepEqual([searched, sortOf(searched)], [{ tag: 'api', q: 'dark' }, 'relevance'])
+  assert.deepEqual([searched, sortOf(searched)], [{ tag: 'api', q: 'dark', view: 'all' }, 'relevance'])
   assert.deepEqual(sortsOf(searched), ['relevance', 'newest', 'oldest', 'most_voted', 'recently_updated'])
   const newest = changed(searched, { sort: 'newest' })
   assert.deepEqual([newest.sort, sortOf(newest)], ['newest', 'newest'])
   assert.equal(changed(newest, { q: 'darker' }).sort, 'newest', 'other words keep the order')
   assert.equal(changed(newest, { sort: 'relevance' }).sort, undefined)
   const cleared = changed(newest, { q: undefined })
-  assert.deepEqual([cleared, sortOf(cleared)], [{ tag: 'api' }, 'newest'])
+  assert.deepEqual([cleared, sortOf(cleared)], [{ tag: 'api', view: 'all' }, 'newest'])
   assert.deepEqual(sortsOf(cleared), ['newest', 'oldest', 'most_voted', 'recently_updated'])
   assert.equal(sortOf(changed({ sort: 'oldest' }, { q: 'dark' })), 'oldest', 'the user chose it before the search')
-  assert.deepEqual(changed(newest, { box: 'bin' }), { tag: 'api', box: 'bin' }, 'another box ends the search')
+  assert.deepEqual(changed(newest, { box: 'bin' }), { tag: 'api', box: 'bin', view: 'all' }, 'another box ends the search')
   assert.deepEqual(readSearch({ q: 'dark', sort: 'newest' }), { q: 'dark', sort: 'newest' })
   assert.deepEqual(readSearch({ q: 'dark', sort: 'relevance' }), { q: 'dark' })
   for (const raw of [{ sort: 'newest' }, { sort: 'relevance' }, { sort: 'votes' }]) assert.deepEqual(readSearch(raw), {}, raw.sort)
+})
+
+test('a filter is read from an address and from a saved view alike', () => {
+  const { readSearch, whereOf, searchOf, filtersDiffer } = units
+  const person = { email: 'ada@example.org', name: 'Ada' }
+  const search = readSearch({ view: 'decide', status: ['opened'], person: { ...person, more: 1 }, tag: 'api', sort: 'oldest', nothing: 1 })
+  assert.deepEqual(search, { view: 'decide', status: ['opened'], person, tag: 'api', sort: 'oldest' })
+  const { view: _, ...rest } = search
+  assert.deepEqual(searchOf(whereOf(search), 'oldest'), rest)
+  assert.deepEqual(searchOf({ status: 'planned', box: 'live' }, 'newest'), { status: ['planned'] })
+  for (const raw of ['x', 7, null, {}, { email: 7 }, { verified: true }]) assert.deepEqual(readSearch({ person: raw, view: 'x' }), {})
+  assert.deepEqual(readSearch({ person: { external_id: '7', verified: true } }), { person: { external_id: '7', verified: true } })
+  assert.equal(filtersDiffer({ status: ['planned', 'opened'], sort: 'oldest' }, { status: ['opened', 'planned'] }), false)
+  assert.equal(filtersDiffer({ status: ['planned'] }, { status: ['opened', 'planned'] }), true)
+  assert.equal(filtersDiffer({}, { tag: 'api' }), true)
+})
+
+test('a visit ends when the dashboard was not visible for half an hour', () => {
+  const { visiting } = units
+  const at = (minutes) => new Date(Date.UTC(2026, 0, 1, 12, minutes))
+  const first = visiting(undefined, at(0))
+  assert.equal(first.since, at(0).toISOString(), 'nothing is new at first')
+  const later = visiting(first, at(29))
+  assert.deepEqual(later, { since: at(0).toISOString(), last: at(29).toISOString() })
+  assert.equal(visiting(later, at(59)).since, at(0).toISOString())
+  assert.equal(visiting(later, at(60)).since, at(29).toISOString(), 'what came since the last visit is new')
 })
 
 test('rows are filtered by box, status, assignee and tag', () => {

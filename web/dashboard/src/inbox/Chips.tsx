@@ -7,7 +7,7 @@ import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/marks";
 import { SaveView } from "./SaveView";
-import { differs, differsIn, sourceNames, type Change, type Search } from "./search";
+import { differsIn, filtersDiffer, sourceNames, type Change, type Search } from "./search";
 import { edited, resetting, type Place } from "./views";
 
 // Chips shows the parts of the filter that the view does not have, with buttons to remove them. The
@@ -48,7 +48,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
           </li>
         ))}
       </ul>
-      {(chips.length > 1 || q || differs(place.search, {})) && (
+      {(chips.length > 1 || q || filtersDiffer(place.search, {})) && (
         <Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button>
       )}
       <SaveView search={search} />

@@ -6,7 +6,7 @@ import { useSession } from "../api/session";
 import { Button } from "../ui/Button";
 import { AppsIcon, CheckIcon, InboxIcon, SearchIcon, ShieldIcon, TrashIcon } from "../ui/icons";
 import { EmptyState } from "../ui/states";
-import { differs, sortOf, type Search } from "./search";
+import { filtersDiffer, sortOf, type Search } from "./search";
 import { totalQuery, type Place } from "./views";
 
 interface Props {
@@ -36,13 +36,13 @@ export function Empty({ search, place, meant, onSearch, onEverything, onClear, o
           <p>{advice}</p>
         )}
         <div className="row">
-          {differs({ ...search, q: undefined } as Search, {}) && <Button onPress={onEverything}>Search all requests</Button>}
+          {filtersDiffer({ ...search, q: undefined } as Search, {}) && <Button onPress={onEverything}>Search all requests</Button>}
           <Button kind="quiet" onPress={onClear}>Clear search</Button>
         </div>
       </EmptyState>
     );
   }
-  if (differs(search, place.search)) {
+  if (filtersDiffer(search, place.search)) {
     return (
       <EmptyState live icon={<SearchIcon size={24} />} title="No matching requests">
         <p>Try other filters, or clear them.</p>

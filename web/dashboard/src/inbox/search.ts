@@ -152,8 +152,8 @@ export const cleared = {
   q: undefined,
 };
 
-// differs reports whether a search has other filters than that of a view.
-export function differs(search: Search, view: Search): boolean {
+// filtersDiffer reports whether a search has other filters than that of a view.
+export function filtersDiffer(search: Search, view: Search): boolean {
   return Object.keys(cleared).some((name) => differsIn(name as keyof Search, search, view));
 }
 

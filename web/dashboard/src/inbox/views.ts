@@ -4,7 +4,7 @@ import { call, type Params } from "../api/call";
 import { queryClient } from "../api/queries";
 import { undecided, type View } from "../api/types";
 import { notify, notifyError } from "../ui/notices";
-import { cleared, differs, differsIn, searchOf, sortOf, whereOf, type Change, type Search } from "./search";
+import { cleared, differsIn, filtersDiffer, searchOf, sortOf, whereOf, type Change, type Search } from "./search";
 
 export const viewsQuery = queryOptions({
   queryKey: ["views"],
@@ -51,7 +51,7 @@ export function resetting({ search }: Place): Change {
 
 // edited reports whether the filter or the order is no longer that of the view.
 export function edited(search: Search, place: Place): boolean {
-  return differs(search, place.search) || differsIn("box", search, place.search) || sortOf(search) !== sortOf(place.search);
+  return filtersDiffer(search, place.search) || differsIn("box", search, place.search) || sortOf(search) !== sortOf(place.search);
 }
 
 // totalQuery counts the requests in a view.
