@@ -85,19 +85,22 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 	return requests, checkExpected(b, requests)
 }
 
-// addGates adds the gates of the requests' apps.
+// addGates adds the gates of the requests' apps. It reads a column that is in no index: otherwise
+// SQLite would scan an index of the whole account for the apps.
 func addGates(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, gates map[countKey]int64, ids []feedback.ID,
 ) error {
 	for piece := range slices.Chunk(ids, bulkChunk) {
 		p := database.Parameters{accountID}
-		apps, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT DISTINCT app_id FROM requests"+
-			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+			var appID feedback.ID
+			var created int64
+			err = r.Scan(&appID, &created)
+			gates[gateOf(appID)] = 0
+			return none, err
+		}, "SELECT app_id, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
 			return err
-		}
-		for _, id := range apps {
-			gates[gateOf(id)] = 0
 		}
 	}
 	return nil
@@ -160,7 +163,7 @@ func (s *Store) changeAll(
 		if err := alter(&r, change); err != nil {
 			return 0, err
 		}
-		before, after := feedback.Diff(changeableOf(old), changeableOf(r))
+		before, after := changed(old, r)
 		if len(after) == 0 && r.Box == old.Box {
 			continue
 		}
@@ -206,15 +209,21 @@ func (s *Store) changeAll(
 	return len(changes), s.recountRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)
 }
 
-// changeable is the fields that a bulk change can modify, apart from the box. Comparing whole
-// requests would take a fifth of the time of a bulk change.
-type changeable struct {
-	Status     feedback.Status `json:"status"`
-	Tags       []string        `json:"tags"`
-	AssigneeID *feedback.ID    `json:"assignee_id"`
+// changed returns what a bulk change can modify, apart from the box, and has modified. feedback.Diff
+// would compare whole requests, which takes a tenth of the time of a bulk change.
+func changed(old, r feedback.Request) (before, after map[string]any) {
+	before, after = map[string]any{}, map[string]any{}
+	if old.Status != r.Status {
+		before["status"], after["status"] = old.Status, r.Status
+	}
+	if !slices.Equal(old.Tags, r.Tags) {
+		before["tags"], after["tags"] = old.Tags, r.Tags
+	}
+	if (old.AssigneeID == nil) != (r.AssigneeID == nil) || r.AssigneeID != nil && *old.AssigneeID != *r.AssigneeID {
+		before["assignee_id"], after["assignee_id"] = old.AssigneeID, r.AssigneeID
+	}
+	return before, after
 }
-
-func changeableOf(r feedback.Request) changeable { return changeable{r.Status, r.Tags, r.AssigneeID} }
 
 // saveGrouped saves requests, of which changes says what differs. A statement updates those
 // that get the same values, as one statement per request would block other writes on SQLite

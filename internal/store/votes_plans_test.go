@@ -85,7 +85,7 @@ func TestVotePlans(t *testing.T) {
 			indexes           []string
 			call              func(s *store.Store) error
 		}{
-			{"the app", "SELECT DISTINCT app_id", "requests", []string{requests}, vote(hot, false)},
+			{"the app", "SELECT app_id, created_at", "requests", []string{requests}, vote(hot, false)},
 			{"the submitter's row", "SELECT request_id FROM votes", "votes", []string{votes}, vote(alone, false)},
 			{"what is merged into it", "SELECT request_id FROM votes", "requests", []string{"requests_merged"}, vote(lone, false)},
 			{"votes at what is merged", "SELECT m.merged_into_id", "votes", []string{votes, "votes_person"}, vote(hot, false)},
