@@ -111,7 +111,7 @@ test('nothing is lost, and nothing is stored twice', async (t) => {
     })
     const again = page.getByRole('button', { name: 'Share another idea' })
     const field = page.getByLabel('Your idea')
-    await page.locator('form[aria-busy="true"]').waitFor({ state: 'detached' })
+    await page.locator('.form[aria-busy="true"]').waitFor({ state: 'detached' })
     // The result of the previous idea may still change what the panel shows.
     for (let wait = 1000; !(await field.isVisible()); wait *= 2) await again.click({ timeout: wait }).catch(() => {})
     await field.fill(title)

@@ -131,8 +131,10 @@ test('an idea that is sent at once causes no mark, and a late text does not brin
 })
 
 test('the text of the mark has the language of the widget and can be changed', async (t) => {
-  const { tab, w, relay } = await shop(t, { attributes: 'data-locale="de"' })
-  relay.fault = onSubmit(() => 503)
+  const { context, tab, w } = await shop(t, { attributes: 'data-locale="de"' })
+  await w.open() // loads the texts
+  await w.close.click()
+  await context.setOffline(true)
   await save(w, 'Dunkel')
   await named(tab, 'Ideas (Nicht gesendete Ideen: 1)')
   assert.equal(await w.mark.getAttribute('title'), 'Nicht gesendete Ideen: 1')
