@@ -39,12 +39,12 @@ func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (audi
 	cur.limit(in.Limit, defaultLimit)
 	// An entry can contain an app's settings, with all allowed origins, or a description, before and
 	// after a change.
-	size, read := int64(rowBytes), a.Store.Audit
-	if about == aboutRequests {
-		size, read = 2*rowBytes, a.Store.RequestAudit
-	}
-	if err := a.holdPage(ctx, c, cur.Limit, size); err != nil {
+	if err := a.holdPage(ctx, c, cur.Limit, 2*rowBytes); err != nil {
 		return auditListResult{}, err
+	}
+	read := a.Store.Audit
+	if about == aboutRequests {
+		read = a.Store.RequestAudit
 	}
 	entries, total, err := read(ctx, c.Account.ID, cur.Number, cur.Limit+1)
 	if err != nil {
