@@ -77,7 +77,7 @@ test('settings change the app', async (t) => {
   await button.click()
   await page.getByLabel('Deine Idee').or(page.getByLabel('Ihre Idee')).fill('Rechnungen auf Deutsch')
   await linger(page)
-  await page.locator('dialog form button.primary').click()
+  await page.locator('dialog .form .primary').click()
   await page.locator('#arrived').getByText('by Ada Lovelace, verified').first().waitFor()
   // The service has stored the changes, so they are still there after a reload.
   await page.reload()
