@@ -18,6 +18,7 @@ type cursor struct {
 	AccountID feedback.ID    `json:"a"`
 	Filter    requestsFilter `json:"f,omitzero"`
 	RequestID feedback.ID    `json:"r,omitzero"`
+	Unread    bool           `json:"u,omitempty"`
 	Limit     int            `json:"l"`
 	Began     feedback.Time  `json:"b,omitempty"` // when the first page was read
 
