@@ -55,6 +55,7 @@ var imports = map[string][]string{
 	"internal/feedback":  {},
 	"internal/index":     {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
 	"internal/lease":     {"internal/database", "internal/feedback"},
+	"internal/mentions":  {"internal/database", "internal/feedback"},
 	"internal/params":    {"internal/feedback", "github.com/danielgtaylor/huma", "github.com/go-json-experiment/json"},
 	"internal/password":  {"internal/fair", "golang.org/x/crypto"},
 	"internal/spam":      {"internal/feedback", "internal/search"},
@@ -63,7 +64,7 @@ var imports = map[string][]string{
 	"internal/views":     {"internal/database", "internal/feedback"},
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/feedback", "internal/index",
-		"internal/lease", "internal/row", "internal/views",
+		"internal/lease", "internal/mentions", "internal/row", "internal/views",
 		"golang.org/x/sync",
 	},
 	"internal/store/storetest": {
@@ -76,7 +77,7 @@ var imports = map[string][]string{
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
 	"net/http":             regexp.MustCompile(`^(bench/|cmd/|e2e/|web/|internal/api/(api|http\w*)\.go$)`),
-	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|store|views)/)`),
+	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|mentions|store|views)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

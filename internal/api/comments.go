@@ -41,7 +41,7 @@ type commentResult struct {
 
 type commentsCreateParams struct {
 	RequestID  feedback.ID         `json:"request_id" format:"uuid" doc:"The request."`
-	Body       string              `json:"body" minLength:"1" maxLength:"10000" lines:"many" doc:"Plain text."`
+	Body       string              `json:"body" minLength:"1" maxLength:"10000" lines:"many" doc:"Markdown. See mentions-list for how it mentions users."`
 	Visibility feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read the comment; internal by default."`
 }
 
@@ -55,7 +55,7 @@ func (a *API) commentsCreate(ctx context.Context, c caller, in commentsCreatePar
 type commentsUpdateParams struct {
 	RequestID  feedback.ID          `json:"request_id" format:"uuid" doc:"The request."`
 	ID         feedback.ID          `json:"id" format:"uuid" doc:"The comment."`
-	Body       *string              `json:"body,omitempty" minLength:"1" maxLength:"10000" lines:"many" doc:"Plain text."`
+	Body       *string              `json:"body,omitempty" minLength:"1" maxLength:"10000" lines:"many" doc:"Markdown. See mentions-list for how it mentions users."`
 	Visibility *feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read the comment."`
 }
 

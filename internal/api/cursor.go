@@ -19,6 +19,7 @@ type cursor struct {
 	Filter    requestsFilter `json:"f,omitzero"`
 	RequestID feedback.ID    `json:"r,omitzero"`
 	About     string         `json:"t,omitempty"` // of audit-list
+	Unread    bool           `json:"u,omitempty"` // of mentions-list
 	Limit     int            `json:"l"`
 	Began     feedback.Time  `json:"b,omitempty"` // when the first page was read
 

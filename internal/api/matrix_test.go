@@ -56,6 +56,8 @@ var samples = map[string]string{
 	"views-create":            `{"name":"V","filter":{"status":"opened"}}`,
 	"views-update":            `{"id":"{view}","name":"V2"}`,
 	"views-delete":            `{"id":"{view}"}`,
+	"mentions-list":           `{"unread":true}`,
+	"mentions-read":           `{"ids":["{mention}"]}`,
 	"users-invite":            `{"email":"grace@example.com","name":"Grace","role":"member"}`,
 	"users-recover":           `{"id":"{user}"}`,
 	"users-update":            `{"id":"{user}","name":"Grace"}`,
@@ -111,7 +113,7 @@ func TestRoles(t *testing.T) {
 				s.anotherAccount(account)
 				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 				s.names["comment"], s.names["session"] = s.comment(role), s.session(string(role))
-				s.names["user"], s.names["view"] = s.user("viewer"), s.view(string(role))
+				s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view(string(role)), s.mention(string(role))
 				body := strings.ReplaceAll(sample(t, o.name), "grace@", account+".grace@")
 				got := s.call(o.name, string(role), s.filled(body))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
@@ -190,13 +192,13 @@ func TestTenants(t *testing.T) {
 		own := map[string]string{
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"],
 			"comment": s.comment(feedback.RoleOwner), "spam": s.submitSpam("Spam"), "session": s.session("owner"),
-			"view": s.view("owner"),
+			"view": s.view("owner"), "mention": s.mention("owner"),
 			"user": s.user("viewer"), "file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		deleted := strings.NewReplacer(
-			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{view}", random,
+			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{view}", random, "{mention}", random,
 			"{spam}", random, "{session}", random, "{user}", random, "{file}", random,
 		)
 		before := s.snapshot()
@@ -256,6 +258,17 @@ func (s *service) view(who string) string {
 	return s.must("views-create", who, `{"name":"V"}`)["view"].(map[string]any)["id"].(string)
 }
 
+// mention returns the id of a new mention of a user.
+func (s *service) mention(who string) string {
+	s.t.Helper()
+	by := "member"
+	if who == by {
+		by = "owner"
+	}
+	s.must("comments-create", by, s.filled(`{"request_id":"{request}","body":"@[A](user:`+s.user(who)+`)"}`))
+	return s.must("mentions-list", who, "")["mentions"].([]any)[0].(map[string]any)["id"].(string)
+}
+
 // session returns the id of a user's session.
 func (s *service) session(who string) string {
 	s.t.Helper()
@@ -275,7 +288,7 @@ func masked(body []byte) []byte { return requestIDText.ReplaceAll(body, []byte("
 func (s *service) snapshot() string {
 	s.t.Helper()
 	var lists []string
-	for _, name := range []string{"apps-list", "requests-list", "users-list", "views-list"} {
+	for _, name := range []string{"apps-list", "requests-list", "users-list", "views-list", "mentions-list"} {
 		lists = append(lists, string(s.call(name, "owner", "").body))
 	}
 	lists = append(lists, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body))

@@ -78,6 +78,7 @@ var areaTitles = map[string]string{
 	"views":    "Saved views",
 	"votes":    "Votes",
 	"comments": "Comments",
+	"mentions": "Mentions",
 	"audit":    "Audit log",
 	"users":    "Users",
 }

@@ -14,7 +14,7 @@ import (
 // operations returns all operations. The guard determines the type of an operation's first
 // parameter, so listing an operation with the wrong guard does not compile.
 func (a *API) operations() []op {
-	return slices.Concat(a.accessOperations(), a.requestOperations(), a.viewOperations(), a.teamOperations())
+	return slices.Concat(a.accessOperations(), a.requestOperations(), a.personalOperations(), a.teamOperations())
 }
 
 func (a *API) accessOperations() []op {
@@ -81,14 +81,18 @@ func (a *API) requestOperations() []op {
 	}
 }
 
-// viewOperations let viewers have views of their own. Changing those of the team takes a member.
-func (a *API) viewOperations() []op {
+// personalOperations are about what users have of their own, viewers too: saved views and mentions.
+// Changing a view of the team takes a member.
+func (a *API) personalOperations() []op {
 	const viewer = feedback.RoleViewer
 	return []op{
 		bearer("views-list", viewer, "List the saved views of the team and your own", a.viewsList),
 		bearer("views-create", viewer, "Save a view of the list of requests", a.viewsCreate),
 		bearer("views-update", viewer, "Change a saved view, its place among the others, or whether you see it first", a.viewsUpdate),
 		bearer("views-delete", viewer, "Delete a saved view", a.viewsDelete),
+
+		bearer("mentions-list", viewer, "List the comments that mention you, newest first", a.mentionsList),
+		bearer("mentions-read", viewer, "Mark mentions of you as read", a.mentionsRead),
 	}
 }
 

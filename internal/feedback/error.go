@@ -105,6 +105,8 @@ var (
 	ErrJoinLinkNotFound = newError(404, "auth.link_not_found",
 		"This link has expired or was already used; ask for a new one.")
 	ErrViewNotFound    = newError(404, "views.not_found", "The view was not found.")
+	ErrMentionNotFound = newError(404, "mentions.not_found",
+		"The mention was not found; the comment may have changed or be gone.")
 	ErrSessionNotFound = newError(404, "sessions.not_found",
 		"The session was not found; it may have ended.")
 
@@ -158,7 +160,7 @@ func Codes() []*Error {
 		ErrMissingAPIKey, ErrInvalidAPIKey, ErrIdentityExpired, ErrInvalidIdentityToken,
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
-		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrSessionNotFound, ErrViewNotFound,
+		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
 		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrTooManyViews, ErrIdempotencyMismatch, ErrVersionConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,

@@ -7,6 +7,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mentions"
 )
 
 // commentColumns reads comments c of the account $1. The name of the author is read in a
@@ -53,6 +54,9 @@ func (s *Store) AddComment(
 		if err != nil {
 			return err
 		}
+		if err := mentions.Save(ctx, tx, s.ids, accountID, c); err != nil {
+			return err
+		}
 		change := feedback.Change{
 			Kind: feedback.CommentCreated, Actor: by,
 			After: map[string]any{"comment_id": c.ID, "visibility": c.Visibility, "body": c.Body},
@@ -95,6 +99,9 @@ func (s *Store) ChangeComment(
 		if err != nil {
 			return err
 		}
+		if err := mentions.Save(ctx, tx, s.ids, accountID, c); err != nil {
+			return err
+		}
 		before["comment_id"], after["comment_id"] = id, id
 		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, 0, c.Visibility == feedback.Public, feedback.Change{
 			Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after,
@@ -123,6 +130,9 @@ func (s *Store) DeleteComment(
 		_, err = tx.ExecContext(ctx, "DELETE FROM comments WHERE account_id = $1 AND request_id = $2 AND id = $3",
 			accountID, requestID, id)
 		if err != nil {
+			return err
+		}
+		if err := mentions.RemoveComment(ctx, tx, accountID, requestID, id); err != nil {
 			return err
 		}
 		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), -1, false, feedback.Change{

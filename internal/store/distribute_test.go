@@ -36,6 +36,7 @@ indexed_requests account_id beside accounts
 join_links account_id beside accounts
 login_failures subject
 logins email
+mentions account_id beside accounts
 purges account_id beside accounts
 request_counts account_id beside accounts
 request_tags account_id beside accounts

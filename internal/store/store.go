@@ -21,6 +21,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
+	"gatherkit/internal/mentions"
 	"gatherkit/internal/views"
 )
 
@@ -56,6 +57,8 @@ type Options struct {
 type Store struct {
 	Index *index.Index // lists, searches and counts requests
 	Views *views.Views // saved views of the list of requests
+
+	Mentions *mentions.Mentions
 
 	db   *database.DB
 	now  func() time.Time
@@ -105,7 +108,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	ids := feedback.NewIDs(o.Now, o.Rand)
 	s := &Store{
-		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), db: db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
+		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
+		db: db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
 		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
 	}
 	if o.FilesSentPast {

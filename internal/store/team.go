@@ -8,6 +8,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mentions"
 	"gatherkit/internal/views"
 )
 
@@ -152,6 +153,9 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 			return err
 		}
 		if err := views.RemoveUser(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if err := mentions.RemoveUser(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)",

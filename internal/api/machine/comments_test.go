@@ -63,6 +63,7 @@ func (m *model) createComment(w who, in, got object) (string, object) {
 		c.visibility = visibility
 	}
 	r.comments = append(r.comments, c)
+	m.saveMentions(r, c)
 	if c.visibility == "public" {
 		m.answer(r)
 	}
@@ -104,6 +105,7 @@ func (m *model) updateComment(w who, in, _ object) (string, object) {
 	}
 	if *c != old {
 		c.updated = m.now()
+		m.saveMentions(r, c)
 		if c.visibility == "public" {
 			m.answer(r)
 		}

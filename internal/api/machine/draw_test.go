@@ -38,13 +38,14 @@ var drawn = []string{
 	"auth-change-password", "users-list", "setup-create-owner", "setup-status", "auth-nothing",
 	"sessions-list", "audit-list",
 	"views-create", "views-create", "views-update", "views-update", "views-update", "views-delete", "views-list",
+	"mentions-list", "mentions-list", "mentions-read", "mentions-read",
 }
 
 // usual has optional parameters without which most calls fail.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "requests-similar": {"app_id", "text"},
 	"votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
-	"widget-submit-request": {"form"},
+	"widget-submit-request": {"form"}, "mentions-read": {"ids", "up_to"},
 }
 
 // after has operations that mostly fail unless another one was called before. shows reports
@@ -259,6 +260,10 @@ func (m *machine) caller(operation string, least feedback.Role) string {
 	r := last(m.requests, func(r *request) bool { return r.live() && r.commented() })
 	if r != nil && (operation == "comments-update" && m.often("the author") || operation == "comments-delete" && u.account != r.account) {
 		u = r.liveComments()[0].author
+	}
+	n := last(m.mentions, func(n *mention) bool { return n.listed() && n.user.password != "" })
+	if n != nil && strings.HasPrefix(operation, "mentions-") && m.often("somebody mentioned") {
+		u = n.user
 	}
 	switch {
 	case !m.often("signed in"):

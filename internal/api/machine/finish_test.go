@@ -30,6 +30,7 @@ func (m *machine) finish() {
 		m.do(aCall{operation: "requests-list", who: who, in: object{"limit": json.Number("200"), "box": "quarantine"}})
 		m.do(aCall{operation: "apps-list", who: who, in: object{}})
 		m.do(aCall{operation: "users-list", who: who, in: object{}})
+		m.do(aCall{operation: "mentions-list", who: who, in: object{}})
 		if a := find(m.apps, func(a *app) bool { return a.account == u.account && a.live() }); a != nil {
 			for _, statuses := range []any{"opened", []any{"planned", "declined"}} {
 				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})
@@ -57,6 +58,7 @@ func (m *machine) finish() {
 	m.purged()
 	m.releaseOfApps()
 	m.checkFiles()
+	m.checkMentions()
 	m.checkIndex()
 	for _, account := range m.accounts {
 		got := m.both("the log of changes", func(s *service) string { return s.log(m.t, account.id) })

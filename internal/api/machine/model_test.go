@@ -27,6 +27,7 @@ type model struct {
 	uploads  []*upload
 	links    []*joinLink
 	written  []submittedText
+	mentions []*mention
 	views    []*view // in the order that users give them
 
 	firstView map[*user]*view

@@ -66,6 +66,8 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"views-create":            (*model).createView,
 	"views-update":            (*model).updateView,
 	"views-delete":            (*model).deleteView,
+	"mentions-list":           (*model).listMentions,
+	"mentions-read":           (*model).readMentions,
 }
 
 // who is the caller.

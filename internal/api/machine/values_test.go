@@ -28,7 +28,7 @@ func (m *machine) value(c aCall, name string) any {
 		return nil
 	}
 	for _, of := range []func(aCall, string) (any, bool){
-		m.teamValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
+		m.teamValue, m.mentionValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
 	} {
 		if v, ok := of(c, name); ok {
 			return v

@@ -38,6 +38,11 @@ const insights = createRoute({
   },
   component: lazyRouteComponent(() => import("./insights/InsightsPage")),
 });
+const mentions = createRoute({
+  getParentRoute: () => inside,
+  path: "/mentions",
+  component: lazyRouteComponent(() => import("./mentions/MentionsPage")),
+});
 const team = createRoute({ getParentRoute: () => inside, path: "/team", component: lazyRouteComponent(() => import("./team/TeamPage")) });
 const audit = createRoute({
   getParentRoute: () => inside,
@@ -52,7 +57,7 @@ const account = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([setup, join, inside.addChildren([inbox, apps, app, insights, team, audit, account])]),
+  routeTree: root.addChildren([setup, join, inside.addChildren([inbox, mentions, apps, app, insights, team, audit, account])]),
   basepath: base.pathname,
   search: { strict: true }, // drops unknown parameters
   defaultPreload: "intent",

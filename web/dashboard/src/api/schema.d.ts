@@ -404,6 +404,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mentions-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the comments that mention you, newest first
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["mentions-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mentions-read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark mentions of you as read
+         * @description Needs an access token of a user with the role viewer or above.
+         */
+        post: operations["mentions-read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/requests-block": {
         parameters: {
             query?: never;
@@ -1432,7 +1472,7 @@ export interface components {
             comment: components["schemas"]["Comment"];
         };
         CommentsCreateParams: {
-            /** @description Plain text. */
+            /** @description Markdown. See mentions-list for how it mentions users. */
             body: string;
             /**
              * Format: uuid
@@ -1471,7 +1511,7 @@ export interface components {
             total_count: number;
         };
         CommentsUpdateParams: {
-            /** @description Plain text. */
+            /** @description Markdown. See mentions-list for how it mentions users. */
             body?: string;
             /**
              * Format: uuid
@@ -1549,7 +1589,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, sessions.not_found, views.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -1601,6 +1641,60 @@ export interface components {
             name: string;
             /** @enum {string} */
             role: "viewer" | "member" | "admin" | "owner";
+        };
+        Mention: {
+            /** @description Who wrote the comment. */
+            author: components["schemas"]["Author"];
+            /** Format: uuid */
+            comment_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The beginning of the comment on one line: at most 200 characters, with names in place of mentions. */
+            excerpt: string;
+            /** Format: uuid */
+            id: string;
+            read: boolean;
+            /** Format: uuid */
+            request_id: string;
+            request_title: string;
+        };
+        MentionsListParams: {
+            /** @description next_cursor of the previous page; includes unread. */
+            cursor?: string;
+            /**
+             * Format: int64
+             * @description Page size: 50 by default, at most 200.
+             */
+            limit?: number;
+            /** @description Only those that you have not read. */
+            unread?: boolean;
+        };
+        MentionsListResult: {
+            has_more: boolean;
+            mentions: components["schemas"]["Mention"][];
+            /** @description Send it as cursor to get the next page; empty on the last page. */
+            next_cursor: string;
+            /**
+             * Format: int64
+             * @description Number of matching records on all pages.
+             */
+            total_count: number;
+        };
+        MentionsReadParams: {
+            /** @description The mentions. Or send up_to. */
+            ids?: string[];
+            /**
+             * Format: uuid
+             * @description This mention and all older ones. The newest one marks all as read.
+             */
+            up_to?: string;
+        };
+        MentionsReadResult: {
+            /**
+             * Format: int64
+             * @description Number of mentions that were unread.
+             */
+            read: number;
         };
         Request: {
             /** Format: uuid */
@@ -3432,6 +3526,98 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["CommentResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "mentions-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MentionsListParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["MentionsListResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "mentions-read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MentionsReadParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["MentionsReadResult"];
                     };
                 };
             };

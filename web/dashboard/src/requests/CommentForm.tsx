@@ -1,28 +1,39 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState, type FormEvent, type KeyboardEvent } from "react";
 
 import { call } from "../api/call";
+import { usersQuery } from "../api/queries";
+import { fromField } from "../text/mentions";
 import { Button } from "../ui/Button";
 import { Switch } from "../ui/choices";
-import { Field } from "../ui/Field";
 import { message } from "../ui/states";
 import { useDraft } from "./draft";
+import { MentionField } from "./MentionField";
 
 type Changed = (more: number) => Promise<void>;
 
 export function CommentForm({ request_id, onChanged }: { request_id: string; onChanged: Changed }) {
   const [body, setBody] = useDraft("comment." + request_id);
   const [open, setOpen] = useState(false); // whether it is public; each comment starts as internal
+  const toBody = useBody();
   return (
     <CommentFields
       body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment"
       send={async () => {
-        await call("comments-create", { request_id, body, visibility: open ? "public" : "internal" });
+        await call("comments-create", { request_id, body: await toBody(body), visibility: open ? "public" : "internal" });
         setBody("");
         setOpen(false);
         await onChanged(1);
       }}
     />
   );
+}
+
+// useBody returns a function that turns the text of a field into the body of a comment. It waits for the
+// names of the users, so that no mention is lost.
+export function useBody(): (text: string) => Promise<string> {
+  const client = useQueryClient();
+  return async (text) => (text.includes("@") ? fromField(text, await client.ensureQueryData(usersQuery)) : text);
 }
 
 interface Fields {
@@ -64,7 +75,7 @@ export function CommentFields({ label, body, onBody, open, onOpen, send, saved, 
 
   return (
     <form className="comment-form" data-public={open || undefined} onSubmit={(event) => void submit(event)} onKeyDown={keys}>
-      <Field
+      <MentionField
         label={label}
         hideLabel
         rows={2}

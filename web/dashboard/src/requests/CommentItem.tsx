@@ -1,26 +1,40 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { call } from "../api/call";
+import { usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import type { Comment } from "../api/types";
+import { Markdown } from "../text/Markdown";
+import { toField } from "../text/mentions";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { EditIcon, TrashIcon } from "../ui/icons";
 import { Avatar, Time } from "../ui/marks";
 import { message } from "../ui/states";
-import { CommentFields } from "./CommentForm";
+import { CommentFields, useBody } from "./CommentForm";
+import { commentId } from "./commentId";
 
-type Props = { comment: Comment; editable: boolean; onChanged(more: number): Promise<void> };
+type Props = { comment: Comment; editable: boolean; named?: boolean; onChanged(more: number): Promise<void> };
 
-export function CommentItem({ comment, editable, onChanged }: Props) {
+// CommentItem shows a comment. One that is named in the address stands out.
+export function CommentItem({ comment, editable, named, onChanged }: Props) {
   const { user, can } = useSession();
-  const [draft, setDraft] = useState<{ body: string; open: boolean }>();
+  const [draft, setDraft] = useState<{ body: string; open: boolean; saved: string }>();
   const [asking, setAsking] = useState(false);
+  const { data: users } = useQuery({ ...usersQuery, enabled: comment.body.includes("@[") });
+  const toBody = useBody();
   const own = comment.author.id === user.id;
   const name = comment.author.name ?? "Former member";
 
   return (
-    <li className="comment" tabIndex={-1} data-public={comment.visibility === "public" || undefined}>
+    <li
+      id={commentId(comment.id)}
+      className="comment"
+      tabIndex={-1}
+      data-named={named || undefined}
+      data-public={comment.visibility === "public" || undefined}
+    >
       <div className="comment-head">
         <Avatar name={name} />
         <span className="comment-author">{name}</span>
@@ -38,7 +52,10 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
               kind="quiet"
               icon
               aria-label="Edit your comment"
-              onPress={() => setDraft({ body: comment.body, open: comment.visibility === "public" })}
+              onPress={() => {
+                const saved = toField(comment.body, users ?? []);
+                setDraft({ body: saved, saved, open: comment.visibility === "public" });
+              }}
             >
               <EditIcon size={16} />
             </Button>
@@ -59,7 +76,7 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
       {draft ? (
         <CommentFields
           label="Your comment"
-          saved={comment.body}
+          saved={draft.saved}
           body={draft.body}
           onBody={(body) => setDraft({ ...draft, body })}
           open={draft.open}
@@ -69,7 +86,7 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
             await call("comments-update", {
               request_id: comment.request_id,
               id: comment.id,
-              body: draft.body,
+              body: await toBody(draft.body),
               visibility: draft.open ? "public" : "internal",
             });
             await onChanged(0);
@@ -77,14 +94,14 @@ export function CommentItem({ comment, editable, onChanged }: Props) {
           }}
         />
       ) : (
-        <p className="prose">{comment.body}</p>
+        <Markdown text={comment.body} />
       )}
       <DeleteDialog comment={comment} isOpen={asking} onClose={() => setAsking(false)} onChanged={onChanged} />
     </li>
   );
 }
 
-function DeleteDialog({ comment, isOpen, onClose, onChanged }: Omit<Props, "editable"> & { isOpen: boolean; onClose(): void }) {
+function DeleteDialog({ comment, isOpen, onClose, onChanged }: Omit<Props, "editable" | "named"> & { isOpen: boolean; onClose(): void }) {
   const [error, setError] = useState<unknown>();
   async function remove() {
     try {

@@ -1,8 +1,10 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useLocation } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 
-import type { FeatureRequest } from "../api/types";
+import type { Comment, FeatureRequest } from "../api/types";
 import { CommentForm } from "./CommentForm";
+import { commentId } from "./commentId";
 import { CommentItem } from "./CommentItem";
 import { commentsQuery } from "./details";
 import { place } from "./lists";
@@ -14,6 +16,7 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
   const client = useQueryClient();
   const list = useRef<HTMLUListElement>(null);
   const all = comments.data?.pages.flatMap((page) => page.comments) ?? [];
+  const named = useNamed(comments, all);
   const total = comments.data?.pages.at(-1)?.total_count;
 
   // changed reads the comments again after some were added or deleted.
@@ -34,11 +37,34 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
     <Section title="Comments" count={total}>
       <Waiting query={comments} />
       <ul className="comments" ref={list} tabIndex={-1} aria-label="Comments">
-        {all.map((comment) => <CommentItem key={comment.id} comment={comment} editable={editable} onChanged={changed} />)}
+        {all.map((comment) => (
+          <CommentItem key={comment.id} comment={comment} editable={editable} named={comment.id === named} onChanged={changed} />
+        ))}
       </ul>
       <More query={comments}>Show newer comments</More>
       {comments.data && all.length === 0 && !editable && <p className="quiet small">No comments yet</p>}
       {editable && <CommentForm request_id={request.id} onChanged={changed} />}
     </Section>
   );
+}
+
+type Pages = { hasNextPage: boolean; isFetching: boolean; isError: boolean; fetchNextPage(): unknown };
+
+// useNamed returns the id of the comment that the address names. It reads pages until it has the comment,
+// and then shows it.
+function useNamed(pages: Pages, all: Comment[]): string | undefined {
+  const { hash } = useLocation();
+  const named = hash.startsWith(commentId("")) ? hash.slice(commentId("").length) : undefined;
+  const there = all.some(({ id }) => id === named);
+  const missing = named !== undefined && !there && pages.hasNextPage && !pages.isFetching && !pages.isError;
+  useEffect(() => {
+    if (missing) void pages.fetchNextPage();
+  }, [missing, pages]);
+  useEffect(() => {
+    if (!there || !named) return;
+    const element = document.getElementById(commentId(named));
+    element?.focus({ preventScroll: true });
+    element?.scrollIntoView({ block: "center" });
+  }, [there, named]);
+  return named;
 }

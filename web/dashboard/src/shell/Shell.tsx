@@ -1,11 +1,13 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import type { ComponentType, ReactNode } from "react";
 import { Button as AriaButton } from "react-aria-components";
 
 import { absolute } from "../api/base";
 import { logOut, useSession } from "../api/session";
-import { AppsIcon, BookIcon, InboxIcon, InsightsIcon, LeaveIcon, PersonIcon, TeamIcon } from "../ui/icons";
 import { ViewList } from "../inbox/ViewList";
+import { unreadQuery } from "../mentions/queries";
+import { AppsIcon, BookIcon, InboxIcon, InsightsIcon, LeaveIcon, MentionIcon, PersonIcon, TeamIcon } from "../ui/icons";
 import { Avatar } from "../ui/marks";
 import { Menu, MenuItem } from "../ui/Menu";
 import { notifyError } from "../ui/notices";
@@ -22,6 +24,7 @@ export function Shell() {
         <Link to="/" className="brand" aria-label="Gatherkit"><Mark /><span>Gatherkit</span></Link>
         <NavItem to="/" icon={InboxIcon}>Inbox</NavItem>
         <ViewList />
+        <NavItem to="/mentions" icon={MentionIcon} more={<Unread />}>Mentions</NavItem>
         <NavItem to="/apps" icon={AppsIcon}>Apps</NavItem>
         <NavItem to="/insights" icon={InsightsIcon}>Insights</NavItem>
         <NavItem to="/team" icon={TeamIcon}>Team</NavItem>
@@ -43,12 +46,26 @@ function Mark() {
   );
 }
 
-function NavItem({ to, icon: Icon, children }: { to: "/" | "/apps" | "/insights" | "/team"; icon: ComponentType; children: ReactNode }) {
+interface Item {
+  to: "/" | "/mentions" | "/apps" | "/insights" | "/team";
+  icon: ComponentType;
+  children: ReactNode;
+  more?: ReactNode;
+}
+
+function NavItem({ to, icon: Icon, children, more }: Item) {
   return (
     <Link to={to} className="nav-item" activeOptions={{ exact: to === "/", includeSearch: false }}>
-      <Icon /><span className="nav-name">{children}</span>
+      <Icon /><span className="nav-name">{children}</span>{more}
     </Link>
   );
+}
+
+// Unread shows how many mentions are unread.
+function Unread() {
+  const { data: n } = useQuery(unreadQuery);
+  if (!n) return null;
+  return <span className="nav-count number">{n > 99 ? "99+" : n}<span className="visually-hidden"> unread</span></span>;
 }
 
 function AccountMenu() {

@@ -20,6 +20,7 @@ export function Shortcuts() {
   const pages = "Go to";
   useCommands([
     { name: "Inbox", group: pages, keys: ["g i"], run: () => void navigate({ to: "/", search: {} }) },
+    { name: "Mentions", group: pages, keys: ["g m"], run: () => void navigate({ to: "/mentions" }) },
     { name: "Apps", group: pages, keys: ["g a"], run: () => void navigate({ to: "/apps" }) },
     { name: "Insights", group: pages, keys: ["g n"], run: () => void navigate({ to: "/insights" }) },
     { name: "Team", group: pages, keys: ["g t"], run: () => void navigate({ to: "/team" }) },

@@ -1,6 +1,6 @@
-import { useRef, useState } from "react";
+import { useRef, useState, type RefAttributes } from "react";
 import { flushSync } from "react-dom";
-import { FieldError, Input, Label, Text, TextArea, TextField, type TextFieldProps } from "react-aria-components";
+import { FieldError, Input, Label, Text, TextArea, TextField, type TextAreaProps, type TextFieldProps } from "react-aria-components";
 
 import "./field.css";
 
@@ -12,17 +12,19 @@ interface Props extends Omit<TextFieldProps, "className" | "style" | "children">
   placeholder?: string;
   // Makes it a text area with this many rows.
   rows?: number;
+  // Further properties of the text area.
+  area?: TextAreaProps & RefAttributes<HTMLTextAreaElement>;
   // Shows the label to screen readers only.
   hideLabel?: boolean;
 }
 
-export function Field({ label, hint, error, placeholder, rows, hideLabel, type, ...props }: Props) {
+export function Field({ label, hint, error, placeholder, rows, area, hideLabel, type, ...props }: Props) {
   const [revealed, setRevealed] = useState(false);
   return (
     <TextField {...props} type={revealed ? "text" : type!} className="field" isInvalid={!!error} validationBehavior="aria">
       <Label className={hideLabel ? "visually-hidden" : "field-label"}>{label}</Label>
       {rows ? (
-        <TextArea className="input" rows={rows} placeholder={placeholder} />
+        <TextArea {...area} className="input" rows={rows} placeholder={placeholder} />
       ) : type === "password" ? (
         <Password of={label} revealed={revealed} onReveal={setRevealed} />
       ) : (

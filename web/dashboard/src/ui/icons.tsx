@@ -33,6 +33,9 @@ export const AppsIcon = icon(
     <rect x="13.5" y="13.5" width="6.5" height="6.5" rx="1.6" />
   </>,
 );
+export const MentionIcon = icon(
+  <path d="M15.8 12a3.8 3.8 0 1 1-1.1-2.7M15.8 8.3v4.9a2.3 2.3 0 0 0 4.6 0V12a8.4 8.4 0 1 0-3.3 6.7" />,
+);
 export const InsightsIcon = icon(<path d="M4 20h16M7 16v-4M12 16V5M17 16v-7" />);
 export const TeamIcon = icon(
   <>

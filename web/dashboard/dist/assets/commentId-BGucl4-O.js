@@ -1,0 +1,1 @@
+var e=e=>`comment-${e}`;export{e as t};

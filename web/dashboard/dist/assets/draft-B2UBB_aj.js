@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{Sn as t}from"./vendor-B0masG1-.js";import{l as n}from"./call-ogAp5krL.js";var r=e(t(),1);function i(e){let t=`gatherkit.draft.${n().user.id}.${e}`,[i,a]=(0,r.useState)(()=>sessionStorage.getItem(t)??``);return[i,(0,r.useCallback)(e=>{a(e),e?sessionStorage.setItem(t,e):sessionStorage.removeItem(t)},[t])]}export{i as t};

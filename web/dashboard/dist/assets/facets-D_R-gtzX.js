@@ -1,1 +1,0 @@
-import{mn as e,vn as t}from"./vendor-B0masG1-.js";import{t as n}from"./call-ogAp5krL.js";var r=r=>e({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:t});export{r as t};
