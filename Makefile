@@ -9,7 +9,7 @@ FUZZTIME      ?= 20s
 # Each mutant costs a build and the tests of its package, so these are packages with fast tests.
 MUTANTS       ?= batch config fair feedback password search
 # Without these, tests fail instead of being skipped. Power cuts also need root and loop devices.
-REQUIRE       ?= postgres,browser,nginx,systemd,s3,toxiproxy,prometheus
+REQUIRE       ?= postgres,browser,firefox,nginx,systemd,s3,toxiproxy,prometheus
 
 # The tests run in three parts, and the packages of a part beside each other. Those of the first
 # part, which is the rest of the packages, take seconds.

@@ -9,27 +9,28 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// browserTest runs test files in a browser.
-type browserTest struct{ node, chromium string }
+// browserTest runs test files in a browser. The variable, CHROMIUM or FIREFOX, has its path.
+type browserTest struct{ node, variable string }
 
 // newBrowserTest skips or fails the test if Node.js or Chromium is missing.
 func newBrowserTest(t *testing.T) browserTest {
 	t.Helper()
-	return browserTest{node(t), browser(t)}
+	return browserTest{node(t), "CHROMIUM=" + browser(t)}
 }
 
-// run runs "node --test" with the arguments and additional environment variables, and logs its
-// output.
-func (b browserTest) run(t *testing.T, env []string, arguments ...string) {
+// run runs Node.js with the arguments and additional environment variables, and logs and returns
+// its output.
+func (b browserTest) run(t *testing.T, env []string, arguments ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), b.node, append([]string{"--test"}, arguments...)...)
+	cmd := exec.CommandContext(t.Context(), b.node, arguments...)      // with --test, a process of its own would run the file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the browser exits with it
-	cmd.Env = append(append(os.Environ(), "CHROMIUM="+b.chromium), env...)
+	cmd.Env = append(append(os.Environ(), b.variable), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Error(err)
 	}
 	t.Logf("%s", out)
+	return string(out)
 }
 
 // browser returns the path of Chromium.

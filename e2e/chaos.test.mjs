@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { launch, patience, soon } from './chromium.mjs'
+import { launch, patience, soon } from './browser.mjs'
 
 const { URL: service, KEY: key, TOKEN: token, CONTROL: control } = process.env
 const count = Number(process.env.IDEAS)

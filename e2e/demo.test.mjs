@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { faults, launch, linger, quietly } from './chromium.mjs'
+import { faults, launch, linger, quietly } from './browser.mjs'
 
 const { URL: service, SHARED: shared, SCREENSHOTS: screenshots } = process.env
 let browser

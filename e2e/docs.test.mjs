@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { faults, launch } from './chromium.mjs'
+import { faults, launch } from './browser.mjs'
 
 const { URL: service, SCREENSHOTS: screenshots } = process.env
 const page = `${service}/docs`

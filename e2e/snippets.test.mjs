@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { launch } from './chromium.mjs'
+import { launch } from './browser.mjs'
 
 const { URL: service, KEY: key } = process.env
 const text = await readFile('../docs/widget.md', 'utf8')

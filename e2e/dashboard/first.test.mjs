@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
-import { linger } from '../chromium.mjs'
+import { linger } from '../browser.mjs'
 import { email, look, openBrowser, password, service } from './harness.mjs'
 
 test('a new user creates an account and an app, installs the widget and receives a request', async (t) => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { faults, launch, quietly, soon } from '../chromium.mjs'
+import { faults, launch, quietly, soon } from '../browser.mjs'
 
 export const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 

@@ -272,3 +272,23 @@ test('requests that were merged indirectly are shown, too', async (t) => {
   await merged.getByText('Second of three').waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
 })
+
+test('a bulk change can be undone', async (t) => {
+  const app = await owner.addApp('Many')
+  for (const n of [1, 2, 3]) await submit(app, { title: `One of many ${n}`, email: `m${n}@example.com` })
+  const planned = async () => (await list({ app_id: app.id, status: 'planned' })).length
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context, `/?app=${app.id}`)
+  await page.getByRole('option', { name: /One of many 1/ }).waitFor()
+  await page.getByRole('listbox', { name: 'Requests' }).focus()
+  for (const key of ['Home', 'x', 'j', 'x', 'j', 'x']) await page.keyboard.press(key)
+  await page.getByText('3 selected').waitFor()
+  await page.keyboard.press('s')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('3')
+  await until(async () => (await planned()) === 3)
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('u')
+  await until(async () => (await planned()) === 0)
+  assert.deepEqual(complaints, [])
+})

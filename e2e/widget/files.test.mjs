@@ -161,7 +161,7 @@ test('progress is shown, and finished uploads are not repeated', async (t) => {
 })
 
 test('if the service refuses a file, the form gets file and text back', async (t) => {
-  const { relay, w } = await shop(t)
+  const { app, relay, w } = await shop(t)
   const refusal = { status: 400, code: 'widget.invalid_upload', message: 'The file is not what it says.' }
   relay.fault = ({ operation, method }) => (operation || method === 'GET' ? undefined : refusal)
   await w.file.setInputFiles([text('odd.txt')])
@@ -171,6 +171,10 @@ test('if the service refuses a file, the form gets file and text back', async (t
   assert.match(await w.alert.textContent(), /The file is not what it says\./)
   assert.equal(await w.title.inputValue(), 'With an odd file')
   assert.deepEqual(await names(w), ['odd.txt'])
+  relay.fault = undefined
+  await w.send.click()
+  await w.sent.waitFor()
+  assert.deepEqual((await stored(app))[0].attachments.map(({ filename, size }) => [filename, size]), [['odd.txt', 5]])
 })
 
 test('uploads that the service has removed meanwhile are repeated', async (t) => {

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { faults, launch, quietly, soon } from '../chromium.mjs'
+import { faults, launch, quietly, soon } from '../browser.mjs'
 
 export { soon }
 

@@ -84,6 +84,8 @@ export function openOutbox(tools: OutboxTools): Outbox {
     takeRefused: () => alone(`${name}:refused`, async () => {
       const refused = (await list(app)).find((entry) => entry.refusal)
       if (refused) {
+        // Files move to memory, because Firefox can no longer read those of a removed entry.
+        for (const kept of refused.files) kept.blob = new Blob([await kept.blob.arrayBuffer().catch(() => kept.blob)])
         await remove(refused.id)
         count()
       }

@@ -34,19 +34,26 @@ export function createSender(tools: SenderTools): Sender {
   let running = false
   let again: boolean | undefined
 
+  /** Stores an entry again, and takes the stored files, because Firefox can no longer read those of a replaced entry. */
+  async function store(entry: Entry): Promise<void> {
+    if (await put(entry)) entry.files = (await list(app)).find(({ id }) => id == entry.id)?.files ?? entry.files
+  }
+
   async function submit(entry: Entry, fresh = false): Promise<SubmittedRequest> {
-    const { id, files, fields, signed } = entry
+    const { id, fields, signed } = entry
     const identity_token = signed ? await token(entry, fresh) : undefined
     if (signed && !identity_token) throw refusal('identity', 'widget.identity_expired')
     let old = 0
-    for (const [file, kept] of files.entries()) {
+    for (const file of entry.files.keys()) {
+      const kept = entry.files[file]! // store replaces the files
       if (kept.upload) {
         old++
         continue
       }
       kept.upload = await upload(tools, kept, (part) => tools.tell(id, { state: 'progress', file, part }))
-      await put(entry)
+      await store(entry)
     }
+    const { files } = entry
     try {
       const attachments = files.length ? files.map((kept) => kept.upload) : undefined
       return (
@@ -65,7 +72,7 @@ export function createSender(tools: SenderTools): Sender {
       } else {
         throw error
       }
-      await put(entry)
+      await store(entry)
       return submit(entry, fresh)
     }
   }

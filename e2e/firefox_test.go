@@ -1,0 +1,71 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
+)
+
+// inFirefox lists tests of the widget and the dashboard that also run in Firefox: what everybody
+// does, and what depends on how the browser stores and sends.
+var inFirefox = map[string][]string{
+	"widget/send": {
+		"an idea is stored before it is sent, and reported as sent after the receipt",
+		"an idea written offline is sent once on the next visit",
+		"when the browser is online again, the idea is sent automatically and the panel says so",
+		"several tabs send each idea once",
+		"if the service refuses an idea, the form gets text and files back, with the reason",
+	},
+	"widget/files": {
+		"files arrive unchanged, and removed files are not sent",
+		"if the service refuses a file, the form gets file and text back",
+	},
+	"widget/identity":    {"votes are sent as the identified person"},
+	"dashboard/triage":   {"twenty requests are triaged with the keyboard only", "a bulk change can be undone"},
+	"dashboard/insights": {"without any requests, the page links to the apps"},
+}
+
+// TestFirefox runs the tests in inFirefox, each file with its own service.
+func TestFirefox(t *testing.T) {
+	t.Parallel()
+	firefox := newFirefoxTest(t)
+	for file, names := range inFirefox {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			place := storetest.SQLite(t)
+			program.AddOwner(t, place)
+			p := program.Start(t, program.At(place)...)
+			quoted := make([]string, len(names))
+			for i, name := range names {
+				quoted[i] = regexp.QuoteMeta(name)
+			}
+			out := firefox.run(t, []string{
+				"URL=" + p.URL, "EMAIL=" + program.Email, "PASSWORD=" + program.Password,
+				"SCREENSHOTS=",          // those of Chromium have the same names
+				"TMPDIR=" + t.TempDir(), // for the profile
+			}, "--test-reporter=spec", "--test-name-pattern=^("+strings.Join(quoted, "|")+")$", file+".test.mjs")
+			for _, name := range names {
+				if !strings.Contains(out, "✔ "+name+" (") {
+					t.Errorf("no test with this name has passed: %s", name)
+				}
+			}
+		})
+	}
+}
+
+// newFirefoxTest skips or fails the test if Node.js or Firefox is missing.
+func newFirefoxTest(t *testing.T) browserTest {
+	t.Helper()
+	path, err := exec.LookPath("firefox-esr")
+	if err != nil {
+		path, err = exec.LookPath("firefox")
+	}
+	if err != nil {
+		storetest.Missing(t, "firefox", "install it with `apt-get install firefox-esr`")
+	}
+	return browserTest{node(t), "FIREFOX=" + path}
+}
