@@ -21,8 +21,10 @@ var severalLines = []string{
 	"widget-submit-request form.website",                    // any text in it is spam, but valid
 	"requests-similar text", "widget-similar-requests text", // not stored
 	"requests-list query", "requests-facets query", "requests-export query", "requests-bulk-update filter.query",
+	"views-create filter.query", "views-update filter.query",
 	// Older versions may have stored such tags.
 	"requests-list tag", "requests-facets tag", "requests-export tag", "requests-bulk-update filter.tag",
+	"views-create filter.tag", "views-update filter.tag",
 	"requests-bulk-update set.remove_tags",
 }
 

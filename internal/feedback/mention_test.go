@@ -43,7 +43,7 @@ func TestMentioned(t *testing.T) {
 
 func TestExcerpt(t *testing.T) {
 	for body, want := range map[string]string{
-		" Hi\n\n\tthere\u2028 you ":                     "Hi there you",
+		"Hi\n\n\tthere\u2028 you":                       "Hi there you",
 		"**@[A B](user:" + ID{7}.String() + ")**, why?": "**@A B**, why?",
 		"a\u202eb":               "ab",
 		strings.Repeat("é", 200): strings.Repeat("é", 200),

@@ -136,7 +136,8 @@ func (m *machine) mentionValue(c aCall, name string) (any, bool) {
 		}
 		return m.mentionID(c), true
 	case name == "body" && m.often("a mention"):
-		return draw(m, name, by(m.colleagueOf(c)), by(m.colleagueOf(c)), by(m.colleagueOf(c))+by(m.colleagueOf(c)), by(m.anyOf("{id"))) + "?", true
+		one, other := by(m.colleagueOf(c)), by(m.colleagueOf(c))
+		return draw(m, name, one, other, one+other, by(m.anyOf("{id"))) + "?", true
 	}
 	return nil, false
 }
