@@ -43,8 +43,8 @@ func TestMentioned(t *testing.T) {
 
 func TestExcerpt(t *testing.T) {
 	for body, want := range map[string]string{
-		"Hi\n\n\tthere\u2028 you":                       "Hi there you",
-		"**@[A B](user:" + ID{7}.String() + ")**, why?": "**@A B**, why?",
+		strings.Repeat(" ", 2) + "Hi\n\n\tthere\u2028 you\n": "Hi there you",
+		"**@[A B](user:" + ID{7}.String() + ")**, why?":      "**@A B**, why?",
 		"a\u202eb":               "ab",
 		strings.Repeat("é", 200): strings.Repeat("é", 200),
 		strings.Repeat("é", 201): strings.Repeat("é", 199) + "…",
