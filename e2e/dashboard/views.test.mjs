@@ -100,6 +100,24 @@ test('a filter is saved as a view, renamed, moved, opened first and deleted', as
   await view(page, /Shipped/).dragTo(view(page, /Next/))
   await until(async () => (await ours()) === 'Refused,Shipped,Next')
 
+  // Another order moves nothing. The menu of the title saves it, too.
+  await view(page, /All requests/).click()
+  await until(async () => (await titles(page)).length === 5)
+  const top = async () => (await list(page).boundingBox()).y
+  const before = await top()
+  await page.getByRole('button', { name: 'Sort: Newest' }).click()
+  await page.getByRole('menuitem', { name: 'Most voted' }).click()
+  await page.waitForURL(/sort=most_voted/)
+  assert.equal(await top(), before)
+  await page.getByRole('heading', { name: 'All requests' }).getByRole('button').click()
+  await page.getByRole('menuitem', { name: 'Save as view' }).click()
+  await page.getByRole('dialog', { name: 'Save view' }).getByLabel('Name').fill('Wanted')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Wanted' }).waitFor()
+  await until(async () => (await owner.call('views-list')).views.at(-1).sort === 'most_voted')
+  await menu('Wanted', 'Delete')
+  await until(async () => (await ours()) === 'Refused,Shipped,Next')
+
   // Changing the filter of a saved view offers to update it.
   await view(page, /Next/).click()
   await shows(page, 'Sound')

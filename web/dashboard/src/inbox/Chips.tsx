@@ -8,7 +8,7 @@ import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/marks";
 import { SaveView } from "./SaveView";
 import { differsIn, filtersDiffer, sourceNames, type Change, type Search } from "./search";
-import { edited, resetting, type Place } from "./views";
+import { resetting, type Place } from "./views";
 
 // Chips shows the parts of the filter that the view does not have, with buttons to remove them. The
 // search field shows the words, so that the list does not move while the user types the first one.
@@ -35,7 +35,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
   if (source) chips.push([`Source: ${sourceNames[source]}`, { source: undefined }]);
   if (from) chips.push([`Since ${day(from.slice(0, 10))}`, { from: undefined }]);
   if (to) chips.push([`Before ${day(to.slice(0, 10))}`, { to: undefined }]);
-  if (!edited(search, place)) return null;
+  if (!filtersDiffer(search, place.search)) return null;
   return (
     <div className="chips-row">
       <ul className="chips" aria-label="Active filters">

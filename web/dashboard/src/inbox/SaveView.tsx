@@ -9,50 +9,57 @@ import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import { FormError } from "../ui/FormError";
 import { notify, notifyError } from "../ui/notices";
-import { edited, opening, placeIn, saveView, updateView, usePlaces } from "./views";
+import { opening, placeIn, saveView, updateView, usePlaces } from "./views";
 import { sortOf, whereOf, type Search } from "./search";
 
-// SaveView saves a filter that is not that of a view, as a new view or in the one it began with.
+// SaveView saves a filter as a new view, or in the one that it began with.
 export function SaveView({ search }: { search: Search }) {
-  const { places } = usePlaces();
-  const { can } = useSession();
-  const navigate = useNavigate();
   const [naming, setNaming] = useState(false);
-  const [shared, setShared] = useState(false);
-  const place = placeIn(search, places);
-  const { saved } = place;
-  if (!edited(search, place)) return null;
-  const fields = { filter: whereOf(search), sort: sortOf(search) };
+  const update = useUpdate(search);
   return (
     <>
-      {saved && (can("member") || !saved.shared) && (
-        <Button
-          small
-          onPress={() =>
-            void updateView(saved.id, fields).then(() => notify(`View “${saved.name}” updated.`), (error) => notifyError(error))
-          }
-        >
-          Update view
-        </Button>
-      )}
+      {update && <Button small onPress={update}>Update view</Button>}
       <Button small kind="quiet" onPress={() => setNaming(true)}>Save as view</Button>
-      <NameView
-        title="Save view"
-        isOpen={naming}
-        onClose={() => setNaming(false)}
-        initial=""
-        save={async (name) => {
-          const view = await saveView({ name, shared, ...fields });
-          await navigate({ to: "/", search: opening({ id: view.id, name, search: { ...search, request: undefined } as Search }) });
-        }}
-      >
-        {can("member") && (
-          <Switch isSelected={shared} onChange={setShared} hint="Everybody on the team sees it in their navigation.">
-            Share with the team
-          </Switch>
-        )}
-      </NameView>
+      <SaveAs search={search} isOpen={naming} onClose={() => setNaming(false)} />
     </>
+  );
+}
+
+// useUpdate returns a function that saves a filter and its order in the view that they began with, if the
+// user may change it.
+export function useUpdate(search: Search): (() => void) | undefined {
+  const { places } = usePlaces();
+  const { can } = useSession();
+  const { saved } = placeIn(search, places);
+  if (!saved || (saved.shared && !can("member"))) return undefined;
+  return () =>
+    void updateView(saved.id, { filter: whereOf(search), sort: sortOf(search) })
+      .then(() => notify(`View “${saved.name}” updated.`), (error) => notifyError(error));
+}
+
+// SaveAs saves a filter and its order as a new view, and opens it.
+export function SaveAs({ search, isOpen, onClose }: { search: Search; isOpen: boolean; onClose(): void }) {
+  const { can } = useSession();
+  const navigate = useNavigate();
+  const [shared, setShared] = useState(false);
+  return (
+    <NameView
+      title="Save view"
+      isOpen={isOpen}
+      onClose={onClose}
+      initial=""
+      save={async (name) => {
+        const { id } = await saveView({ name, shared, filter: whereOf(search), sort: sortOf(search) });
+        const { request: _, ...filter } = search;
+        await navigate({ to: "/", search: opening({ id, name, search: filter }) });
+      }}
+    >
+      {can("member") && (
+        <Switch isSelected={shared} onChange={setShared} hint="Everybody on the team sees it in their navigation.">
+          Share with the team
+        </Switch>
+      )}
+    </NameView>
   );
 }
 
