@@ -23,7 +23,8 @@ const calls = {
 
 // The modules are in one bundle, so that they share the cache of queries.
 const modules = [
-  'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'inbox/search', 'inbox/selection', 'inbox/visit',
+  'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'requests/drafts',
+  'inbox/search', 'inbox/selection', 'inbox/visit',
   'api/queries',
 ]
 const { outputFiles } = await build({
@@ -126,6 +127,60 @@ test('the edit between two rows turns one into the other, in both directions', (
   assert.deepEqual(edited(before, editOf({ before, after })), after)
   assert.deepEqual(edited(after, editOf({ before: after, after: before })), before)
   assert.deepEqual(editOf({ before, after: before }), {})
+})
+
+test('a change that waits applies to what the request is now', () => {
+  const { changedBy } = units
+  const before = row(1, { tags: ['a', 'b'], assignee_id: 'u1' })
+  const now = row(1, { tags: ['b', 'c'], status: 'declined', eta: '2026-05', votes: 7, version: 4 })
+  const changed = changedBy({ before, after: { ...before, assignee_id: null, tags: ['a', 'd'], version: 2 } }, now)
+  assert.deepEqual(changed, { ...now, assignee_id: null, tags: ['c', 'd'] })
+  const merged = { ...before, status: 'duplicate', merged_into_id: '9' }
+  assert.deepEqual(changedBy({ before, after: merged }, now), { ...now, status: 'duplicate', merged_into_id: '9' })
+  const unmerged = changedBy({ before: merged, after: { ...merged, merged_into_id: null } }, { ...now, merged_into_id: '9' })
+  assert.deepEqual(unmerged, { ...now, merged_into_id: null })
+  assert.deepEqual(changedBy({ before, after: { ...before, eta: '2026-06' } }, { ...now, merged_into_id: '9' }).merged_into_id, '9')
+})
+
+test('drafts are of one user, removed when they are empty, and limited in time and size', (t) => {
+  const { readDraft, writeDraft } = units
+  const stored = new Map()
+  globalThis.localStorage = {
+    getItem: (name) => stored.get(name) ?? null, setItem: (name, text) => stored.set(name, text), removeItem: (name) => stored.delete(name),
+  }
+  t.mock.timers.enable({ apis: ['Date'], now: 0 })
+  t.after(() => delete globalThis.localStorage)
+  writeDraft('ada', 'comment.1', 'Half a')
+  writeDraft('ada', 'comment.1', 'Half a sentence')
+  writeDraft('ada', 'comment.2', 'Another')
+  assert.deepEqual([readDraft('ada', 'comment.1'), readDraft('grace', 'comment.1')], ['Half a sentence', ''])
+  writeDraft('ada', 'comment.2', '')
+  writeDraft('ada', 'comment.1', '')
+  assert.equal(stored.size, 0)
+
+  const day = 24 * 3600_000
+  writeDraft('ada', 'old', 'text')
+  t.mock.timers.setTime(20 * day)
+  writeDraft('ada', 'new', 'text')
+  assert.equal(readDraft('ada', 'old'), 'text')
+  t.mock.timers.setTime(31 * day)
+  assert.deepEqual([readDraft('ada', 'old'), readDraft('ada', 'new')], ['', 'text'])
+
+  // The latest are kept.
+  for (let n = 0; n < 30; n++) {
+    t.mock.timers.setTime((32 * 24 * 3600 + n) * 1000)
+    writeDraft('ada', `long.${n}`, 'x'.repeat(20_000))
+  }
+  assert.ok([...stored.values()].join('').length < 250_000, 'drafts can fill the storage')
+  assert.deepEqual([readDraft('ada', 'long.29').length, readDraft('ada', 'long.20').length], [20_000, 20_000])
+  assert.deepEqual([readDraft('ada', 'long.19'), readDraft('ada', 'new')], ['', ''])
+
+  // Another script wrote something else, or the browser blocks storage.
+  stored.set('gatherkit.drafts.ada', 'not JSON')
+  assert.equal(readDraft('ada', 'comment.1'), '')
+  globalThis.localStorage = undefined
+  writeDraft('ada', 'comment.1', 'Until the page is closed')
+  assert.equal(readDraft('ada', 'comment.1'), 'Until the page is closed')
 })
 
 test('only some edits can be bulk changes', () => {

@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 import { absolute } from "./api/base";
 import { queryClient } from "./api/queries";
 import { router } from "./router";
+import { Outbox } from "./shell/Outbox";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import { Notices } from "./ui/notices";
@@ -19,7 +20,7 @@ createRoot(document.getElementById("root")!).render(
     <I18nProvider locale="en-US">
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
-        <Notices />
+        <Notices><Outbox /></Notices>
       </QueryClientProvider>
     </I18nProvider>
   </StrictMode>,

@@ -21,11 +21,12 @@ export class ApiError extends Error {
 
   // Whether the same call can succeed later.
   get temporary(): boolean {
-    return this.code === "network" || this.status === 429 || this.status === 503;
+    return this.code === "network" || this.status === 408 || this.status === 429 || this.status === 503;
   }
 }
 
-export const unreachable = () => new ApiError("network", "Cannot reach Gatherkit. Check your connection and try again.", 0);
+export const unreachable = (retryAfter = 0) =>
+  new ApiError("network", "Cannot reach Gatherkit. Check your connection and try again.", 0, retryAfter);
 
 // send runs an operation. Pass the credentials in headers.
 export async function send<O extends Operation>(
@@ -34,7 +35,7 @@ export async function send<O extends Operation>(
   headers: Record<string, string> = {},
   signal?: AbortSignal,
 ): Promise<Result<O>> {
-  let response: Response;
+  let response: Response | undefined;
   let answer: { ok: true; result: Result<O> } | { ok: false; error: { code: string; message: string } };
   try {
     response = await fetch(new URL("api/" + operation, base), {
@@ -46,11 +47,14 @@ export async function send<O extends Operation>(
     answer = parse(await response.text());
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw unreachable();
+    throw unreachable(response && delayOf(response)); // a proxy may answer instead of the service
   }
   if (answer.ok) return answer.result;
-  throw new ApiError(answer.error.code, answer.error.message, response.status, Number(response.headers.get("Retry-After") ?? 0));
+  throw new ApiError(answer.error.code, answer.error.message, response.status, delayOf(response));
 }
+
+// delayOf returns the seconds of Retry-After, or 0 without it or if it is a date.
+const delayOf = (response: Response) => Number(response.headers.get("Retry-After")) || 0;
 
 // parse reads JSON and keeps numbers with many digits as text. JavaScript would round them, and
 // pages send ids of other systems along.

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 import { base } from "./base";
+import { outbox } from "./outbox";
 import { ApiError, send, type Params, type Result } from "./send";
 import type { Role } from "./types";
 
@@ -9,8 +10,9 @@ import type { Role } from "./types";
 
 export type Me = Pick<Result<"auth-me">, "user" | "account" | "role">;
 
-// expired: the session has ended, and the user's page is still open.
-type State = { phase: "starting" } | { phase: "out" } | { phase: "in" | "expired"; me: Me };
+// expired: the session has ended, and the user's page is still open. left: the user has logged
+// out, and changes wait in memory for the next login.
+type State = { phase: "starting" } | { phase: "out" } | { phase: "in" | "expired" | "left"; me: Me };
 
 const cookie = { "X-Token-Transport": "cookie" };
 const tabs = new BroadcastChannel("gatherkit-session");
@@ -29,7 +31,7 @@ function change(next: State): void {
 tabs.onmessage = ({ data }: MessageEvent<{ token: string; user: string } | "out">) => {
   if (data === "out") {
     // A log-out applies to all tabs, because others may use the same machine.
-    if (state.phase !== "out") void forget();
+    if (state.phase !== "out") void leave();
   } else if (!("me" in state)) {
     if (state.phase === "out") location.reload(); // another tab has logged in
   } else if (state.me.user.id === data.user) {
@@ -41,18 +43,41 @@ tabs.onmessage = ({ data }: MessageEvent<{ token: string; user: string } | "out"
 
 function enter(fresh: string, me: Me): void {
   token = fresh;
+  outbox.answered();
   change({ phase: "in", me });
   for (const resolve of waiting.splice(0)) resolve(fresh);
 }
 
-// forget reloads the page, because its content, its undo history and its waiting calls must not
-// pass to the next user.
+// leave ends the page of a user who has logged out.
+async function leave(): Promise<void> {
+  token = "";
+  if ("me" in state && outbox.stop()) change({ phase: "left", me: state.me });
+  else await forget();
+}
+
+// forget loads the start page, because the content of this page, its undo history and its waiting
+// calls must not pass to the next user. The same user returns to this page after a login.
 function forget(): Promise<never> {
   token = "";
-  sessionStorage.clear();
+  outbox.drop();
+  for (const key of Object.keys(sessionStorage)) if (!key.startsWith(addressKey)) sessionStorage.removeItem(key);
+  if ("me" in state) sessionStorage.setItem(addressKey + state.me.user.id, location.pathname + location.search);
   change({ phase: "starting" });
   setTimeout(() => location.assign(base.href)); // once no form is left that would block it
   return new Promise(() => undefined);
+}
+
+const addressKey = "gatherkit.address.";
+
+// comeBack shows the page that a user left, unless another one was opened since. The stored text
+// has no origin, but a path could begin with two slashes.
+function comeBack(me: Me): void {
+  const key = addressKey + me.user.id;
+  const address = sessionStorage.getItem(key);
+  sessionStorage.removeItem(key);
+  if (!address || location.href !== base.href) return;
+  const url = new URL(location.origin + address);
+  if (url.origin === base.origin) history.replaceState(history.state, "", url);
 }
 
 const fetchMe = (access: string) => send("auth-me", {}, { Authorization: "Bearer " + access });
@@ -68,6 +93,7 @@ async function authenticate<O extends "auth-login" | "setup-create-owner" | "aut
   const me = await fetchMe(access_token);
   tabs.postMessage({ token: access_token, user: me.user.id });
   if ("me" in state && state.me.user.id !== me.user.id) await forget();
+  comeBack(me);
   enter(access_token, me);
 }
 
@@ -84,7 +110,7 @@ export async function logOut(): Promise<void> {
     if (!unauthorized(error)) throw error; // otherwise the session has already ended
   }
   tabs.postMessage("out");
-  await forget();
+  await leave();
 }
 
 // refresh gets a new access token with the cookie, once at a time in all tabs. A tab that waited
@@ -113,7 +139,9 @@ function exclusively<T>(run: () => Promise<T>): Promise<T> {
 export async function start(): Promise<void> {
   try {
     const fresh = await refresh("");
-    enter(fresh, await fetchMe(fresh));
+    const me = await fetchMe(fresh);
+    comeBack(me);
+    enter(fresh, me);
   } catch (error) {
     if (!unauthorized(error)) throw error;
     change({ phase: "out" });
@@ -133,7 +161,8 @@ export async function replaceToken(refused: string): Promise<string> {
   } catch (error) {
     if (!unauthorized(error)) throw error;
     token = "";
-    if ("me" in state) change({ phase: "expired", me: state.me });
+    outbox.stop();
+    if (state.phase === "in") change({ phase: "expired", me: state.me });
     return freshToken();
   }
 }

@@ -35,8 +35,8 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
   const [appID, setAppID] = useState(app ?? first);
   const [title, setTitle] = useDraft("new.title");
   const [description, setDescription] = useDraft("new.description");
-  const [name, setName] = useState("");
-  const [email, setEmail] = useState("");
+  const [name, setName] = useDraft("new.name");
+  const [email, setEmail] = useDraft("new.email");
   const form = useForm(
     ["title", "description", "submitter"],
     async () => {
@@ -55,6 +55,8 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
   function forget() {
     setTitle("");
     setDescription("");
+    setName("");
+    setEmail("");
   }
   return (
     <form className="stack" noValidate onSubmit={form.onSubmit}>

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
 import type { Sort, Where } from "../api/types";
-import { busy } from "../requests/carry";
 import { showChanged } from "../requests/lists";
 import { readRows } from "../requests/rows";
 import type { useRows } from "./useRows";
@@ -85,5 +84,5 @@ const after = (at: string) => new Date(Date.parse(at) + 1).toISOString();
 // showChanges shows what others have changed, without moving rows.
 async function showChanges(where: Where, signal: AbortSignal): Promise<void> {
   const { rows } = await readRows(where.box ? { box: where.box } : {}, "recently_updated", "", 50, signal);
-  if (!busy()) showChanged(rows);
+  showChanged(rows);
 }

@@ -12,9 +12,10 @@ export function RequestText({ request, editable, heading }: Props) {
   const [draft, setDraft] = useDraft("text." + request.id);
   const [begun, setBegun] = useState(() => parse(draft));
 
+  const { title, description, version } = request;
   function edit(next: Edited | undefined) {
     setBegun(next);
-    setDraft(next ? JSON.stringify(next) : "");
+    setDraft(next ? stored(next) : "");
   }
 
   if (editable && begun) return <TextEditor request={request} edited={begun} onChange={edit} />;
@@ -22,7 +23,7 @@ export function RequestText({ request, editable, heading }: Props) {
     <div className="request-text">
       <div className="request-head">
         <h2 id="request-title" ref={heading} tabIndex={-1}>
-          {request.title}
+          {title}
         </h2>
         {editable && (
           <Button
@@ -30,15 +31,21 @@ export function RequestText({ request, editable, heading }: Props) {
             small
             icon
             aria-label="Edit title and description"
-            onPress={() => edit({ title: request.title, description: request.description, base: request })}
+            onPress={() => edit({ title, description, base: { title, description, version } })}
           >
             <EditIcon />
           </Button>
         )}
       </div>
-      {request.description ? <p className="prose">{request.description}</p> : <p className="quiet">No description</p>}
+      {description ? <p className="prose">{description}</p> : <p className="quiet">No description</p>}
     </div>
   );
+}
+
+// stored returns the draft of an edit. It is empty if the edit changes nothing.
+function stored({ title, description, base }: Edited): string {
+  if (title === base.title && description === base.description) return "";
+  return JSON.stringify({ title, description, base: { title: base.title, description: base.description, version: base.version } });
 }
 
 function parse(draft: string): Edited | undefined {

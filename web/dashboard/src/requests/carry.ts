@@ -1,22 +1,25 @@
-import { ApiError, call } from "../api/call";
+import { ApiError } from "../api/call";
+import { outbox, type Change } from "../api/outbox";
 import { queryClient } from "../api/queries";
 import type { Box, FeatureRequest } from "../api/types";
-import { number } from "../ui/marks";
+import { count, number } from "../ui/marks";
 import { notify, notifyError, undoLast } from "../ui/notices";
-import { chunks, type Pair } from "./edits";
+import { changedBy, chunks, type Pair } from "./edits";
 import { place, restart, stopReading, type GoneFrom } from "./lists";
 import { report } from "./progress";
-import { requestQuery, rowOf, type Row } from "./rows";
+import { readRequest, requestQuery, rowOf, type Row } from "./rows";
 
-// A Step is one call of a change, for some of its rows. It may return the changed row.
-export type Step = { pairs: Pair[]; run(): Promise<FeatureRequest | void> };
+// A Step is one call of a change, for some of its rows. It may return the changed row. If the
+// service refuses a step whose answer was lost before, it may have made it: apart makes the same
+// step in smaller ones, which can be repeated.
+export type Step = { pairs: Pair[]; run(): Promise<FeatureRequest | void>; apart?(): Step[] };
 
 // A Job is a change that is shown at once and then sent. from and to are set if it moves
 // requests to another box.
 type Job = {
   steps: Step[];
-  from?: Box;
-  to?: Box;
+  from?: Box | undefined;
+  to?: Box | undefined;
   doing: string;
   done: string;
   inverse?: (pairs: Pair[]) => Step[];
@@ -25,68 +28,147 @@ type Job = {
   goneFrom?: GoneFrom;
 };
 
+// A Carried job is in the outbox, or was.
+type Carried = Change & {
+  job: Job;
+  from: Box | undefined;
+  to: Box | undefined;
+  goneFrom: GoneFrom;
+  pairs: Map<string, Pair>;
+  total: number; // of requests
+  steps: Step[]; // the steps that are not made
+  made: Pair[];
+  unsure: Set<Pair>; // sent without an answer
+  calling: boolean;
+  told: boolean; // whether a notice says what it does
+  undone: boolean;
+};
+
+// How many requests are read again after a refusal.
+const mostReloaded = 50;
+
 // The changes that can be undone, the latest last.
-const undoable: (() => void)[] = [];
+const undoable: Carried[] = [];
 
-// Changes are sent one after another, so that each knows the version that the previous one
-// made.
-let tail: Promise<unknown> = Promise.resolve();
-
-// The number of pending changes of each request. The page already shows their result.
-const waiting = new Map<string, number>();
-
-export const busy = () => waiting.size > 0;
-
-function wait(rows: Row[], by: 1 | -1): void {
-  for (const { id } of rows) {
-    const left = (waiting.get(id) ?? 0) + by;
-    if (left > 0) waiting.set(id, left);
-    else waiting.delete(id);
-  }
-}
-
-const settled = (rows: Row[]) => rows.filter((row) => !waiting.has(row.id));
-
-// carryOut shows the result of a job, sends the job, and reverts what fails.
+// carryOut shows the result of a job, sends the job, and reverts what the service refuses.
 export async function carryOut(job: Job): Promise<void> {
-  const goneFrom = job.goneFrom ?? new Map();
   stopReading();
-  const rows = job.steps.flatMap((step) => step.pairs.map((pair) => pair.after));
-  place(rows, job.to, goneFrom);
-  wait(rows, 1);
-  tail = tail.catch(() => undefined).then(() => make(job, goneFrom, () => wait(rows, -1)));
-  await tail;
+  const change: Carried = {
+    job,
+    from: job.from,
+    to: job.to,
+    goneFrom: job.goneFrom ?? new Map(),
+    pairs: byID(job.steps),
+    total: pairsOf(job.steps).length,
+    steps: [...job.steps],
+    made: [],
+    unsure: new Set(),
+    calling: false,
+    quiet: false,
+    told: false,
+    undone: false,
+    send: () => make(change),
+    applied(request, box) {
+      const pair = change.pairs.get(request.id);
+      if (pair && box && change.to && change.to !== box) return undefined;
+      return pair ? changedBy(pair, request) : request;
+    },
+    continueFrom(row) {
+      const pair = change.pairs.get(row.id);
+      if (!pair || change.quiet) return row;
+      const next = changedBy(pair, row);
+      pair.before = { ...pair.before, ...row };
+      pair.after = { ...pair.after, ...next, version: row.version + 1 };
+      return { ...next, version: row.version + 1 };
+    },
+  };
+  // The version is not the next one yet, so that changes of others still show.
+  place(pairsOf(change.steps).map(({ before, after }) => ({ ...after, version: before.version })), change.to, change.goneFrom);
+  if (job.inverse) undoable.push(change);
+  if (undoable.length > 20) undoable.shift();
+  const over = outbox.put(change);
+  if (outbox.stopped()) tell(change);
+  await over;
 }
 
-async function make(job: Job, goneFrom: GoneFrom, over: () => void): Promise<void> {
+const pairsOf = (steps: Step[]) => steps.flatMap((step) => step.pairs);
+const byID = (steps: Step[]) => new Map(pairsOf(steps).map((pair) => [pair.before.id, pair]));
+
+// tell says what a change does while it waits.
+function tell(change: Carried): void {
+  if (!change.told && !change.quiet) notify(change.job.done, undoOf(change));
+  change.told = true;
+}
+
+// make sends the steps of a change, each until the service answers.
+async function make(change: Carried): Promise<void> {
+  const { job } = change;
   const stop = new AbortController();
-  const total = job.steps.reduce((n, step) => n + step.pairs.length, 0);
-  const made: Pair[] = [];
   let failed: unknown;
-  let at = 0;
-  for (; at < job.steps.length && !stop.signal.aborted; at++) {
-    const step = job.steps[at]!;
-    if (job.steps.length > 1) report({ text: job.doing, done: made.length, total, stop });
-    try {
-      const answer = await step.run();
-      for (const pair of step.pairs) if (answer?.id === pair.after.id) pair.after = rowOf(answer);
-    } catch (error) {
-      failed = error;
-      break;
+  while (change.steps.length > 0 && !stop.signal.aborted && !failed) {
+    const more = change.steps.length > 1 || change.made.length > 0;
+    if (more && !change.quiet) report({ text: job.doing, done: change.made.length, total: change.total, stop });
+    const outage = await makeNext(change).catch((error: unknown) => void (failed = error));
+    if (change.undone && !change.quiet) {
+      failed = undefined;
+      withdraw(change);
     }
-    made.push(...step.pairs);
+    if (!outage || stop.signal.aborted) continue;
+    report(undefined);
+    tell(change);
+    await outbox.pause(outage);
   }
   report(undefined);
-  over();
-  const rest = job.steps.slice(at);
-  place(rest.flatMap((step) => step.pairs.map((pair) => pair.before)), job.from, goneFrom);
-  place(settled(made.map((pair) => pair.after)), job.to, goneFrom);
+  outbox.remove(change);
+  const { made, steps: rest } = change;
+  show(change, pairsOf(rest).map((pair) => pair.before), change.from);
+  show(change, made.map((pair) => pair.after), change.to);
   if (job.whole) await restart().catch(notifyError);
   await reload(job.also ?? []);
   invalidate([...made.map((pair) => pair.after), ...(job.also ?? [])]);
-  const undo = made.length && job.inverse ? once(() => revert(job, made, goneFrom)) : undefined;
-  if (failed || rest.length) await reportRest(failed, made.length, total, rest, undo);
-  else notify(job.done, undo && { undo });
+  if (!made.length) forgetUndo(change);
+  if (failed || rest.length) await reportRest(change, failed);
+  else if (!change.told) notify(job.done, undoOf(change));
+  else if (!change.quiet && !outbox.waiting()) notify("All changes are saved.", undoOf(change));
+}
+
+// makeNext makes the next step. It returns the error if the service did not answer, and throws
+// the error if it refused.
+async function makeNext(change: Carried): Promise<ApiError | undefined> {
+  const step = change.steps[0]!;
+  change.calling = true;
+  try {
+    const answer = await step.run();
+    for (const pair of step.pairs) {
+      if (answer?.id === pair.after.id) pair.after = rowOf(answer);
+      change.unsure.delete(pair);
+    }
+    change.steps.shift();
+    change.made.push(...step.pairs);
+    outbox.answered();
+  } catch (error) {
+    if (error instanceof ApiError && error.temporary) {
+      for (const pair of step.pairs) change.unsure.add(pair);
+      return error;
+    }
+    outbox.answered();
+    if (step.apart && step.pairs.some((pair) => change.unsure.has(pair))) {
+      change.steps.splice(0, 1, ...step.apart());
+    } else {
+      for (const pair of step.pairs) change.unsure.delete(pair);
+      throw error;
+    }
+  } finally {
+    change.calling = false;
+  }
+  return undefined;
+}
+
+// show shows rows as they are now, with the changes that wait. Those after a change continue
+// from there.
+function show(change: Carried, rows: Row[], box: Box | undefined): void {
+  for (const row of rows) outbox.continueFrom(row, change);
+  place(rows.flatMap((row) => outbox.applied(row, box ?? "live") ?? []), box, change.goneFrom);
 }
 
 // invalidate makes the page read the details of changed requests again.
@@ -100,19 +182,28 @@ function invalidate(rows: Row[]): void {
 }
 
 // reportRest says why a change was not made, or only in part, and shows the current state.
-async function reportRest(failed: unknown, made: number, total: number, rest: Step[], undo: (() => void) | undefined): Promise<void> {
-  if (made) notify(`Updated ${number(made)} of ${number(total)} requests.`, undo && { undo });
+async function reportRest(change: Carried, failed: unknown): Promise<void> {
+  const { made, steps, quiet, total } = change;
+  const rest = pairsOf(steps).map((pair) => pair.before);
+  if (quiet) return reload(rest.slice(0, mostReloaded));
+  if (made.length) notify(`Updated ${number(made.length)} of ${number(total)} requests.`, undoOf(change));
   if (!failed) return;
-  const changed = failed instanceof ApiError && (failed.status === 404 || failed.status === 409);
-  if (failed instanceof ApiError && failed.code === "requests.version_conflict") {
-    refuse(`Someone else changed “${rest[0]?.pairs[0]?.before.title}”. You now see their change; yours was not saved.`);
-  } else if (failed instanceof ApiError && failed.code === "requests.not_found") {
-    refuse(`Someone else deleted “${rest[0]?.pairs[0]?.before.title}”. Your change was not saved.`);
+  const code = failed instanceof ApiError ? failed.code : "";
+  const first = steps[0]?.pairs[0]?.before;
+  if (code === "requests.version_conflict") {
+    refuse(`Someone else changed “${first?.title}”. You now see their change; yours was not saved.`);
+  } else if (code === "requests.not_found") {
+    refuse(`Someone else deleted “${first?.title}”. Your change was not saved.`);
   } else {
-    notifyError(failed);
+    notifyError(failed, `Your change of ${subject(rest)} was not saved.`);
   }
-  if (failed instanceof ApiError && failed.code === "requests.count_mismatch") await restart().catch(notifyError);
-  else if (changed) await reload((rest[0]?.pairs ?? []).slice(0, 50).map((pair) => pair.before));
+  if (code === "requests.count_mismatch") await restart().catch(notifyError);
+  else if (failed instanceof ApiError && (failed.status === 404 || failed.status === 409)) await reload(rest.slice(0, mostReloaded));
+}
+
+// subject names the requests of a change.
+export function subject(rows: Row[]): string {
+  return rows.length === 1 ? `“${rows[0]!.title}”` : count(rows.length, "request");
 }
 
 // refuse says why a change is not made.
@@ -125,7 +216,7 @@ export async function reload(rows: Row[]): Promise<void> {
   for (const some of chunks(rows, 6)) {
     await Promise.all(some.map(async (row) => {
       try {
-        const { request } = await call("requests-get", { id: row.id });
+        const request = await readRequest(row.id);
         place([rowOf(request)], undefined);
         queryClient.setQueryData(requestQuery(row.id).queryKey, request);
       } catch (error) {
@@ -137,13 +228,15 @@ export async function reload(rows: Row[]): Promise<void> {
   }
 }
 
-// revert undoes a job.
-async function revert(job: Job, made: Pair[], goneFrom: GoneFrom): Promise<void> {
-  const pairs = made.map(({ before, after }) => ({ before: after, after: { ...before, version: after.version + 1 } }));
+// opposite returns the pair that undoes a pair.
+const opposite = ({ before, after }: Pair): Pair => ({ before: after, after: { ...before, version: after.version + 1 } });
+
+// revert undoes a change that was made.
+async function revert({ job, made, goneFrom }: Carried): Promise<void> {
   await carryOut({
-    steps: job.inverse!(pairs),
-    ...(job.to && { from: job.to }),
-    ...(job.from && { to: job.from }),
+    steps: job.inverse!(made.map(opposite)),
+    from: job.to,
+    to: job.from,
     ...(job.also && { also: job.also }),
     ...(job.whole && { whole: true }),
     doing: "Undoing",
@@ -152,21 +245,43 @@ async function revert(job: Job, made: Pair[], goneFrom: GoneFrom): Promise<void>
   });
 }
 
-function once(run: () => Promise<void>): () => void {
-  const undo = () => {
-    const at = undoable.indexOf(undo);
-    if (at < 0) return;
-    undoable.splice(at, 1);
-    void run();
-  };
-  undoable.push(undo);
-  if (undoable.length > 20) undoable.shift();
-  return undo;
+// withdraw takes back a change that waits. What was made of it, or may have been made without an
+// answer, is undone when the service answers: this changes nothing if it was not made.
+function withdraw(change: Carried): void {
+  const { job } = change;
+  const before = [...change.pairs.values()].map((pair) => pair.before);
+  const sent = [...change.made, ...change.unsure].map(opposite);
+  change.quiet = true;
+  change.told = true;
+  change.steps = sent.length ? job.inverse!(sent) : [];
+  change.pairs = byID(change.steps);
+  change.made = [];
+  change.unsure = new Set();
+  [change.from, change.to] = [job.to, job.from];
+  show(change, before, job.from);
+  if (sent.length) outbox.changed();
+  else outbox.remove(change);
+  notify("Undone.");
 }
 
-// undoLatest undoes the latest change, even if its notice has gone. It waits for changes that
-// are under way, because the user means them.
-export async function undoLatest(): Promise<void> {
-  await tail.catch(() => undefined);
-  if (!undoLast()) undoable.at(-1)?.();
+const undoOf = (change: Carried) => (undoable.includes(change) ? { undo: () => undo(change) } : {});
+
+function undo(change: Carried): void {
+  if (!undoable.includes(change)) return;
+  forgetUndo(change);
+  change.undone = true;
+  if (!outbox.has(change)) void revert(change);
+  else if (!change.calling) withdraw(change); // otherwise make does it after the call
+}
+
+function forgetUndo(change: Carried): void {
+  const at = undoable.indexOf(change);
+  if (at >= 0) undoable.splice(at, 1);
+}
+
+// undoLatest undoes the latest change, even if its notice has gone or is not there yet.
+export function undoLatest(): void {
+  const latest = undoable.at(-1);
+  if (latest && !latest.told && outbox.has(latest)) undo(latest);
+  else if (!undoLast() && latest) undo(latest);
 }

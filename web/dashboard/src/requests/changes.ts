@@ -3,7 +3,7 @@ import { statusNames, type FeatureRequest } from "../api/types";
 import { queryClient, usersQuery } from "../api/queries";
 import { count, number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
-import { carryOut, refuse, undoLatest, type Step } from "./carry";
+import { carryOut, refuse, subject, undoLatest, type Step } from "./carry";
 import { bulkSet, chunks, differs, edited, editOf, grouped, type BulkSet, type Edit, type Pair } from "./edits";
 import { etaText } from "./eta";
 import { restart } from "./lists";
@@ -51,7 +51,8 @@ function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Ste
   const steps: Step[] = [];
   for (const group of grouped(pairs, edit)) {
     const set = bulkSet(group.edit);
-    if (set) steps.push(...bulk(group.pairs, set, whole));
+    const { eta: _, ...others } = group.edit;
+    if (set) steps.push(...bulk(group.pairs, set, (pair) => single(pair, others), whole));
     if (group.edit.eta === undefined) continue;
     for (const pair of group.pairs) {
       steps.push({
@@ -64,7 +65,8 @@ function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Ste
 }
 
 // single edits one request. Votes and comments also change the version. So after a conflict, it
-// tries again on the new version unless someone else changed the same fields.
+// tries again on the new version unless someone else changed the same fields. If they already are
+// as the user wants them, such as after an answer that was lost, there is nothing to do.
 function single(pair: Pair, edit: Edit): Step {
   const { add_tags, remove_tags, status, ...rest } = edit;
   const fields = Object.keys(edit).map((name) => (name.endsWith("_tags") ? "tags" : name) as keyof Targeted);
@@ -81,6 +83,7 @@ function single(pair: Pair, edit: Edit): Step {
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "requests.version_conflict")) throw error;
       const { request: now } = await call("requests-get", { id: pair.before.id });
+      if (!differs(now, edited(now, edit))) return now;
       if (fields.some((field) => String(now[field]) !== String(pair.before[field]))) throw error;
       return make(now.version);
     }
@@ -88,16 +91,21 @@ function single(pair: Pair, edit: Edit): Step {
   return { pairs: [pair], run: () => make(pair.before.version) };
 }
 
-function bulk(pairs: Pair[], set: BulkSet, whole?: Matching): Step[] {
-  if (whole && pairs.length <= mostMatching) {
-    return [
-      { pairs, run: async () => void (await call("requests-bulk-update", { filter: whole.matching, expected_count: pairs.length, set })) },
-    ];
-  }
-  return chunks(pairs, mostIDs).map((some) => ({
+// bulk changes many requests with few calls. apart changes one of them.
+function bulk(pairs: Pair[], set: BulkSet, apart: (pair: Pair) => Step, whole?: Matching): Step[] {
+  const byIDs = () => chunks(pairs, mostIDs).map((some) => ({
     pairs: some,
     run: async () => void (await call("requests-bulk-update", { ids: some.map((pair) => pair.before.id), set })),
+    apart: () => some.map(apart),
   }));
+  if (!whole || pairs.length > mostMatching) return byIDs();
+  return [
+    {
+      pairs,
+      run: async () => void (await call("requests-bulk-update", { filter: whole.matching, expected_count: pairs.length, set })),
+      apart: byIDs,
+    },
+  ];
 }
 
 type Move = {
@@ -109,7 +117,11 @@ type Move = {
   one(id: string): Promise<FeatureRequest | void>;
 };
 
-const binned = async (id: string) => void (await call("requests-delete", { id }));
+// A request that is already gone is as the user wants it.
+const gone = (error: unknown) => {
+  if (!(error instanceof ApiError && error.code === "requests.not_found")) throw error;
+};
+const binned = (id: string) => call("requests-delete", { id }).then(() => undefined, gone);
 const restored = async (id: string) => (await call("requests-restore", { id })).request;
 
 // The service puts nothing back into quarantine, so leaving it cannot be undone.
@@ -130,7 +142,7 @@ const moves = {
     doing: "Blocking",
     done: "moved to the bin as spam",
     undo: false,
-    one: async (id) => void (await call("requests-block", { id })),
+    one: (id) => call("requests-block", { id }).then(() => undefined, gone),
   },
 } satisfies Record<string, Move>;
 
@@ -138,8 +150,10 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
   const rows = await rowsOf(target);
   if (!rows) return;
   const { from, to, doing, done, undo, one }: Move = moves[kind];
-  const steps = (pairs: Pair[], box: "live" | "bin", each: typeof one, whole?: Matching): Step[] =>
-    pairs.length === 1 ? [{ pairs, run: () => each(pairs[0]!.before.id) }] : bulk(pairs, { box }, whole);
+  const steps = (pairs: Pair[], box: "live" | "bin", each: typeof one, whole?: Matching): Step[] => {
+    const apart = (pair: Pair) => ({ pairs: [pair], run: () => each(pair.before.id) });
+    return pairs.length === 1 ? pairs.map(apart) : bulk(pairs, { box }, apart, whole);
+  };
   await carryOut({
     steps: steps(
       rows.map((row) => ({ before: row, after: { ...row, version: row.version + 1 } })),
@@ -240,10 +254,6 @@ async function rowByID(id: string): Promise<Row | undefined> {
 
 function pairOf(before: Row, after: Row): Pair {
   return { before, after: differs(before, after) ? { ...after, version: before.version + 1 } : after };
-}
-
-function subject(rows: Row[]): string {
-  return rows.length === 1 ? `“${rows[0]!.title}”` : count(rows.length, "request");
 }
 
 // sentence describes the result of an edit.

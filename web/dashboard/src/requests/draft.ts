@@ -1,19 +1,18 @@
 import { useCallback, useState } from "react";
 
 import { useSession } from "../api/session";
+import { readDraft, writeDraft } from "./drafts";
 
-// useDraft keeps unsaved text in the tab, through reloads and ended sessions, until it is saved
-// or discarded. Each user has their own drafts.
+// useDraft returns a draft of the user, and a function that changes it.
 export function useDraft(key: string): [string, (text: string) => void] {
-  const name = `gatherkit.draft.${useSession().user.id}.${key}`;
-  const [text, setText] = useState(() => sessionStorage.getItem(name) ?? "");
+  const { id } = useSession().user;
+  const [text, setText] = useState(() => readDraft(id, key));
   const change = useCallback(
     (next: string) => {
       setText(next);
-      if (next) sessionStorage.setItem(name, next);
-      else sessionStorage.removeItem(name);
+      writeDraft(id, key, next);
     },
-    [name],
+    [id, key],
   );
   return [text, change];
 }

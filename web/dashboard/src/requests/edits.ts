@@ -1,4 +1,5 @@
 import type { Params } from "../api/call";
+import type { Triaged } from "../api/outbox";
 import type { Status } from "../api/types";
 import { fold } from "./fold";
 import type { Row } from "./rows";
@@ -22,7 +23,7 @@ function without(tags: string[], others: string[] = []): string[] {
 }
 
 // edited returns a row after an edit. A merged row keeps its status until it is unmerged.
-export function edited(row: Row, edit: Edit): Row {
+export function edited<R extends Triaged>(row: R, edit: Edit): R {
   const next = { ...row };
   if (edit.status && !row.merged_into_id) next.status = edit.status;
   if (edit.assignee_id !== undefined) next.assignee_id = edit.assignee_id;
@@ -35,8 +36,14 @@ export function edited(row: Row, edit: Edit): Row {
 }
 
 // differs reports whether a change alters a row, and so its version.
-export function differs(a: Row, b: Row): boolean {
+export function differs(a: Triaged, b: Triaged): boolean {
   return a.status !== b.status || a.assignee_id !== b.assignee_id || a.eta !== b.eta || a.tags.join() !== b.tags.join();
+}
+
+// changedBy returns a request after the change from one row to another.
+export function changedBy<R extends Triaged>({ before, after }: Pair, request: R): R {
+  const { merged_into_id } = before.merged_into_id === after.merged_into_id ? request : after;
+  return { ...edited(request, editOf({ before, after })), merged_into_id };
 }
 
 // editOf returns the edit from the row before to the row after.

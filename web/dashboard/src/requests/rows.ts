@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions, type InfiniteData } from "@tanstack/react-query";
 
 import { call } from "../api/call";
+import { outbox } from "../api/outbox";
 import type { FeatureRequest, Sort, Where } from "../api/types";
 
 // A Row is a request in a list. It has no long fields, so that a hundred thousand rows fit into
@@ -28,13 +29,15 @@ function beginning(text: string): string {
   return characters.replace(/\s+/g, " ").trim() + (text.length > characters.length ? "…" : "");
 }
 
-// readRows reads one page. After the first page, the cursor contains the filter and the order.
+// readRows reads one page, and applies the changes that wait. After the first page, the cursor
+// contains the filter and the order.
 export async function readRows(where: Where, sort: Sort, cursor: string, limit: number, signal?: AbortSignal): Promise<RowsPage> {
   const page = await call("requests-list", cursor ? { cursor, limit } : { ...where, sort, limit }, signal);
+  const rows = page.requests.flatMap((request) => outbox.applied(rowOf(request), where.box ?? "live") ?? []);
   return {
-    rows: page.requests.map(rowOf),
+    rows,
     next: page.next_cursor,
-    total: page.total_count,
+    total: page.total_count - (page.requests.length - rows.length),
     exact: page.total_exact,
     ...(page.did_you_mean && { meant: page.did_you_mean }),
   };
@@ -59,5 +62,11 @@ export const listQuery = (where: Where, sort: Sort) =>
 export const requestQuery = (id: string) =>
   queryOptions({
     queryKey: ["requests", "one", id] as const,
-    queryFn: async ({ signal }) => (await call("requests-get", { id }, signal)).request,
+    queryFn: async ({ signal }) => readRequest(id, signal),
   });
+
+// readRequest reads a request, and applies the changes that wait.
+export async function readRequest(id: string, signal?: AbortSignal): Promise<FeatureRequest> {
+  const { request } = await call("requests-get", { id }, signal);
+  return outbox.applied(request) ?? request;
+}

@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 
 import { start, usePhase } from "../api/session";
 import { LoginDialog, LoginPage } from "../pages/LoginPage";
+import { clearNotices } from "../ui/notices";
 import { Failure } from "../ui/states";
 import { Shell } from "./Shell";
 
@@ -16,6 +17,9 @@ export function Gate() {
     setError(undefined);
     start().catch(setError);
   }, [attempt]);
+  useEffect(() => {
+    if (now.phase === "left") clearNotices(); // they name requests
+  }, [now.phase]);
   if (now.phase === "starting") {
     return error ? (
       <Failure alone error={error} onRetry={() => setAttempt(attempt + 1)} />
@@ -25,7 +29,7 @@ export function Gate() {
       </p>
     );
   }
-  if (now.phase === "out") return <LoginPage />;
+  if (now.phase === "out" || now.phase === "left") return <LoginPage />;
   return (
     <>
       <Shell />

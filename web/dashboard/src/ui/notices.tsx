@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from "react";
 
 import { Button } from "./Button";
 import { CloseIcon, UndoIcon, WarningIcon } from "./icons";
@@ -25,7 +25,7 @@ function change(to: Notice[]): void {
 }
 
 function add(notice: Omit<Notice, "id">): void {
-  change([...notices.filter((other) => other.isError).slice(-2), { ...notice, id: next++ }]);
+  change([...notices.filter((other) => other.isError), { ...notice, id: next++ }]);
 }
 
 // notify confirms an action. undo reverts it.
@@ -51,13 +51,19 @@ function close(id: number): void {
   change(notices.filter((notice) => notice.id !== id));
 }
 
-export function Notices() {
+export function clearNotices(): void {
+  change([]);
+}
+
+// Notices shows the notices above its children, which stay.
+export function Notices({ children }: { children: ReactNode }) {
   const now = useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), () => notices);
   return (
     <div className="notices" role="region" aria-label="Notifications">
       <div role="status" aria-live="polite" aria-relevant="additions">
         {now.map((notice) => <NoticeLine key={notice.id} notice={notice} />)}
       </div>
+      {children}
     </div>
   );
 }

@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{Cn as t}from"./vendor-CiXhGbhF.js";import{l as n}from"./call-b_PlNzHc.js";var r=e(t(),1);function i(e){let t=`gatherkit.draft.${n().user.id}.${e}`,[i,a]=(0,r.useState)(()=>sessionStorage.getItem(t)??``);return[i,(0,r.useCallback)(e=>{a(e),e?sessionStorage.setItem(t,e):sessionStorage.removeItem(t)},[t])]}export{i as t};
