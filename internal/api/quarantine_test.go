@@ -53,11 +53,12 @@ var reads = map[string][]string{
 	"widget-submit-request":   {`{"title":"Dark mode","description":"","idempotency_key":"key"}`},
 	"widget-similar-requests": {`{"text":"Dark mode"}`, `{"text":"Watches"}`},
 	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00"}`}, // repeated, so it changes nothing
-	"widget-create-upload":    nil,                                                      // shows no requests
+	// These show no requests.
+	"widget-create-upload": nil, "views-create": nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
 	"requests-list": {
 		`{}`, `{"app_id":"{app}"}`, `{"status":"opened"}`, `{"status":["opened","planned"],"app_id":"{app}"}`,
 		`{"query":"dark"}`, `{"tag":"night"}`, `{"source":"widget"}`, `{"assignee_id":"none"}`,
-		`{"sort":"oldest"}`, `{"sort":"most_voted"}`, `{"sort":"recently_updated"}`,
+		`{"person":{"email":"ada@example.com"}}`, `{"sort":"oldest"}`, `{"sort":"most_voted"}`, `{"sort":"recently_updated"}`,
 		`{"created_after":"2020-01-01T00:00:00Z"}`, `{"box":"bin"}`,
 		`{"query":"dark","sort":"relevance"}`, `{"box":"live","query":"watches","sort":"relevance"}`, `{"box":"live","query":"wacthes"}`,
 	},
@@ -73,6 +74,8 @@ var reads = map[string][]string{
 	"users-list":       {`{}`},
 	"apps-list":        {`{}`},
 	"apps-get":         {`{"id":"{app}"}`},
+	"views-list":       {`{}`},
+	"mentions-list":    {`{}`},
 }
 
 // read makes all calls of reads and returns the answers by operation and body.

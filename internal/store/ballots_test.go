@@ -55,7 +55,7 @@ func newPoll(t *testing.T, at storetest.Place) *poll {
 	p.account = p.NewAccount("Acme")
 	p.app = sharing(p.Rig, p.account)
 	p.s = p.Watched(func(query string, _ []driver.NamedValue) {
-		if strings.HasPrefix(query, "SELECT DISTINCT app_id") && p.runs.Add(1) == 1 {
+		if strings.HasPrefix(query, "SELECT app_id, created_at") && p.runs.Add(1) == 1 {
 			close(p.began)
 			<-p.goOn
 		}
