@@ -69,7 +69,7 @@ const pages = () => [
   ['inbox', '/'], ['inbox-bin', '/?box=bin'], ['inbox-quarantine', '/?box=quarantine'], ['inbox-empty', '/?q=nothingofthekind'],
   ['request', `/?request=${requests[1]}`], ['request-merged', `/?request=${requests[0]}`],
   ['apps', '/apps'], ...sections.map((section) => ['app' + section.replace('?section=', '-'), `/apps/${app.id}${section}`]),
-  ['insights', '/insights'], ['team', '/team'], ['audit', '/team/audit'], ['account', '/account'],
+  ['mentions', '/mentions'], ['insights', '/insights'], ['team', '/team'], ['audit', '/team/audit'], ['account', '/account'],
   ['no-app', '/apps/0193e0a0-0000-7000-8000-000000000000'],
 ]
 

@@ -43,7 +43,7 @@ export default function InboxPage() {
   // The address without a filter is that of the view that the user sees first.
   const bare = Object.keys(filter).length === 0;
   useEffect(() => {
-    if (bare && first) void navigate({ to: "/", search: { ...opening(first), ...(request && { request }) }, replace: true });
+    if (bare && first) void navigate({ to: "/", search: { ...opening(first), ...(request && { request }) }, hash: true, replace: true });
   }, [bare, first?.id]);
   return bare ? null : <PickerProvider><Inbox /></PickerProvider>;
 }
