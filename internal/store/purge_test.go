@@ -139,8 +139,10 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 		_, err = r.Vote(ctx, app.AccountID, feedback.Command(), store.Ballot{RequestID: request.ID, Person: voter, Source: "dashboard"})
 		must(err)
 	}
+	colleague := r.UserOf(feedback.Account{ID: app.AccountID})
 	_, err = r.AddComment(ctx, app.AccountID, feedback.Command(), feedback.Comment{
-		RequestID: request.ID, Author: feedback.Author{ID: app.AccountID}, Visibility: feedback.Internal, Body: "What " + personal + " said",
+		RequestID: request.ID, Author: feedback.Author{ID: app.AccountID}, Visibility: feedback.Internal,
+		Body: "What " + personal + " said, @[Colleague](user:" + colleague.String() + ")",
 	})
 	must(err)
 	_, err = r.MakeIdentitySecret(ctx, app.AccountID, app.ID, feedback.Command(), false)

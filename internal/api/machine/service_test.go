@@ -91,6 +91,7 @@ func (s *service) clear(t *rapid.T) {
 		"indexed_requests", "index_progress", "index_followed", "index_documents", "index_blocks", "index_ids", "index_postings",
 		"index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
+		"views", "default_views",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
