@@ -28,6 +28,9 @@ func (a *API) mentionsList(ctx context.Context, c caller, in mentionsListParams)
 		return mentionsListResult{}, invalidCursor("mentions")
 	}
 	cur.limit(in.Limit, defaultLimit)
+	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil { // it reads the beginnings of comments
+		return mentionsListResult{}, err
+	}
 	mentions, total, err := a.Store.Mentions.List(ctx, c.Account.ID, c.User.ID, cur.Unread, cur.After, cur.Limit+1)
 	if err != nil {
 		return mentionsListResult{}, err

@@ -31,6 +31,7 @@ type Lease struct {
 	name   string
 	holder feedback.ID
 	until  time.Time
+	asked  bool // whether Take may have acquired it: an end of its context hides that
 }
 
 // New returns the lease with a name. holder identifies the process.
@@ -47,6 +48,7 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	var n int64
+	l.asked = true
 	err := l.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		n, err = database.Changed(ctx, tx, `INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, $3, 0)
 			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
@@ -133,7 +135,7 @@ func recovered(step func() (bool, error)) (more bool, err error) {
 
 // release ends the lease, so that another process does not have to wait until it expires.
 func (l *Lease) release() error {
-	if l.until.IsZero() {
+	if !l.asked {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
