@@ -118,7 +118,7 @@ test('below 1280 pixels, the navigation has only icons, with names and tooltips'
     const { left, top, right, bottom } = label.getBoundingClientRect()
     return document.elementsFromPoint((left + right) / 2, (top + bottom) / 2)[0] === label
   })
-  for (const name of ['Inbox', 'Apps', 'Insights', 'Team']) {
+  for (const name of ['Inbox', 'Mentions', 'Apps', 'Insights', 'Team']) {
     const link = nav.getByRole('link', { name, exact: true })
     assert.equal(await shown(name), false, name)
     await link.hover()
@@ -128,7 +128,7 @@ test('below 1280 pixels, the navigation has only icons, with names and tooltips'
   }
   await nav.getByRole('link', { name: 'Inbox' }).focus()
   await page.keyboard.press('Tab')
-  assert.ok(await shown('Apps'))
+  assert.ok(await shown('Mentions'))
   await look(page, 'rail-1024')
   await page.setViewportSize({ width: 1280, height: 700 })
   assert.ok((await width()) > 200)

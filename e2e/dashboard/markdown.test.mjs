@@ -69,13 +69,15 @@ test('hostile text is parsed about as fast as plain text, and not deeply', () =>
   const size = 10_000
   const long = (unit, end = '') => unit.repeat(Math.ceil(size / unit.length)).slice(0, size - end.length) + end
   const took = (source) => {
-    const began = performance.now()
+    const began = process.cpuUsage() // a busy machine makes the time longer, but hardly the work
     const parts = markdown(source)
+    const { user, system } = process.cpuUsage(began)
     assert.ok(depth(parts) <= 16, `${source.slice(0, 20)} is ${depth(parts)} deep`)
-    return performance.now() - began
+    return user + system
   }
-  const best = (source) => Math.min(took(source), took(source), took(source))
+  const best = (source) => Math.min(...Array.from({ length: 5 }, () => took(source)))
   const plain = best(long('Some words, and\nmore of **them**. '))
+  const most = 300 // what takes quadratic time takes thousands of times as long
   for (const source of [
     ...['>', '> ', '- ', '1. ', '* - ', '*a ', '**a *b ', '*a**a', '_a ', '~~a', '*_', '[', '![', '[a](', '](', '[a](x', '`', '`a``', '<a ', '<a@'],
     ...['http://', 'a@', 'a@b.', '@[', '\\', '# ', '```\n', '- a\n\n', '> \n', '\n', ' ', '- - ', '- a\n  ', '|', '"', '[a](http://b.c "', '_ _'],
@@ -85,7 +87,7 @@ test('hostile text is parsed about as fast as plain text, and not deeply', () =>
     Array.from({ length: 140 }, (_, i) => ' '.repeat(i) + '- a').join('\n'), '# ' + '#'.repeat(size) + 'x', '[a](http://' + 'x'.repeat(size) + ')',
   )) {
     const times = best(source) / plain
-    assert.ok(times < 100, `${JSON.stringify(source.slice(0, 20))} takes ${Math.round(times)} times as long as plain text`)
+    assert.ok(times < most, `${JSON.stringify(source.slice(0, 20))} takes ${Math.round(times)} times as long as plain text`)
   }
 })
 
