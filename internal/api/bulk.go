@@ -55,7 +55,7 @@ func (in requestsBulkUpdateParams) bulk() (store.Bulk, error) {
 		return store.Bulk{}, feedback.Invalid("requests", "expected_count",
 			"expected_count is required with filter and must be the number of requests that it matches, the total_count of requests-list.")
 	}
-	wanted, err := in.Filter.wanted("filter.")
+	wanted, err := in.Filter.wanted("requests", "filter.")
 	if err != nil {
 		return store.Bulk{}, err
 	}

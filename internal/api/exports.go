@@ -31,7 +31,7 @@ type requestsExportResult struct {
 }
 
 func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportParams) (requestsExportResult, error) {
-	filter, err := in.wanted("")
+	filter, err := in.wanted("requests", "")
 	if err != nil {
 		return requestsExportResult{}, err
 	}

@@ -12,7 +12,7 @@ type requestsFacetsParams struct {
 }
 
 func (a *API) requestsFacets(ctx context.Context, c caller, in requestsFacetsParams) (feedback.Facets, error) {
-	wanted, err := in.wanted("")
+	wanted, err := in.wanted("requests", "")
 	if err != nil {
 		return feedback.Facets{}, err
 	}

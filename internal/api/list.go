@@ -68,11 +68,12 @@ func (p *wantedPerson) key() string {
 	return feedback.Person{Email: orNil(p.Email), Name: orNil(p.Name), ExternalID: orNil(p.ExternalID), Verified: p.Verified}.Key()
 }
 
-// wanted returns the filter. prefix precedes the names of parameters in messages.
-func (w RequestsWhere) wanted(prefix string) (requestsFilter, error) {
+// wanted returns the filter. area is that of the operation, and prefix precedes the names of parameters
+// in messages.
+func (w RequestsWhere) wanted(area, prefix string) (requestsFilter, error) {
 	fault := func(name, text string) error {
 		parameter, _, _ := strings.Cut(prefix+name, ".")
-		return feedback.Invalid("requests", parameter, prefix+name+text)
+		return feedback.Invalid(area, parameter, prefix+name+text)
 	}
 	if _, err := feedback.ParseID(w.AssigneeID); err != nil && w.AssigneeID != nobody && w.AssigneeID != "" {
 		return requestsFilter{}, fault("assignee_id", " must be a UUID, or none for unassigned requests.")
@@ -194,7 +195,7 @@ func (f requestsFilter) filter() index.Filter {
 // requestsCursor returns the position where the page starts. Parameters that are omitted are
 // taken from the cursor, and those that contradict it are refused.
 func (a *API) requestsCursor(c caller, in requestsListParams) (cursor, error) {
-	wanted, err := in.wanted("")
+	wanted, err := in.wanted("requests", "")
 	if err != nil {
 		return cursor{}, err
 	}

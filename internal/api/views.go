@@ -83,11 +83,7 @@ func savedFilter(where *RequestsWhere) ([]byte, error) {
 	if where == nil {
 		where = &RequestsWhere{}
 	}
-	if _, err := where.wanted("filter."); err != nil {
-		var fault *feedback.Error
-		if errors.As(err, &fault) {
-			err = feedback.Invalid("views", "filter", fault.Message)
-		}
+	if _, err := where.wanted("views", "filter."); err != nil {
 		return nil, err
 	}
 	return json.Marshal(where)

@@ -39,7 +39,7 @@ func isOneOf(terms []string) func(*database.Parameters) string {
 	}
 }
 
-// conditionsOf returns the conditions of a filter, words first. Apps and times are not among
+// conditionsOf returns the conditions of a filter, words first. Apps, times and a person are not among
 // them.
 func conditionsOf(f Filter) (all []condition) {
 	if f.Query != "" {
@@ -62,9 +62,6 @@ func conditionsOf(f Filter) (all []condition) {
 			}
 			all = append(all, c)
 		}
-	}
-	if f.Person != "" { // what the person submitted; conditions adds what they voted for
-		all = append(all, condition{part: byPerson, terms: []string{keyTerm(f.Person)}})
 	}
 	for _, of := range fields {
 		chosen := of.chosen(f)

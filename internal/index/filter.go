@@ -25,8 +25,8 @@ type Filter struct {
 	Query string `json:",omitempty"` // words of live requests; "" means any
 }
 
-// facet is a part of a filter: an app, words, a person, or a field. The part of a field is what its terms in
-// the index begin with.
+// facet is a part of a filter: an app, words, a person, or a field. The part of a field is what its
+// terms in the index begin with.
 type facet string
 
 const (
@@ -52,8 +52,8 @@ type field struct {
 	counted bool
 }
 
-// version is the version of fields and of the other terms. An index that was made with a lower one is brought up to date
-// from the beginning of the log, and totals are not exact until then.
+// version is the version of fields and of the other terms. An index that was made with a lower one is
+// brought up to date from the beginning of the log, and totals are not exact until then.
 const version = 2
 
 // fields begin with those whose values match the fewest requests, as far as their kind can tell.

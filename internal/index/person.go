@@ -22,13 +22,13 @@ func votedFor(ctx context.Context, q database.Queryer, accountID feedback.ID, pe
 
 // conditions returns the conditions of a filter, and whether they cover all requests that match.
 func (r *reading) conditions(ctx context.Context, q database.Queryer, f Filter) (conditions []condition, all bool, err error) {
-	conditions, all = conditionsOf(f), true
-	for i := range conditions {
-		if conditions[i].part == byPerson {
-			conditions[i].also, all, err = votedFor(ctx, q, r.accountID, f.Person)
-		}
+	conditions = conditionsOf(f)
+	if f.Person == "" {
+		return conditions, true, nil
 	}
-	return conditions, all, err
+	voted, all, err := votedFor(ctx, q, r.accountID, f.Person)
+	submitted := []string{keyTerm(f.Person)}
+	return append(conditions, condition{part: byPerson, terms: submitted, also: voted}), all, err
 }
 
 // addRequests adds the ordinals of requests to the sets of their blocks.

@@ -209,8 +209,8 @@ func (s *Store) changeAll(
 	return len(changes), s.recountRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)
 }
 
-// changed returns what a bulk change can modify, apart from the box, and has modified. feedback.Diff
-// would compare whole requests, which takes a tenth of the time of a bulk change.
+// changed returns what a bulk change can modify, apart from the box, and has modified. feedback.Diff,
+// which compares as JSON, took a tenth of the time of a bulk change.
 func changed(old, r feedback.Request) (before, after map[string]any) {
 	before, after = map[string]any{}, map[string]any{}
 	if old.Status != r.Status {

@@ -3,9 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import { statusNames } from "../api/types";
+import { nameOf } from "../requests/person";
 import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
-import { day } from "../ui/marks";
+import { day } from "../ui/day";
 import { SaveView } from "./SaveView";
 import { differsIn, filtersDiffer, sourceNames, type Change, type Search } from "./search";
 import { resetting, type Place } from "./views";
@@ -19,7 +20,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
   const own = Object.entries(search).filter(([name]) => differsIn(name as keyof Search, search, place.search));
   const { person, app, status, tag, assignee, source, from, to, q }: Search = Object.fromEntries(own);
   const chips: [string, Change][] = [];
-  if (person) chips.push([`From ${person.name ?? person.email ?? person.external_id}`, { person: undefined }]);
+  if (person) chips.push([`From ${nameOf(person)}`, { person: undefined }]);
   for (const one of status ?? []) {
     chips.push([statusNames[one], { status: status!.length > 1 ? status!.filter((other) => other !== one) : undefined }]);
   }

@@ -9,8 +9,8 @@ import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import { FormError } from "../ui/FormError";
 import { notify, notifyError } from "../ui/notices";
-import { opening, placeIn, saveView, updateView, usePlaces } from "./views";
-import { sortOf, whereOf, type Search } from "./search";
+import type { Search } from "./search";
+import { mayChange, opening, placeIn, savedAs, saveView, updateView, usePlaces } from "./views";
 
 // SaveView saves a filter as a new view, or in the one that it began with.
 export function SaveView({ search }: { search: Search }) {
@@ -31,9 +31,9 @@ export function useUpdate(search: Search): (() => void) | undefined {
   const { places } = usePlaces();
   const { can } = useSession();
   const { saved } = placeIn(search, places);
-  if (!saved || (saved.shared && !can("member"))) return undefined;
+  if (!saved || !mayChange(saved, can("member"))) return undefined;
   return () =>
-    void updateView(saved.id, { filter: whereOf(search), sort: sortOf(search) })
+    void updateView(saved.id, savedAs(search))
       .then(() => notify(`View “${saved.name}” updated.`), (error) => notifyError(error));
 }
 
@@ -49,7 +49,7 @@ export function SaveAs({ search, isOpen, onClose }: { search: Search; isOpen: bo
       onClose={onClose}
       initial=""
       save={async (name) => {
-        const { id } = await saveView({ name, shared, filter: whereOf(search), sort: sortOf(search) });
+        const { id } = await saveView({ name, shared, ...savedAs(search) });
         const { request: _, ...filter } = search;
         await navigate({ to: "/", search: opening({ id, name, search: filter }) });
       }}

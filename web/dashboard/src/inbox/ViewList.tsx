@@ -10,7 +10,7 @@ import { Menu, MenuItem } from "../ui/Menu";
 import { notifyError } from "../ui/notices";
 import { NameView } from "./SaveView";
 import { readSearch } from "./search";
-import { deleteView, moveView, opening, placeIn, totalQuery, updateView, usePlaces, type Place } from "./views";
+import { deleteView, mayChange, moveView, opening, placeIn, totalQuery, updateView, usePlaces, type Place } from "./views";
 import "./views.css";
 
 // ViewList is the list of views in the navigation. Saved views are moved by dragging, by the menu, or by
@@ -22,7 +22,7 @@ export function ViewList() {
   const current = here && placeIn(here, places).id;
   const [dragged, setDragged] = useState<Place>();
 
-  const movable = (place: Place) => place.saved && (can("member") || !place.saved.shared);
+  const movable = ({ saved }: Place) => saved !== undefined && mayChange(saved, can("member"));
   const group = (place: Place) => places.filter(({ saved }) => saved && saved.shared === place.saved?.shared);
   // move moves a view by some positions among those of its owner.
   function move(place: Place, by: number) {
@@ -45,7 +45,7 @@ export function ViewList() {
         <li
           key={place.id}
           className="view"
-          draggable={!!movable(place)}
+          draggable={movable(place)}
           data-dragged={dragged === place || undefined}
           onDragStart={() => setDragged(place)}
           onDragEnd={() => setDragged(undefined)}
@@ -69,7 +69,7 @@ export function ViewList() {
             <span className="view-name">{place.name}</span>
             <Total place={place} />
           </Link>
-          {place.saved && <ViewActions place={place} view={place.saved} mayChange={!!movable(place)} move={(by) => move(place, by)} />}
+          {place.saved && <ViewActions place={place} view={place.saved} changeable={movable(place)} move={(by) => move(place, by)} />}
         </li>
       ))}
     </ul>
@@ -89,11 +89,11 @@ function Total({ place }: { place: Place }) {
 interface ActionsProps {
   place: Place;
   view: NonNullable<Place["saved"]>;
-  mayChange: boolean;
+  changeable: boolean;
   move(by: number): void;
 }
 
-function ViewActions({ place, view, mayChange, move }: ActionsProps) {
+function ViewActions({ place, view, changeable, move }: ActionsProps) {
   const navigate = useNavigate();
   const { can } = useSession();
   const [renaming, setRenaming] = useState(false);
@@ -106,15 +106,15 @@ function ViewActions({ place, view, mayChange, move }: ActionsProps) {
         button={<Button small icon kind="quiet" aria-label={`Options of view ${view.name}`} ><MoreIcon size={16} /></Button>}
       >
         <MenuItem onAction={() => change({ default: !view.default })}>{view.default ? "Do not open first" : "Open first"}</MenuItem>
-        {mayChange && <MenuItem onAction={() => setRenaming(true)}>Rename</MenuItem>}
-        {mayChange && <MenuItem onAction={() => move(-1)}>Move up</MenuItem>}
-        {mayChange && <MenuItem onAction={() => move(1)}>Move down</MenuItem>}
+        {changeable && <MenuItem onAction={() => setRenaming(true)}>Rename</MenuItem>}
+        {changeable && <MenuItem onAction={() => move(-1)}>Move up</MenuItem>}
+        {changeable && <MenuItem onAction={() => move(1)}>Move down</MenuItem>}
         {can("member") && (
           <MenuItem onAction={() => change({ shared: !view.shared })}>
             {view.shared ? "Make it only yours" : "Share with the team"}
           </MenuItem>
         )}
-        {mayChange && <MenuItem danger onAction={remove}>Delete</MenuItem>}
+        {changeable && <MenuItem danger onAction={remove}>Delete</MenuItem>}
       </Menu>
       <NameView
         title="Rename view" isOpen={renaming} onClose={() => setRenaming(false)} initial={view.name}

@@ -54,6 +54,12 @@ export function edited(search: Search, place: Place): boolean {
   return filtersDiffer(search, place.search) || differsIn("box", search, place.search) || sortOf(search) !== sortOf(place.search);
 }
 
+// mayChange reports whether a user may change a saved view. Those of the team are for members.
+export const mayChange = (view: View, member: boolean) => member || !view.shared;
+
+// savedAs returns what a view saves of a search.
+export const savedAs = (search: Search) => ({ filter: whereOf(search), sort: sortOf(search) });
+
 // totalQuery counts the requests in a view.
 export const totalQuery = (search: Search) => {
   const where = whereOf(search);

@@ -1,8 +1,8 @@
 import { absolute } from "../api/base";
 import type { Attachment } from "../api/types";
+import { webAddress } from "../text/address";
 import { ClipIcon, DownloadIcon } from "../ui/icons";
 import { count } from "../ui/marks";
-import { webAddress } from "./safe";
 import { Section } from "./Section";
 
 const kinds: Record<Attachment["content_type"], string> = {

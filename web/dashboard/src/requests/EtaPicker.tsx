@@ -24,7 +24,7 @@ export function EtaPicker({ target, close }: PickerProps) {
   }
 
   const typed = typedETA(words);
-  const offered = now ? [now, ...etasFrom(new Date()).filter((eta) => eta !== now)] : etasFrom(new Date());
+  const offered = [...new Set([...(now ? [now] : []), ...etasFrom(new Date())])];
   const choices = typed
     ? [{ id: typed, text: etaText(typed), content: etaText(typed) }]
     : [

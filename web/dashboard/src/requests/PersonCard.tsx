@@ -4,6 +4,7 @@ import { call } from "../api/call";
 import type { FeatureRequest } from "../api/types";
 import type { Person } from "../inbox/search";
 import { Avatar } from "../ui/marks";
+import { nameOf } from "./person";
 import { mail, Metadata, Verified } from "./Submitter";
 
 // PersonCard says who a person is, above the list of what they asked for and voted for.
@@ -18,10 +19,10 @@ export function PersonCard({ person }: { person: Person }) {
   });
   return (
     <section className="person-card" aria-label="Person">
-      <Avatar name={name ?? email ?? external_id!} />
+      <Avatar name={nameOf(person)} />
       <div className="person-facts">
         <div className="person-name">
-          {name ?? email ?? external_id}
+          {nameOf(person)}
           {verified && <> <Verified /></>}
         </div>
         <p className="quiet small">

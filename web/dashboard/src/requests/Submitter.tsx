@@ -1,7 +1,8 @@
 import type { FeatureRequest } from "../api/types";
+import { webAddress } from "../text/address";
 import { CheckIcon, ExternalIcon } from "../ui/icons";
-import { PersonLink, personOf } from "./PersonLink";
-import { webAddress } from "./safe";
+import { personOf } from "./person";
+import { PersonLink } from "./PersonLink";
 import { Section } from "./Section";
 
 // Submitter shows who sent the request, and the metadata that their page added.

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { call } from "../api/call";
-import type { FeatureRequest, Vote } from "../api/types";
+import type { FeatureRequest } from "../api/types";
 import { Button } from "../ui/Button";
 import { CloseIcon, PlusIcon } from "../ui/icons";
 import { Avatar, Time } from "../ui/marks";
@@ -10,6 +10,7 @@ import { notify, notifyError } from "../ui/notices";
 import { AddVote } from "./AddVote";
 import { votesQuery, type Person } from "./details";
 import { place } from "./lists";
+import { nameOf, personOf } from "./person";
 import { PersonLink } from "./PersonLink";
 import { Verified } from "./Submitter";
 import { requestQuery, rowOf } from "./rows";
@@ -59,7 +60,9 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
       {votes.data && voters.length === 0 && <p className="quiet small">No votes yet</p>}
       <ul className="lines">
         {voters.map((vote, i) => {
-          const { person, name } = whoIs(vote);
+          // Votes of verified and of anonymous people cannot be removed here.
+          const person = vote.verified ? undefined : personOf(vote);
+          const name = nameOf(vote) || "Anonymous";
           return (
             <li key={i} className="line">
               <Avatar name={name} />
@@ -90,12 +93,4 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
       <AddVote isOpen={adding} onClose={() => setAdding(false)} onAdd={add} />
     </Section>
   );
-}
-
-// whoIs returns a voter's name, and the person with whom the vote can be removed. Votes of
-// verified and of anonymous people cannot be removed here.
-function whoIs({ email, name, external_id, verified }: Vote): { person: Person | undefined; name: string } {
-  const person: Person = { ...(email && { email }), ...(name && { name }), ...(external_id && { external_id }) };
-  const known = !verified && Object.keys(person).length > 0;
-  return { person: known ? person : undefined, name: name ?? email ?? external_id ?? "Anonymous" };
 }

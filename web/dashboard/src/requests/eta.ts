@@ -1,12 +1,13 @@
+import { day } from "../ui/day";
+
 // An ETA is a day such as 2026-12-31, a month such as 2026-12 or a quarter such as 2026-Q4.
 
-const dayName = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
 const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 export function etaText(eta: string): string {
   const quarter = /^(\d{4})-(Q\d)$/.exec(eta);
   if (quarter) return `${quarter[2]} ${quarter[1]}`;
-  return eta.length === 7 ? monthName.format(new Date(eta + "-01")) : dayName.format(new Date(eta));
+  return eta.length === 7 ? monthName.format(new Date(eta + "-01")) : day(eta);
 }
 
 const months = 12;

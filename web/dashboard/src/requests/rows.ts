@@ -3,6 +3,7 @@ import { infiniteQueryOptions, queryOptions, type InfiniteData } from "@tanstack
 import { call } from "../api/call";
 import { outbox } from "../api/outbox";
 import type { FeatureRequest, Sort, Where } from "../api/types";
+import { nameOf } from "./person";
 
 // A Row is a request in a list. It has no long fields, so that a hundred thousand rows fit into
 // a tab. sender is the name, e-mail or id of the submitter, and excerpt the beginning of the
@@ -19,7 +20,7 @@ const longestExcerpt = 240;
 export function rowOf(request: FeatureRequest | Row): Row {
   if (!("description" in request)) return request;
   const { description, metadata: _, attachments: _a, submitter, ...row } = request;
-  return { ...row, sender: submitter.name || submitter.email || submitter.external_id || "", excerpt: beginning(description) };
+  return { ...row, sender: nameOf(submitter), excerpt: beginning(description) };
 }
 
 // beginning returns the beginning of a text as one line. Joining characters makes a new string,

@@ -42,7 +42,6 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
-const dateOnly = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
 
 // ago returns a relative time such as "3 days ago", or "3d" if brief.
 export function ago(at: string, now = Date.now(), brief = false): string {
@@ -57,11 +56,6 @@ export function ago(at: string, now = Date.now(), brief = false): string {
 // Time shows a relative time, with the exact time as its title.
 export function Time({ at, brief = false }: { at: string; brief?: boolean }) {
   return <time className="number" dateTime={at} title={full.format(new Date(at))}>{ago(at, Date.now(), brief)}</time>;
-}
-
-// day formats a date such as 2026-12-31.
-export function day(date: string): string {
-  return dateOnly.format(new Date(date + "T00:00:00Z"));
 }
 
 const numbers = new Intl.NumberFormat("en");
