@@ -15,7 +15,7 @@ type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean; mean
 
 export type Rows = InfiniteData<RowsPage>;
 
-const longestExcerpt = 240;
+const mostOfExcerpt = /^.{0,240}/su;
 
 export function rowOf(request: FeatureRequest | Row): Row {
   if (!("description" in request)) return request;
@@ -23,11 +23,11 @@ export function rowOf(request: FeatureRequest | Row): Row {
   return { ...row, sender: nameOf(submitter), excerpt: beginning(description) };
 }
 
-// beginning returns the beginning of a text as one line. Joining characters makes a new string,
-// because a slice would keep the whole text in memory.
+// beginning returns the beginning of a text as one line. Replacing the added space makes a new
+// string, because a part of the text would keep all of it in memory.
 function beginning(text: string): string {
-  const characters = Array.from(text.slice(0, 2 * longestExcerpt)).slice(0, longestExcerpt).join("");
-  return characters.replace(/\s+/g, " ").trim() + (text.length > characters.length ? "…" : "");
+  const characters = mostOfExcerpt.exec(text)![0];
+  return (" " + characters).replace(/\s+/g, " ").trim() + (text.length > characters.length ? "…" : "");
 }
 
 // readRows reads one page, and applies the changes that wait. After the first page, the cursor
