@@ -284,8 +284,8 @@ func TestFreshConnections(t *testing.T) {
 	fresh := d.held(t, "127.0.1.1", 2)
 	late := d.dial(t, "127.0.2.1")
 	d.awaitRoom(t, "127.0.2.1")
-	wantServed(t, "fresh ones", fresh, "oo")
-	for _, c := range fresh {
+	for _, c := range fresh { // one after the other, so that the first is idle the longest
+		wantServed(t, "a fresh one", []*caller{c}, "o")
 		d.settle(t, c)
 	}
 	d.mu.Lock()
