@@ -37,7 +37,7 @@ var imports = map[string][]string{
 	"internal/api": {
 		"internal/attempts", "internal/blob", "internal/fair", "internal/feedback", "internal/index", "internal/params",
 		"internal/password", "internal/search", // for texts that are in no database
-		"internal/spam", "internal/store", "internal/views", "*",
+		"internal/spam", "internal/store", "internal/tokens", "internal/views", "*",
 	},
 	"internal/access":   {},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
@@ -61,10 +61,11 @@ var imports = map[string][]string{
 	"internal/spam":      {"internal/feedback", "internal/search"},
 	"internal/search":    {"golang.org/x/text"},
 	"internal/row":       {"internal/database", "internal/feedback"},
+	"internal/tokens":    {"internal/changelog", "internal/database", "internal/feedback"},
 	"internal/views":     {"internal/database", "internal/feedback"},
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/feedback", "internal/index",
-		"internal/lease", "internal/mentions", "internal/row", "internal/views",
+		"internal/lease", "internal/mentions", "internal/row", "internal/tokens", "internal/views",
 		"golang.org/x/sync",
 	},
 	"internal/store/storetest": {
@@ -77,7 +78,7 @@ var imports = map[string][]string{
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
 	"net/http":             regexp.MustCompile(`^(bench/|cmd/|e2e/|web/|internal/api/(api|http\w*)\.go$)`),
-	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|mentions|store|views)/)`),
+	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|mentions|store|tokens|views)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

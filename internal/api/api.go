@@ -205,6 +205,9 @@ func (a *API) run(c *call) (result any, err error) {
 	// The time to read the body does not count.
 	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
 	defer cancel()
+	if in, err = a.limit(ctx, who, in); err != nil {
+		return nil, err
+	}
 	return c.op.call(ctx, who, in)
 }
 
@@ -222,19 +225,7 @@ func (a *API) authenticate(c *call) (any, error) {
 	defer cancel()
 	switch c.op.guard {
 	case guardBearer:
-		token := bearerToken(c.r)
-		if token == "" {
-			return nil, feedback.ErrMissingToken
-		}
-		session, err := a.Store.Session(ctx, token)
-		if err != nil {
-			return nil, err
-		}
-		c.note("account", session.Account.ID, "user", session.User.ID, "session", session.ID)
-		if !session.Role.Allows(c.op.role) {
-			return nil, feedback.ErrForbidden.With("This operation needs the role %s or above; you have the role %s.", c.op.role, session.Role)
-		}
-		return caller{c.client, session}, nil
+		return a.callerOf(ctx, c)
 	case guardWidget:
 		// The limit applies before the key is looked up and the body is read, because both are costly.
 		if err := a.rates.keyed.allow(c.client.from, 1, a.Now()); err != nil {
@@ -263,6 +254,26 @@ func (a *API) authenticate(c *call) (any, error) {
 		c.client.refresh = token
 	}
 	return c.client, nil
+}
+
+// callerOf returns the user or the program that sends a call.
+func (a *API) callerOf(ctx context.Context, c *call) (caller, error) {
+	token := bearerToken(c.r)
+	if token == "" {
+		return caller{}, feedback.ErrMissingToken
+	}
+	if _, ok := feedback.ParseToken(feedback.ProgramToken, token); ok {
+		return a.programOf(ctx, c, token)
+	}
+	session, err := a.Store.Session(ctx, token)
+	if err != nil {
+		return caller{}, err
+	}
+	c.note("account", session.Account.ID, "user", session.User.ID, "session", session.ID)
+	if !session.Role.Allows(c.op.role) {
+		return caller{}, feedback.ErrForbidden.With("This operation needs the role %s or above; you have the role %s.", c.op.role, session.Role)
+	}
+	return caller{client: c.client, Session: session}, nil
 }
 
 // input returns the call's parameters. Only a few bodies are decoded at once, because even a

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"gatherkit/internal/feedback"
@@ -35,6 +36,9 @@ type appsListResult struct {
 }
 
 func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsListResult, error) {
+	if only := c.onlyApp(); only != nil {
+		return a.appsListOnly(ctx, c, *only)
+	}
 	cur, _, err := a.resume(c, "apps", "apps-list", in.Cursor)
 	if err != nil {
 		return appsListResult{}, err
@@ -49,6 +53,15 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 	}
 	apps, result, err := page(a, cur, apps, total, func(cur *cursor, app feedback.App) { cur.After = app.ID })
 	return appsListResult{apps, result}, err
+}
+
+// appsListOnly returns the list for a token that is limited to an app. It is empty if the app was deleted.
+func (a *API) appsListOnly(ctx context.Context, c caller, id feedback.ID) (appsListResult, error) {
+	app, err := a.Store.App(ctx, c.Account.ID, id)
+	if errors.Is(err, feedback.ErrAppNotFound) {
+		return appsListResult{Apps: []feedback.App{}}, nil
+	}
+	return appsListResult{[]feedback.App{app}, PageResult{TotalCount: 1}}, err
 }
 
 func (a *API) appsGet(ctx context.Context, c caller, in appParams) (appResult, error) {

@@ -19,7 +19,12 @@ func (s *service) comment(role feedback.Role) string {
 	if !role.Allows(feedback.RoleMember) {
 		role = feedback.RoleOwner
 	}
-	made := s.must("comments-create", string(role), s.filled(`{"request_id":"{request}","body":"B"}`))
+	return s.commentBy(string(role))
+}
+
+func (s *service) commentBy(who string) string {
+	s.t.Helper()
+	made := s.must("comments-create", who, s.filled(`{"request_id":"{request}","body":"B"}`))
 	return made["comment"].(map[string]any)["id"].(string)
 }
 

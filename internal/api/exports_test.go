@@ -22,7 +22,12 @@ import (
 // link creates a link to an export and returns its path.
 func (s *service) link(params string) string {
 	s.t.Helper()
-	u, err := url.Parse(s.must("requests-export", "viewer", s.filled(params))["url"].(string))
+	return s.linkOf("viewer", params)
+}
+
+func (s *service) linkOf(who, params string) string {
+	s.t.Helper()
+	u, err := url.Parse(s.must("requests-export", who, s.filled(params))["url"].(string))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -32,84 +32,46 @@ func addressOf(peer netip.Addr, forwardedFor []string, trusted []netip.Prefix) n
 	return address
 }
 
-// rates are the limits on calls with an API key. All of them follow from the number of
-// submissions per minute and address.
+// rates are the limits on calls with an API key, which all follow from the number of submissions per
+// minute and address, and on calls with a token.
 type rates struct {
-	submits  *rate // submissions and announced files
-	files    *rate // bytes of announced files
-	votes    *rate
-	searches *rate // for similar requests
-	keyed    *rate // all calls with an API key, successful or not
+	submits  *rate[netip.Prefix] // submissions and announced files
+	files    *rate[netip.Prefix] // bytes of announced files
+	votes    *rate[netip.Prefix]
+	searches *rate[netip.Prefix] // for similar requests
+	keyed    *rate[netip.Prefix] // all calls with an API key, successful or not
+	tokens   *rate[holder]
 }
 
-// newRates returns the limits for a number of submissions per minute; 0 = no limits.
+// newRates returns the limits for a number of submissions per minute; 0 = no limits for addresses.
 func newRates(submits int) rates {
 	most := int64(submits)
-	perMinute := func(most int64) *rate { return &rate{most: most, window: time.Minute} }
 	return rates{
-		perMinute(most), &rate{most: most * feedback.MaxUpload, window: 24 * time.Hour}, perMinute(most), perMinute(most),
-		perMinute(most * keyedPerSubmit),
+		submits:  addressRate(most, time.Minute),
+		files:    addressRate(most*feedback.MaxUpload, 24*time.Hour),
+		votes:    addressRate(most, time.Minute),
+		searches: addressRate(most, time.Minute),
+		keyed:    addressRate(most*keyedPerSubmit, time.Minute),
+		tokens: &rate[holder]{
+			most: callsPerToken, window: time.Minute,
+			coarser: func(of holder, _ int) holder { return holder{account: of.account} },
+			exempt:  func(holder) bool { return false },
+		},
 	}
 }
 
-// keyedPerSubmit is the ratio of the limit on all calls with an API key to the limit on
-// submissions. It allows for loading the widget's configuration, repeated submissions and
-// errors, and limits the database reads that a stranger can cause.
-const keyedPerSubmit = 5
-
-// maxCounted is the number of addresses that a rate counts separately in a window, which
-// take about 3 MiB. One client can have very many IPv6 addresses.
-const maxCounted = 1 << 15
-
-// rate is a sliding-window rate limit per address and process. It counts in fixed windows
-// and weights the count of the previous window by the share of it that is still within the
-// sliding window.
-type rate struct {
-	most   int64 // per window; 0 = no limit
-	window time.Duration
-
-	mu                sync.Mutex
-	number            int64 // number of the current window since the epoch
-	current, previous map[netip.Prefix]int64
+// addressRate returns a limit per address. Loopback addresses are exempt: they belong to a developer or
+// to a proxy on the same host.
+func addressRate(most int64, window time.Duration) *rate[netip.Prefix] {
+	return &rate[netip.Prefix]{
+		most: most, window: window, coarser: coarserAddress, exempt: func(from netip.Prefix) bool { return from.Addr().IsLoopback() },
+	}
 }
 
-// allow counts n events, or returns ErrRateLimited. n must not exceed most. Loopback
-// addresses are exempt: they belong to a developer or to a proxy on the same host.
-func (r *rate) allow(from netip.Prefix, n int64, now time.Time) error {
-	if r.most <= 0 || from.Addr().IsLoopback() {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	number := now.UnixNano() / int64(r.window)
-	switch {
-	case number == r.number+1:
-		r.previous, r.current = r.current, map[netip.Prefix]int64{}
-	case number != r.number:
-		r.previous, r.current = nil, map[netip.Prefix]int64{}
-	}
-	r.number = number
-	from = r.counterKey(from)
-	left := r.window - time.Duration(now.UnixNano()-number*int64(r.window))
-	weighted := math.Ceil(float64(r.previous[from]) * float64(left) / float64(r.window))
-	if int64(weighted)+r.current[from]+n > r.most {
-		return feedback.ErrRateLimited.After(r.wait(from, n, left))
-	}
-	r.current[from] += n
-	return nil
-}
-
-// counterKey returns the prefix by which an address is counted: itself, or its network when
-// half of maxCounted are in use, or an IPv4 /16 or IPv6 /32 when all are. This limits the
-// memory without exempting anybody. If one network has very many addresses, they share a
-// counter before those of other networks do.
-func (r *rate) counterKey(from netip.Prefix) netip.Prefix {
-	if _, known := r.current[from]; known || len(r.current) < maxCounted/2 {
-		return from
-	}
-	network := fair.Network(from)
-	if _, known := r.current[network]; known || len(r.current) < maxCounted {
-		return network
+// coarserAddress returns the network of an address, or its IPv4 /16 or IPv6 /32.
+func coarserAddress(from netip.Prefix, level int) netip.Prefix {
+	if level == 1 {
+		return fair.Network(from)
 	}
 	bits := 32
 	if from.Addr().Is4() {
@@ -118,13 +80,79 @@ func (r *rate) counterKey(from netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(from.Addr(), bits).Masked()
 }
 
+// callsPerToken is how many calls a minute a token may send to a process.
+const callsPerToken = 600
+
+// keyedPerSubmit is the ratio of the limit on all calls with an API key to the limit on
+// submissions. It allows for loading the widget's configuration, repeated submissions and
+// errors, and limits the database reads that a stranger can cause.
+const keyedPerSubmit = 5
+
+// maxCounted is the number of keys that a rate counts separately in a window. For addresses, they take
+// about 3 MiB. One client can have very many IPv6 addresses.
+const maxCounted = 1 << 15
+
+// rate is a sliding-window rate limit per key and process. It counts in fixed windows and weights the
+// count of the previous window by the share of it that is still within the sliding window.
+type rate[K comparable] struct {
+	most   int64 // per window; 0 = no limit
+	window time.Duration
+	// coarser returns the key that a key shares a counter with when many keys are in use (level 1), and
+	// when too many are (level 2).
+	coarser func(of K, level int) K
+	exempt  func(K) bool
+
+	mu                sync.Mutex
+	number            int64 // number of the current window since the epoch
+	current, previous map[K]int64
+}
+
+// allow counts n events, or returns ErrRateLimited. n must not exceed most.
+func (r *rate[K]) allow(key K, n int64, now time.Time) error {
+	if r.most <= 0 || r.exempt(key) {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	number := now.UnixNano() / int64(r.window)
+	switch {
+	case number == r.number+1:
+		r.previous, r.current = r.current, map[K]int64{}
+	case number != r.number:
+		r.previous, r.current = nil, map[K]int64{}
+	}
+	r.number = number
+	key = r.counter(key)
+	left := r.window - time.Duration(now.UnixNano()-number*int64(r.window))
+	weighted := math.Ceil(float64(r.previous[key]) * float64(left) / float64(r.window))
+	if int64(weighted)+r.current[key]+n > r.most {
+		return feedback.ErrRateLimited.After(r.wait(key, n, left))
+	}
+	r.current[key] += n
+	return nil
+}
+
+// counter returns the key by which a key is counted: itself, or a coarser one when half of maxCounted
+// are in use, or the coarsest when all are. This limits the memory without exempting anybody. If one
+// network has very many addresses, they share a counter before those of other networks do.
+func (r *rate[K]) counter(key K) K {
+	if _, known := r.current[key]; known || len(r.current) < maxCounted/2 {
+		return key
+	}
+	shared := r.coarser(key, 1)
+	if _, known := r.current[shared]; known || len(r.current) < maxCounted {
+		return shared
+	}
+	return r.coarser(key, 2)
+}
+
 // wait returns the time until n more events are allowed, if left is what remains of the
 // window. The weight of the previous window decreases in the course of this one. If the
 // current count alone exceeds the limit, the same applies to the next window.
-func (r *rate) wait(from netip.Prefix, n int64, left time.Duration) time.Duration {
-	free, weighted, until := r.most-n-r.current[from], r.previous[from], left
+func (r *rate[K]) wait(key K, n int64, left time.Duration) time.Duration {
+	free, weighted, until := r.most-n-r.current[key], r.previous[key], left
 	if free < 0 {
-		free, weighted, until = r.most-n, r.current[from], left+r.window
+		free, weighted, until = r.most-n, r.current[key], left+r.window
 	}
 	return until - time.Duration(float64(r.window)*float64(free)/float64(weighted))
 }

@@ -42,7 +42,7 @@ func TestAddressOf(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	r := &rate{most: 3, window: time.Minute}
+	r := addressRate(3, time.Minute)
 	one, other := netip.MustParsePrefix("198.51.100.1/32"), netip.MustParsePrefix("198.51.100.2/32")
 	now := time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)
 	for i := range 3 {
@@ -62,7 +62,7 @@ func TestRate(t *testing.T) {
 	if err := r.allow(one, 1, now.Add(2*time.Minute)); err != nil {
 		t.Fatalf("two minutes later: %v", err)
 	}
-	if err := (&rate{}).allow(one, 1, now); err != nil {
+	if err := addressRate(0, time.Minute).allow(one, 1, now); err != nil {
 		t.Fatalf("without a limit: %v", err)
 	}
 	loopback := netip.MustParsePrefix("127.0.0.1/32")
@@ -183,7 +183,7 @@ func TestCookies(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		window := rapid.SampledFrom([]time.Duration{time.Minute, 24 * time.Hour}).Draw(rt, "window")
-		r := &rate{most: rapid.Int64Range(1, 50).Draw(rt, "rate"), window: window}
+		r := addressRate(rapid.Int64Range(1, 50).Draw(rt, "rate"), window)
 		from := netip.MustParsePrefix("198.51.100.1/32")
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		for range rapid.IntRange(1, 200).Draw(rt, "calls") {
@@ -197,7 +197,8 @@ func TestRetryAfter(t *testing.T) {
 			if !errors.As(err, &refusal) || refusal.RetryAfter > 2*window {
 				rt.Fatalf("%v", err)
 			}
-			then := &rate{most: r.most, window: r.window, number: r.number, current: maps.Clone(r.current), previous: maps.Clone(r.previous)}
+			then := addressRate(r.most, r.window)
+			then.number, then.current, then.previous = r.number, maps.Clone(r.current), maps.Clone(r.previous)
 			if err := then.allow(from, n, now.Add(refusal.RetryAfter+time.Millisecond)); err != nil {
 				rt.Fatalf("told to wait %s, and refused after that", refusal.RetryAfter)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/tokens"
 )
 
 // samples are valid parameters for each operation. Every operation must be in it, because the
@@ -27,6 +28,9 @@ var samples = map[string]string{
 	"auth-logout":             `{}`,
 	"auth-me":                 `{}`,
 	"auth-change-password":    `{"current_password":"correct horse battery staple","new_password":"another long password"}`,
+	"tokens-create":           `{"name":"CI","scope":"viewer","app_id":"{app}"}`,
+	"tokens-list":             `{}`,
+	"tokens-revoke":           `{"id":"{token}"}`,
 	"apps-create":             `{"name":"Shop"}`,
 	"apps-list":               `{}`,
 	"apps-get":                `{"id":"{app}"}`,
@@ -114,6 +118,7 @@ func TestRoles(t *testing.T) {
 				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 				s.names["comment"], s.names["session"] = s.comment(role), s.session(string(role))
 				s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view(string(role)), s.mention(string(role))
+				s.names["token"], _ = s.token(string(role), `{"name":"CI","scope":"viewer"}`)
 				body := strings.ReplaceAll(sample(t, o.name), "grace@", account+".grace@")
 				got := s.call(o.name, string(role), s.filled(body))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
@@ -192,14 +197,14 @@ func TestTenants(t *testing.T) {
 		own := map[string]string{
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"],
 			"comment": s.comment(feedback.RoleOwner), "spam": s.submitSpam("Spam"), "session": s.session("owner"),
-			"view": s.view("owner"), "mention": s.mention("owner"),
+			"view": s.view("owner"), "mention": s.mention("owner"), "token": first(s.token("owner", `{"name":"CI","scope":"viewer"}`)),
 			"user": s.user("viewer"), "file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		deleted := strings.NewReplacer(
 			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{view}", random, "{mention}", random,
-			"{spam}", random, "{session}", random, "{user}", random, "{file}", random,
+			"{token}", random, "{spam}", random, "{session}", random, "{user}", random, "{file}", random,
 		)
 		before := s.snapshot()
 
@@ -248,7 +253,8 @@ func (s *service) strangers() *strings.Replacer {
 		names = append(names, added[0], sent["request"].(map[string]any)["id"].(string))
 	}
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
-	names = append(names, "{comment}", comment["id"].(string), "{view}", s.view("stranger"))
+	names = append(names, "{comment}", comment["id"].(string), "{view}", s.view("stranger"),
+		"{token}", first(s.token("stranger", `{"name":"CI","scope":"viewer"}`)))
 	return strings.NewReplacer(names...)
 }
 
@@ -340,6 +346,7 @@ func columnNames() []string {
 		feedback.Submitter{},
 		feedback.Comment{},
 		feedback.Attachment{},
+		tokens.Token{},
 	} {
 		typ := reflect.TypeOf(record)
 		for i := range typ.NumField() {

@@ -111,7 +111,7 @@ func (a *API) operation(o *op) *huma.Operation {
 		operation.Security = append(operation.Security, map[string][]string{string(o.guard): {}})
 	}
 	if o.role != "" {
-		operation.Extensions["x-role"] = o.role
+		operation.Extensions["x-role"], operation.Extensions["x-callers"] = o.role, o.callers
 	}
 	if len(o.params.Names) > 0 {
 		operation.Extensions["x-parameters"] = o.params.Names
@@ -127,7 +127,7 @@ func (a *API) operation(o *op) *huma.Operation {
 func (o *op) needs() string {
 	switch o.guard {
 	case guardBearer:
-		return "Needs an access token of a user with the role " + string(o.role) + " or above."
+		return "Needs an access token with the role " + string(o.role) + " or above." + o.callers.refused()
 	case guardWidget:
 		return "Needs an app's API key in the header X-API-Key."
 	}

@@ -9,6 +9,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/params"
 	"gatherkit/internal/store"
+	"gatherkit/internal/tokens"
 )
 
 // operations returns all operations. The guard determines the type of an operation's first
@@ -26,12 +27,16 @@ func (a *API) accessOperations() []op {
 		public("auth-refresh", "Exchange a refresh token for a new pair of tokens", a.authRefresh),
 		public("auth-check-invite", "Return the user that a link of users-invite or users-recover is for", a.authCheckInvite),
 		public("auth-accept-invite", "Set a password with a link of users-invite or users-recover, and log in", a.authAcceptInvite),
-		bearer("auth-logout", viewer, "End the session", a.authLogout),
-		bearer("auth-me", viewer, "Return the current user, their account and their role", a.authMe),
-		bearer("auth-change-password", viewer, "Change the password and end all other sessions", a.authChangePassword),
+		bearer("auth-logout", viewer, "End the session", a.authLogout).only(onlySessions),
+		bearer("auth-me", viewer, "Return the current user, their account and their role", a.authMe).only(onlySessions),
+		bearer("auth-change-password", viewer, "Change the password and end all other sessions", a.authChangePassword).only(onlySessions),
 
-		bearer("sessions-list", viewer, "List your sessions, most recently used first", a.sessionsList),
-		bearer("sessions-revoke", viewer, "End one of your sessions", a.sessionsRevoke),
+		bearer("sessions-list", viewer, "List your sessions, most recently used first", a.sessionsList).only(onlySessions),
+		bearer("sessions-revoke", viewer, "End one of your sessions", a.sessionsRevoke).only(onlySessions),
+
+		bearer("tokens-create", viewer, "Create a token for a program", a.tokensCreate).only(onlySessions),
+		bearer("tokens-list", viewer, "List the tokens of programs", a.tokensList).only(onlySessions),
+		bearer("tokens-revoke", viewer, "End a token; calls with it are refused from then on", a.tokensRevoke).only(onlySessions),
 
 		bearer("apps-create", admin, "Create an app", a.appsCreate),
 		bearer("apps-list", viewer, "List the account's apps, oldest first", a.appsList),
@@ -39,7 +44,7 @@ func (a *API) accessOperations() []op {
 		bearer("apps-update", admin, "Rename an app", a.appsUpdate),
 		bearer("apps-update-settings", admin, "Change an app's settings; omitted settings keep their values", a.appsUpdateSettings),
 		bearer("apps-regenerate-key", admin, "Give an app a new API key; the old one stops working at once", a.appsRegenerateKey),
-		bearer("apps-identity-secret", admin, "Return the secret that signs identity tokens, or replace it", a.appsIdentitySecret),
+		bearer("apps-identity-secret", admin, "Return the secret that signs identity tokens, or replace it", a.appsIdentitySecret).only(onlySessions),
 		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
 	}
 }
@@ -86,13 +91,13 @@ func (a *API) requestOperations() []op {
 func (a *API) personalOperations() []op {
 	const viewer = feedback.RoleViewer
 	return []op{
-		bearer("views-list", viewer, "List the saved views of the team and your own", a.viewsList),
-		bearer("views-create", viewer, "Save a view of the list of requests", a.viewsCreate),
-		bearer("views-update", viewer, "Change a saved view, its place among the others, or whether you see it first", a.viewsUpdate),
-		bearer("views-delete", viewer, "Delete a saved view", a.viewsDelete),
+		bearer("views-list", viewer, "List the saved views of the team and your own", a.viewsList).only(onlyUsers),
+		bearer("views-create", viewer, "Save a view of the list of requests", a.viewsCreate).only(onlyUsers),
+		bearer("views-update", viewer, "Change a saved view, its place among the others, or whether you see it first", a.viewsUpdate).only(onlyUsers),
+		bearer("views-delete", viewer, "Delete a saved view", a.viewsDelete).only(onlyUsers),
 
-		bearer("mentions-list", viewer, "List the comments that mention you, newest first", a.mentionsList),
-		bearer("mentions-read", viewer, "Mark mentions of you as read", a.mentionsRead),
+		bearer("mentions-list", viewer, "List the comments that mention you, newest first", a.mentionsList).only(onlyUsers),
+		bearer("mentions-read", viewer, "Mark mentions of you as read", a.mentionsRead).only(onlyUsers),
 	}
 }
 
@@ -101,10 +106,10 @@ func (a *API) teamOperations() []op {
 	return []op{
 		bearer("audit-list", admin, "List the changes of the account, its users and its apps, latest first", a.auditList),
 		bearer("users-list", viewer, "List the account's users", a.usersList),
-		bearer("users-invite", admin, "Add a user and create a link to invite them", a.usersInvite),
-		bearer("users-recover", admin, "Create a link for a user who forgot their password or needs a new invitation", a.usersRecover),
-		bearer("users-update", admin, "Change a user's name or role", a.usersUpdate),
-		bearer("users-remove", admin, "Remove a user; their requests become unassigned, and their comments stay", a.usersRemove),
+		bearer("users-invite", admin, "Add a user and create a link to invite them", a.usersInvite).only(onlySessions),
+		bearer("users-recover", admin, "Create a link for a user who forgot their password or needs a new invitation", a.usersRecover).only(onlySessions),
+		bearer("users-update", admin, "Change a user's name or role", a.usersUpdate).only(onlySessions),
+		bearer("users-remove", admin, "Remove a user; their requests become unassigned, and their comments stay", a.usersRemove).only(onlySessions),
 	}
 }
 
@@ -123,14 +128,27 @@ type client struct {
 	memory pageMemory
 }
 
-// caller is a user with a valid access token.
+// caller is a user who is logged in, or a program with a token. The session of a program has the id of
+// the token, and the user of a service token its id and name.
 type caller struct {
 	*client
 	store.Session
+	token *tokens.Token // nil for a user who is logged in
 }
 
 func (c caller) actor() feedback.Actor {
+	if c.token != nil {
+		return feedback.Actor{Kind: feedback.ByToken, ID: &c.token.ID}
+	}
 	return feedback.Actor{Kind: feedback.ByUser, ID: &c.User.ID}
+}
+
+// onlyApp returns the app that the caller is limited to, or nil.
+func (c caller) onlyApp() *feedback.ID {
+	if c.token == nil {
+		return nil
+	}
+	return c.token.AppID
 }
 
 // visitor is a client with an app's API key, which is public.
@@ -148,11 +166,32 @@ const (
 	guardWidget guard = "X-API-Key"
 )
 
+// callers says who may call an operation with guardBearer.
+type callers string
+
+const (
+	anyCaller    callers = "all"
+	onlyUsers    callers = "users"    // no service tokens
+	onlySessions callers = "sessions" // no tokens: only users who are logged in
+)
+
+// refused says in the reference which tokens the operation refuses.
+func (c callers) refused() string {
+	switch c {
+	case onlyUsers:
+		return " Service tokens cannot call it."
+	case onlySessions:
+		return " Tokens for programs cannot call it."
+	}
+	return ""
+}
+
 // op is one operation.
 type op struct {
 	name, summary  string
 	guard          guard
 	role           feedback.Role // minimum role, for guardBearer
+	callers        callers
 	takes, returns reflect.Type
 	params         *params.Params
 	// call runs the operation. who is a *client, a caller or a visitor, depending on guard.
@@ -166,7 +205,14 @@ func public[In, Out any](name, summary string, fn func(context.Context, *client,
 func bearer[In, Out any](
 	name string, least feedback.Role, summary string, fn func(context.Context, caller, In) (Out, error),
 ) op {
-	return newOp(name, summary, guardBearer, least, fn)
+	return newOp(name, summary, guardBearer, least, fn).only(anyCaller)
+}
+
+// only returns the operation, limited to some callers. What hands out credentials is only for users who
+// are logged in, so that a token cannot outlive its revocation.
+func (o op) only(who callers) op {
+	o.callers = who
+	return o
 }
 
 func widget[In, Out any](name, summary string, fn func(context.Context, visitor, In) (Out, error)) op {

@@ -76,7 +76,7 @@ func (c *countedReader) Read(b []byte) (int, error) {
 // TestRateMemory: if there are too many addresses, new ones share the counter of their network,
 // and others are not affected.
 func TestRateMemory(t *testing.T) {
-	r, now := &rate{most: 2, window: time.Minute}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r, now := addressRate(2, time.Minute), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	address := func(network string, i int) netip.Prefix {
 		a := netip.MustParseAddr(network).As16()
 		binary.BigEndian.PutUint32(a[4:], uint32(i))

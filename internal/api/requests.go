@@ -70,6 +70,9 @@ func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreatePar
 	}
 	r, eta := feedback.NewRequest(in.Title, in.Description), (*string)(in.ETA)
 	r.AppID, r.Source, r.Votes = in.AppID, "dashboard", 0
+	if c.token != nil {
+		r.Source = "api"
+	}
 	r.Apply(feedback.RequestChange{Status: in.Status, Tags: (*[]string)(&in.Tags), AssigneeID: &in.AssigneeID, ETA: &eta})
 	if p := in.Submitter; p != nil {
 		if p.Email != "" && !feedback.ValidEmail(p.Email) {

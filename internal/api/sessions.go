@@ -29,17 +29,17 @@ type sessionsRevokeParams struct {
 	ID feedback.ID `json:"id" format:"uuid" doc:"One of your own sessions."`
 }
 
-type sessionsRevokeResult struct {
+type revokedResult struct {
 	Revoked bool        `json:"revoked"`
 	ID      feedback.ID `json:"id" format:"uuid"`
 }
 
-func (a *API) sessionsRevoke(ctx context.Context, c caller, in sessionsRevokeParams) (sessionsRevokeResult, error) {
+func (a *API) sessionsRevoke(ctx context.Context, c caller, in sessionsRevokeParams) (revokedResult, error) {
 	if err := a.Store.RevokeSession(ctx, c.Account.ID, c.User.ID, in.ID); err != nil {
-		return sessionsRevokeResult{}, err
+		return revokedResult{}, err
 	}
 	if in.ID == c.ID {
 		c.setCookie = new("")
 	}
-	return sessionsRevokeResult{true, in.ID}, nil
+	return revokedResult{true, in.ID}, nil
 }

@@ -82,19 +82,25 @@ func OfRequest(
 		return nil, 0, err
 	}
 	events, err := database.All(ctx, q, Scan,
-		`SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after FROM changes c
-		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
+		"SELECT "+Columns+` FROM changes c
 		WHERE c.account_id = $1 AND c.request_id = $2 AND c.seq < $3 ORDER BY c.seq DESC LIMIT CAST($4 AS BIGINT)`,
 		accountID, requestID, before, limit)
 	return events, total, err
 }
 
-// Scan reads an entry from a row with its number, time, kind, the actor's kind, id and name, and the
-// fields before and after the change.
+// Columns are those that Scan reads, of entries c of the account $1. An actor is a user or a token, which
+// may belong to a user.
+const Columns = `c.seq, c.at, c.kind, c.actor_kind, c.actor_id, CASE c.actor_kind
+		WHEN 'user' THEN (SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.actor_id)
+		WHEN 'token' THEN (SELECT t.name FROM access_tokens t WHERE t.account_id = $1 AND t.id = c.actor_id) END,
+	CASE c.actor_kind WHEN 'token' THEN (SELECT u.name FROM access_tokens t JOIN users u ON u.account_id = $1 AND u.id = t.user_id
+		WHERE t.account_id = $1 AND t.id = c.actor_id) END, c.before, c.after`
+
+// Scan reads an entry from a row with Columns.
 func Scan(from database.Row) (feedback.Event, error) {
 	var e feedback.Event
 	var before, after []byte
-	if err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &before, &after); err != nil {
+	if err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &e.Actor.Of, &before, &after); err != nil {
 		return e, err
 	}
 	e.Before, e.After = map[string]any{}, map[string]any{}

@@ -37,6 +37,15 @@ func All[T any](ctx context.Context, q Queryer, scan func(Row) (T, error), query
 	return list, rows.Err()
 }
 
+// RowWith is a row with more columns at its end, which Scan stores in More.
+type RowWith struct {
+	Row
+	More []any
+}
+
+// Scan implements Row.
+func (r RowWith) Scan(dest ...any) error { return r.Row.Scan(append(dest, r.More...)...) }
+
 // One scans a row of one column.
 func One[T any](r Row) (v T, err error) {
 	err = r.Scan(&v)

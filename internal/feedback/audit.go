@@ -40,6 +40,10 @@ func (e *Event) describeAudit() string {
 		return "created the identity secret of " + app
 	case IdentityRotated:
 		return "rotated the identity secret of " + app
+	case TokenCreated:
+		return fmt.Sprintf("created %s with the scope %v", e.describeToken(e.After), e.After["scope"])
+	case TokenRevoked:
+		return "revoked " + e.describeToken(e.Before)
 	}
 	return e.describeUser()
 }
@@ -92,6 +96,18 @@ func (e *Event) describeUser() string {
 		return "set the password of " + now
 	}
 	return ""
+}
+
+// describeToken returns a token as the audit log shows it. Its user is named if somebody else revoked it.
+func (e *Event) describeToken(token map[string]any) string {
+	name, user := stringOf(token["name"]), stringOf(token["user"])
+	switch {
+	case token["kind"] == "service":
+		return fmt.Sprintf("the service token %q", name)
+	case e.Actor.Name != nil && *e.Actor.Name == user:
+		return fmt.Sprintf("the token %q", name)
+	}
+	return fmt.Sprintf("the token %q of %s", name, user)
 }
 
 // personLabel returns the name and e-mail of a user as the history shows them.

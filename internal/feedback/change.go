@@ -30,6 +30,8 @@ const (
 	RecoveryLinkMade  ChangeKind = "user.recovery_link_created"
 	PasswordReset     ChangeKind = "user.password_reset"
 	PasswordChanged   ChangeKind = "user.password_changed"
+	TokenCreated      ChangeKind = "token.created"
+	TokenRevoked      ChangeKind = "token.revoked"
 	AppCreated        ChangeKind = "app.created"
 	AppUpdated        ChangeKind = "app.updated"
 	AppKeyRegenerated ChangeKind = "app.key_regenerated"
@@ -54,17 +56,21 @@ const (
 // Actor is who made a change.
 type Actor struct {
 	Kind string // one of the constants below
-	ID   *ID    // the user, or the app whose key was used; nil for a command
+	ID   *ID    // the user, the token, or the app whose key was used; nil for a command
 }
 
-// The kinds of actors: a user of the dashboard, a caller with an API key, an
-// operator at the command line, the service's own worker.
+// The kinds of actors: a user of the dashboard, a program with a token, a caller with an API key,
+// an operator at the command line, the service's own worker.
 const (
 	ByUser    = "user"
+	ByToken   = "token"
 	ByAPIKey  = "api_key"
 	ByCommand = "command"
 	ByService = "service"
 )
+
+// OfTeam reports whether the actor acts for the account: one of its users, or its program.
+func (a Actor) OfTeam() bool { return a.Kind == ByUser || a.Kind == ByToken }
 
 // Command is the operator at the command line.
 func Command() Actor { return Actor{Kind: ByCommand} }

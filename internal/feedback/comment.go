@@ -11,7 +11,7 @@ type Comment struct {
 	UpdatedAt  Time       `json:"updated_at" format:"date-time"`
 }
 
-// Author is the user who wrote a comment.
+// Author is the user who wrote a comment, or the service token.
 type Author struct {
 	ID   ID      `json:"id" format:"uuid"`
 	Name *string `json:"name" doc:"Null if the user was removed."`

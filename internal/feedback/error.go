@@ -105,6 +105,7 @@ var (
 	ErrJoinLinkNotFound = newError(404, "auth.link_not_found",
 		"This link has expired or was already used; ask for a new one.")
 	ErrViewNotFound    = newError(404, "views.not_found", "The view was not found.")
+	ErrTokenNotFound   = newError(404, "tokens.not_found", "The token was not found; it may have been revoked.")
 	ErrMentionNotFound = newError(404, "mentions.not_found",
 		"The mention was not found; the comment may have changed or be gone.")
 	ErrSessionNotFound = newError(404, "sessions.not_found",
@@ -127,6 +128,8 @@ var (
 		"This is the last owner who can log in; make another user an owner first.")
 	ErrTooManyViews = newError(409, "views.too_many",
 		"There can be at most 50 views of the team, and 50 of your own; delete one first.")
+	ErrTooManyTokens = newError(409, "tokens.too_many",
+		"There can be at most 50 service tokens, and 50 tokens of each user; revoke one first.")
 	ErrIdempotencyMismatch = newError(409, "widget.idempotency_mismatch",
 		"This idempotency_key was already used with different content; use a new key for each request.")
 	ErrVersionConflict = newError(409, "requests.version_conflict",

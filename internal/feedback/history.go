@@ -25,14 +25,15 @@ type Event struct {
 
 // EventActor is who made a change.
 type EventActor struct {
-	Kind string  `json:"kind" enum:"user,api_key,command,service"`
-	ID   *ID     `json:"id" format:"uuid" doc:"The user, or the app whose key was used."`
-	Name *string `json:"name" doc:"The user's name; null for other actors and for removed users."`
+	Kind string  `json:"kind" enum:"user,token,api_key,command,service"`
+	ID   *ID     `json:"id" format:"uuid" doc:"The user, the token, or the app whose key was used."`
+	Name *string `json:"name" doc:"The name of the user or token; null for other actors and for removed users."`
+	Of   *string `json:"of" doc:"The user whose personal token it is; null for other actors."`
 }
 
 // actorNames are the names of actors without a name of their own.
 var actorNames = map[string]string{ //nolint:gosec // it contains no credentials
-	ByUser: "A former user", ByAPIKey: "A caller with the app's API key", ByCommand: "An operator", ByService: "The service",
+	ByUser: "A former user", ByToken: "A former user's token", ByAPIKey: "A caller with the app's API key", ByCommand: "An operator", ByService: "The service",
 }
 
 // actions describe changes by their kind, for use when the changed fields do not say more.
@@ -43,12 +44,22 @@ var actions = map[ChangeKind]string{
 	VoteAdded: "added a vote", VoteRemoved: "removed a vote",
 }
 
+// label returns the actor as the subject of a sentence.
+func (a EventActor) label() string {
+	switch {
+	case a.Name == nil:
+		return actorNames[a.Kind]
+	case a.Kind != ByToken:
+		return *a.Name
+	case a.Of == nil:
+		return fmt.Sprintf("The token %q", *a.Name)
+	}
+	return fmt.Sprintf("The token %q of %s", *a.Name, *a.Of)
+}
+
 // Summarise sets Summary.
 func (e *Event) Summarise() {
-	who := actorNames[e.Actor.Kind]
-	if e.Actor.Name != nil {
-		who = *e.Actor.Name
-	}
+	who := e.Actor.label()
 	action := actions[e.Kind]
 	switch e.Kind {
 	case RequestMerged, RequestUnmerged:

@@ -18,12 +18,13 @@ import (
 // TokenKind is the prefix of a kind of token that contains an account's id.
 type TokenKind string
 
-// The kinds of tokens: two for sessions, and one for links with which users choose a
-// password.
+// The kinds of tokens: two for sessions, one for links with which users choose a password, and
+// one for programs.
 const (
 	AccessToken  TokenKind = "gat_"
 	RefreshToken TokenKind = "grt_"
 	JoinToken    TokenKind = "gjt_"
+	ProgramToken TokenKind = "gtk_"
 )
 
 const (

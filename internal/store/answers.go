@@ -2,12 +2,12 @@ package store
 
 import "gatherkit/internal/feedback"
 
-// A request is answered once a user of the account gives it another status than opened,
+// A request is answered once a user or a program of the account gives it another status than opened,
 // merges it or comments on it publicly. Only the first answer counts, even if it is undone.
 
 // isAnswer reports whether a change of a request from old to r answers it.
 func isAnswer(by feedback.Actor, old, r feedback.Request) bool {
-	return by.Kind == feedback.ByUser && r.Status != old.Status && r.Status != feedback.Opened
+	return by.OfTeam() && r.Status != old.Status && r.Status != feedback.Opened
 }
 
 // setAnswered returns the assignment that stores how long the first answer took. The value

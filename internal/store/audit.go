@@ -42,10 +42,9 @@ func (s *Store) audit(
 		return nil, 0, err
 	}
 	entries, err := database.All(ctx, s.db.Reader(), scanAuditEntry,
-		`SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id, u.name, c.before, c.after, a.name, r.id, r.title, r.box
+		"SELECT "+changelog.Columns+`, a.name, r.id, r.title, r.box
 		FROM (SELECT c.seq FROM changes c WHERE c.account_id = $1 AND `+string(part)+` AND c.seq < $2
 			ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)) page JOIN changes c ON c.account_id = $1 AND c.seq = page.seq
-		LEFT JOIN users u ON u.account_id = c.account_id AND u.id = c.actor_id
 		LEFT JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
 		LEFT JOIN requests r ON r.account_id = c.account_id AND r.id = c.request_id AND a.deleted_at IS NULL
 		ORDER BY c.seq DESC`, accountID, cmp.Or(before, math.MaxInt64), limit)
@@ -55,7 +54,7 @@ func (s *Store) audit(
 func scanAuditEntry(from database.Row) (feedback.AuditEntry, error) {
 	var app, title, box *string
 	var id *feedback.ID
-	e, err := changelog.Scan(extraColumns{from, []any{&app, &id, &title, &box}})
+	e, err := changelog.Scan(database.RowWith{Row: from, More: []any{&app, &id, &title, &box}})
 	if app != nil {
 		e.AppName = *app
 		e.Summarise()

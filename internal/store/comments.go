@@ -13,7 +13,8 @@ import (
 // commentColumns reads comments c of the account $1. The name of the author is read in a
 // subquery, as PostgreSQL might read all users for a join.
 const commentColumns = `c.id, c.request_id, c.author_id,
-	(SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.author_id),
+	COALESCE((SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.author_id),
+		(SELECT t.name FROM access_tokens t WHERE t.account_id = $1 AND t.id = c.author_id)),
 	c.visibility, c.body, c.created_at, c.updated_at FROM comments c`
 
 // Comments returns a page of up to limit comments on a request, oldest first, that follow the
@@ -159,7 +160,7 @@ func (s *Store) countComments(
 ) error {
 	_, err := tx.ExecContext(ctx, "UPDATE requests SET comments = comments + $4, "+setAnswered("$5")+", "+touched+
 		" WHERE account_id = $1 AND id = $3",
-		accountID, now, r.ID, more, answeredAt(public && c.Actor.Kind == feedback.ByUser, now))
+		accountID, now, r.ID, more, answeredAt(public && c.Actor.OfTeam(), now))
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 // here: with its account, unless it is looked up before the account is known.
 const distribution = `
 accounts account_id
+access_tokens account_id beside accounts
 account_seq account_id beside accounts
 api_keys key_hash
 app_secrets account_id beside accounts

@@ -13,6 +13,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/tokens"
 )
 
 // exportLife is how long an export link is valid.
@@ -21,14 +22,14 @@ const exportLife = 10 * time.Minute
 // Export is what an export link downloads.
 type Export struct {
 	AccountID feedback.ID  `json:"-"`
-	SessionID feedback.ID  `json:"-"` // the session that created the link
+	SessionID feedback.ID  `json:"-"` // the session or the token that created the link
 	Filter    index.Filter `json:",omitzero"`
 	Format    string       `json:",omitempty"` // feedback.CSV or feedback.JSONL
 	BOM       bool         `json:",omitempty"` // whether a CSV begins with a byte order mark
 }
 
 // AddExport creates an export link, and returns its token and when it expires. The link is
-// invalid once its session ends. AddExport returns ErrAppNotFound if the filter has an app
+// invalid once its session or token ends. AddExport returns ErrAppNotFound if the filter has an app
 // that is not in the account.
 func (s *Store) AddExport(ctx context.Context, x Export) (token string, expires feedback.Time, err error) {
 	if x.Filter.AppID != nil {
@@ -55,7 +56,7 @@ var errNewerExport = feedback.ErrUnavailable.With(
 	"This link was created by a newer version of the service that is still being rolled out; open it again shortly.")
 
 // FindExport returns the export of a link without using up the link. It returns
-// ErrExportNotFound if the link was used or has expired or its session has ended, and
+// ErrExportNotFound if the link was used or has expired or its session or token has ended, and
 // ErrUnavailable if only a newer version of the service can read it.
 func (s *Store) FindExport(ctx context.Context, token string) (Export, error) {
 	if !feedback.ValidExportToken(token) {
@@ -103,14 +104,11 @@ func (s *Store) readExport(
 	if err != nil {
 		return Export{}, false, err
 	}
-	var n int
-	err = q.QueryRowContext(ctx, `SELECT COUNT(*) FROM sessions s JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
-		WHERE s.account_id = $1 AND s.id = $2`, x.AccountID, x.SessionID).Scan(&n)
-	if err != nil {
+	var alive bool
+	err = q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions s JOIN users u ON u.account_id = $1 AND u.id = s.user_id
+		WHERE s.account_id = $1 AND s.id = $2) OR `+tokens.Works, x.AccountID, x.SessionID, feedback.At(s.now())).Scan(&alive)
+	if err != nil || !alive {
 		return Export{}, false, err
-	}
-	if n == 0 {
-		return Export{}, false, nil
 	}
 	// Without an unknown condition of the filter, the export would have too many requests.
 	decoder := json.NewDecoder(bytes.NewReader(wanted))
@@ -353,18 +351,9 @@ func exportEvents(
 ) ([]requestEvent, error) {
 	p := database.Parameters{accountID, after, limit}
 	return database.All(ctx, q, func(r database.Row) (e requestEvent, err error) {
-		e.Event, err = changelog.Scan(extraColumns{r, []any{&e.requestID}})
+		e.Event, err = changelog.Scan(database.RowWith{Row: r, More: []any{&e.requestID}})
 		return e, err
-	}, `SELECT c.seq, c.at, c.kind, c.actor_kind, c.actor_id,
-		(SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.actor_id), c.before, c.after, c.request_id FROM changes c
+	}, "SELECT "+changelog.Columns+`, c.request_id FROM changes c
 		WHERE c.account_id = $1 AND c.seq > $2 AND c.request_id IN (`+database.List(&p, ids)+
 		") ORDER BY c.request_id, c.seq LIMIT CAST($3 AS BIGINT)", p...)
 }
-
-// extraColumns is a row with more columns at its end, which Scan stores in dest.
-type extraColumns struct {
-	database.Row
-	dest []any
-}
-
-func (e extraColumns) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest...)...) }

@@ -86,7 +86,7 @@ func (s *Store) merge(
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE requests SET status = $3, merged_into_id = $4, merged_parent_id = $5, merged_status = $6, "+
 		setAnswered("$7")+" WHERE account_id = $1 AND id = $2", accountID, r.ID, string(feedback.Duplicate), root.ID, into.ID,
-		string(r.Status), answeredAt(by.Kind == feedback.ByUser, now))
+		string(r.Status), answeredAt(by.OfTeam(), now))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/tokens"
 )
 
 // TestPlans: what is asked often or touches large tables reads little of them, also while a
@@ -42,6 +43,21 @@ func TestPlans(t *testing.T) {
 			{"session", "FROM session_tokens", "session_tokens", []string{primary("session_tokens")}, func(s *store.Store) error {
 				_, err := s.Session(ctx, token)
 				return storetest.Except(err, feedback.ErrInvalidToken)
+			}},
+			{"token", "FROM access_tokens", "access_tokens", []string{"access_tokens_hash"}, func(s *store.Store) error {
+				_, err := s.Tokens.Find(ctx, feedback.NewToken(feedback.ProgramToken, b.Acme.ID, rand.Reader))
+				return storetest.Except(err, feedback.ErrInvalidToken)
+			}},
+			{"tokens of a user", "FROM access_tokens", "access_tokens", []string{"access_tokens_user"}, func(s *store.Store) error {
+				_, err := s.Tokens.List(ctx, b.Acme.ID, &user)
+				return err
+			}},
+			{"new token", "COUNT(*) FROM access_tokens", "access_tokens", []string{"access_tokens_user"}, func(s *store.Store) error {
+				_, _, err := s.Tokens.Add(ctx, b.Acme.ID, user, tokens.Token{User: &tokens.Holder{ID: user}})
+				return err
+			}},
+			{"requests of an app", "SELECT id, app_id", "requests", []string{primary("requests")}, func(s *store.Store) error {
+				return storetest.Except(s.RequestsOfApp(ctx, b.Acme.ID, b.AcmeApps[1].ID, []feedback.ID{id, id}), feedback.ErrRequestNotFound)
 			}},
 			{"repeated submission", "idempotency_key = ", "requests", []string{"requests_idempotency"}, func(s *store.Store) error {
 				_, _, err := s.Submitted(ctx, store.Submission{App: b.AcmeApps[1], IdempotencyKey: "key"})

@@ -168,7 +168,7 @@ func (s *Store) AddRequest(
 		if err := s.saveTags(ctx, tx, accountID, r); err != nil {
 			return err
 		}
-		if by.Kind == feedback.ByUser && r.Status != feedback.Opened {
+		if by.OfTeam() && r.Status != feedback.Opened {
 			_, err := tx.ExecContext(ctx, "UPDATE requests SET answered_after = 0 WHERE account_id = $1 AND id = $2", accountID, r.ID)
 			if err != nil {
 				return err
@@ -179,6 +179,30 @@ func (s *Store) AddRequest(
 		})
 	})
 	return r, err
+}
+
+// RequestsOfApp returns ErrRequestNotFound unless all requests exist and belong to the app.
+func (s *Store) RequestsOfApp(ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID) error {
+	belong := map[feedback.ID]bool{}
+	for piece := range slices.Chunk(ids, bulkChunk) {
+		p := database.Parameters{accountID}
+		_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (none struct{}, err error) {
+			var id, of feedback.ID
+			var created int64
+			err = r.Scan(&id, &of, &created)
+			belong[id] = of == appID
+			return none, err
+		}, "SELECT id, app_id, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+		if err != nil {
+			return err
+		}
+	}
+	for _, id := range ids {
+		if !belong[id] {
+			return feedback.ErrRequestNotFound
+		}
+	}
+	return nil
 }
 
 // move updates the counters after a request has changed its box or status.

@@ -22,6 +22,7 @@ import (
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
 	"gatherkit/internal/mentions"
+	"gatherkit/internal/tokens"
 	"gatherkit/internal/views"
 )
 
@@ -59,6 +60,7 @@ type Store struct {
 	Views *views.Views // saved views of the list of requests
 
 	Mentions *mentions.Mentions
+	Tokens   *tokens.Tokens // of programs
 
 	db   *database.DB
 	now  func() time.Time
@@ -109,7 +111,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	ids := feedback.NewIDs(o.Now, o.Rand)
 	s := &Store{
 		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
-		db: db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
+		Tokens: tokens.New(db, o.Now, o.Rand, ids),
+		db:     db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
 		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
 	}
 	if o.FilesSentPast {

@@ -9,6 +9,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mentions"
+	"gatherkit/internal/tokens"
 	"gatherkit/internal/views"
 )
 
@@ -124,7 +125,7 @@ func userFields(m feedback.Member) map[string]any {
 
 func userActor(id feedback.ID) feedback.Actor { return feedback.Actor{Kind: feedback.ByUser, ID: &id} }
 
-// RemoveUser deletes a user with their login, sessions and join link. What they wrote stays.
+// RemoveUser deletes a user with their login, sessions, tokens and join link. What they wrote stays.
 // It then unassigns their requests in chunks. If that fails, the worker continues, and
 // RemoveUser returns nil. It returns ErrUserNotFound, ErrForbidden or ErrLastOwner.
 func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) error {
@@ -156,6 +157,9 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 			return err
 		}
 		if err := mentions.RemoveUser(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if err := tokens.RemoveUser(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)",

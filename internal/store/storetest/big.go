@@ -108,6 +108,7 @@ func (b *Big) beside(n numbered, now time.Time) []string {
 		users    = `INSERT INTO users (account_id, id, email, name, role, password_hash, created_at) SELECT `
 		sessions = `INSERT INTO sessions (account_id, id, user_id, created_at) SELECT `
 		tokens   = `INSERT INTO session_tokens (account_id, hash, session_id, kind, expires_at) SELECT `
+		programs = `INSERT INTO access_tokens (account_id, id, user_id, hash, name, scope, created_at, expires_at) SELECT `
 	)
 	other, app, session, user, token := n.id(1), n.id(2), n.id(3), n.id(4), n.hash()
 	progress := feedback.At(BigFirst.Add(4*time.Hour - 10*time.Minute))
@@ -122,6 +123,8 @@ func (b *Big) beside(n numbered, now time.Time) []string {
 		sessions + acme + `, ` + session + `, ` + user + `, 0` + rows,
 		tokens + other + `, ` + token + `, ` + session + `, 'access', ` + soon + ` + n` + rows,
 		tokens + acme + `, ` + token + `, ` + session + `, 'access', ` + soon + ` + n` + rows,
+		programs + other + `, ` + session + `, ` + user + `, ` + token + `, 'T', 'viewer', 0, ` + soon + ` + n` + rows,
+		programs + acme + `, ` + session + `, ` + user + `, ` + token + `, 'T', 'viewer', 0, ` + soon + ` + n` + rows,
 		fmt.Sprintf(`INSERT INTO leases (name, holder, until, progress) VALUES ('worker', %s, 0, %d)`, acme, progress),
 	}
 }

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Create an app
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above.
          */
         post: operations["apps-create"];
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Delete an app and all its requests
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above.
          */
         post: operations["apps-delete"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Return one app
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["apps-get"];
         delete?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Return the secret that signs identity tokens, or replace it
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above. Tokens for programs cannot call it.
          */
         post: operations["apps-identity-secret"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * List the account's apps, oldest first
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["apps-list"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Give an app a new API key; the old one stops working at once
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above.
          */
         post: operations["apps-regenerate-key"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Rename an app
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above.
          */
         post: operations["apps-update"];
         delete?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Change an app's settings; omitted settings keep their values
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above.
          */
         post: operations["apps-update-settings"];
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * List the changes of the account, its users and its apps, latest first
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above.
          */
         post: operations["audit-list"];
         delete?: never;
@@ -215,7 +215,7 @@ export interface paths {
         put?: never;
         /**
          * Change the password and end all other sessions
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
          */
         post: operations["auth-change-password"];
         delete?: never;
@@ -275,7 +275,7 @@ export interface paths {
         put?: never;
         /**
          * End the session
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
          */
         post: operations["auth-logout"];
         delete?: never;
@@ -295,7 +295,7 @@ export interface paths {
         put?: never;
         /**
          * Return the current user, their account and their role
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
          */
         post: operations["auth-me"];
         delete?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Comment on a feature request
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["comments-create"];
         delete?: never;
@@ -355,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Delete one of your comments, or any comment if you are an admin
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["comments-delete"];
         delete?: never;
@@ -375,7 +375,7 @@ export interface paths {
         put?: never;
         /**
          * List the comments on a feature request, oldest first
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["comments-list"];
         delete?: never;
@@ -395,7 +395,7 @@ export interface paths {
         put?: never;
         /**
          * Change one of your comments
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["comments-update"];
         delete?: never;
@@ -415,7 +415,7 @@ export interface paths {
         put?: never;
         /**
          * List the comments that mention you, newest first
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Service tokens cannot call it.
          */
         post: operations["mentions-list"];
         delete?: never;
@@ -435,7 +435,7 @@ export interface paths {
         put?: never;
         /**
          * Mark mentions of you as read
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Service tokens cannot call it.
          */
         post: operations["mentions-read"];
         delete?: never;
@@ -455,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Move a feature request that is spam from quarantine to the bin
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-block"];
         delete?: never;
@@ -475,7 +475,7 @@ export interface paths {
         put?: never;
         /**
          * Change many feature requests in one transaction
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-bulk-update"];
         delete?: never;
@@ -495,7 +495,7 @@ export interface paths {
         put?: never;
         /**
          * Create a feature request, for yourself or on behalf of somebody
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-create"];
         delete?: never;
@@ -515,7 +515,7 @@ export interface paths {
         put?: never;
         /**
          * Move a feature request to the bin, which keeps it for 30 days
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-delete"];
         delete?: never;
@@ -535,7 +535,7 @@ export interface paths {
         put?: never;
         /**
          * Create a link that downloads requests once, as CSV or JSON Lines
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["requests-export"];
         delete?: never;
@@ -555,7 +555,7 @@ export interface paths {
         put?: never;
         /**
          * Count the requests for each possible value of the list's filter
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["requests-facets"];
         delete?: never;
@@ -575,7 +575,7 @@ export interface paths {
         put?: never;
         /**
          * Return one feature request
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["requests-get"];
         delete?: never;
@@ -595,7 +595,7 @@ export interface paths {
         put?: never;
         /**
          * List the history of a feature request, latest first
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["requests-history"];
         delete?: never;
@@ -615,7 +615,7 @@ export interface paths {
         put?: never;
         /**
          * List feature requests
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["requests-list"];
         delete?: never;
@@ -635,7 +635,7 @@ export interface paths {
         put?: never;
         /**
          * Merge a feature request into another one that asks for the same thing
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-merge"];
         delete?: never;
@@ -655,7 +655,7 @@ export interface paths {
         put?: never;
         /**
          * Release a feature request that is not spam from quarantine
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-release"];
         delete?: never;
@@ -675,7 +675,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a feature request from the bin
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-restore"];
         delete?: never;
@@ -695,7 +695,7 @@ export interface paths {
         put?: never;
         /**
          * Find an app's requests that are similar to a text or to a request
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["requests-similar"];
         delete?: never;
@@ -715,7 +715,7 @@ export interface paths {
         put?: never;
         /**
          * Count the live feature requests that were created in a period
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["requests-stats"];
         delete?: never;
@@ -735,7 +735,7 @@ export interface paths {
         put?: never;
         /**
          * Undo the merge of a feature request
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-unmerge"];
         delete?: never;
@@ -755,7 +755,7 @@ export interface paths {
         put?: never;
         /**
          * Change a feature request
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["requests-update"];
         delete?: never;
@@ -775,7 +775,7 @@ export interface paths {
         put?: never;
         /**
          * List your sessions, most recently used first
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
          */
         post: operations["sessions-list"];
         delete?: never;
@@ -795,7 +795,7 @@ export interface paths {
         put?: never;
         /**
          * End one of your sessions
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
          */
         post: operations["sessions-revoke"];
         delete?: never;
@@ -855,9 +855,69 @@ export interface paths {
         put?: never;
         /**
          * List the tags of the account's live requests in alphabetical order
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["tags-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a token for a program
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
+         */
+        post: operations["tokens-create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the tokens of programs
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
+         */
+        post: operations["tokens-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens-revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a token; calls with it are refused from then on
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
+         */
+        post: operations["tokens-revoke"];
         delete?: never;
         options?: never;
         head?: never;
@@ -875,7 +935,7 @@ export interface paths {
         put?: never;
         /**
          * Add a user and create a link to invite them
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above. Tokens for programs cannot call it.
          */
         post: operations["users-invite"];
         delete?: never;
@@ -895,7 +955,7 @@ export interface paths {
         put?: never;
         /**
          * List the account's users
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["users-list"];
         delete?: never;
@@ -915,7 +975,7 @@ export interface paths {
         put?: never;
         /**
          * Create a link for a user who forgot their password or needs a new invitation
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above. Tokens for programs cannot call it.
          */
         post: operations["users-recover"];
         delete?: never;
@@ -935,7 +995,7 @@ export interface paths {
         put?: never;
         /**
          * Remove a user; their requests become unassigned, and their comments stay
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above. Tokens for programs cannot call it.
          */
         post: operations["users-remove"];
         delete?: never;
@@ -955,7 +1015,7 @@ export interface paths {
         put?: never;
         /**
          * Change a user's name or role
-         * @description Needs an access token of a user with the role admin or above.
+         * @description Needs an access token with the role admin or above. Tokens for programs cannot call it.
          */
         post: operations["users-update"];
         delete?: never;
@@ -975,7 +1035,7 @@ export interface paths {
         put?: never;
         /**
          * Save a view of the list of requests
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Service tokens cannot call it.
          */
         post: operations["views-create"];
         delete?: never;
@@ -995,7 +1055,7 @@ export interface paths {
         put?: never;
         /**
          * Delete a saved view
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Service tokens cannot call it.
          */
         post: operations["views-delete"];
         delete?: never;
@@ -1015,7 +1075,7 @@ export interface paths {
         put?: never;
         /**
          * List the saved views of the team and your own
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Service tokens cannot call it.
          */
         post: operations["views-list"];
         delete?: never;
@@ -1035,7 +1095,7 @@ export interface paths {
         put?: never;
         /**
          * Change a saved view, its place among the others, or whether you see it first
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above. Service tokens cannot call it.
          */
         post: operations["views-update"];
         delete?: never;
@@ -1055,7 +1115,7 @@ export interface paths {
         put?: never;
         /**
          * Vote for a feature request on behalf of somebody
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["votes-add"];
         delete?: never;
@@ -1075,7 +1135,7 @@ export interface paths {
         put?: never;
         /**
          * List the people who voted for a feature request, and its submitter
-         * @description Needs an access token of a user with the role viewer or above.
+         * @description Needs an access token with the role viewer or above.
          */
         post: operations["votes-list"];
         delete?: never;
@@ -1095,7 +1155,7 @@ export interface paths {
         put?: never;
         /**
          * Remove somebody's vote
-         * @description Needs an access token of a user with the role member or above.
+         * @description Needs an access token with the role member or above.
          */
         post: operations["votes-remove"];
         delete?: never;
@@ -1565,13 +1625,15 @@ export interface components {
         EventActor: {
             /**
              * Format: uuid
-             * @description The user, or the app whose key was used.
+             * @description The user, the token, or the app whose key was used.
              */
             id: string | null;
             /** @enum {string} */
-            kind: "user" | "api_key" | "command" | "service";
-            /** @description The user's name; null for other actors and for removed users. */
+            kind: "user" | "token" | "api_key" | "command" | "service";
+            /** @description The name of the user or token; null for other actors and for removed users. */
             name: string | null;
+            /** @description The user whose personal token it is; null for other actors. */
+            of: string | null;
         };
         Facets: {
             /** @description Sorted by number of requests, most first. */
@@ -1604,6 +1666,11 @@ export interface components {
             seconds?: number;
             /** @description Content of a hidden field, which only programs fill in. */
             website?: string;
+        };
+        Holder: {
+            /** Format: uuid */
+            id: string;
+            name: string;
         };
         IdentitySecret: {
             /**
@@ -2084,6 +2151,11 @@ export interface components {
             /** @description Only requests with this tag. */
             tag?: string;
         };
+        RevokedResult: {
+            /** Format: uuid */
+            id: string;
+            revoked: boolean;
+        };
         SessionResult: {
             /**
              * Format: date-time
@@ -2112,11 +2184,6 @@ export interface components {
              * @description One of your own sessions.
              */
             id: string;
-        };
-        SessionsRevokeResult: {
-            /** Format: uuid */
-            id: string;
-            revoked: boolean;
         };
         Settings: {
             /** @description Origins from which browsers may submit; empty means any. */
@@ -2287,11 +2354,81 @@ export interface components {
              */
             total_count: number;
         };
+        Token: {
+            /**
+             * Format: uuid
+             * @description The only app that it can use; null for all apps.
+             */
+            app_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description A personal token ends with its user; a service token belongs to the account.
+             * @enum {string}
+             */
+            kind: "personal" | "service";
+            name: string;
+            /**
+             * @description Its role. A personal token never has more rights than its user.
+             * @enum {string}
+             */
+            scope: "viewer" | "member" | "admin";
+            /**
+             * Format: date-time
+             * @description The last use, to the minute; null before the first.
+             */
+            used_at: string | null;
+            /** @description Whose token it is; null for a service token. */
+            user: components["schemas"]["Holder"];
+        };
         TokenPair: {
             /** @description Bearer token, valid for 15 minutes. */
             access_token: string;
             /** @description Valid for 30 days, at most 90 from the login; omitted if sent as a cookie. */
             refresh_token?: string;
+        };
+        TokenParams: {
+            /**
+             * Format: uuid
+             * @description One of your tokens; for admins, any of the account.
+             */
+            id: string;
+        };
+        TokensCreateParams: {
+            /**
+             * Format: uuid
+             * @description Limit it to the requests of this app.
+             */
+            app_id?: string;
+            /**
+             * Format: date-time
+             * @description In at most a year; in 90 days by default.
+             */
+            expires_at?: string;
+            /**
+             * @description personal by default. Only admins create service tokens.
+             * @enum {string}
+             */
+            kind?: "personal" | "service";
+            name: string;
+            /**
+             * @description Its role, at most your own.
+             * @enum {string}
+             */
+            scope: "viewer" | "member" | "admin";
+        };
+        TokensCreateResult: {
+            /** @description Send it as the access token. The service does not show it again. */
+            secret: string;
+            token: components["schemas"]["Token"];
+        };
+        TokensListResult: {
+            /** @description Those that are not revoked, the newest first: your own, or for admins all of the account. */
+            tokens: components["schemas"]["Token"][];
         };
         UploadTarget: {
             /**
@@ -4441,7 +4578,7 @@ export interface operations {
                     "application/json": {
                         /** @enum {boolean} */
                         ok: true;
-                        result: components["schemas"]["SessionsRevokeResult"];
+                        result: components["schemas"]["RevokedResult"];
                     };
                 };
             };
@@ -4580,6 +4717,140 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["TagsListResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "tokens-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokensCreateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["TokensCreateResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "tokens-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["TokensListResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "tokens-revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["RevokedResult"];
                     };
                 };
             };

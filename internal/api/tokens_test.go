@@ -1,0 +1,282 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/tokens"
+)
+
+// token creates a token, and returns its id and its secret.
+func (s *service) token(who, body string) (id, secret string) {
+	s.t.Helper()
+	made := s.must("tokens-create", who, s.filled(body))
+	return made["token"].(map[string]any)["id"].(string), made["secret"].(string)
+}
+
+func first(a, _ string) string { return a }
+
+// scopes are the roles that a token can have.
+var scopes = []feedback.Role{feedback.RoleViewer, feedback.RoleMember, feedback.RoleAdmin}
+
+// onlyForSessions and onlyForUsers are the operations that no token may call, and no service token.
+var (
+	onlyForSessions = []string{
+		"auth-logout", "auth-me", "auth-change-password", "sessions-list", "sessions-revoke", "tokens-create", "tokens-list", "tokens-revoke",
+		"apps-identity-secret", "users-invite", "users-recover", "users-update", "users-remove",
+	}
+	onlyForUsers = []string{"views-list", "views-create", "views-update", "views-delete", "mentions-list", "mentions-read"}
+)
+
+// TestTokenRoles calls every operation with a token of each kind and scope. A token may call what its
+// role may, but not what hands out credentials.
+func TestTokenRoles(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	for _, o := range s.api.order {
+		if o.guard != guardBearer {
+			continue
+		}
+		for _, scope := range scopes {
+			for _, kind := range []tokens.Kind{tokens.Personal, tokens.Service} {
+				t.Run(o.name+"/"+string(kind)+"/"+string(scope), func(t *testing.T) {
+					s.anotherAccount(o.name + string(kind) + string(scope))
+					s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
+					id, secret := s.token("owner", fmt.Sprintf(`{"name":"CI","scope":%q,"kind":%q}`, scope, kind))
+					s.names["program"], s.names["token"] = secret, id
+					s.names["comment"], s.names["session"] = s.comment(feedback.RoleOwner), s.session("owner")
+					s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view("owner"), s.mention("owner")
+					if strings.HasPrefix(o.name, "comments-") && kind == tokens.Service && scope != feedback.RoleViewer { // it may change only its own
+						s.names["comment"] = s.commentBy("program")
+					}
+					got := s.call(o.name, "program", s.filled(sample(t, o.name)))
+					allowed := scope.Allows(o.role) && !slices.Contains(onlyForSessions, o.name) &&
+						(kind == tokens.Personal || !slices.Contains(onlyForUsers, o.name))
+					if allowed != (got.status == http.StatusOK) || !allowed && got.code(t) != "auth.forbidden" {
+						t.Errorf("%d %s", got.status, got.body)
+					}
+				})
+			}
+		}
+	}
+}
+
+// aboutApps are the operations that a token for one app may call.
+var aboutApps = []string{
+	"apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-regenerate-key", "apps-delete",
+	"requests-list", "requests-facets", "requests-get", "requests-create", "requests-update", "requests-bulk-update", "requests-delete",
+	"requests-restore", "requests-release", "requests-block", "requests-merge", "requests-unmerge", "votes-add", "votes-remove", "votes-list",
+	"comments-list", "comments-create", "comments-update", "comments-delete", "requests-history", "requests-export", "requests-similar",
+	"requests-stats",
+}
+
+// TestTokenOfOneApp: a token that is limited to an app can do with its data what others can. For data of
+// other apps, it gets the same answers as for data that does not exist, and changes nothing.
+func TestTokenOfOneApp(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		other := s.must("apps-create", "owner", `{"name":"Other"}`)["app"].(map[string]any)
+		fill := func() {
+			s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
+			s.names["comment"] = s.comment(feedback.RoleOwner)
+		}
+		fill()
+		s.names["view"], s.names["mention"] = s.view("owner"), s.mention("owner")
+		_, s.names["program"] = s.token("owner", `{"name":"CI","scope":"admin","app_id":"{app}"}`)
+		_, s.names["others_program"] = s.token("owner", `{"name":"CI","scope":"admin","app_id":"`+other["id"].(string)+`"}`)
+		random := feedback.NewIDs(s.clock.Now, strings.NewReader(strings.Repeat("r", 1<<10))).New().String()
+		for _, o := range s.api.order {
+			if o.guard != guardBearer || slices.Contains(onlyForSessions, o.name) || o.name == "apps-delete" {
+				continue
+			}
+			body := s.filled(sample(t, o.name))
+			if !slices.Contains(aboutApps, o.name) {
+				if got := s.call(o.name, "program", body); got.code(t) != "auth.forbidden" {
+					t.Errorf("%s: %d %s", o.name, got.status, got.body)
+				}
+				continue
+			}
+			before := s.snapshot()
+			nothing := sample(t, o.name)
+			for _, noun := range []string{"app", "request", "other_request", "spam", "comment"} {
+				nothing = strings.ReplaceAll(nothing, "{"+noun+"}", random)
+			}
+			if o.name != "apps-list" {
+				foreign, unknown := s.call(o.name, "others_program", body), s.call(o.name, "others_program", nothing)
+				if foreign.status != http.StatusNotFound || string(masked(foreign.body)) != string(masked(unknown.body)) {
+					t.Errorf("%s of another app: %d %s, and of none: %s", o.name, foreign.status, foreign.body, unknown.body)
+				}
+			}
+			if after := s.snapshot(); before != after {
+				t.Errorf("%s has changed another app", o.name)
+			}
+			if got := s.call(o.name, "program", body); got.status != http.StatusOK {
+				t.Errorf("%s: %d %s", o.name, got.status, got.body)
+			}
+			s.names["key"] = s.must("apps-get", "owner", s.filled(`{"id":"{app}"}`))["app"].(map[string]any)["api_key"].(string)
+			fill()
+		}
+		// What lists and filters without an app return.
+		for name, body := range map[string]string{
+			"requests-list": `{}`, "requests-stats": `{"from":"2026-01-01"}`, "requests-facets": `{}`, "requests-similar": `{"text":"T"}`,
+		} {
+			inApp := strings.Replace(strings.Replace(body, "{", `{"app_id":"`+s.names["app"]+`",`, 1), ",}", "}", 1)
+			got, want := s.must(name, "program", body), s.must(name, "owner", inApp)
+			if name != "requests-list" && fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(got["total_count"]) != fmt.Sprint(want["total_count"]) {
+				t.Errorf("%s: %v, want %v", name, got, want)
+			}
+			if none := s.must(name, "others_program", body); none["requests"] != nil && len(none["requests"].([]any)) > 0 {
+				t.Errorf("%s shows another app: %v", name, none)
+			}
+		}
+		list := `{"filter":{},"expected_count":0,"set":{"status":"planned"}}`
+		if got := s.must("requests-bulk-update", "others_program", list); fmt.Sprint(got) != "map[updated:0]" {
+			t.Errorf("a change of all requests: %v", got)
+		}
+		apps := s.must("apps-list", "others_program", `{"limit":1}`)
+		if fmt.Sprint(apps["total_count"]) != "1" || apps["apps"].([]any)[0].(map[string]any)["name"] != "Other" {
+			t.Errorf("apps: %v", apps)
+		}
+		// The cursor of another page does not lead out of the app.
+		page := s.must("requests-list", "owner", `{"limit":1}`)
+		if got := s.call("requests-list", "others_program", `{"limit":1,"cursor":"`+page["next_cursor"].(string)+`"}`); got.code(t) != "requests.invalid_cursor" {
+			t.Errorf("a cursor of all apps: %d %s", got.status, got.body)
+		}
+		s.must("apps-delete", "others_program", `{"id":"`+other["id"].(string)+`"}`)
+		if apps := s.must("apps-list", "others_program", ""); len(apps["apps"].([]any)) != 0 {
+			t.Errorf("after the app was deleted: %v", apps)
+		}
+	})
+}
+
+// TestTokenLife: a token works until it expires or is revoked, or until its user is removed. It has
+// never more rights than its user.
+func TestTokenLife(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.names["request"] = s.submit("T")
+		check := func(who, want string) {
+			t.Helper()
+			if got := s.call("requests-get", who, s.filled(`{"id":"{request}"}`)); got.code(t) != want {
+				t.Errorf("%s: %d %s, want %s", who, got.status, got.body, want)
+			}
+		}
+		_, s.names["short"] = s.token("viewer", fmt.Sprintf(`{"name":"Short","scope":"viewer","expires_at":%q}`,
+			s.clock.Now().Add(time.Hour).Format(time.RFC3339)))
+		revoked, secret := s.token("viewer", `{"name":"Revoked","scope":"viewer"}`)
+		s.names["revoked"] = secret
+		_, s.names["lowered"] = s.token("admin", `{"name":"Lowered","scope":"admin"}`)
+		_, s.names["kept"] = s.token("admin", `{"name":"Kept","scope":"admin","kind":"service"}`)
+		check("short", "ok")
+		check("revoked", "ok")
+		if used := s.must("tokens-list", "viewer", "")["tokens"].([]any)[0].(map[string]any)["used_at"]; used == nil {
+			t.Error("the use of a token is not stored")
+		}
+		s.must("tokens-revoke", "viewer", `{"id":"`+revoked+`"}`)
+		check("revoked", "auth.invalid_token")
+		if got := s.call("tokens-revoke", "viewer", `{"id":"`+revoked+`"}`); got.code(t) != "tokens.not_found" {
+			t.Errorf("revoked again: %s", got.body)
+		}
+		s.must("users-update", "owner", `{"id":"`+s.user("admin")+`","role":"viewer"}`)
+		if got := s.call("requests-update", "lowered", s.filled(`{"id":"{request}","title":"U"}`)); got.code(t) != "auth.forbidden" {
+			t.Errorf("a token of a user who became a viewer: %s", got.body)
+		}
+		check("lowered", "ok")
+		link := s.linkOf("lowered", `{"format":"jsonl"}`)
+		s.must("users-remove", "owner", `{"id":"`+s.user("admin")+`"}`)
+		check("lowered", "auth.invalid_token")
+		check("kept", "ok")
+		if got := s.open(http.MethodGet, link); got.status != http.StatusNotFound {
+			t.Errorf("a link of a removed user's token: %d", got.status)
+		}
+		s.clock.Move(time.Hour)
+		check("short", "auth.token_expired")
+		if got := s.open(http.MethodGet, s.linkOf("kept", `{"format":"jsonl"}`)); got.status != http.StatusOK {
+			t.Errorf("a token's link: %d %s", got.status, got.body)
+		}
+		s.clock.Move(90 * 24 * time.Hour)
+		check("kept", "auth.token_expired")
+	})
+}
+
+// TestTokenUse: the time of the last use is stored once a minute.
+func TestTokenUse(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	_, s.names["program"] = s.token("owner", `{"name":"CI","scope":"viewer"}`)
+	used := func() any {
+		return s.must("tokens-list", "owner", "")["tokens"].([]any)[0].(map[string]any)["used_at"]
+	}
+	var times []any
+	for range 4 {
+		s.must("apps-list", "program", "")
+		times = append(times, used())
+		s.clock.Move(20 * time.Second)
+	}
+	if times[0] == nil || times[1] != times[0] || times[2] != times[0] || times[3] == times[0] {
+		t.Errorf("uses at 0, 20, 40 and 60 s: %v", times)
+	}
+}
+
+// TestTokenRate: a token may send 600 calls a minute, and does not slow down another one.
+func TestTokenRate(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	_, s.names["busy"] = s.token("owner", `{"name":"Busy","scope":"viewer"}`)
+	_, s.names["calm"] = s.token("owner", `{"name":"Calm","scope":"viewer"}`)
+	for i := range callsPerToken {
+		if got := s.call("tags-list", "busy", ""); got.status != http.StatusOK {
+			t.Fatalf("call %d: %s", i, got.body)
+		}
+	}
+	if got := s.call("tags-list", "busy", ""); got.code(t) != "api.rate_limited" || got.header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	s.must("tags-list", "calm", "")
+	s.clock.Move(2 * time.Minute)
+	s.must("tags-list", "busy", "")
+}
+
+// TestTokenCounters: when very many tokens call, those of an account share a counter.
+func TestTokenCounters(t *testing.T) {
+	r, now := newRates(0).tokens, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	id := func(n int) feedback.ID { return feedback.ID{byte(n >> 16), byte(n >> 8), byte(n)} }
+	for n := range maxCounted * 2 {
+		_ = r.allow(holder{id(1), id(n)}, 1, now)
+	}
+	if len(r.current) > maxCounted {
+		t.Errorf("%d counters", len(r.current))
+	}
+	if r.allow(holder{id(1), id(maxCounted * 3)}, 1, now) == nil {
+		t.Error("a new token of an account with very many has no limit")
+	}
+	if err := r.allow(holder{id(2), id(1)}, 1, now); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTokenLimits: a user has at most 50 tokens that work, and so has the account.
+func TestTokenLimits(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		for _, kind := range []tokens.Kind{tokens.Personal, tokens.Service} {
+			body := fmt.Sprintf(`{"name":"CI","scope":"viewer","kind":%q}`, kind)
+			id := ""
+			for range tokens.Max {
+				id, _ = s.token("owner", body)
+			}
+			if got := s.call("tokens-create", "owner", body); got.code(t) != "tokens.too_many" {
+				t.Errorf("one more: %s", got.body)
+			}
+			s.must("tokens-create", "admin", `{"name":"CI","scope":"viewer"}`)
+			s.must("tokens-revoke", "owner", `{"id":"`+id+`"}`)
+			s.token("owner", body)
+		}
+		s.clock.Move(91 * 24 * time.Hour) // they have expired
+		s.names["owner"] = s.must("auth-login", "", sample(t, "auth-login"))["access_token"].(string)
+		s.token("owner", `{"name":"CI","scope":"viewer"}`)
+	})
+}
