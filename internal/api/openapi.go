@@ -75,6 +75,7 @@ var areaTitles = map[string]string{
 	"widget":   "Widget",
 	"requests": "Feature requests",
 	"tags":     "Tags",
+	"tokens":   "Tokens",
 	"views":    "Saved views",
 	"votes":    "Votes",
 	"comments": "Comments",
