@@ -35,8 +35,8 @@ var imports = map[string][]string{
 	"docs":        {},
 	"e2e/program": {"internal/store/storetest"},
 	"internal/api": {
-		"internal/attempts", "internal/blob", "internal/fair", "internal/feedback", "internal/index", "internal/params",
-		"internal/password", "internal/search", // for texts that are in no database
+		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback",
+		"internal/index", "internal/params", "internal/password", "internal/search", // for texts that are in no database
 		"internal/spam", "internal/store", "internal/tokens", "internal/views", "*",
 	},
 	"internal/access":   {},
@@ -51,6 +51,8 @@ var imports = map[string][]string{
 	"internal/config":    {"internal/feedback", "github.com/alecthomas/kong"},
 	"internal/database":  {"internal/access", "internal/batch", "internal/durable", "github.com/jackc/pgx", "modernc.org/sqlite"},
 	"internal/durable":   {},
+	"internal/events":    {"internal/changelog", "internal/database", "internal/feedback"},
+	"internal/export":    {"internal/feedback", "internal/params", "internal/store"},
 	"internal/fair":      {},
 	"internal/feedback":  {},
 	"internal/index":     {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
@@ -64,8 +66,8 @@ var imports = map[string][]string{
 	"internal/tokens":    {"internal/changelog", "internal/database", "internal/feedback"},
 	"internal/views":     {"internal/database", "internal/feedback"},
 	"internal/store": {
-		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/feedback", "internal/index",
-		"internal/lease", "internal/mentions", "internal/row", "internal/tokens", "internal/views",
+		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/events", "internal/feedback",
+		"internal/index", "internal/lease", "internal/mentions", "internal/row", "internal/tokens", "internal/views",
 		"golang.org/x/sync",
 	},
 	"internal/store/storetest": {

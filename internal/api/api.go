@@ -64,6 +64,8 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	SubmitRate     int         // submissions per minute and address; the other rates follow from it; 0 = no limit
 	Files          *blob.Store // nil if the service does not store files
+	// Ending is closed when the service stops. Calls that wait for changes are answered then.
+	Ending <-chan struct{}
 }
 
 // API is an http.Handler for all paths under /api/ and for its routes.
@@ -84,6 +86,7 @@ type API struct {
 	pages     *shares                  // in bytes
 	routes    []route
 	exports   *shares
+	waits     *shares // of calls that wait for changes
 	uploads   uploadPlaces
 	calls     callPlaces
 	cors      *cors.Cors
@@ -99,6 +102,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 		rates:   newRates(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
+		waits:   newShares(maxWaits, maxWaits/4, maxWaitsOfSession),
 		uploads: newUploadPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
 		cors: newCORS(),
 	}
@@ -193,7 +197,8 @@ func (a *API) run(c *call) (result any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	c.client.leave = sync.OnceFunc(leave)
+	defer c.client.leave()
 	who, err := a.authenticate(c)
 	if err != nil {
 		return nil, err

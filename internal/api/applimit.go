@@ -57,9 +57,18 @@ func (o onlyApp) requests(ctx context.Context, ids ...feedback.ID) error {
 	return o.store.RequestsOfApp(ctx, o.accountID, o.id, ids)
 }
 
-func (in appsListParams) within(context.Context, onlyApp) (any, error)       { return in, nil }
-func (in appParams) within(_ context.Context, o onlyApp) (any, error)        { return in, o.app(in.ID) }
-func (in appsUpdateParams) within(_ context.Context, o onlyApp) (any, error) { return in, o.app(in.ID) }
+func (in appsListParams) within(context.Context, onlyApp) (any, error) {
+	return in, nil
+}
+
+func (in appParams) within(_ context.Context, o onlyApp) (any, error) {
+	return in, o.app(in.ID)
+}
+
+func (in appsUpdateParams) within(_ context.Context, o onlyApp) (any, error) {
+	return in, o.app(in.ID)
+}
+
 func (in requestsCreateParams) within(_ context.Context, o onlyApp) (any, error) {
 	return in, o.app(in.AppID)
 }
@@ -145,4 +154,9 @@ func (in commentsUpdateParams) within(ctx context.Context, o onlyApp) (any, erro
 
 func (in commentParams) within(ctx context.Context, o onlyApp) (any, error) {
 	return in, o.requests(ctx, in.RequestID)
+}
+
+func (in eventsListParams) within(_ context.Context, o onlyApp) (_ any, err error) {
+	in.AppID, err = o.filter(in.AppID)
+	return in, err
 }

@@ -42,9 +42,9 @@ func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (audi
 	if err := a.holdPage(ctx, c, cur.Limit, 2*rowBytes); err != nil {
 		return auditListResult{}, err
 	}
-	read := a.Store.Audit
+	read := a.Store.Events.Audit
 	if about == aboutRequests {
-		read = a.Store.RequestAudit
+		read = a.Store.Events.RequestAudit
 	}
 	entries, total, err := read(ctx, c.Account.ID, cur.Number, cur.Limit+1)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"gatherkit/internal/export"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
@@ -206,12 +207,12 @@ func TestCSV(t *testing.T) {
 		body, hasBOM := strings.CutPrefix(text, "\ufeff")
 		rows, err := csv.NewReader(strings.NewReader(body)).ReadAll()
 		if err != nil || !hasBOM || strings.Contains(s.exported(`{"format":"csv"}`), "\ufeff") ||
-			len(rows) != len(titles)+1 || !slices.Equal(rows[0], exportColumns) {
+			len(rows) != len(titles)+1 || !slices.Equal(rows[0], export.Columns) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		slices.Reverse(titles)
 		for i, title := range titles {
-			cell := func(name string) string { return rows[i+1][slices.Index(exportColumns, name)] }
+			cell := func(name string) string { return rows[i+1][slices.Index(export.Columns, name)] }
 			line := feedback.ToSingleLine(title)
 			for name, want := range map[string]string{
 				"title": feedback.SafeCell(line), "description": feedback.SafeCell(title),

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"bufio"
 	"context"
 	"net/http"
 	"time"
 
+	"gatherkit/internal/export"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 )
@@ -75,8 +75,7 @@ func (a *API) download(c *call, token string) {
 // export writes a whole export.
 func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (err error) {
 	defer panicToError(&err)
-	e := &exporter{API: a, Export: x, to: bufio.NewWriterSize(out, sendChunk), send: out.flush}
-	return e.write(ctx)
+	return export.Writer{Store: a.Store, WithLinks: a.withLinks, ReadTime: callTime}.Write(ctx, x, out, out.flush)
 }
 
 // exportWriter calls begin before it writes for the first time.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/internal/export"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
@@ -175,7 +176,7 @@ func TestExportBreaksOff(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, db := newService(t, at), at.Raw(t)
 		s.names["request"] = s.submit("Dark mode")
-		s.copies(at, db, 2*exportPage)
+		s.copies(at, db, 2*export.Page)
 		server := httptest.NewServer(s.api)
 		defer server.Close()
 		// This row, at the end of the last page, cannot be read.
@@ -186,7 +187,7 @@ func TestExportBreaksOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, err := io.ReadAll(response.Body)
-			if !errors.Is(err, io.ErrUnexpectedEOF) || response.StatusCode != http.StatusOK || strings.Count(string(text), "\n") < exportPage {
+			if !errors.Is(err, io.ErrUnexpectedEOF) || response.StatusCode != http.StatusOK || strings.Count(string(text), "\n") < export.Page {
 				t.Errorf("%s: %d, %d bytes, %v", format, response.StatusCode, len(text), err)
 			}
 			if err := response.Body.Close(); err != nil {
@@ -207,7 +208,7 @@ func TestExportWhileItChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s, db := newService(t, at), at.Raw(t)
 		s.names["request"] = s.submit("Dark mode")
-		s.copies(at, db, 4*exportPage)
+		s.copies(at, db, 4*export.Page)
 		var ids []string
 		rows, err := db.QueryContext(t.Context(), "SELECT id FROM requests ORDER BY id DESC")
 		if err != nil {

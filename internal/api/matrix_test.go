@@ -49,6 +49,7 @@ var samples = map[string]string{
 	"requests-create":         `{"app_id":"{app}","title":"T","tags":["t"]}`,
 	"requests-history":        `{"request_id":"{request}"}`,
 	"requests-stats":          `{"app_id":"{app}","from":"2026-01-01"}`,
+	"events-list":             `{"after":0,"app_id":"{app}"}`,
 	"tags-list":               `{}`,
 	"requests-delete":         `{"id":"{request}"}`,
 	"requests-restore":        `{"id":"{request}"}`,

@@ -74,6 +74,7 @@ var areaTitles = map[string]string{
 	"apps":     "Apps",
 	"widget":   "Widget",
 	"requests": "Feature requests",
+	"events":   "Events",
 	"tags":     "Tags",
 	"tokens":   "Tokens",
 	"views":    "Saved views",

@@ -27,16 +27,16 @@ func (a *API) accessOperations() []op {
 		public("auth-refresh", "Exchange a refresh token for a new pair of tokens", a.authRefresh),
 		public("auth-check-invite", "Return the user that a link of users-invite or users-recover is for", a.authCheckInvite),
 		public("auth-accept-invite", "Set a password with a link of users-invite or users-recover, and log in", a.authAcceptInvite),
-		bearer("auth-logout", viewer, "End the session", a.authLogout).only(onlySessions),
-		bearer("auth-me", viewer, "Return the current user, their account and their role", a.authMe).only(onlySessions),
-		bearer("auth-change-password", viewer, "Change the password and end all other sessions", a.authChangePassword).only(onlySessions),
+		bearer("auth-logout", viewer, "End the session", a.authLogout).noTokens(),
+		bearer("auth-me", viewer, "Return the current user, their account and their role", a.authMe).noTokens(),
+		bearer("auth-change-password", viewer, "Change the password and end all other sessions", a.authChangePassword).noTokens(),
 
-		bearer("sessions-list", viewer, "List your sessions, most recently used first", a.sessionsList).only(onlySessions),
-		bearer("sessions-revoke", viewer, "End one of your sessions", a.sessionsRevoke).only(onlySessions),
+		bearer("sessions-list", viewer, "List your sessions, most recently used first", a.sessionsList).noTokens(),
+		bearer("sessions-revoke", viewer, "End one of your sessions", a.sessionsRevoke).noTokens(),
 
-		bearer("tokens-create", viewer, "Create a token for a program", a.tokensCreate).only(onlySessions),
-		bearer("tokens-list", viewer, "List the tokens of programs", a.tokensList).only(onlySessions),
-		bearer("tokens-revoke", viewer, "End a token; calls with it are refused from then on", a.tokensRevoke).only(onlySessions),
+		bearer("tokens-create", viewer, "Create a token for a program", a.tokensCreate).noTokens(),
+		bearer("tokens-list", viewer, "List the tokens of programs", a.tokensList).noTokens(),
+		bearer("tokens-revoke", viewer, "End a token; calls with it are refused from then on", a.tokensRevoke).noTokens(),
 
 		bearer("apps-create", admin, "Create an app", a.appsCreate),
 		bearer("apps-list", viewer, "List the account's apps, oldest first", a.appsList),
@@ -44,7 +44,7 @@ func (a *API) accessOperations() []op {
 		bearer("apps-update", admin, "Rename an app", a.appsUpdate),
 		bearer("apps-update-settings", admin, "Change an app's settings; omitted settings keep their values", a.appsUpdateSettings),
 		bearer("apps-regenerate-key", admin, "Give an app a new API key; the old one stops working at once", a.appsRegenerateKey),
-		bearer("apps-identity-secret", admin, "Return the secret that signs identity tokens, or replace it", a.appsIdentitySecret).only(onlySessions),
+		bearer("apps-identity-secret", admin, "Return the secret that signs identity tokens, or replace it", a.appsIdentitySecret).noTokens(),
 		bearer("apps-delete", admin, "Delete an app and all its requests", a.appsDelete),
 	}
 }
@@ -82,6 +82,7 @@ func (a *API) requestOperations() []op {
 		bearer("requests-export", viewer, "Create a link that downloads requests once, as CSV or JSON Lines", a.requestsExport),
 		bearer("requests-similar", viewer, "Find an app's requests that are similar to a text or to a request", a.requestsSimilar),
 		bearer("requests-stats", viewer, "Count the live feature requests that were created in a period", a.requestsStats),
+		bearer("events-list", viewer, "List the changes after a number, in order, and wait for the next one", a.eventsList),
 		bearer("tags-list", viewer, "List the tags of the account's live requests in alphabetical order", a.tagsList),
 	}
 }
@@ -91,13 +92,13 @@ func (a *API) requestOperations() []op {
 func (a *API) personalOperations() []op {
 	const viewer = feedback.RoleViewer
 	return []op{
-		bearer("views-list", viewer, "List the saved views of the team and your own", a.viewsList).only(onlyUsers),
-		bearer("views-create", viewer, "Save a view of the list of requests", a.viewsCreate).only(onlyUsers),
-		bearer("views-update", viewer, "Change a saved view, its place among the others, or whether you see it first", a.viewsUpdate).only(onlyUsers),
-		bearer("views-delete", viewer, "Delete a saved view", a.viewsDelete).only(onlyUsers),
+		bearer("views-list", viewer, "List the saved views of the team and your own", a.viewsList).personal(),
+		bearer("views-create", viewer, "Save a view of the list of requests", a.viewsCreate).personal(),
+		bearer("views-update", viewer, "Change a saved view, its place among the others, or whether you see it first", a.viewsUpdate).personal(),
+		bearer("views-delete", viewer, "Delete a saved view", a.viewsDelete).personal(),
 
-		bearer("mentions-list", viewer, "List the comments that mention you, newest first", a.mentionsList).only(onlyUsers),
-		bearer("mentions-read", viewer, "Mark mentions of you as read", a.mentionsRead).only(onlyUsers),
+		bearer("mentions-list", viewer, "List the comments that mention you, newest first", a.mentionsList).personal(),
+		bearer("mentions-read", viewer, "Mark mentions of you as read", a.mentionsRead).personal(),
 	}
 }
 
@@ -106,10 +107,10 @@ func (a *API) teamOperations() []op {
 	return []op{
 		bearer("audit-list", admin, "List the changes of the account, its users and its apps, latest first", a.auditList),
 		bearer("users-list", viewer, "List the account's users", a.usersList),
-		bearer("users-invite", admin, "Add a user and create a link to invite them", a.usersInvite).only(onlySessions),
-		bearer("users-recover", admin, "Create a link for a user who forgot their password or needs a new invitation", a.usersRecover).only(onlySessions),
-		bearer("users-update", admin, "Change a user's name or role", a.usersUpdate).only(onlySessions),
-		bearer("users-remove", admin, "Remove a user; their requests become unassigned, and their comments stay", a.usersRemove).only(onlySessions),
+		bearer("users-invite", admin, "Add a user and create a link to invite them", a.usersInvite).noTokens(),
+		bearer("users-recover", admin, "Create a link for a user who forgot their password or needs a new invitation", a.usersRecover).noTokens(),
+		bearer("users-update", admin, "Change a user's name or role", a.usersUpdate).noTokens(),
+		bearer("users-remove", admin, "Remove a user; their requests become unassigned, and their comments stay", a.usersRemove).noTokens(),
 	}
 }
 
@@ -126,6 +127,8 @@ type client struct {
 	setCookie *string
 	// memory is the part of API.pages that the call holds until it is answered.
 	memory pageMemory
+	// leave gives back the place of the call among those of its address.
+	leave func()
 }
 
 // caller is a user who is logged in, or a program with a token. The session of a program has the id of
@@ -205,13 +208,21 @@ func public[In, Out any](name, summary string, fn func(context.Context, *client,
 func bearer[In, Out any](
 	name string, least feedback.Role, summary string, fn func(context.Context, caller, In) (Out, error),
 ) op {
-	return newOp(name, summary, guardBearer, least, fn).only(anyCaller)
+	o := newOp(name, summary, guardBearer, least, fn)
+	o.callers = anyCaller
+	return o
 }
 
-// only returns the operation, limited to some callers. What hands out credentials is only for users who
-// are logged in, so that a token cannot outlive its revocation.
-func (o op) only(who callers) op {
-	o.callers = who
+// noTokens returns the operation for users who are logged in only. What hands out credentials is such an
+// operation, so that a token cannot outlive its revocation.
+func (o op) noTokens() op {
+	o.callers = onlySessions
+	return o
+}
+
+// personal returns the operation without service tokens, which have nothing of their own.
+func (o op) personal() op {
+	o.callers = onlyUsers
 	return o
 }
 

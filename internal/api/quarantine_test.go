@@ -55,6 +55,8 @@ var reads = map[string][]string{
 	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00"}`}, // repeated, so it changes nothing
 	// These show no requests.
 	"widget-create-upload": nil, "views-create": nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
+	"tokens-create": nil, "tokens-list": nil, "tokens-revoke": nil,
+	"events-list": nil, // it has an event for the submission, but nothing of the request: see TestEventsOfQuarantine
 	"requests-list": {
 		`{}`, `{"app_id":"{app}"}`, `{"status":"opened"}`, `{"status":["opened","planned"],"app_id":"{app}"}`,
 		`{"query":"dark"}`, `{"tag":"night"}`, `{"source":"widget"}`, `{"assignee_id":"none"}`,

@@ -234,6 +234,7 @@ func (s *service) filled(text string) string {
 
 var (
 	linkText   = regexp.MustCompile(`/(attachments|uploads)/[\w-]{40,}`)
+	eventText  = regexp.MustCompile(`\bevt_[0-9A-Za-z]{43}\b`)
 	uuidText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	cursorMask = regexp.MustCompile(`"next_cursor": "[^"{][^"]*"`)
 	secretText = regexp.MustCompile(`\b(gat|grt|gjt|gtk|gk|gst|gex|gis)_[0-9A-Za-z]{38,}`)
@@ -249,6 +250,7 @@ func (s *service) masked(text string) string {
 	text = cursorMask.ReplaceAllString(text, `"next_cursor": "{cursor}"`)
 	text = linkText.ReplaceAllString(text, "/$1/{link}")
 	text = uuidText.ReplaceAllString(text, "{id}")
+	text = eventText.ReplaceAllString(text, "{event}")
 	return secretText.ReplaceAllString(text, "{secret}")
 }
 

@@ -32,7 +32,8 @@ func (a *API) programOf(ctx context.Context, c *call, secret string) (caller, er
 	case c.op.callers == onlyUsers && grant.Kind == tokens.Service:
 		return caller{}, feedback.ErrForbidden.With("Service tokens cannot call this operation; use a token of a user.")
 	case !grant.Role.Allows(c.op.role):
-		return caller{}, feedback.ErrForbidden.With("This operation needs the role %s or above; this token has the role %s.", c.op.role, grant.Role)
+		return caller{}, feedback.ErrForbidden.With(
+			"This operation needs the role %s or above; this token has the role %s.", c.op.role, grant.Role)
 	}
 	if err := a.Store.Tokens.Use(ctx, grant); err != nil {
 		a.Log.Warn("cannot store when a token was used", c.logged("error", err)...)

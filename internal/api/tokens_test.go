@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -72,7 +73,7 @@ var aboutApps = []string{
 	"requests-list", "requests-facets", "requests-get", "requests-create", "requests-update", "requests-bulk-update", "requests-delete",
 	"requests-restore", "requests-release", "requests-block", "requests-merge", "requests-unmerge", "votes-add", "votes-remove", "votes-list",
 	"comments-list", "comments-create", "comments-update", "comments-delete", "requests-history", "requests-export", "requests-similar",
-	"requests-stats",
+	"requests-stats", "events-list",
 }
 
 // TestTokenOfOneApp: a token that is limited to an app can do with its data what others can. For data of
@@ -108,7 +109,7 @@ func TestTokenOfOneApp(t *testing.T) {
 			}
 			if o.name != "apps-list" {
 				foreign, unknown := s.call(o.name, "others_program", body), s.call(o.name, "others_program", nothing)
-				if foreign.status != http.StatusNotFound || string(masked(foreign.body)) != string(masked(unknown.body)) {
+				if foreign.status != http.StatusNotFound || !bytes.Equal(masked(foreign.body), masked(unknown.body)) {
 					t.Errorf("%s of another app: %d %s, and of none: %s", o.name, foreign.status, foreign.body, unknown.body)
 				}
 			}
@@ -144,7 +145,8 @@ func TestTokenOfOneApp(t *testing.T) {
 		}
 		// The cursor of another page does not lead out of the app.
 		page := s.must("requests-list", "owner", `{"limit":1}`)
-		if got := s.call("requests-list", "others_program", `{"limit":1,"cursor":"`+page["next_cursor"].(string)+`"}`); got.code(t) != "requests.invalid_cursor" {
+		got := s.call("requests-list", "others_program", `{"limit":1,"cursor":"`+page["next_cursor"].(string)+`"}`)
+		if got.code(t) != "requests.invalid_cursor" {
 			t.Errorf("a cursor of all apps: %d %s", got.status, got.body)
 		}
 		s.must("apps-delete", "others_program", `{"id":"`+other["id"].(string)+`"}`)
@@ -276,7 +278,7 @@ func TestTokenLimits(t *testing.T) {
 			s.token("owner", body)
 		}
 		s.clock.Move(91 * 24 * time.Hour) // they have expired
-		s.names["owner"] = s.must("auth-login", "", sample(t, "auth-login"))["access_token"].(string)
+		s.logIn("owner")
 		s.token("owner", `{"name":"CI","scope":"viewer"}`)
 	})
 }

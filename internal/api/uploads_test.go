@@ -59,6 +59,13 @@ func (s *service) renew(who string) {
 	s.names[who], s.names[who+"_refresh"] = tokens["access_token"].(string), tokens["refresh_token"].(string)
 }
 
+// logIn logs in a user whose session has ended.
+func (s *service) logIn(who string) {
+	s.t.Helper()
+	tokens := s.must("auth-login", "", fmt.Sprintf(`{"email":%q,"password":%q}`, who+"@example.com", testPassword))
+	s.names[who], s.names[who+"_refresh"] = tokens["access_token"].(string), tokens["refresh_token"].(string)
+}
+
 func (s *service) get(url string) answer {
 	return serve(s.api, httptest.NewRequest(http.MethodGet, url, http.NoBody))
 }

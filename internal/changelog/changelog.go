@@ -100,7 +100,8 @@ const Columns = `c.seq, c.at, c.kind, c.actor_kind, c.actor_id, CASE c.actor_kin
 func Scan(from database.Row) (feedback.Event, error) {
 	var e feedback.Event
 	var before, after []byte
-	if err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &e.Actor.Of, &before, &after); err != nil {
+	err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &e.Actor.Of, &before, &after)
+	if err != nil {
 		return e, err
 	}
 	e.Before, e.After = map[string]any{}, map[string]any{}

@@ -46,6 +46,8 @@ type DB struct {
 	log     *slog.Logger
 	fatal   func(error)
 	observe func(time.Duration)
+	// committed are called after each commit.
+	committed []func()
 
 	// On PostgreSQL writer and reader are the same pool.
 	writer, reader *sql.DB
@@ -117,6 +119,10 @@ func (db *DB) Close() error {
 
 // Reader returns the connections for statements that only read.
 func (db *DB) Reader() *sql.DB { return db.reader }
+
+// OnCommit makes Write call fn after each commit. fn must return at once. OnCommit must be called before
+// the database is used.
+func (db *DB) OnCommit(fn func()) { db.committed = append(db.committed, fn) }
 
 // Wrap replaces each pool of connections by what wrap makes of it. Tests watch
 // statements with it. It must be called before the database is used. The caller

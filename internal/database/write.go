@@ -73,7 +73,18 @@ func (db *DB) transact(ctx context.Context, fn transaction) error {
 		_ = tx.Rollback()
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	db.tell()
+	return nil
+}
+
+// tell calls what waits for commits.
+func (db *DB) tell() {
+	for _, fn := range db.committed {
+		fn()
+	}
 }
 
 // writeGroup is Write on SQLite: the transactions of many callers in one, each behind a
@@ -96,6 +107,7 @@ func (db *DB) writeGroup(ctx context.Context, _ struct{}, fns []transaction) ([]
 		_ = tx.Rollback()
 		return nil, db.broke(err, true)
 	}
+	db.tell()
 	db.checkpoint(ctx)
 	return failed, nil
 }

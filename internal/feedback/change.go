@@ -3,6 +3,7 @@ package feedback
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Change is one entry of an account's log of changes: who changed what, and the values
@@ -52,6 +53,23 @@ const (
 	CommentUpdated    ChangeKind = "comment.updated"
 	CommentDeleted    ChangeKind = "comment.deleted"
 )
+
+// ChangeKinds lists the kinds of changes.
+func ChangeKinds() []ChangeKind {
+	return []ChangeKind{
+		AccountCreated, UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
+		TokenCreated, TokenRevoked, AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted,
+		RequestCreated, RequestUpdated, RequestDeleted, RequestRestored, RequestReleased, RequestBlocked, RequestPurged, RequestRecounted,
+		RequestMerged, RequestUnmerged, VoteAdded, VoteRemoved, CommentCreated, CommentUpdated, CommentDeleted,
+	}
+}
+
+// AboutRequests reports whether changes of the kind are about requests, and not about the account, its
+// users, tokens or apps.
+func (k ChangeKind) AboutRequests() bool {
+	area, _, _ := strings.Cut(string(k), ".")
+	return area == "request" || area == "vote" || area == "comment"
+}
 
 // Actor is who made a change.
 type Actor struct {

@@ -130,6 +130,8 @@ var (
 		"There can be at most 50 views of the team, and 50 of your own; delete one first.")
 	ErrTooManyTokens = newError(409, "tokens.too_many",
 		"There can be at most 50 service tokens, and 50 tokens of each user; revoke one first.")
+	ErrPositionAhead = newError(409, "events.position_ahead",
+		"The log of changes ends before this position; an older copy of the database was restored.")
 	ErrIdempotencyMismatch = newError(409, "widget.idempotency_mismatch",
 		"This idempotency_key was already used with different content; use a new key for each request.")
 	ErrVersionConflict = newError(409, "requests.version_conflict",

@@ -31,6 +31,7 @@ const (
 	keyPrefix    = "gk_"
 	setupPrefix  = "gst_"
 	exportPrefix = "gex_"
+	eventPrefix  = "evt_"
 	// The key of an HMAC must have at least as many bits as the hash (RFC 7518, section
 	// 3.2), and 43 base62 digits have 256.
 	identityPrefix = "gis_"
@@ -108,6 +109,14 @@ func Successor(used string, accountID ID, nonce []byte) string {
 	mac := hmac.New(sha256.New, []byte(used))
 	mac.Write(nonce)
 	return token(RefreshToken, accountID, mac.Sum(nil))
+}
+
+// EventID returns the id of an entry of the log of changes. A restored backup that hands out a number
+// again yields another id, because the time differs.
+func EventID(accountID ID, number int64, at Time) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", accountID, number, at))
+	digits := fromBig(new(big.Int).SetBytes(sum[:]).Text(62))
+	return eventPrefix + strings.Repeat("0", identityDigits-len(digits)) + digits
 }
 
 func token(kind TokenKind, accountID ID, secret []byte) string {

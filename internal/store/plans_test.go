@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -33,6 +34,10 @@ func TestPlans(t *testing.T) {
 			_, err := s.Views.List(ctx, b.Acme.ID, user)
 			return err
 		}
+		feed := func(s *store.Store) error {
+			_, err := s.Events.Read(ctx, b.Acme.ID, 2000, 100, func(events.FeedEvent) bool { return true })
+			return err
+		}
 		id, token := *b.Deep(), feedback.NewToken(feedback.AccessToken, b.Acme.ID, rand.Reader)
 		for _, c := range []struct {
 			name, part string // of the statement that is meant
@@ -59,6 +64,8 @@ func TestPlans(t *testing.T) {
 			{"requests of an app", "SELECT id, app_id", "requests", []string{primary("requests")}, func(s *store.Store) error {
 				return storetest.Except(s.RequestsOfApp(ctx, b.Acme.ID, b.AcmeApps[1].ID, []feedback.ID{id, id}), feedback.ErrRequestNotFound)
 			}},
+			{"feed", "c.seq > $2 AND c.seq <= $3", "changes", []string{primary("changes")}, feed},
+			{"requests of the feed", "SELECT r.id, r.app_id, r.title", "requests", []string{primary("requests")}, feed},
 			{"repeated submission", "idempotency_key = ", "requests", []string{"requests_idempotency"}, func(s *store.Store) error {
 				_, _, err := s.Submitted(ctx, store.Submission{App: b.AcmeApps[1], IdempotencyKey: "key"})
 				return err

@@ -18,6 +18,7 @@ import (
 
 	"gatherkit/internal/batch"
 	"gatherkit/internal/database"
+	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
@@ -61,6 +62,8 @@ type Store struct {
 
 	Mentions *mentions.Mentions
 	Tokens   *tokens.Tokens // of programs
+	Events   *events.Events // the feed of changes
+	Waiters  *events.Waiters
 
 	db   *database.DB
 	now  func() time.Time
@@ -111,8 +114,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	ids := feedback.NewIDs(o.Now, o.Rand)
 	s := &Store{
 		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
-		Tokens: tokens.New(db, o.Now, o.Rand, ids),
-		db:     db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
+		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
+		db: db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
 		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
 	}
 	if o.FilesSentPast {

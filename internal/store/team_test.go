@@ -296,19 +296,19 @@ func TestTeamPlans(t *testing.T) {
 			call        func(s *store.Store) error
 		}{
 			{"COUNT(*) FROM changes c WHERE c.account_id = $1 AND c.request_id", "changes", []string{audit}, func(s *store.Store) error {
-				_, _, err := s.Audit(ctx, b.Acme.ID, 0, 51)
+				_, _, err := s.Events.Audit(ctx, b.Acme.ID, 0, 51)
 				return err
 			}},
 			{"c.request_id IS NULL AND c.kind <> 'request.purged' AND c.seq", "changes", []string{audit, byNumber}, func(s *store.Store) error {
-				_, _, err := s.Audit(ctx, b.Acme.ID, 500, 51)
+				_, _, err := s.Events.Audit(ctx, b.Acme.ID, 500, 51)
 				return err
 			}},
 			{"COUNT(*) FROM changes c WHERE c.account_id = $1 AND c.kind", "changes", []string{triage}, func(s *store.Store) error {
-				_, _, err := s.RequestAudit(ctx, b.Acme.ID, 0, 51)
+				_, _, err := s.Events.RequestAudit(ctx, b.Acme.ID, 0, 51)
 				return err
 			}},
 			{"page JOIN", "changes", []string{triage, byNumber}, func(s *store.Store) error {
-				_, _, err := s.RequestAudit(ctx, b.Acme.ID, 500, 51)
+				_, _, err := s.Events.RequestAudit(ctx, b.Acme.ID, 500, 51)
 				return err
 			}},
 			{"FROM sessions s", "sessions", []string{"sessions_user"}, func(s *store.Store) error {

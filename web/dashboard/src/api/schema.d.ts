@@ -404,6 +404,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the changes after a number, in order, and wait for the next one
+         * @description Needs an access token with the role viewer or above.
+         */
+        post: operations["events-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/mentions-list": {
         parameters: {
             query?: never;
@@ -1635,6 +1655,63 @@ export interface components {
             /** @description The user whose personal token it is; null for other actors. */
             of: string | null;
         };
+        EventRequest: {
+            /** Format: uuid */
+            app_id: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            merged_into_id: string | null;
+            /** @enum {string} */
+            status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate";
+            title: string;
+            /** @description Its page in the dashboard. */
+            url: string;
+            /** Format: int64 */
+            votes: number;
+        };
+        EventsListParams: {
+            /**
+             * Format: int64
+             * @description The last number that you handled: the position of the previous page. By default, the end of the log.
+             */
+            after?: number;
+            /**
+             * Format: uuid
+             * @description Only events of this app.
+             */
+            app_id?: string;
+            /** @description Only these: a kind such as vote.added, all of an area such as request.*, or changes of a field such as request.updated:status. */
+            kinds?: string[];
+            /**
+             * Format: int64
+             * @description Page size: 100 by default, at most 1,000.
+             */
+            limit?: number;
+            /**
+             * Format: int64
+             * @description If there are no events yet, wait up to this many seconds for one.
+             */
+            wait?: number;
+        };
+        EventsListResult: {
+            /** @description The numbers up to position that no longer exist, because their request was removed for good. */
+            erased: components["schemas"]["Range"][];
+            /** @description In the order of their numbers. */
+            events: components["schemas"]["FeedEvent"][];
+            /**
+             * Format: int64
+             * @description The last number of the log.
+             */
+            last: number;
+            /** @description Whether position is before last. A page can be empty, although there is more. */
+            more: boolean;
+            /**
+             * Format: int64
+             * @description Send it as after in the next call. Everything up to it was read, also what the filter left out.
+             */
+            position: number;
+        };
         Facets: {
             /** @description Sorted by number of requests, most first. */
             apps: components["schemas"]["AppFacet"][];
@@ -1657,6 +1734,47 @@ export interface components {
             };
             /** @enum {boolean} */
             ok: false;
+        };
+        FeedEvent: {
+            actor: components["schemas"]["EventActor"];
+            /** @description The changed fields after the change. */
+            after: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @description The app; null for the account, its users and its tokens.
+             */
+            app_id: string | null;
+            /** Format: date-time */
+            at: string;
+            /** @description The changed fields before the change. */
+            before: {
+                [key: string]: unknown;
+            };
+            /** @description Identifies the event, also after a backup was restored. */
+            id: string;
+            /** @description What happened, such as request.updated. */
+            kind: string;
+            /**
+             * Format: int64
+             * @description Position in the account's log of changes.
+             */
+            number: number;
+            /** @description The request as it is now; null unless it is live. */
+            request: components["schemas"]["EventRequest"];
+            /**
+             * Format: uuid
+             * @description The request; null if it is not about one, and for request.purged.
+             */
+            request_id: string | null;
+            /** @description The change in one sentence. */
+            summary: string;
+            /**
+             * Format: int64
+             * @description Version of the kind. Fields are only added; when a meaning changes, the version does.
+             */
+            version: number;
         };
         FormParams: {
             /**
@@ -1762,6 +1880,12 @@ export interface components {
              * @description Number of mentions that were unread.
              */
             read: number;
+        };
+        Range: {
+            /** Format: int64 */
+            from: number;
+            /** Format: int64 */
+            to: number;
         };
         Request: {
             /** Format: uuid */
@@ -1911,7 +2035,7 @@ export interface components {
         RequestsExportResult: {
             /**
              * Format: date-time
-             * @description When the link expires, unless the session ends first.
+             * @description When the link expires, unless the session or token ends first.
              */
             expires_at: string;
             /** @description GET it once, without credentials. Relative without a public URL. */
@@ -3663,6 +3787,52 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["CommentResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "events-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EventsListParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["EventsListResult"];
                     };
                 };
             };

@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"cmp"
@@ -24,24 +24,24 @@ const (
 // Audit returns a page of up to limit log entries about the account, its users and its apps,
 // newest first, with numbers below before; zero means no bound. It also returns the total
 // number of entries.
-func (s *Store) Audit(ctx context.Context, accountID feedback.ID, before int64, limit int) ([]feedback.AuditEntry, int64, error) {
-	return s.audit(ctx, accountID, aboutAccount, before, limit)
+func (e *Events) Audit(ctx context.Context, accountID feedback.ID, before int64, limit int) ([]feedback.AuditEntry, int64, error) {
+	return e.audit(ctx, accountID, aboutAccount, before, limit)
 }
 
 // RequestAudit is like Audit, for what people did to requests.
-func (s *Store) RequestAudit(ctx context.Context, accountID feedback.ID, before int64, limit int) ([]feedback.AuditEntry, int64, error) {
-	return s.audit(ctx, accountID, aboutRequests, before, limit)
+func (e *Events) RequestAudit(ctx context.Context, accountID feedback.ID, before int64, limit int) ([]feedback.AuditEntry, int64, error) {
+	return e.audit(ctx, accountID, aboutRequests, before, limit)
 }
 
-func (s *Store) audit(
+func (e *Events) audit(
 	ctx context.Context, accountID feedback.ID, part auditPart, before int64, limit int,
 ) ([]feedback.AuditEntry, int64, error) {
 	var total int64
-	if err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM changes c WHERE c.account_id = $1 AND "+string(part),
+	if err := e.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM changes c WHERE c.account_id = $1 AND "+string(part),
 		accountID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	entries, err := database.All(ctx, s.db.Reader(), scanAuditEntry,
+	entries, err := database.All(ctx, e.db.Reader(), scanAuditEntry,
 		"SELECT "+changelog.Columns+`, a.name, r.id, r.title, r.box
 		FROM (SELECT c.seq FROM changes c WHERE c.account_id = $1 AND `+string(part)+` AND c.seq < $2
 			ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)) page JOIN changes c ON c.account_id = $1 AND c.seq = page.seq

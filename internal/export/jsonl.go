@@ -1,4 +1,4 @@
-package api
+package export
 
 import (
 	"bytes"
@@ -9,22 +9,22 @@ import (
 	"gatherkit/internal/store"
 )
 
-// exportedHead is the first part of a line. The lists follow it, and are written in parts
+// head is the first part of a line. The lists follow it, and are written in parts
 // because they may not fit into memory.
-type exportedHead struct {
+type head struct {
 	Request feedback.Request `json:"request"`
 	Box     feedback.Box     `json:"box"`
-	Merged  *exportedMerge   `json:"merged"`
+	Merged  *merge           `json:"merged"`
 }
 
-// exportedMerge is what an import needs to be able to unmerge a request.
-type exportedMerge struct {
+// merge is what an import needs to be able to unmerge a request.
+type merge struct {
 	ParentID *feedback.ID     `json:"parent_id"`
 	Status   *feedback.Status `json:"status"`
 }
 
-// exportedVote is a vote with the key that identifies the person.
-type exportedVote struct {
+// vote is a vote with the key that identifies the person.
+type vote struct {
 	Key string `json:"person"`
 	feedback.Vote
 }
@@ -32,12 +32,12 @@ type exportedVote struct {
 // writeJSONL writes requests as JSON Lines. It halves the size of chunks if one has too many
 // votes, comments or events to read them together.
 func (e *exporter) writeJSONL(ctx context.Context, requests []feedback.Request) error {
-	size := exportChunk
+	size := chunk
 	for len(requests) > 0 {
 		n := min(size, len(requests))
 		var complete bool
-		exported, err := withTimeout(ctx, func(ctx context.Context) (exported []store.Exported, err error) {
-			exported, complete, err = e.Store.Export(ctx, e.AccountID, e.Filter.Box, requests[:n], exportLimit)
+		exported, err := withTimeout(ctx, e.ReadTime, func(ctx context.Context) (exported []store.Exported, err error) {
+			exported, complete, err = e.Store.Export(ctx, e.AccountID, e.Filter.Box, requests[:n], limit)
 			return exported, err
 		})
 		if err != nil {
@@ -62,39 +62,39 @@ func (e *exporter) writeJSONL(ctx context.Context, requests []feedback.Request) 
 
 // writeRequest writes one line of JSON Lines.
 func (e *exporter) writeRequest(ctx context.Context, r store.Exported) error {
-	head := exportedHead{Request: e.withLinks(e.AccountID, r.Request)[0], Box: r.Box}
+	head := head{Request: e.WithLinks(e.AccountID, r.Request)[0], Box: r.Box}
 	if r.MergedParentID != nil {
-		head.Merged = &exportedMerge{r.MergedParentID, r.MergedStatus}
+		head.Merged = &merge{r.MergedParentID, r.MergedStatus}
 	}
 	var text bytes.Buffer
 	if err := params.WriteJSON(&text, head); err != nil {
 		return err
 	}
 	e.writeText(string(bytes.TrimSuffix(text.Bytes(), []byte("}"))))
-	err := writeList(ctx, e, "votes", r.Votes, func(v store.Voter) any { return exportedVote{v.Key, v.Vote} },
+	err := writeList(ctx, e, "votes", r.Votes, func(v store.Voter) any { return vote{v.Key, v.Vote} },
 		func(ctx context.Context, last store.Voter) ([]store.Voter, error) {
-			return e.Store.ExportVotes(ctx, e.AccountID, r.ID, last.Key, exportLimit)
+			return e.Store.ExportVotes(ctx, e.AccountID, r.ID, last.Key, limit)
 		})
 	if err != nil {
 		return err
 	}
 	err = writeList(ctx, e, "comments", r.Comments, func(c feedback.Comment) any { return c },
 		func(ctx context.Context, last feedback.Comment) ([]feedback.Comment, error) {
-			return e.Store.ExportComments(ctx, e.AccountID, r.ID, last.ID, exportLimit)
+			return e.Store.ExportComments(ctx, e.AccountID, r.ID, last.ID, limit)
 		})
 	if err != nil {
 		return err
 	}
 	err = writeList(ctx, e, "history", r.Events, func(v feedback.Event) any { return v },
 		func(ctx context.Context, last feedback.Event) ([]feedback.Event, error) {
-			return e.Store.ExportEvents(ctx, e.AccountID, r.ID, last.Number, exportLimit)
+			return e.Store.ExportEvents(ctx, e.AccountID, r.ID, last.Number, limit)
 		})
 	e.writeText("}\n")
 	return err
 }
 
 // writeList writes a member of a line that is a list. part is its first part, and next
-// returns the part after a record; a part with fewer than exportLimit records is the last.
+// returns the part after a record; a part with fewer than limit records is the last.
 func writeList[T any](
 	ctx context.Context, e *exporter, name string, part []T, toJSON func(T) any, next func(ctx context.Context, last T) ([]T, error),
 ) error {
@@ -111,12 +111,12 @@ func writeList[T any](
 			}
 		}
 		e.writeText(text.String())
-		if len(part) < exportLimit {
+		if len(part) < limit {
 			break
 		}
 		last := part[len(part)-1]
 		var err error
-		if part, err = withTimeout(ctx, func(ctx context.Context) ([]T, error) { return next(ctx, last) }); err != nil {
+		if part, err = withTimeout(ctx, e.ReadTime, func(ctx context.Context) ([]T, error) { return next(ctx, last) }); err != nil {
 			return err
 		}
 	}

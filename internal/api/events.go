@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gatherkit/internal/events"
+	"gatherkit/internal/feedback"
+)
+
+const (
+	defaultEvents, maxEvents = 100, 1_000
+	// pageOfEvents is about how much memory a page of events takes at most.
+	pageOfEvents = 8 << 20
+	// maxWaits is how many calls may wait for changes in this process. Further ones are answered at once.
+	maxWaits, maxWaitsOfSession = 512, 8
+)
+
+type eventsListParams struct {
+	After *int64       `json:"after,omitempty" minimum:"0" doc:"The last number that you handled: the position of the previous page. By default, the end of the log."`
+	Limit *int         `json:"limit,omitempty" minimum:"1" doc:"Page size: 100 by default, at most 1,000."`
+	Kinds []string     `json:"kinds,omitempty" minItems:"1" maxItems:"50" doc:"Only these: a kind such as vote.added, all of an area such as request.*, or changes of a field such as request.updated:status."`
+	AppID *feedback.ID `json:"app_id,omitempty" format:"uuid" doc:"Only events of this app."`
+	Wait  int          `json:"wait,omitempty" minimum:"0" maximum:"10" doc:"If there are no events yet, wait up to this many seconds for one."`
+}
+
+type eventsListResult struct {
+	Events   []events.FeedEvent `json:"events" doc:"In the order of their numbers."`
+	Position int64              `json:"position" doc:"Send it as after in the next call. Everything up to it was read, also what the filter left out."`
+	Last     int64              `json:"last" doc:"The last number of the log."`
+	More     bool               `json:"more" doc:"Whether position is before last. A page can be empty, although there is more."`
+	Erased   []events.Range     `json:"erased" doc:"The numbers up to position that no longer exist, because their request was removed for good."`
+}
+
+func (a *API) eventsList(ctx context.Context, c caller, in eventsListParams) (eventsListResult, error) {
+	fits, err := in.filter(c.Role)
+	if err != nil {
+		return eventsListResult{}, err
+	}
+	if in.AppID != nil {
+		if _, err := a.Store.App(ctx, c.Account.ID, *in.AppID); err != nil {
+			return eventsListResult{}, err
+		}
+	}
+	after, limit := int64(0), defaultEvents
+	if in.Limit != nil {
+		limit = min(*in.Limit, maxEvents)
+	}
+	if in.After != nil {
+		after = *in.After
+	} else if after, err = a.Store.Events.Last(ctx, c.Account.ID); err != nil {
+		return eventsListResult{}, err
+	}
+	until := time.Now().Add(time.Duration(in.Wait) * time.Second)
+	for {
+		page, err := a.readEvents(ctx, c, after, limit, fits)
+		if err != nil {
+			return eventsListResult{}, err
+		}
+		left := time.Until(until)
+		result := eventsListResult{page.Events, page.Position, page.Last, page.Position < page.Last, page.Erased}
+		if len(page.Events) > 0 || len(page.Erased) > 0 || result.More || left <= 0 {
+			return result, nil
+		}
+		if waited, err := a.waitForEvents(ctx, c, page.Position, left); err != nil || !waited {
+			return result, err
+		}
+		after = page.Position
+	}
+}
+
+// readEvents holds the memory for a page only while it reads and answers, and not while it waits.
+func (a *API) readEvents(
+	ctx context.Context, c caller, after int64, limit int, fits func(events.FeedEvent) bool,
+) (events.Page, error) {
+	if err := a.holdPage(ctx, c, 1, pageOfEvents); err != nil {
+		return events.Page{}, err
+	}
+	page, err := a.Store.Events.Read(ctx, c.Account.ID, after, limit, fits)
+	for i, event := range page.Events {
+		if event.Request != nil {
+			page.Events[i].Request.URL = a.link("/?request=" + event.Request.ID.String())
+		}
+	}
+	if len(page.Events) == 0 {
+		c.memory.shrink(0)
+	}
+	return page, err
+}
+
+// waitForEvents waits for an entry after a number. It returns false if too many calls wait, or if the
+// service stops.
+func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most time.Duration) (bool, error) {
+	place := a.waits.of(holder{c.Account.ID, c.ID})
+	if !place.TryAcquire(1) {
+		return false, nil
+	}
+	defer place.Release(1)
+	c.leave() // others at this address need the place
+	err := a.Store.Waiters.Wait(ctx, a.Ending, c.Account.ID, after, most)
+	select {
+	case <-a.Ending:
+		return false, err
+	default:
+		return true, err
+	}
+}
+
+// wantedKind is a value of kinds: an area with "*" or the rest of a kind, and "" or a changed field.
+type wantedKind struct{ area, rest, field string }
+
+var kindForm = regexp.MustCompile(`^([a-z_]+)\.(\*|[a-z_]+)(?::([a-z_]+))?$`)
+
+// wantedKinds returns the values of kinds, or a field error.
+func (in eventsListParams) wantedKinds() (list []wantedKind, err error) {
+	for _, text := range in.Kinds {
+		parts := append(kindForm.FindStringSubmatch(text), "", "", "", "")
+		w := wantedKind{parts[1], parts[2], parts[3]}
+		known := slices.ContainsFunc(feedback.ChangeKinds(), w.includes)
+		if !known || w.rest == "*" && w.field != "" {
+			return nil, feedback.Invalid("events", "kinds",
+				"kinds must have kinds of events, such as vote.added, request.* or request.updated:status.")
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+func (w wantedKind) includes(kind feedback.ChangeKind) bool {
+	area, rest, _ := strings.Cut(string(kind), ".")
+	return w.area == area && (w.rest == "*" || w.rest == rest)
+}
+
+// filter returns a function that reports whether an event fits the parameters. Only admins get those
+// about the account, as in audit-list.
+func (in eventsListParams) filter(role feedback.Role) (func(events.FeedEvent) bool, error) {
+	kinds, err := in.wantedKinds()
+	return func(e events.FeedEvent) bool {
+		if !e.Kind.AboutRequests() && !role.Allows(feedback.RoleAdmin) || in.AppID != nil && (e.AppID == nil || *e.AppID != *in.AppID) {
+			return false
+		}
+		return len(kinds) == 0 || slices.ContainsFunc(kinds, func(w wantedKind) bool {
+			_, before := e.Before[w.field]
+			_, after := e.After[w.field]
+			return w.includes(e.Kind) && (w.field == "" || before || after)
+		})
+	}, err
+}
