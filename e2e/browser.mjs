@@ -43,13 +43,13 @@ export async function linger(page) {
 }
 
 // quietly returns a function that waits until a page of the context has no requests under way,
-// and starts none after it has rendered the last answer.
+// and starts none after it has rendered the last answer. Waiting for events does not count.
 export function quietly(context) {
   const asked = new Map()
   context.on('page', (page) => {
     const open = new Set()
     asked.set(page, open)
-    page.on('request', (request) => open.add(request))
+    page.on('request', (request) => request.url().endsWith('/events-list') || open.add(request))
     for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => open.delete(request))
   })
   const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
+import { live, onChange } from "../api/feed";
 import type { Sort, Where } from "../api/types";
 import { showChanged } from "../requests/lists";
 import { readRows } from "../requests/rows";
@@ -8,8 +9,9 @@ import type { useRows } from "./useRows";
 const interval = 5_000;
 const longestInterval = 60_000;
 
-// useArrivals polls for new requests, and for changes that others make to the shown ones. fresh
-// is the number of new requests; offline means that the service does not answer.
+// useArrivals looks for new requests, and for changes that others make to the shown ones, whenever the
+// feed tells of something. While there is no feed, it polls. fresh is the number of new requests;
+// offline means that the service does not answer.
 export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: ReturnType<typeof useRows>) {
   const [state, setState] = useState({ where, fresh: 0, offline: false });
   const latest = useRef({ rows, query, refresh });
@@ -26,10 +28,15 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
     let timer = 0;
     let newest: string | undefined;
     let paused = false;
+    let polling = false;
+    let again = false; // whether something happened during a poll
 
     const poll = async () => {
+      clearTimeout(timer);
       paused = document.visibilityState === "hidden";
-      if (paused) return;
+      again = polling;
+      if (paused || polling) return;
+      polling = true;
       try {
         newest ??= (await newestOf(where, sort, latest.current.rows[0]?.created_at, stop.signal)) ?? "";
         const fresh =
@@ -51,15 +58,18 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
         wait = Math.min(wait * 2, longestInterval);
         setState((now) => ({ ...now, offline: true }));
       }
-      timer = window.setTimeout(poll, wait);
+      polling = false;
+      timer = window.setTimeout(poll, again ? 0 : live() ? longestInterval : wait);
     };
     const resume = () => {
       if (paused) void poll();
     };
     timer = window.setTimeout(poll, sort === "newest" ? interval : 0);
     document.addEventListener("visibilitychange", resume);
+    const leave = onChange(() => void poll());
     return () => {
       stop.abort();
+      leave();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", resume);
     };

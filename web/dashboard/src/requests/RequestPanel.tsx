@@ -4,6 +4,7 @@ import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import { absolute } from "../api/base";
 import { ApiError } from "../api/call";
+import { live } from "../api/feed";
 import { useSession } from "../api/session";
 import type { FeatureRequest } from "../api/types";
 import { Button } from "../ui/Button";
@@ -26,20 +27,20 @@ import { Similar } from "./Similar";
 import { Voters } from "./Voters";
 import "./panel.css";
 
-// How often an open request is read again, to show changes of others.
+// How often an open request is read again to show changes of others, while the feed does not tell of them.
 const every = 15_000;
 
 export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
   const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const byKeyboard = useRef(document.activeElement?.matches(":focus-visible") ?? false);
-  const live = useQuery({ ...requestQuery(id), refetchInterval: every });
-  const gone = live.error instanceof ApiError && live.error.code === "requests.not_found";
-  const mistyped = live.error instanceof ApiError && live.error.code === "requests.invalid_id";
+  const read = useQuery({ ...requestQuery(id), refetchInterval: () => !live() && every });
+  const gone = read.error instanceof ApiError && read.error.code === "requests.not_found";
+  const mistyped = read.error instanceof ApiError && read.error.code === "requests.invalid_id";
   const binned = useQuery({ ...boxQuery(id, "bin"), enabled: gone });
   const inQuarantineList = useSearch({ strict: false }).box === "quarantine";
   const held = useQuery({ ...boxQuery(id, "quarantine"), enabled: inQuarantineList && !gone && !mistyped });
-  const request = gone ? binned.data : live.data;
+  const request = gone ? binned.data : read.data;
   const box = gone ? "bin" : inQuarantineList && held.data !== null ? "quarantine" : "live";
 
   // A request that was opened by a key gets the focus at its heading.
@@ -49,7 +50,7 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
     heading.current?.focus();
   }, [request]);
   useKeptFocus(panel, heading);
-  useFreshDetails(live.data);
+  useFreshDetails(read.data);
 
   function closeByKey(event: KeyboardEvent) {
     if (event.key !== "Escape" || event.defaultPrevented) return;
@@ -72,8 +73,8 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
             </p>
             <Button onPress={onClose}>Back to list</Button>
           </EmptyState>
-        ) : live.error && !gone ? (
-          <Failure error={live.error} onRetry={() => void live.refetch()} />
+        ) : read.error && !gone ? (
+          <Failure error={read.error} onRetry={() => void read.refetch()} />
         ) : binned.error ? (
           <Failure error={binned.error} onRetry={() => void binned.refetch()} />
         ) : (

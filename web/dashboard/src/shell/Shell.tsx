@@ -1,9 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import type { ComponentType, ReactNode } from "react";
+import { useEffect, type ComponentType, type ReactNode } from "react";
 import { Button as AriaButton } from "react-aria-components";
 
 import { absolute } from "../api/base";
+import { onChange } from "../api/feed";
 import { logOut, useSession } from "../api/session";
 import { ViewList } from "../inbox/ViewList";
 import { unreadQuery } from "../mentions/queries";
@@ -64,6 +65,10 @@ function NavItem({ to, icon: Icon, children, more }: Item) {
 // Unread shows how many mentions are unread.
 function Unread() {
   const { data: n } = useQuery(unreadQuery);
+  const client = useQueryClient();
+  useEffect(() => onChange((kinds) => {
+    if (!kinds.length || kinds.some((kind) => kind.startsWith("comment."))) void client.invalidateQueries({ queryKey: ["mentions"] });
+  }), [client]);
   if (!n) return null;
   return <span className="nav-count number">{n > 99 ? "99+" : n}<span className="visually-hidden"> unread</span></span>;
 }
