@@ -107,6 +107,17 @@ type Result struct {
 	NextCursor   string `json:"next_cursor"`
 	TotalCount   int    `json:"total_count"`
 	TotalExact   bool   `json:"total_exact"`
+	Events       []Event
+	Erased       []struct{ From, To int64 }
+	Position     int64
+	More         bool
+}
+
+// Event is an event in a result.
+type Event struct {
+	Number    int64
+	ID, Kind  string
+	RequestID string `json:"request_id"`
 }
 
 // App is an app in a result.
