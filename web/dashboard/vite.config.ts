@@ -5,12 +5,6 @@ import { defineConfig } from "vite";
 // The service that `npm run dev` talks to.
 const service = process.env["GATHERKIT"] ?? "http://127.0.0.1:8080";
 
-// The parts of React Aria that the inbox loads later: components, and the folders of their hooks.
-const later = [
-  ...["Tabs", "ListBox", "Select", "RadioGroup", "Switch", "ToggleButton", "ToggleButtonGroup"],
-  ...["tabs", "select", "radio", "switch", "listbox", "list"],
-];
-
 export default defineConfig({
   // Relative, because a proxy may serve the program below a path. web/dashboard.go adds "../" for
   // deeper pages.
@@ -25,12 +19,12 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000, // weigh.mjs has its own limits
     rollupOptions: {
       output: {
-        // Two chunks of libraries compress better than thirty. The inbox loads the second later.
+        // A few chunks compress better than thirty: the libraries, and what all pages share.
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
-            { name: "controls", test: new RegExp(`react-(aria|stately).*[/](${later.join("|")})(\\.mjs|[/])`), priority: 2 },
             { name: "vendor", test: /node_modules/, priority: 1 },
+            { name: "ui", test: /[/]src[/](api|styles|ui)[/]/ },
           ],
         },
         entryFileNames: "assets/[name]-[hash].js",

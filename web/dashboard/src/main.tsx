@@ -1,3 +1,7 @@
+// First, so that the styles of components win over them.
+import "./styles/tokens.css";
+import "./styles/base.css";
+
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
@@ -8,8 +12,6 @@ import { absolute } from "./api/base";
 import { queryClient } from "./api/queries";
 import { router } from "./router";
 import { Outbox } from "./shell/Outbox";
-import "./styles/tokens.css";
-import "./styles/base.css";
 import { Notices } from "./ui/notices";
 
 // Absolute, because browsers resolve the icon again after each navigation.

@@ -1,1 +1,0 @@
-import{hn as e,yn as t}from"./vendor-CiXhGbhF.js";import{t as n}from"./call-CJy2IPjD.js";var r=r=>e({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:t});export{r as t};

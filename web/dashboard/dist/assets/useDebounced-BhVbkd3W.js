@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{Cn as t}from"./vendor-CiXhGbhF.js";var n=e(t(),1);function r(e){let[t,r]=(0,n.useState)(e);return(0,n.useEffect)(()=>{let t=setTimeout(()=>r(e),150);return()=>clearTimeout(t)},[e]),t}export{r as t};
