@@ -20,7 +20,9 @@ const dashboardPolicy = "default-src 'none'; script-src 'self'; connect-src 'sel
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // dashboardPages are the paths that the dashboard's router handles.
-var dashboardPages = []string{"/{$}", "/setup", "/join", "/apps", "/apps/{id}", "/insights", "/team", "/team/audit", "/account"}
+var dashboardPages = []string{
+	"/{$}", "/setup", "/join", "/mentions", "/apps", "/apps/{id}", "/insights", "/team", "/team/audit", "/account",
+}
 
 // handleDashboard serves the page of the dashboard under all of its paths, and its files.
 // File names in assets contain a hash of the content, so browsers can cache them forever.

@@ -15,8 +15,9 @@ import (
 func TestDashboardPages(t *testing.T) {
 	h := serve(t, nil)
 	for address, up := range map[string]string{
-		"/": "./", "/setup": "./", "/join": "./", "/apps": "./", "/insights": "./", "/team": "./", "/account": "./",
-		"/apps/0193e0a0-0000-7000-8000-000000000000": "./../", "/team/audit": "./../", "/nothing": "./", "/nothing/of/the/kind": "./../../../",
+		"/": "./", "/setup": "./", "/join": "./", "/mentions": "./", "/apps": "./", "/insights": "./", "/team": "./", "/account": "./",
+		"/apps/0193e0a0-0000-7000-8000-000000000000": "./../", "/team/audit": "./../",
+		"/nothing": "./", "/nothing/of/the/kind": "./../../../",
 	} {
 		want := http.StatusOK
 		if strings.HasPrefix(address, "/nothing") {
