@@ -20,8 +20,12 @@ export class Caller {
   #token = ''
 
   static async logIn(as = email, secret = password) {
+    return Caller.withToken((await new Caller().call('auth-login', { email: as, password: secret })).access_token)
+  }
+
+  static withToken(token) {
     const caller = new Caller()
-    caller.#token = (await caller.call('auth-login', { email: as, password: secret })).access_token
+    caller.#token = token
     return caller
   }
 

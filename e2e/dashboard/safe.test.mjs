@@ -52,6 +52,7 @@ before(async () => {
   })
   for (const [n, payload] of payloads.entries()) {
     await owner.call('users-invite', { email: `u${n}@example.com`, name: line(payload), role: 'member' })
+    await owner.call('tokens-create', { name: line(payload).slice(0, 60), kind: n % 2 ? 'service' : 'personal', scope: 'viewer' })
   }
   await owner.addUser('viewer', 'Vera')
 })
@@ -69,7 +70,8 @@ const pages = () => [
   ['inbox', '/'], ['inbox-bin', '/?box=bin'], ['inbox-quarantine', '/?box=quarantine'], ['inbox-empty', '/?q=nothingofthekind'],
   ['request', `/?request=${requests[1]}`], ['request-merged', `/?request=${requests[0]}`],
   ['apps', '/apps'], ...sections.map((section) => ['app' + section.replace('?section=', '-'), `/apps/${app.id}${section}`]),
-  ['mentions', '/mentions'], ['insights', '/insights'], ['team', '/team'], ['audit', '/team/audit'], ['account', '/account'],
+  ['mentions', '/mentions'], ['insights', '/insights'], ['team', '/team'], ['audit', '/team/audit'], ['tokens', '/team/tokens'],
+  ['account', '/account'],
   ['no-app', '/apps/0193e0a0-0000-7000-8000-000000000000'],
 ]
 

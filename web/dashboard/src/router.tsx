@@ -50,6 +50,11 @@ const audit = createRoute({
   validateSearch: (raw: Record<string, unknown>): { about?: "requests" } => (raw["about"] === "requests" ? { about: "requests" } : {}),
   component: lazyRouteComponent(() => import("./team/AuditPage")),
 });
+const tokens = createRoute({
+  getParentRoute: () => inside,
+  path: "/team/tokens",
+  component: lazyRouteComponent(() => import("./team/TokensPage")),
+});
 const account = createRoute({
   getParentRoute: () => inside,
   path: "/account",
@@ -57,7 +62,7 @@ const account = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([setup, join, inside.addChildren([inbox, mentions, apps, app, insights, team, audit, account])]),
+  routeTree: root.addChildren([setup, join, inside.addChildren([inbox, mentions, apps, app, insights, team, audit, tokens, account])]),
   basepath: base.pathname,
   search: { strict: true }, // drops unknown parameters
   defaultPreload: "intent",

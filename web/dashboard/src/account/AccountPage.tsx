@@ -1,6 +1,7 @@
 import { useSession } from "../api/session";
 import { usePageTitle } from "../shell/title";
 import { roleNames } from "../team/roles";
+import { TokenSection } from "../tokens/TokenSection";
 import { PasswordForm } from "./PasswordForm";
 import { Preferences } from "./Preferences";
 import { Sessions } from "./Sessions";
@@ -21,6 +22,9 @@ export default function AccountPage() {
         <section className="card" aria-labelledby="preferences"><h2 id="preferences">Preferences</h2><Preferences /></section>
         <section className="card" aria-labelledby="password"><h2 id="password">Password</h2><PasswordForm email={user.email} /></section>
         <section className="card" aria-labelledby="sessions"><h2 id="sessions">Sessions</h2><Sessions /></section>
+        <TokenSection title="Tokens" has={(token) => token.user?.id === user.id} kind="personal">
+          A script or another program calls Gatherkit with a token. Your tokens act for you, and end when you leave the team.
+        </TokenSection>
       </div>
     </div>
   );

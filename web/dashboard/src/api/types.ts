@@ -8,6 +8,7 @@ export type Attachment = Schemas["Attachment"];
 export type Comment = Schemas["Comment"];
 export type FeatureRequest = Schemas["Request"];
 export type Member = Schemas["Member"];
+export type Token = Schemas["Token"];
 export type View = Schemas["View"];
 export type Vote = Schemas["Vote"];
 export type Status = FeatureRequest["status"];

@@ -5,9 +5,9 @@ import { call } from "../api/call";
 import type { App } from "../api/types";
 import { Button } from "../ui/Button";
 import { notify } from "../ui/notices";
+import { Snippet } from "../ui/Snippet";
 import { message } from "../ui/states";
 import { ConfirmDialog } from "./ConfirmDialog";
-import { Snippet } from "./Snippet";
 import { identifying, signing } from "./snippets";
 
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });

@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 
 import { useSession } from "../api/session";
 import type { App } from "../api/types";
+import { Snippet } from "../ui/Snippet";
 import { FirstRequest } from "./FirstRequest";
 import { SetupSteps } from "./SetupSteps";
-import { Snippet } from "./Snippet";
 import { backendCall, moduleTag, policy, scriptTag } from "./snippets";
 
 export function InstallSection({ app }: { app: App }) {

@@ -4,9 +4,9 @@ import { useSession } from "../api/session";
 import type { App } from "../api/types";
 import { Button } from "../ui/Button";
 import { notify } from "../ui/notices";
+import { Snippet } from "../ui/Snippet";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { useAppChange } from "./data";
-import { Snippet } from "./Snippet";
 
 export function KeySection({ app }: { app: App }) {
   const { can } = useSession();

@@ -2,13 +2,11 @@ import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 
 import { call, type Result } from "../api/call";
-import { useSession } from "../api/session";
-import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
-import { BackIcon, ShieldIcon } from "../ui/icons";
+import { KeyIcon, ShieldIcon } from "../ui/icons";
 import { Avatar, count, Time } from "../ui/marks";
 import { EmptyState, Failure, Skeleton } from "../ui/states";
-import "./team.css";
+import { AdminPage } from "./AdminPage";
 
 type Entry = Result<"audit-list">["entries"][number];
 
@@ -28,35 +26,18 @@ const auditQuery = (about: Part) =>
   });
 
 export default function AuditPage() {
-  usePageTitle("Audit log");
-  const { can } = useSession();
   const { about = "account" } = useSearch({ from: "/inside/team/audit" });
   return (
-    <div className="page team">
-      <div className="page-head">
-        <div>
-          <Link to="/team" className="back"><BackIcon size={16} />Team</Link>
-          <h1>Audit log</h1>
-          <p>Who changed what, newest first.</p>
-        </div>
-      </div>
-      {can("admin") ? (
-        <>
-          <nav className="audit-parts" aria-label="Parts">
-            {(Object.keys(parts) as Part[]).map((part) => (
-              <Link key={part} to="/team/audit" search={part === "account" ? {} : { about: part }} activeOptions={{ exact: true }}>
-                {parts[part].name}
-              </Link>
-            ))}
-          </nav>
-          <Entries key={about} about={about} />
-        </>
-      ) : (
-        <EmptyState icon={<ShieldIcon size={24} />} title="Admins only">
-          <p>Only admins can see the audit log.</p>
-        </EmptyState>
-      )}
-    </div>
+    <AdminPage title="Audit log" about="Who changed what, newest first." what="the audit log">
+      <nav className="audit-parts" aria-label="Parts">
+        {(Object.keys(parts) as Part[]).map((part) => (
+          <Link key={part} to="/team/audit" search={part === "account" ? {} : { about: part }} activeOptions={{ exact: true }}>
+            {parts[part].name}
+          </Link>
+        ))}
+      </nav>
+      <Entries key={about} about={about} />
+    </AdminPage>
   );
 }
 
@@ -100,7 +81,9 @@ function Entries({ about }: { about: Part }) {
 function EntryLine({ entry, about }: { entry: Entry; about: Part }) {
   return (
     <li className="audit-entry">
-      <Avatar name={entry.actor.name ?? "Gatherkit"} />
+      {entry.actor.kind === "token"
+        ? <span className="avatar"><KeyIcon size={14} /></span>
+        : <Avatar name={entry.actor.name ?? "Gatherkit"} />}
       <div>
         {about === "requests" && <RequestLink request={entry.request} />}
         <p>{entry.summary}</p>

@@ -17,7 +17,7 @@ export function RemoveDialog({ member, onClose }: { member: Member | null; onClo
           <p>
             {member.invited
               ? "Their invitation link stops working at once."
-              : "Their sessions end at once, and they can no longer log in. " +
+              : "Their sessions and tokens end at once, and they can no longer log in. " +
                 "Requests assigned to them become unassigned. Their comments stay."}
           </p>
           {remove.error && <p className="field-error" role="alert">{message(remove.error)}</p>}

@@ -1,4 +1,5 @@
-import { CopyButton } from "../ui/CopyButton";
+import { CopyButton } from "./CopyButton";
+import "./snippet.css";
 
 // Snippet is code to copy. label names it.
 export function Snippet({ label, code }: { label: string; code: string }) {

@@ -1,1 +1,0 @@
-import{Z as e,q as t}from"./vendor-Bfbu_C8K.js";import{yt as n}from"./ui-BvrFZZXe.js";var r=r=>t({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:e});export{r as t};
