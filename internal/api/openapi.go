@@ -50,8 +50,16 @@ func fixNullable(record reflect.Type, schema *huma.Schema) {
 	for i := range record.NumField() {
 		field := record.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if property := schema.Properties[name]; property != nil && property.Ref == "" {
-			property.Nullable = params.Clears(field.Type) || field.Type.Kind() == reflect.Pointer && options != "omitempty"
+		property := schema.Properties[name]
+		if property == nil {
+			continue
+		}
+		nullable := params.Clears(field.Type) || field.Type.Kind() == reflect.Pointer && options != "omitempty"
+		switch {
+		case property.Ref == "":
+			property.Nullable = nullable
+		case nullable: // a reference has no type of its own that could include null
+			property.AnyOf, property.Ref = []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}, ""
 		}
 	}
 }

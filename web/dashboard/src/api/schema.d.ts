@@ -1408,7 +1408,7 @@ export interface components {
              */
             number: number;
             /** @description The request; null if the entry is not about one, or if its app was deleted. */
-            request: components["schemas"]["AuditRequest"];
+            request: components["schemas"]["AuditRequest"] | null;
             /** @description The change in one sentence. */
             summary: string;
         };
@@ -1762,7 +1762,7 @@ export interface components {
              */
             number: number;
             /** @description The request as it is now; null unless it is live. */
-            request: components["schemas"]["EventRequest"];
+            request: components["schemas"]["EventRequest"] | null;
             /**
              * Format: uuid
              * @description The request; null if it is not about one, and for request.purged.
@@ -2507,7 +2507,7 @@ export interface components {
              */
             used_at: string | null;
             /** @description Whose token it is; null for a service token. */
-            user: components["schemas"]["Holder"];
+            user: components["schemas"]["Holder"] | null;
         };
         TokenPair: {
             /** @description Bearer token, valid for 15 minutes. */

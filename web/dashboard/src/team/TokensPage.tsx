@@ -18,7 +18,7 @@ export default function TokensPage() {
 function Sections() {
   const { user } = useSession();
   const { data: tokens } = useQuery(tokensQuery);
-  const ofOthers = (token: Token) => token.kind === "personal" && token.user.id !== user.id;
+  const ofOthers = (token: Token) => token.user !== null && token.user.id !== user.id;
   return (
     <div className="stack">
       <TokenSection title="Service tokens" has={({ kind }) => kind === "service"} kind="service">
