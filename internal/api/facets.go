@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"gatherkit/internal/feedback"
 )
@@ -17,5 +18,9 @@ func (a *API) requestsFacets(ctx context.Context, c caller, in requestsFacetsPar
 		return feedback.Facets{}, err
 	}
 	wanted.Box = cmp.Or(wanted.Box, feedback.Live)
-	return a.Store.Index.Facets(ctx, c.Account.ID, wanted.filter())
+	facets, err := a.Store.Index.Facets(ctx, c.Account.ID, wanted.filter())
+	if only := c.onlyApp(); only != nil { // the counts of apps ignore the filter for the app
+		facets.Apps = slices.DeleteFunc(facets.Apps, func(f feedback.AppFacet) bool { return f.AppID != *only })
+	}
+	return facets, err
 }
