@@ -57,7 +57,7 @@ type wantedPerson struct {
 	Email      string `json:"email,omitempty" maxLength:"254"`
 	Name       string `json:"name,omitempty" maxLength:"200"`
 	ExternalID string `json:"external_id,omitempty" maxLength:"200"`
-	Verified   bool   `json:"verified,omitempty"`
+	Verified   bool   `json:"verified,omitzero"`
 }
 
 // key returns the key of the person, or "" if p does not identify anybody.
