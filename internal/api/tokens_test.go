@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -206,6 +207,24 @@ func TestTokenLife(t *testing.T) {
 		}
 		s.clock.Move(90 * 24 * time.Hour)
 		check("kept", "auth.token_expired")
+	})
+}
+
+// TestServiceTokenAsAuthor: comments of a service token have its name, also in the list of mentions.
+func TestServiceTokenAsAuthor(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.names["request"] = s.submit("T")
+		id, secret := s.token("owner", `{"name":"Support desk","scope":"member","kind":"service"}`)
+		s.names["program"] = secret
+		body := s.filled(`{"request_id":"{request}","body":"@[V](user:` + s.user("viewer") + `)"}`)
+		want := map[string]any{"id": id, "name": "Support desk"}
+		if got := s.must("comments-create", "program", body)["comment"].(map[string]any)["author"]; !reflect.DeepEqual(got, want) {
+			t.Errorf("the author of the comment is %v", got)
+		}
+		if got := s.must("mentions-list", "viewer", "")["mentions"].([]any)[0].(map[string]any)["author"]; !reflect.DeepEqual(got, want) {
+			t.Errorf("the author of the mention is %v", got)
+		}
 	})
 }
 

@@ -54,7 +54,8 @@ func (m *Mentions) List(
 	}
 	list, err := database.All(ctx, m.db.Reader(), scan, `SELECT m.id, m.request_id, m.comment_id, m.author_id, m.read_at IS NOT NULL,
 		(SELECT r.title FROM requests r WHERE r.account_id = $1 AND r.id = m.request_id),
-		(SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = m.author_id),
+		COALESCE((SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = m.author_id),
+			(SELECT t.name FROM access_tokens t WHERE t.account_id = $1 AND t.id = m.author_id)),
 		(SELECT SUBSTR(c.body, 1, `+begins+`) FROM comments c
 			WHERE c.account_id = $1 AND c.request_id = m.request_id AND c.id = m.comment_id)`+
 		from+" ORDER BY m.id DESC LIMIT CAST($3 AS BIGINT)", args...)
