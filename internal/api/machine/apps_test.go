@@ -14,18 +14,21 @@ func (m *model) createApp(w who, in, got object) (string, object) {
 		settings: defaultSettings(), created: m.now(), updated: m.now(),
 	}
 	m.apps = append(m.apps, a)
-	m.record(w.account, "app.created", "user", w.id, a.id, "")
+	m.record(w.account, "app.created", w.actor(), w.by(), a.id, "")
 	return "ok", object{"app": a.shown()}
 }
 
 func (m *model) listApps(w who, in, got object) (string, object) {
 	at, ok := m.resume(w, in, place{operation: "apps-list", limit: math.MaxInt32})
+	if w.only() != "" { // one app needs no pages
+		at, ok = place{limit: 1}, true
+	}
 	if !ok {
 		return "apps.invalid_cursor", nil
 	}
 	var list []item
 	for i, a := range m.apps {
-		if a.account == w.account && a.live() {
+		if a.account == w.account && a.live() && (w.only() == "" || w.only() == a.id) {
 			list = append(list, item{n: i + 1, shown: a.shown()})
 		}
 	}
@@ -65,7 +68,7 @@ func (m *model) deleteApp(w who, in, _ object) (string, object) {
 		return "apps.not_found", nil
 	}
 	a.deleted = true
-	m.record(a.account, "app.deleted", "user", w.id, a.id, "")
+	m.record(a.account, "app.deleted", w.actor(), w.by(), a.id, "")
 	return "ok", object{"deleted": true, "id": a.id}
 }
 
@@ -79,7 +82,7 @@ func (m *model) changeApp(w who, id any, kind string, change func(*app)) (string
 	change(a)
 	if !reflect.DeepEqual(*a, old) {
 		a.updated = m.now()
-		m.record(a.account, kind, "user", w.id, a.id, "")
+		m.record(a.account, kind, w.actor(), w.by(), a.id, "")
 	}
 	return "ok", object{"app": a.shown()}
 }

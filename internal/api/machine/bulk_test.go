@@ -92,7 +92,7 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 			continue
 		}
 		updated++
-		m.record(r.account, moved(from, r.box()), "user", w.id, r.app.id, r.id)
+		m.record(r.account, moved(from, r.box()), w.actor(), w.by(), r.app.id, r.id)
 		if r.binned != binned {
 			roots = append(roots, r.root)
 		}

@@ -1,6 +1,9 @@
 package machine
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // What the model answers to the operations on comments.
 
@@ -74,7 +77,7 @@ func (m *model) createComment(w who, in, got object) (string, object) {
 // noteComment records a change of a comment, which also changes the request.
 func (m *model) noteComment(w who, r *request, kind string) {
 	m.recount(r)
-	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+	m.record(r.account, kind, w.actor(), w.by(), r.app.id, r.id)
 }
 
 // comment returns the comment that a call names.
@@ -126,4 +129,29 @@ func (m *model) deleteComment(w who, in, _ object) (string, object) {
 	c.deleted = true
 	m.noteComment(w, r, "comment.deleted")
 	return "ok", object{"deleted": true, "id": c.id}
+}
+
+// commentID draws a comment of the request that was drawn, most likely one that the caller
+// may change.
+func (m *machine) commentID(c aCall) string {
+	r := find(m.requests, func(r *request) bool { return r.id == c.in["request_id"] })
+	if r == nil {
+		return m.anyOf("{id")
+	}
+	pick := func(fits func(*comment) bool) string {
+		return one(m, "comment", r.comments, func(c *comment) string { return c.id }, fits)
+	}
+	if id := pick(m.changeable(c)); id != "" && m.often("its own comment") {
+		return id
+	}
+	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
+}
+
+// changeable returns a function that reports whether the caller may change a comment. For
+// comments-delete, it accepts all comments, because admins can delete any.
+func (m *machine) changeable(c aCall) func(*comment) bool {
+	t := m.sessionOf(c.who)
+	return func(one *comment) bool {
+		return !one.deleted && (c.operation == "comments-delete" || t != nil && one.author == t.user)
+	}
 }

@@ -25,7 +25,7 @@ var drawn = []string{
 	"requests-merge", "requests-merge", "requests-unmerge",
 	"votes-add", "votes-add", "votes-remove", "votes-remove", "votes-list", "votes-list", "widget-vote", "widget-vote", "widget-vote",
 	"users-invite", "auth-accept-invite", "users-update", "requests-block", "users-remove", "users-recover", "auth-check-invite",
-	"sessions-revoke",
+	"sessions-revoke", "tokens-create", "tokens-revoke", "tokens-revoke", "tokens-list",
 	"comments-create", "comments-create", "comments-list", "comments-list", "comments-update", "comments-delete",
 	"widget-submit-request", "widget-submit-request", "requests-list", "requests-list", "requests-update",
 	"requests-export", "requests-export", "requests-stats", "requests-stats", "requests-facets", "requests-facets",
@@ -108,6 +108,9 @@ func (m *machine) begin() {
 		"id": m.apps[2].id, "settings": object{"widget": object{"allow_file_uploads": true}},
 	}})
 	m.bringFiles()
+	for range draw(m, "programs", 2, 0, 1, 3) {
+		m.do(m.call("tokens-create"))
+	}
 }
 
 // addApp creates an app with some requests. Most apps show them to users of the widget.
@@ -152,6 +155,11 @@ func (m *machine) step() {
 	if invited && m.often("after users-invite") && find(m.links, works) == nil {
 		operation = "users-invite"
 	}
+	area, verb, _ := strings.Cut(operation, "-")
+	missing := area == "views" && len(m.views) == 0 || area == "tokens" && len(m.programs) == 0
+	if missing && verb != "list" && m.often("one is created before") {
+		operation = area + "-create"
+	}
 	if find(m.apps, (*app).live) == nil { // without an app, most calls would fail
 		operation = "apps-create"
 	}
@@ -162,6 +170,9 @@ func (m *machine) step() {
 	}
 	if times > 1 && c.in["size"] == largest {
 		times = 103 // one more than the limit of announced files
+	}
+	if times > 1 && c.operation == "tokens-create" {
+		times = maxPrograms + 1
 	}
 	for range times {
 		m.do(c)
@@ -254,20 +265,36 @@ func (m *machine) anyOf(kind string) string {
 	})
 }
 
-// caller draws an access token, mostly of a user who may call an operation of this role.
+// caller draws an access token, mostly of a user who may call an operation of this role, or sometimes a
+// token for programs.
 func (m *machine) caller(operation string, least feedback.Role) string {
 	u := m.userNamed(draw(m, "user", "owner", "admin", "member", "stranger", "viewer", "owner"))
+	var by *user // who must call
 	r := last(m.requests, func(r *request) bool { return r.live() && r.commented() })
 	if r != nil && (operation == "comments-update" && m.often("the author") || operation == "comments-delete" && u.account != r.account) {
 		u = r.liveComments()[0].author
+		by = u
 	}
 	n := last(m.mentions, func(n *mention) bool { return n.listed() && n.user.password != "" })
 	if n != nil && strings.HasPrefix(operation, "mentions-") && m.often("somebody mentioned") {
 		u = n.user
+		by = u
+	}
+	if p := last(m.programs, (*program).known); p != nil && p.user != nil && operation == "tokens-revoke" && m.often("its user") {
+		u = p.user
+	}
+	service := find(m.programs, func(p *program) bool { return p.user == nil && p.as.user == u })
+	var secret string
+	if service == nil && draw(m, "with a token", false, false, true) {
+		secret = m.programFor(operation, by)
 	}
 	switch {
 	case !m.often("signed in"):
-		return draw(m, "no token", m.anyOf("{access"), m.any(), "")
+		return draw(m, "no token", m.anyOf("{access"), m.anyOf("{program"), m.any(), "")
+	case service != nil:
+		return service.secret
+	case secret != "":
+		return secret
 	case !u.role.Allows(least) && m.often("allowed"):
 		u = m.userNamed("owner")
 	}

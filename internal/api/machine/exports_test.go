@@ -17,7 +17,7 @@ import (
 type export struct {
 	place
 	text    string
-	by      *session
+	by      who
 	format  string
 	bom     bool
 	expires time.Time
@@ -26,7 +26,7 @@ type export struct {
 
 func (m *model) exportRequests(w who, in, got object) (string, object) {
 	x := &export{
-		place: place{account: w.account, filter: object{"box": "live"}}, by: w.session, format: in["format"].(string),
+		place: place{account: w.account, filter: object{"box": "live"}}, by: w, format: in["format"].(string),
 		bom: in["bom"] == true, expires: m.now().Add(10 * time.Minute),
 	}
 	if name := unfit(in); name != "" {
@@ -51,7 +51,7 @@ func (m *machine) open(x *export) {
 		return fmt.Sprintln(got.Code, got.Header().Get("Content-Type"), got.Header().Get("Content-Disposition")) + s.mask(got.Body.String())
 	})
 	head, body, _ := strings.Cut(said, "\n")
-	good := !x.opened && !x.by.ended && m.now().Before(x.expires)
+	good := !x.opened && x.by.works(m.now()) && m.now().Before(x.expires)
 	x.opened = true
 	switch {
 	case !good:

@@ -30,6 +30,9 @@ func (m *model) requestFacets(w who, in, _ object) (string, object) {
 	}
 	apps := count("app_id", func(r *request) any { return r.app.id })
 	byStatus := count("status", func(r *request) any { return r.status })
+	if only := w.only(); only != "" {
+		apps = map[any]int{only: apps[only]}
+	}
 	assignees := count("assignee_id", func(r *request) any { return orNone(r.assignee) })
 	sources := count("source", func(r *request) any { return r.source })
 	boxes := count("box", func(r *request) any { return r.box() })

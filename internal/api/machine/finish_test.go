@@ -30,6 +30,7 @@ func (m *machine) finish() {
 		m.do(aCall{operation: "requests-list", who: who, in: object{"limit": json.Number("200"), "box": "quarantine"}})
 		m.do(aCall{operation: "apps-list", who: who, in: object{}})
 		m.do(aCall{operation: "users-list", who: who, in: object{}})
+		m.do(aCall{operation: "tokens-list", who: who, in: object{}})
 		m.do(aCall{operation: "mentions-list", who: who, in: object{}})
 		if a := find(m.apps, func(a *app) bool { return a.account == u.account && a.live() }); a != nil {
 			for _, statuses := range []any{"opened", []any{"planned", "declined"}} {
@@ -39,6 +40,7 @@ func (m *machine) finish() {
 		m.search(who)
 		m.listVotesAndComments(u, who)
 	}
+	m.useAll()
 	for _, u := range slices.Clone(m.uploads) {
 		if link := u.links[m.linksEnd()]; link != "" {
 			m.openFile(link)
@@ -59,6 +61,7 @@ func (m *machine) finish() {
 	m.releaseOfApps()
 	m.checkFiles()
 	m.checkMentions()
+	m.checkPrograms()
 	m.checkIndex()
 	for _, account := range m.accounts {
 		got := m.both("the log of changes", func(s *service) string { return s.log(m.t, account.id) })

@@ -76,14 +76,7 @@ func (m *model) events(at place, w who, holds func(change) bool, got object, nam
 		if !holds(c) {
 			continue
 		}
-		actor := object{"kind": c.actor, "id": c.by, "name": nil}
-		if c.by == "" { // the service
-			actor["id"] = nil
-		}
-		if u := m.colleague(w, c.by); u != nil {
-			actor["name"] = u.name
-		}
-		shown := object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": actor}
+		shown := object{"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": m.shownActor(w, c)}
 		if name == "entries" {
 			shown["request"] = m.audited(c)
 		}

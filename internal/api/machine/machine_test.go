@@ -10,7 +10,7 @@
 // they appear: {id3}, {key4}, {access15}. Calls, answers and the model contain only names.
 // Each service replaces them by its own values.
 //
-// What callers may send comes from docs/openapi.json: guards, roles, parameters and schemas
+// What callers may send comes from docs/openapi.json: guards, callers, roles, parameters and schemas
 // (schema_test.go). So run "make generate" first. What the operations do is written here:
 // rules_test.go lists the methods of the model that answer them, draw_test.go draws calls, and
 // values_test.go draws values, unless the schema is enough.
@@ -46,11 +46,12 @@ import (
 // machine makes the same calls to the services and to the model, and compares the answers.
 type machine struct {
 	*model
-	t        *rapid.T
-	clock    *storetest.Clock
-	services []*service
-	tally    tally
-	keyed    aCall // the last submission with an idempotency key
+	t         *rapid.T
+	clock     *storetest.Clock
+	services  []*service
+	tally     tally
+	withToken tally // the calls with a token for programs
+	keyed     aCall // the last submission with an idempotency key
 }
 
 // each calls fn for both services at once. It raises panics again in the caller's goroutine,
@@ -93,6 +94,9 @@ func (m *machine) do(c aCall) object {
 	said := m.both(c.String(), func(s *service) string { return s.answer(m.t, c) })
 	_, body, _ := strings.Cut(said, "\n")
 	gotCode, got := m.read(c.operation, body)
+	if m.program(c.who) != nil {
+		m.withToken.add(c.operation, gotCode)
+	}
 	code, result := m.predict(c, got)
 	var want object
 	if code == "ok" {
@@ -217,9 +221,9 @@ func TestStateMachine(t *testing.T) {
 		}
 	}
 	storetest.FewerChecks(t)
-	calls := tally{}
+	calls, withToken := tally{}, tally{}
 	rapid.Check(t, func(t *rapid.T) {
-		m := &machine{model: newModel(clock.Now), t: t, clock: clock, services: services, tally: calls}
+		m := &machine{model: newModel(clock.Now), t: t, clock: clock, services: services, tally: calls, withToken: withToken}
 		m.each(func(_ int, s *service) { s.clear(t) })
 		m.begin()
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -227,7 +231,7 @@ func TestStateMachine(t *testing.T) {
 		}
 		m.finish()
 	})
-	t.Log(calls)
+	t.Logf("%swith tokens for programs: %s", calls, withToken)
 	const enough = 6000 // after this number of calls, every operation must have succeeded once
 	n := 0
 	for _, codes := range calls {
@@ -238,6 +242,9 @@ func TestStateMachine(t *testing.T) {
 	for operation := range operations {
 		if n > enough && calls[operation]["ok"] == 0 {
 			t.Errorf("%s never succeeded, so it was not tested", operation)
+		}
+		if n > 20*enough && slices.Contains([]string{"all", "users"}, operations[operation].Callers) && withToken[operation]["ok"] == 0 {
+			t.Errorf("%s never succeeded with a token for programs", operation)
 		}
 	}
 }

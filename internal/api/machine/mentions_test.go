@@ -144,7 +144,7 @@ func (m *machine) mentionValue(c aCall, name string) (any, bool) {
 
 // mentionID lists the caller's mentions to learn their ids.
 func (m *machine) mentionID(c aCall) string {
-	t := m.token(c.who)
+	t := m.sessionOf(c.who)
 	own := func(n *mention) bool { return t != nil && n.user == t.user && n.listed() }
 	if find(m.mentions, func(n *mention) bool { return own(n) && n.listedAs == "" }) != nil {
 		m.do(aCall{operation: "mentions-list", who: c.who, in: object{}})

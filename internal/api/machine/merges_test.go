@@ -40,7 +40,7 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 	m.answer(r)
 	m.recount(followers...)
 	m.recount(r, root)
-	m.recordAll(append([]*request{r, root}, followers...), "request.merged", "user", w.id)
+	m.recordAll(append([]*request{r, root}, followers...), "request.merged", w.actor(), w.by())
 	return "ok", object{"request": r.shown()}
 }
 
@@ -52,7 +52,7 @@ func (m *model) unmergeRequest(w who, in, _ object) (string, object) {
 	if root := r.root; root != nil {
 		followers := m.takeOut(r)
 		m.recount(root)
-		m.recordAll(append([]*request{r, root}, followers...), "request.unmerged", "user", w.id)
+		m.recordAll(append([]*request{r, root}, followers...), "request.unmerged", w.actor(), w.by())
 	}
 	return "ok", object{"request": r.shown()}
 }

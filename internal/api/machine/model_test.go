@@ -21,7 +21,8 @@ type model struct {
 	users    []*user
 	apps     []*app
 	requests []*request
-	tokens   []*token
+	tokens   []*token // of sessions
+	programs []*program
 	cursors  []*place
 	exports  []*export
 	uploads  []*upload
@@ -60,6 +61,7 @@ type (
 		settings         object
 		created, updated time.Time
 		deleted          bool
+		purged           bool   // the worker has removed its requests
 		secret, before   string // sign identity tokens; before is the previous secret
 		beforeUntil      time.Time
 	}

@@ -92,6 +92,9 @@ func (m *model) createRequest(w who, in, got object) (string, object) {
 		version: 1, tags: []any{},
 		source: "dashboard", votes: votes, submitter: submitter, assignee: in["assignee_id"], created: m.now(), updated: m.now(),
 	}
+	if w.program != nil {
+		r.source = "api"
+	}
 	r.description, _ = in["description"].(string)
 	if status, ok := in["status"].(string); ok {
 		r.status = status
@@ -103,7 +106,7 @@ func (m *model) createRequest(w who, in, got object) (string, object) {
 		r.tags = distinct(tags)
 	}
 	r.set(in)
-	m.addRequest(r, "user", w.id)
+	m.addRequest(r, w.actor(), w.by())
 	return "ok", object{"request": r.shown()}
 }
 
@@ -173,7 +176,7 @@ func (m *model) changeRequest(w who, r *request, kind string, change func(*reque
 	if r.binned != binned {
 		m.recountIfChanged(w, r.root)
 	}
-	m.record(r.account, kind, "user", w.id, r.app.id, r.id)
+	m.record(r.account, kind, w.actor(), w.by(), r.app.id, r.id)
 }
 
 // alter changes a request and reports whether it differs afterwards.

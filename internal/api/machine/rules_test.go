@@ -3,6 +3,8 @@ package machine
 import (
 	"slices"
 	"strings"
+
+	"gatherkit/internal/feedback"
 )
 
 // answers has the method of the model that answers each operation with a code and a result. The
@@ -18,6 +20,9 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"auth-logout":             (*model).logOut,
 	"auth-me":                 (*model).me,
 	"auth-change-password":    (*model).changePassword,
+	"tokens-create":           (*model).createToken,
+	"tokens-list":             (*model).listTokens,
+	"tokens-revoke":           (*model).revokeToken,
 	"apps-create":             (*model).createApp,
 	"apps-list":               (*model).listApps,
 	"apps-get":                (*model).getApp,
@@ -73,6 +78,8 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 // who is the caller.
 type who struct {
 	*session
+	program        *program      // nil unless the caller has a token for programs
+	role           feedback.Role // of the user or the program
 	app            *app
 	bearer, origin string
 	identity       *identity
@@ -86,18 +93,23 @@ func (m *model) predict(c aCall, got object) (string, object) {
 		return "api.unknown_operation", nil
 	}
 	w := who{origin: c.origin, bearer: c.who, identity: c.identity}
-	switch t := m.token(c.who); {
+	switch t, p := m.token(c.who), m.program(c.who); {
 	case o.guard() == "Bearer" && (c.who == "" || strings.HasPrefix(c.who, "{key")):
 		return "auth.missing_token", nil
+	case o.guard() == "Bearer" && p != nil:
+		if refusal := m.admit(p, o); refusal != "" {
+			return refusal, nil
+		}
+		w.session, w.program, w.role = p.as, p, p.role()
 	case o.guard() == "Bearer" && (t == nil || t.refreshes() || !t.known()):
 		return "auth.invalid_token", nil
 	case o.guard() == "Bearer" && !t.valid(m.now()):
 		return "auth.token_expired", nil
 	case o.guard() == "Bearer":
-		if slices.Index(roles, t.role) < slices.Index(roles, o.Least) {
+		if !atLeast(t.role, o.Least) {
 			return "auth.forbidden", nil
 		}
-		w.session = t.session
+		w.session, w.role = t.session, t.role
 	case o.guard() == "X-API-Key" && !strings.HasPrefix(c.who, "{key"):
 		return "auth.missing_api_key", nil
 	case o.guard() == "X-API-Key":
@@ -111,6 +123,9 @@ func (m *model) predict(c aCall, got object) (string, object) {
 	in, code := o.read(c)
 	if code != "" {
 		return code, nil
+	}
+	if refusal := m.limit(w, c.operation, in); refusal != "" {
+		return refusal, nil
 	}
 	m.learn(got)
 	return answers[c.operation](m, w, in, got)

@@ -20,6 +20,7 @@ import (
 type operation struct {
 	Security   []map[string]any
 	Least      feedback.Role `json:"x-role"`
+	Callers    string        `json:"x-callers"`    // all, users or sessions
 	Names      []string      `json:"x-parameters"` // in documented order
 	parameters schema
 }

@@ -196,7 +196,10 @@ func (m *machine) releaseOfApps() {
 		slices.Sort(lines)
 		return strings.Join(lines, "")
 	})
-	for _, u := range m.release(func(r *request) bool { return r.deleted && !strings.Contains(left, r.app.id) }) {
+	for _, a := range m.apps {
+		a.purged = a.deleted && !strings.Contains(left, a.id)
+	}
+	for _, u := range m.release(func(r *request) bool { return r.purged }) {
 		if link := u.links[m.linksEnd()]; link != "" {
 			m.openFile(link)
 		}

@@ -91,7 +91,7 @@ func (s *service) clear(t *rapid.T) {
 		"indexed_requests", "index_progress", "index_followed", "index_documents", "index_blocks", "index_ids", "index_postings",
 		"index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
-		"views", "default_views",
+		"views", "default_views", "access_tokens",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -117,12 +117,15 @@ func (s *service) clear(t *rapid.T) {
 }
 
 var (
-	randomText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gjt|gk|gis|gex)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
+	randomText = regexp.MustCompile(
+		`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gjt|gtk|gk|gis|gex)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
 	logDetails = regexp.MustCompile(` \|.*`)
 	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
 	// secretKinds has the names of secrets by prefix.
-	secretKinds = map[string]string{"gat": "access", "gjt": "join", "grt": "refresh", "gk": "key", "gis": "secret", "gex": "link"}
+	secretKinds = map[string]string{
+		"gat": "access", "gjt": "join", "grt": "refresh", "gtk": "program", "gk": "key", "gis": "secret", "gex": "link",
+	}
 )
 
 // fileToken is the length of the token in a link to a file. Cursors are longer.

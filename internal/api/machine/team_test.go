@@ -40,7 +40,12 @@ var roles = []feedback.Role{feedback.RoleViewer, feedback.RoleMember, feedback.R
 
 // manages reports whether a role may change users of another role, and give them that role.
 func manages(r, other feedback.Role) bool {
-	return slices.Index(roles, r) >= 2 && slices.Index(roles, r) >= slices.Index(roles, other)
+	return atLeast(r, feedback.RoleAdmin) && atLeast(r, other)
+}
+
+// atLeast reports whether a role has all rights of another one.
+func atLeast(r, other feedback.Role) bool {
+	return slices.Index(roles, r) >= slices.Index(roles, other)
 }
 
 func (u *user) member() object {
@@ -248,7 +253,7 @@ func (m *model) audited(c change) any {
 // userID draws the id of a user, mostly an invited one, because most calls would fail if the
 // first users were changed.
 func (m *machine) userID(c aCall) string {
-	t := m.token(c.who)
+	t := m.sessionOf(c.who)
 	first := m.rarely("one of the first")
 	id := one(m, "user", m.users, func(u *user) string { return u.id }, func(u *user) bool {
 		return t != nil && u.account == t.account && !u.gone &&

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,7 +27,8 @@ func (m *machine) value(c aCall, name string) any {
 		return nil
 	}
 	for _, of := range []func(aCall, string) (any, bool){
-		m.teamValue, m.mentionValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
+		m.teamValue, m.tokenValue, m.mentionValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue,
+		m.appValue, m.loginValue,
 	} {
 		if v, ok := of(c, name); ok {
 			return v
@@ -118,7 +118,7 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 
 // colleagueOf draws a user of the caller's account.
 func (m *machine) colleagueOf(c aCall) string {
-	t := m.token(c.who)
+	t := m.sessionOf(c.who)
 	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool {
 		return !u.gone && (t == nil || u.account == t.account)
 	})
@@ -208,9 +208,10 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 		}, []any{object{"x": 1}, "all", object{"status": "x"}, object{"query": "dark", "box": "bin"}}), true
 	case "expected_count":
 		right := 0
-		if t, filter := m.token(c.who), c.in["filter"]; t != nil && filter != nil {
-			if clean, ok := operations[c.operation].parameters.Properties["filter"].read(filter, textRule(c.operation, "filter")); ok {
-				_, result := m.listRequests(who{session: t.session}, clean.(object), nil)
+		if w, filter := (who{session: m.sessionOf(c.who), program: m.program(c.who)}), c.in["filter"]; w.session != nil && filter != nil {
+			clean, ok := operations[c.operation].parameters.Properties["filter"].read(filter, textRule(c.operation, "filter"))
+			if ok && m.limit(w, "requests-list", clean.(object)) == "" {
+				_, result := m.listRequests(w, clean.(object), nil)
 				right, _ = result["total_count"].(int)
 			}
 		}
@@ -302,14 +303,19 @@ func (m *machine) idValue(c aCall, name string) (any, bool) {
 
 // id draws an id, most likely of something that the caller can see.
 func (m *machine) id(c aCall, name string) any {
-	t := m.token(c.who)
+	t := m.sessionOf(c.who)
 	shop := find(m.apps, func(a *app) bool { return a.key == c.who })
 	if t == nil && shop == nil || !m.often("its own id") {
 		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.any(), nobodysID, "junk", nil, 7)
 	}
+	outside := m.rarely("outside of its app")
+	within := func(a *app) bool {
+		p := m.program(c.who)
+		return a == shop || t != nil && a.account == t.account && (p == nil || p.app == "" || p.app == a.id || outside)
+	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool {
-			return (a == shop || t != nil && a.account == t.account) && a.live()
+			return within(a) && a.live()
 		})
 	}
 	if strings.HasPrefix(c.operation, "users-") {
@@ -317,6 +323,9 @@ func (m *machine) id(c aCall, name string) any {
 	}
 	if strings.HasPrefix(c.operation, "sessions-") {
 		return m.sessionID(c)
+	}
+	if strings.HasPrefix(c.operation, "tokens-") {
+		return m.programID(c)
 	}
 	if name == "id" && strings.HasPrefix(c.operation, "views-") {
 		return m.viewID(c)
@@ -326,7 +335,7 @@ func (m *machine) id(c aCall, name string) any {
 	}
 	pick := func(fits func(*request) bool) string {
 		return one(m, "request", m.requests, func(r *request) string { return r.id }, func(r *request) bool {
-			return (r.app == shop || t != nil && r.account == t.account) && !r.deleted && !r.gone && fits(r)
+			return within(r.app) && !r.deleted && !r.gone && fits(r)
 		})
 	}
 	if id := pick(m.likely(c, name)); id != "" && !m.rarely("any of its own") {
@@ -369,30 +378,5 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 			return !r.binned && (len(m.people(r)) > 1 || !many)
 		}
 		return !r.binned
-	}
-}
-
-// commentID draws a comment of the request that was drawn, most likely one that the caller
-// may change.
-func (m *machine) commentID(c aCall) string {
-	r := find(m.requests, func(r *request) bool { return r.id == c.in["request_id"] })
-	if r == nil {
-		return m.anyOf("{id")
-	}
-	pick := func(fits func(*comment) bool) string {
-		return one(m, "comment", r.comments, func(c *comment) string { return c.id }, fits)
-	}
-	if id := pick(m.changeable(c)); id != "" && m.often("its own comment") {
-		return id
-	}
-	return cmp.Or(pick(func(*comment) bool { return true }), m.anyOf("{id"))
-}
-
-// changeable returns a function that reports whether the caller may change a comment. For
-// comments-delete, it accepts all comments, because admins can delete any.
-func (m *machine) changeable(c aCall) func(*comment) bool {
-	t := m.token(c.who)
-	return func(one *comment) bool {
-		return !one.deleted && (c.operation == "comments-delete" || t != nil && one.author == t.user)
 	}
 }

@@ -188,7 +188,7 @@ func (m *model) forgetViews(gone func(*view) bool) {
 
 // viewID draws the id of a view, most likely one that the caller sees.
 func (m *machine) viewID(c aCall) string {
-	t := m.token(c.who)
+	t := m.sessionOf(c.who)
 	return one(m, "view", m.views, func(v *view) string { return v.id }, func(v *view) bool {
 		return t == nil || v.account == t.account && (v.owner == nil || v.owner == t.user)
 	})

@@ -110,7 +110,7 @@ func (m *model) recount(requests ...*request) {
 func (m *model) recountIfChanged(w who, root *request) {
 	if root != nil && len(m.people(root)) != root.votes {
 		m.recount(root)
-		m.record(root.account, "request.updated", "user", w.id, root.app.id, root.id)
+		m.record(root.account, "request.updated", w.actor(), w.by(), root.app.id, root.id)
 	}
 }
 
@@ -165,7 +165,7 @@ func (m *model) vote(w who, in object, remove bool) (string, object) {
 	if root == nil {
 		return "requests.not_found", nil
 	}
-	return m.cast(root, v, remove, "user", w.id)
+	return m.cast(root, v, remove, w.actor(), w.by())
 }
 
 // widgetVote adds or removes the vote of a verified person or of a browser.
