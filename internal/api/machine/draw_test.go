@@ -36,7 +36,7 @@ var drawn = []string{
 	"apps-regenerate-key", "apps-identity-secret", "apps-delete",
 	"auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-refresh", "auth-login", "auth-logout", "auth-me",
 	"auth-change-password", "users-list", "setup-create-owner", "setup-status", "auth-nothing",
-	"sessions-list", "audit-list",
+	"sessions-list", "audit-list", "events-list", "events-list", "events-list",
 	"views-create", "views-create", "views-update", "views-update", "views-update", "views-delete", "views-list",
 	"mentions-list", "mentions-list", "mentions-read", "mentions-read",
 }

@@ -57,7 +57,6 @@ func (m *machine) finish() {
 			m.t.Fatalf("wrong counters: %+v, %v", wrong, err)
 		}
 	})
-	m.purged()
 	m.releaseOfApps()
 	m.checkFiles()
 	m.checkMentions()

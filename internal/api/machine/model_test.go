@@ -47,6 +47,7 @@ type (
 		number        int
 		at            time.Time
 		kind, actor   string
+		app           string
 		by            any
 	}
 	user struct {
@@ -157,7 +158,7 @@ func (m *model) record(a *account, kind, actor, by, app, request string) {
 	a.seq++
 	or := func(id string) string { return strings.Join(strings.Fields(id + " -")[:1], "") }
 	a.log = append(a.log, change{
-		fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request, a.seq, m.now(), kind, actor, by,
+		fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request, a.seq, m.now(), kind, actor, app, by,
 	})
 }
 
@@ -193,11 +194,11 @@ func (m *model) userAdded(accountID, accountName, actor string, u user) *user {
 	return &u
 }
 
-// purged removes what the worker removes with deleted apps.
-func (m *model) purged() {
+// forgetApps removes the changes that the worker removes with deleted apps.
+func (m *model) forgetApps() {
 	gone := map[string]bool{}
 	for _, r := range m.requests {
-		if r.deleted {
+		if r.purged {
 			gone[r.id] = true
 		}
 	}

@@ -42,6 +42,7 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"requests-create":         (*model).createRequest,
 	"requests-bulk-update":    (*model).bulkUpdate,
 	"requests-history":        (*model).listHistory,
+	"events-list":             (*model).listEvents,
 	"tags-list":               (*model).listTags,
 	"requests-get":            (*model).getRequest,
 	"requests-update":         (*model).updateRequest,

@@ -188,8 +188,8 @@ func (m *machine) openFile(link string) {
 	}
 }
 
-// releaseOfApps detaches the files of apps that the worker has purged, and checks that their
-// links do not work.
+// releaseOfApps forgets the changes of apps that the worker has purged, detaches their files, and checks
+// that the links of these do not work.
 func (m *machine) releaseOfApps() {
 	left := m.both("apps that have requests", func(s *service) string {
 		lines := s.lines(m.t, "SELECT app_id, '' FROM requests GROUP BY app_id")
@@ -199,6 +199,7 @@ func (m *machine) releaseOfApps() {
 	for _, a := range m.apps {
 		a.purged = a.deleted && !strings.Contains(left, a.id)
 	}
+	m.forgetApps()
 	for _, u := range m.release(func(r *request) bool { return r.purged }) {
 		if link := u.links[m.linksEnd()]; link != "" {
 			m.openFile(link)

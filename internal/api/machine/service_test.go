@@ -118,13 +118,13 @@ func (s *service) clear(t *rapid.T) {
 
 var (
 	randomText = regexp.MustCompile(
-		`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gjt|gtk|gk|gis|gex)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
+		`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gjt|gtk|gk|gis|gex|evt)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
 	logDetails = regexp.MustCompile(` \|.*`)
 	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
 	// secretKinds has the names of secrets by prefix.
 	secretKinds = map[string]string{
-		"gat": "access", "gjt": "join", "grt": "refresh", "gtk": "program", "gk": "key", "gis": "secret", "gex": "link",
+		"gat": "access", "gjt": "join", "grt": "refresh", "gtk": "program", "gk": "key", "gis": "secret", "gex": "link", "evt": "event",
 	}
 )
 

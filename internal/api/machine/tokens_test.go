@@ -105,7 +105,7 @@ func (o operation) accepts(p *program) bool {
 // ofOneApp reports whether a token that is limited to an app may call the operation.
 func ofOneApp(operation string) bool {
 	area, _, _ := strings.Cut(operation, "-")
-	return operation != "apps-create" && slices.Contains([]string{"apps", "requests", "votes", "comments"}, area)
+	return operation != "apps-create" && slices.Contains([]string{"apps", "requests", "votes", "comments", "events"}, area)
 }
 
 // limit limits the parameters of a call to the caller's app. It returns an error code if they are about

@@ -27,7 +27,7 @@ func (m *machine) value(c aCall, name string) any {
 		return nil
 	}
 	for _, of := range []func(aCall, string) (any, bool){
-		m.teamValue, m.tokenValue, m.mentionValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue,
+		m.teamValue, m.tokenValue, m.eventValue, m.mentionValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue,
 		m.appValue, m.loginValue,
 	} {
 		if v, ok := of(c, name); ok {
@@ -39,7 +39,6 @@ func (m *machine) value(c aCall, name string) any {
 
 // sample draws a value that the schema accepts, or rarely another one.
 func (m *machine) sample(name string, s *schema) any {
-	whole := func(n float64) any { return number(strconv.Itoa(int(n))) }
 	good, odd := []any{"A", "B"}, oddTexts
 	switch {
 	case len(s.Enum) > 0:
@@ -49,10 +48,10 @@ func (m *machine) sample(name string, s *schema) any {
 	case s.is("integer"):
 		good, odd = []any{number("1"), number("2"), number("3")}, []any{number("1.5"), "1"}
 		if s.Minimum != nil {
-			good, odd = append(good, whole(*s.Minimum)), append(odd, whole(*s.Minimum-1))
+			good, odd = append(good, whole(int(*s.Minimum))), append(odd, whole(int(*s.Minimum)-1))
 		}
 		if s.Maximum != nil {
-			good, odd = append(good, whole(*s.Maximum)), append(odd, whole(*s.Maximum+1))
+			good, odd = append(good, whole(int(*s.Maximum))), append(odd, whole(int(*s.Maximum)+1))
 		}
 	case s.Pattern != "":
 		good, odd = slices.Clone(s.Examples), []any{"soon", "2026-13", "2026-02-30", "2026-Q5", 7}
@@ -74,6 +73,8 @@ var oddTexts = []any{
 }
 
 func number(text string) any { return json.Number(text) }
+
+func whole(n int) any { return number(strconv.Itoa(n)) }
 
 // requestValue draws a field of a request or of a comment.
 func (m *machine) requestValue(c aCall, name string) (any, bool) {
