@@ -43,6 +43,17 @@ test(`${told} requests`, async (t) => {
   t.diagnostic(`scrolling: ${speed}, ${rows} rows in the page`)
   assert.ok(rows < 200, `${rows} rows are in the page`)
 
+  // What the user does after End wins.
+  const active = () => page.getByRole('listbox').getAttribute('aria-activedescendant')
+  await page.getByRole('listbox').focus()
+  await page.keyboard.press('Home')
+  const first = await active()
+  await page.keyboard.press('End')
+  await page.getByText('Loading requests').waitFor()
+  await page.keyboard.press('Home')
+  await page.getByText('Loading requests').waitFor({ state: 'detached' })
+  assert.equal(await active(), first)
+
   await page.getByLabel('Select all loaded requests').click({ force: true })
   await page.getByRole('button', { name: `Select all ${told}` }).click()
   await page.getByText(`${told} selected`).waitFor()
@@ -60,7 +71,7 @@ test(`${told} requests`, async (t) => {
   const before = await planned()
   await change('to a status', '3', `${told} requests are now Planned`)
   assert.equal(await planned(), count)
-  await change('undone', 'u', 'Undone.')
+  await change('undone', 'u', `Undone: ${told} requests are now Planned`)
   assert.equal(await planned(), before)
   await page.getByRole('listbox').focus()
 

@@ -1,9 +1,10 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-import { queryClient } from "../api/queries";
+import { queryClient, tagsQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import type { FeatureRequest } from "../api/types";
+import { useChanges } from "../requests/changes";
 import { PersonCard } from "../requests/PersonCard";
 import { PickerProvider } from "../requests/PickerProvider";
 import { requestQuery, type Row } from "../requests/rows";
@@ -13,6 +14,7 @@ import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
 import { Checkbox } from "../ui/Checkbox";
 import { Dialog } from "../ui/Dialog";
+import { HoldKeys } from "../ui/HoldKeys";
 import { count } from "../ui/marks";
 import { Failure, Skeleton } from "../ui/states";
 import { BulkBar, ProgressLine } from "./BulkBar";
@@ -31,10 +33,11 @@ import { useRows } from "./useRows";
 import type { VisibleRange } from "./useVisibleRange";
 import "./inbox.css";
 
-// Fetched as soon as the list is there, so that it opens without delay.
+// Fetched as soon as the list is there, so that they open without delay.
 const panel = () => import("../requests/RequestPanel");
+const form = () => import("./NewRequest");
 const RequestPanel = lazy(() => panel().then((module) => ({ default: module.RequestPanel })));
-const NewRequest = lazy(() => import("./NewRequest"));
+const NewRequest = lazy(form);
 
 export default function InboxPage() {
   const { request, ...filter } = useSearch({ from: "/inside/" });
@@ -71,7 +74,10 @@ function Inbox() {
   const [shown, setShown] = useState({ key, search });
   if (shown.key !== key && !query.isPlaceholderData) setShown({ key, search });
   useEffect(() => {
-    if (query.isFetched) void panel();
+    if (!query.isFetched) return;
+    void panel();
+    void form();
+    void queryClient.prefetchQuery(tagsQuery);
   }, [query.isFetched]);
   const arrivals = useArrivals(where, sort, found);
   const shownKey = useRef(key);
@@ -80,6 +86,7 @@ function Inbox() {
   }, [key]);
   const state = useListState(query.isPlaceholderData ? `${key}, loading` : key, found, open);
   const member = useSession().can("member");
+  const changes = useChanges();
   const { facets } = useSettings();
   const [sheet, setSheet] = useState(false);
   const [creating, setCreating] = useState(false);
@@ -98,7 +105,9 @@ function Inbox() {
     return request && { requests: [request] };
   }
 
+  const steps = useRef(0); // counts what the user does with rows
   const show = useCallback((row: Row) => {
+    steps.current++;
     setActive(row.id);
     change({ request: row.id });
   }, [change, setActive]);
@@ -110,15 +119,18 @@ function Inbox() {
     const scrolledAway = Math.abs(by) === 1 && visible && (state.at < visible.first || state.at > visible.last);
     const to = scrolledAway ? visible.first + 1 : state.at + (left ? Math.max(0, by - 1) : by);
     const next = rows[Math.max(0, Math.min(rows.length - 1, to))];
+    steps.current++;
     if (!next) return;
     setActive(next.id);
     focusList();
     if (open) change({ request: next.id }, true);
   };
-  // toEnd loads the rest of the list, and goes to its last row.
+  // toEnd loads the rest of the list, and goes to its last row unless the user goes elsewhere.
   const toEnd = async () => {
-    const end = await found.readAll(() => shownKey.current === key);
-    if (end) setActive(end.id);
+    const step = ++steps.current;
+    const wanted = () => shownKey.current === key && steps.current === step;
+    const end = await found.readAll(wanted);
+    if (end && wanted()) setActive(end.id);
   };
   const close = () => {
     change({ request: undefined });
@@ -133,6 +145,10 @@ function Inbox() {
     canClose: selected > 0 || open !== undefined,
     move,
     toEnd: () => void toEnd(),
+    undo: () => {
+      const id = changes.undo();
+      if (id) setTimeout(() => setActive(id)); // when its row is back
+    },
     range: (by) => {
       const next = rows[state.at + by];
       if (state.row && !selection.ids.has(state.row.id)) state.select(state.row, false);
@@ -259,7 +275,9 @@ function Inbox() {
         {facetList}
         <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {count(total, "request")}</Button></div>
       </Dialog>
-      <Suspense>{creating && <NewRequest app={search.app} onClose={() => setCreating(false)} onCreated={created} />}</Suspense>
+      <Suspense fallback={<HoldKeys />}>
+        {creating && <NewRequest app={search.app} onClose={() => setCreating(false)} onCreated={created} />}
+      </Suspense>
     </div>
   );
 }

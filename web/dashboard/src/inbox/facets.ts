@@ -9,4 +9,6 @@ export const facetsQuery = (where: Where) =>
     queryKey: ["requests", "facets", where] as const,
     queryFn: ({ signal }) => call("requests-facets", where, signal),
     placeholderData: keepPreviousData,
+    // The index follows a large change for some seconds.
+    refetchInterval: ({ state }) => !!state.data?.statuses.some(({ exact }) => !exact) && 2_000,
   });

@@ -19,6 +19,7 @@ interface Moves {
   select(range: boolean): void;
   selectAll(): void;
   close(): void;
+  undo(): void;
   find(): void;
   create(): void;
   change(change: Change): void;
@@ -73,7 +74,7 @@ export function useInboxCommands(moves: Moves): void {
   };
   const ranked = sortOf(search) === "relevance";
   const work: Command[] = [
-    { name: "Undo", group, keys: ["u"], run: () => void changes.undo() },
+    { name: "Undo", group, keys: ["u"], run: moves.undo },
     { name: "New request", group, keys: ["c"], run: moves.create },
     ...(ranked ? [] : [{ name: "Select all matching requests", group, keysWhen: ["Ctrl+A"], when: onList, run: moves.selectAll }]),
   ];

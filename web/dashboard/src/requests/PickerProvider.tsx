@@ -2,10 +2,13 @@ import { useCallback, useRef, useState, type ReactNode } from "react";
 import { Dialog, Modal, ModalOverlay, Popover } from "react-aria-components";
 
 import { useSession } from "../api/session";
+import { count } from "../ui/marks";
 import { AssigneePicker } from "./AssigneePicker";
+import { subject } from "./carry";
 import { EtaPicker } from "./EtaPicker";
 import { MergePicker } from "./MergePicker";
 import { PickerContext, type PickerKind, type PickerProps, type ShowPicker } from "./picker";
+import { rowOf } from "./rows";
 import { StatusPicker } from "./StatusPicker";
 import { TagsPicker } from "./TagsPicker";
 import type { Target } from "./target";
@@ -56,20 +59,25 @@ export function PickerProvider({ children }: { children: ReactNode }) {
   );
 }
 
+// subjectOf says what a picker changes.
+const subjectOf = (target: Target) => ("requests" in target ? subject(target.requests.map(rowOf)) : count(target.count, "request"));
+
 function PickerOverlay({ opened, close, atClose }: Omit<PickerProps, "target"> & { opened: Opened }) {
   const Body = bodies[opened.kind];
   const onOpenChange = (open: boolean) => open || close();
+  const anchored = opened.anchor && matchMedia("(min-width: 40rem)").matches;
   const dialog = (
     <Dialog aria-label={titles[opened.kind]} className="picker-dialog">
+      {!anchored && <p className="picker-subject">{subjectOf(opened.target)}</p>}
       <Body target={opened.target} close={close} atClose={atClose} />
     </Dialog>
   );
-  if (opened.anchor && matchMedia("(min-width: 40rem)").matches) {
+  if (anchored) {
     return (
       <Popover
         isOpen
         onOpenChange={onOpenChange}
-        triggerRef={{ current: opened.anchor }}
+        triggerRef={{ current: opened.anchor! }}
         placement="bottom start"
         offset={4}
         className="picker"

@@ -43,7 +43,10 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
   const choices: Choice[] = found
     .slice(0, shownAtOnce)
     .map(([key, { tag }]) => ({ id: key, text: tag, part: now(key) === "some", content: tag }));
-  if (typed && !spelling.has(typed)) choices.push({ id: typed, text: `Create ${words.trim()}`, content: <>Create “{words.trim()}”</> });
+  // While the tags load, it would offer to create one that exists.
+  if (typed && !known.isPending && !spelling.has(typed)) {
+    choices.push({ id: typed, text: `Create ${words.trim()}`, content: <>Create “{words.trim()}”</> });
+  }
 
   // From "some", it goes to "all", "none", and back to the initial state.
   function choose(key: string) {

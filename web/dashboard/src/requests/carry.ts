@@ -240,7 +240,7 @@ async function revert({ job, made, goneFrom }: Carried): Promise<void> {
     ...(job.also && { also: job.also }),
     ...(job.whole && { whole: true }),
     doing: "Undoing",
-    done: "Undone.",
+    done: `Undone: ${job.done}`,
     goneFrom,
   });
 }
@@ -261,7 +261,7 @@ function withdraw(change: Carried): void {
   show(change, before, job.from);
   if (sent.length) outbox.changed();
   else outbox.remove(change);
-  notify("Undone.");
+  notify(`Undone: ${job.done}`);
 }
 
 const undoOf = (change: Carried) => (undoable.includes(change) ? { undo: () => undo(change) } : {});
@@ -279,9 +279,11 @@ function forgetUndo(change: Carried): void {
   if (at >= 0) undoable.splice(at, 1);
 }
 
-// undoLatest undoes the latest change, even if its notice has gone or is not there yet.
-export function undoLatest(): void {
+// undoLatest undoes the latest change, even if its notice has gone or is not there yet. It returns the id
+// of the first request of the change.
+export function undoLatest(): string | undefined {
   const latest = undoable.at(-1);
   if (latest && !latest.told && outbox.has(latest)) undo(latest);
   else if (!undoLast() && latest) undo(latest);
+  return latest?.pairs.keys().next().value;
 }

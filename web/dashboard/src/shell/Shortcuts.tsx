@@ -1,11 +1,15 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 
+import { HoldKeys } from "../ui/HoldKeys";
 import { currentCommands, handlesKeys, isCharacter, keyOf, useCommands, type Command } from "./commands";
 import { currentSettings } from "./settings";
 
-const Palette = lazy(() => import("./Palette"));
-const ShortcutsHelp = lazy(() => import("./ShortcutsHelp"));
+// Fetched before they are wanted, so that they open without delay.
+const palette = () => import("./Palette");
+const help = () => import("./ShortcutsHelp");
+const Palette = lazy(palette);
+const ShortcutsHelp = lazy(help);
 
 const selectAll = "Ctrl+A";
 
@@ -28,10 +32,14 @@ export function Shortcuts() {
     { name: "Keyboard shortcuts", group: "Help", keys: ["?"], run: () => setOpen("help") },
     { name: "Command palette", group: "Help", keys: ["Ctrl+K"], unlisted: true, run: () => setOpen("palette") },
   ]);
-  useEffect(() => listen(() => setOpen("palette")), []);
+  useEffect(() => {
+    void palette();
+    void help();
+    return listen(() => setOpen("palette"));
+  }, []);
   const close = () => setOpen(undefined);
   return (
-    <Suspense>
+    <Suspense fallback={<HoldKeys />}>
       {open === "palette" && <Palette onClose={close} />}
       {open === "help" && <ShortcutsHelp onClose={close} />}
     </Suspense>

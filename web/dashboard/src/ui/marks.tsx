@@ -1,3 +1,5 @@
+import { useEffect, useState } from "react";
+
 import { statusNames, type App, type Status } from "../api/types";
 import "./marks.css";
 
@@ -55,6 +57,11 @@ export function ago(at: string, now = Date.now(), brief = false): string {
 
 // Time shows a relative time, with the exact time as its title.
 export function Time({ at, brief = false }: { at: string; brief?: boolean }) {
+  const [, tell] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tell((n) => n + 1), 30_000);
+    return () => clearInterval(timer);
+  }, []);
   return <time className="number" dateTime={at} title={full.format(new Date(at))}>{ago(at, Date.now(), brief)}</time>;
 }
 

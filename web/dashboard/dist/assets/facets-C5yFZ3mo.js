@@ -1,1 +1,0 @@
-import{Z as e,q as t}from"./vendor-Bfbu_C8K.js";import{bt as n}from"./ui-B9-q0eAI.js";var r=r=>t({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:e});export{r as t};
