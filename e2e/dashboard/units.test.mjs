@@ -85,8 +85,12 @@ test('an ETA is a day, a month or a quarter', () => {
   assert.deepEqual(offered.slice(6, 9), ['2026-11', '2026-12', '2027-01'])
   for (const [words, eta] of [
     ['2026-12-31', '2026-12-31'], ['2026-1', '2026-01'], [' 2026-2-3 ', '2026-02-03'], ['q3 2027', '2027-Q3'], ['2027-Q3', '2027-Q3'],
+    ['jun 2027', '2027-06'], ['June 2027', '2027-06'], ['dec', '2026-12'], ['Sept', '2027-09'], ['15 march', '2027-03-15'], ['Nov 22', '2027-11-22'],
+    ['nov 23', '2026-11-23'], ['november', '2026-11'], ['March 5, 2028', '2028-03-05'], ['1. may 2027', '2027-05-01'], ['24.12.2026', '2026-12-24'],
+    ['tomorrow', '2026-11-24'], ['next month', '2026-12'], ['next quarter', '2027-Q1'],
+    ['31 feb', undefined], ['march 5 6', undefined], ['5 march 6', undefined], ['junk 2027', undefined], ['mayor', undefined], ['32.12.2026', undefined],
     ['2026-13', undefined], ['2026-02-30', undefined], ['Q5 2026', undefined], ['soon', undefined], ['2026', undefined],
-  ]) assert.equal(typedETA(words), eta, words)
+  ]) assert.equal(typedETA(words, new Date(2026, 10, 23)), eta, words)
 })
 
 test('tags and names are compared without case and surrounding white space', () => {

@@ -23,7 +23,7 @@ export function EtaPicker({ target, close }: PickerProps) {
     if (eta !== now) void update(target, { eta });
   }
 
-  const typed = typedETA(words);
+  const typed = typedETA(words, new Date());
   const offered = [...new Set([...(now ? [now] : []), ...etasFrom(new Date())])];
   const choices = typed
     ? [{ id: typed, text: etaText(typed), content: etaText(typed) }]
@@ -41,7 +41,7 @@ export function EtaPicker({ target, close }: PickerProps) {
         choices={choices}
         chosen={now ? [now] : []}
         onChoose={(id) => save(id === none ? null : id)}
-        empty="Type a day such as 2026-12-31"
+        empty="Type a day, a month or a quarter, such as 15 March, Jun 2027 or Q3 2027."
       />
       <form
         className="picker-foot"

@@ -28,14 +28,42 @@ export function etasFrom(now: Date): string[] {
   return etas;
 }
 
-// typedETA returns the ETA that somebody typed, if it is one.
-export function typedETA(words: string): string | undefined {
-  const text = words.trim().toUpperCase();
-  const quarter = /^(?:(Q[1-4])[ -]?(\d{4})|(\d{4})[ -]?(Q[1-4]))$/.exec(text);
-  if (quarter) return `${quarter[2] ?? quarter[3]}-${quarter[1] ?? quarter[4]}`;
+const two = (n: number | string) => String(n).padStart(2, "0");
+
+const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+// typedETA returns the ETA that somebody typed, if it is one: in digits, or in words such as "15 March",
+// "Jun 2027", "Q3 2027" and "next month". Without a year, it is the next such month or day.
+export function typedETA(words: string, now: Date): string | undefined {
+  const text = words.trim().toLowerCase();
+  const quarter = /^(?:(q[1-4])[ -]?(\d{4})|(\d{4})[ -]?(q[1-4]))$/.exec(text);
+  if (quarter) return `${quarter[2] ?? quarter[3]}-${(quarter[1] ?? quarter[4])!.toUpperCase()}`;
+  if (text === "tomorrow") return dated(now.getFullYear(), now.getMonth(), now.getDate() + 1);
+  if (text === "next month") return etasFrom(now)[quarters + 1];
+  if (text === "next quarter") return etasFrom(now)[1];
+  const named = /^(\d{1,2})?\.? ?([a-z]{3,9})\.?(?: (\d{1,2}),?)??(?: (\d{4}))?$/.exec(text);
+  const month = named ? monthNames.indexOf(named[2]!.slice(0, 3)) : -1;
+  if (named && month >= 0 && monthName.format(Date.UTC(2000, month)).toLowerCase().startsWith(named[2]!)) {
+    const [, before, , after, given] = named;
+    if (before && after) return undefined;
+    const date = before ?? after;
+    const passed = month < now.getMonth() || (month === now.getMonth() && Number(date ?? 31) < now.getDate());
+    const year = given ?? String(now.getFullYear() + Number(passed));
+    return real([year, two(month + 1), ...(date ? [two(date)] : [])]);
+  }
+  const european = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text);
+  if (european) return real([european[3]!, two(european[2]!), two(european[1]!)]);
   const date = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?$/.exec(text);
-  if (!date) return undefined;
-  const parts = date.slice(1).filter((part) => part !== undefined).map((part) => part.padStart(2, "0"));
+  return date ? real(date.slice(1).filter((part) => part !== undefined).map(two)) : undefined;
+}
+
+function dated(year: number, month: number, date: number): string {
+  const day = new Date(year, month, date);
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+}
+
+// real returns a month or a day, unless the calendar does not have it.
+function real(parts: string[]): string | undefined {
   const eta = parts.join("-");
   const first = new Date(parts.length === 2 ? eta + "-01" : eta);
   return !Number.isNaN(first.getTime()) && first.toISOString().startsWith(eta) ? eta : undefined;
