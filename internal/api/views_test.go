@@ -31,7 +31,9 @@ func TestViewLimit(t *testing.T) {
 // TestViewFilter: an answer has the filter of a view as it was sent.
 func TestViewFilter(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
-	for _, filter := range []string{`{"person":{"email":"a@example.com"}}`, `{"person":{"external_id":"7","verified":true}}`, `{"tag":"pro"}`} {
+	for _, filter := range []string{
+		`{"person":{"email":"a@example.com"}}`, `{"person":{"external_id":"7","verified":true}}`, `{"tag":"pro"}`,
+	} {
 		view := s.must("views-create", "member", `{"name":"V","filter":`+filter+`}`)["view"].(map[string]any)
 		if got, err := json.Marshal(view["filter"]); err != nil || string(got) != filter {
 			t.Errorf("%s became %s, %v", filter, got, err)

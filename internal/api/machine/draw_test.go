@@ -144,6 +144,9 @@ func (m *machine) step() {
 	if family := m.family(); len(family) > 1 && !m.often("families stay") {
 		m.leave(family)
 	}
+	if !m.often("roles stay") {
+		m.changeRole()
+	}
 	operation := draw(m, "operation", drawn...)
 	a, ok := after[operation]
 	shows := func(r *request) bool { return !r.deleted && !r.gone && !r.binned && a.shows(r) }
@@ -153,6 +156,10 @@ func (m *machine) step() {
 	works := func(l *joinLink) bool { return l.works(m.now()) }
 	invited := strings.HasPrefix(operation, "auth-") && strings.HasSuffix(operation, "-invite")
 	if invited && m.often("after users-invite") && find(m.links, works) == nil {
+		operation = "users-invite"
+	}
+	joined := func(u *user) bool { return !u.gone && strings.HasPrefix(u.email, "new") }
+	if (operation == "users-update" || operation == "users-remove") && m.often("somebody was invited") && find(m.users, joined) == nil {
 		operation = "users-invite"
 	}
 	area, verb, _ := strings.Cut(operation, "-")
@@ -182,8 +189,13 @@ func (m *machine) step() {
 	}
 	if (operation == "users-invite" || operation == "users-recover") && rapid.Bool().Draw(m.t, "the link is used") {
 		m.do(m.call("auth-accept-invite"))
+		u := last(m.users, func(u *user) bool { return u.password != "" && !u.gone })
+		m.do(aCall{operation: "tokens-create", who: m.signIn(u), in: object{"name": "CI", "scope": "viewer"}})
 	}
 	m.moveFiles(c)
+	if p := m.program(c.who); p != nil && operation == "requests-export" && rapid.Bool().Draw(m.t, "the token is revoked") {
+		m.do(aCall{operation: "tokens-revoke", who: m.ownerOf(p), in: object{"id": p.id}})
+	}
 	if len(m.exports) > 0 && (operation == "requests-export" || !m.often("no link is opened")) {
 		m.open(draw(m, "link", m.exports[max(0, len(m.exports)-2):]...))
 	}
@@ -278,6 +290,11 @@ func (m *machine) caller(operation string, least feedback.Role) string {
 	n := last(m.mentions, func(n *mention) bool { return n.listed() && n.user.password != "" })
 	if n != nil && strings.HasPrefix(operation, "mentions-") && m.often("somebody mentioned") {
 		u = n.user
+		by = u
+	}
+	v := last(m.views, func(v *view) bool { return v.owner != nil && v.owner.password != "" })
+	if v != nil && (operation == "views-update" || operation == "views-delete") && m.often("the owner") {
+		u = v.owner
 		by = u
 	}
 	if p := last(m.programs, (*program).known); p != nil && p.user != nil && operation == "tokens-revoke" && m.often("its user") {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -32,6 +33,8 @@ func (m *machine) finish() {
 		m.do(aCall{operation: "users-list", who: who, in: object{}})
 		m.do(aCall{operation: "tokens-list", who: who, in: object{}})
 		m.do(aCall{operation: "mentions-list", who: who, in: object{}})
+		year := m.now().Add(-360 * 24 * time.Hour).Format(time.DateOnly)
+		m.do(aCall{operation: "requests-stats", who: who, in: object{"from": year}})
 		if a := find(m.apps, func(a *app) bool { return a.account == u.account && a.live() }); a != nil {
 			for _, statuses := range []any{"opened", []any{"planned", "declined"}} {
 				m.do(aCall{operation: "requests-list", who: who, in: object{"app_id": a.id, "status": statuses}})

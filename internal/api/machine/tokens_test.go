@@ -263,54 +263,6 @@ func (m *model) revokeToken(w who, in, _ object) (string, object) {
 	return "ok", object{"revoked": true, "id": p.id}
 }
 
-// programFor draws the secret of a token with which an operation most likely succeeds, or "" if there is
-// none. by is the user who must call, or nil.
-func (m *machine) programFor(operation string, by *user) string {
-	o := operations[operation]
-	if o.Callers == "sessions" && m.often("no token is tried") {
-		return ""
-	}
-	fits := m.often("a token that fits")
-	return one(m, "program", m.programs, func(p *program) string { return p.secret }, func(p *program) bool {
-		return !fits || p.works(m.now()) && o.accepts(p) && atLeast(p.role(), o.Least) &&
-			(p.app == "" || ofOneApp(operation)) && (by == nil || p.as.user == by)
-	})
-}
-
-// tokenValue draws properties of tokens.
-func (m *machine) tokenValue(c aCall, name string) (any, bool) {
-	t := m.token(c.who)
-	switch {
-	case c.operation == "tokens-create" && name == "scope":
-		good := []any{"viewer"}
-		for _, scope := range []feedback.Role{feedback.RoleMember, feedback.RoleAdmin, feedback.RoleAdmin} {
-			if t != nil && (atLeast(t.role, scope) || !m.often("at most its own")) {
-				good = append(good, string(scope))
-			}
-		}
-		return m.either(name, good, []any{"owner", "junk", nil, 1}), true
-	case name == "expires_at":
-		in := func(d time.Duration) any { return m.now().Add(d).Format(time.RFC3339Nano) }
-		const year = 366 * 24 * time.Hour
-		return m.either(name, []any{
-			in(time.Millisecond), in(15 * time.Minute), in(2 * time.Hour), in(24 * time.Hour), in(31 * 24 * time.Hour), in(year), nil,
-		}, []any{in(0), in(-time.Hour), in(year + time.Millisecond), "soon", 1}), true
-	}
-	return nil, false
-}
-
-// programID draws the id of a token, most likely one that the caller may revoke.
-func (m *machine) programID(c aCall) string {
-	t := m.token(c.who)
-	revocable := func(p *program) bool { return t != nil && (who{session: t.session, role: t.role}).mayRevoke(p) }
-	any := !m.often("a token that it may revoke")
-	id := one(m, "token", m.programs, func(p *program) string { return p.id }, func(p *program) bool { return any || revocable(p) })
-	if id == "" {
-		return m.anyOf("{id")
-	}
-	return id
-}
-
 // useAll calls with every token, which shows which ones work.
 func (m *machine) useAll() {
 	for _, p := range m.programs {

@@ -309,10 +309,12 @@ func (m *machine) id(c aCall, name string) any {
 	if t == nil && shop == nil || !m.often("its own id") {
 		return draw[any](m, "id", m.anyOf("{id"), m.anyOf("{id"), m.anyOf("{id"), m.any(), nobodysID, "junk", nil, 7)
 	}
-	outside := m.rarely("outside of its app")
+	only := (who{program: m.program(c.who)}).only()
+	if only != "" && draw(m, "outside of its app", false, false, true) {
+		only = ""
+	}
 	within := func(a *app) bool {
-		p := m.program(c.who)
-		return a == shop || t != nil && a.account == t.account && (p == nil || p.app == "" || p.app == a.id || outside)
+		return a == shop || t != nil && a.account == t.account && (only == "" || only == a.id)
 	}
 	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool {
