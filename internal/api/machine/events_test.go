@@ -119,7 +119,7 @@ func (m *machine) eventValue(c aCall, name string) (any, bool) {
 	case "after":
 		last := 0
 		if s := m.sessionOf(c.who); s != nil {
-			last = s.account.seq
+			last = s.seq
 		}
 		return m.either(name, []any{whole(0), whole(last / 2), whole(max(0, last-3)), whole(last)}, []any{whole(last + 1), whole(-1), "1"}), true
 	case "kinds":
