@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"gatherkit/internal/feedback"
@@ -55,12 +54,9 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 	return appsListResult{apps, result}, err
 }
 
-// appsListOnly returns the list for a token that is limited to an app. It is empty if the app was deleted.
+// appsListOnly returns the list for a token that is limited to an app.
 func (a *API) appsListOnly(ctx context.Context, c caller, id feedback.ID) (appsListResult, error) {
 	app, err := a.Store.App(ctx, c.Account.ID, id)
-	if errors.Is(err, feedback.ErrAppNotFound) {
-		return appsListResult{Apps: []feedback.App{}}, nil
-	}
 	return appsListResult{[]feedback.App{app}, PageResult{TotalCount: 1}}, err
 }
 

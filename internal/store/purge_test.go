@@ -13,6 +13,7 @@ import (
 	"gatherkit/internal/search"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/tokens"
 )
 
 // personal is in every text that people give away in requests that are purged.
@@ -143,6 +144,10 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	_, err = r.AddComment(ctx, app.AccountID, feedback.Command(), feedback.Comment{
 		RequestID: request.ID, Author: feedback.Author{ID: app.AccountID}, Visibility: feedback.Internal,
 		Body: "What " + personal + " said, @[Colleague](user:" + colleague.String() + ")",
+	})
+	must(err)
+	_, _, err = r.Tokens.Add(ctx, app.AccountID, *colleague, tokens.Token{
+		Name: "T", Scope: feedback.RoleViewer, AppID: &app.ID, ExpiresAt: feedback.At(r.Clock.Now().Add(time.Hour)),
 	})
 	must(err)
 	_, err = r.MakeIdentitySecret(ctx, app.AccountID, app.ID, feedback.Command(), false)

@@ -250,3 +250,9 @@ func RemoveUser(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) 
 	_, err := tx.ExecContext(ctx, "DELETE FROM access_tokens WHERE account_id = $1 AND user_id = $2", accountID, userID)
 	return err
 }
+
+// RemoveApp deletes the tokens that are limited to an app, which is deleted in the same transaction.
+func RemoveApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM access_tokens WHERE account_id = $1 AND app_id = $2", accountID, appID)
+	return err
+}

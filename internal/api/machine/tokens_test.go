@@ -19,6 +19,7 @@ type program struct {
 	user             *user // nil for a service token
 	scope            feedback.Role
 	app              string // the id of the only app that it can use, or ""
+	of               *app   // that app
 	created, expires time.Time
 	used, revoked    time.Time // zero if it was not
 	// as has the author of its comments: its user, or for a service token one that is not in m.users.
@@ -42,8 +43,11 @@ func (m *model) sessionOf(secret string) *session {
 	return nil
 }
 
-// stored reports whether the service still has the token. It removes those of users who are removed.
-func (p *program) stored() bool { return p.user == nil || !p.user.gone }
+// stored reports whether the service still has the token. It removes those of removed users and of
+// deleted apps.
+func (p *program) stored() bool {
+	return (p.user == nil || !p.user.gone) && (p.of == nil || p.of.live())
+}
 
 func (p *program) known() bool { return p.stored() && p.revoked.IsZero() }
 
@@ -248,6 +252,7 @@ func (m *model) createToken(w who, in, got object) (string, object) {
 	if p.user == nil {
 		p.as.user = &user{account: w.account, id: p.id, name: p.name}
 	}
+	p.of = m.app(w.account, p.app)
 	m.programs = append(m.programs, p)
 	m.record(w.account, "token.created", w.actor(), w.by(), "", "")
 	return "ok", object{"token": p.shown(), "secret": p.secret}
