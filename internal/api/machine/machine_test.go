@@ -232,7 +232,7 @@ func TestStateMachine(t *testing.T) {
 		m.finish()
 	})
 	t.Logf("%swith tokens for programs: %s", calls, withToken)
-	const enough = 50_000 // after this number of calls, every operation must have succeeded once
+	const enough = 100_000 // after this number of calls, every operation must have succeeded once
 	n := 0
 	for _, codes := range calls {
 		for _, of := range codes {

@@ -13,7 +13,7 @@ func (m *machine) programFor(operation string, by *user) string {
 	if o.Callers == "sessions" && m.often("no token is tried") {
 		return ""
 	}
-	fits, refused := m.often("a token that fits"), draw(m, "of a kind that is refused", false, false, true)
+	fits, refused := m.often("a token that fits"), o.Callers == "sessions" || draw(m, "of a kind that is refused", false, false, true)
 	return one(m, "program", m.programs, func(p *program) string { return p.secret }, func(p *program) bool {
 		return !fits || p.works(m.now()) && atLeast(p.scope, o.Least) && (by == nil || p.as.user == by) &&
 			(refused || o.accepts(p) && (p.app == "" || ofOneApp(operation)))
