@@ -85,25 +85,35 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 	return requests, checkExpected(b, requests)
 }
 
-// addGates adds the gates of the requests' apps. It reads a column that is in no index: otherwise
-// SQLite would scan an index of the whole account for the apps.
+// addGates adds the gates of the requests' apps.
 func addGates(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, gates map[countKey]int64, ids []feedback.ID,
 ) error {
+	apps, err := appsOf(ctx, tx, accountID, ids)
+	for _, appID := range apps {
+		gates[gateOf(appID)] = 0
+	}
+	return err
+}
+
+// appsOf returns the apps of those requests that exist. It reads a column that is in no index: otherwise
+// SQLite would scan an index of the whole account for the apps.
+func appsOf(ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]feedback.ID, error) {
+	apps := make(map[feedback.ID]feedback.ID, len(ids))
 	for piece := range slices.Chunk(ids, bulkChunk) {
 		p := database.Parameters{accountID}
-		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
-			var appID feedback.ID
+		_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+			var id, appID feedback.ID
 			var created int64
-			err = r.Scan(&appID, &created)
-			gates[gateOf(appID)] = 0
+			err = r.Scan(&appID, &created, &id)
+			apps[id] = appID
 			return none, err
-		}, "SELECT app_id, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
+		}, "SELECT app_id, created_at, id FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return apps, nil
 }
 
 // checkExpected returns ErrCountMismatch if the filter found too many requests, or not as

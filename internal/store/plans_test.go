@@ -61,7 +61,7 @@ func TestPlans(t *testing.T) {
 				_, _, err := s.Tokens.Add(ctx, b.Acme.ID, user, tokens.Token{User: &tokens.Holder{ID: user}})
 				return err
 			}},
-			{"requests of an app", "SELECT id, app_id", "requests", []string{primary("requests")}, func(s *store.Store) error {
+			{"requests of an app", "SELECT app_id, created_at", "requests", []string{primary("requests")}, func(s *store.Store) error {
 				return storetest.Except(s.RequestsOfApp(ctx, b.Acme.ID, b.AcmeApps[1].ID, []feedback.ID{id, id}), feedback.ErrRequestNotFound)
 			}},
 			{"feed", "c.seq > $2 AND c.seq <= $3", "changes", []string{primary("changes")}, feed},

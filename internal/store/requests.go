@@ -183,22 +183,12 @@ func (s *Store) AddRequest(
 
 // RequestsOfApp returns ErrRequestNotFound unless all requests exist and belong to the app.
 func (s *Store) RequestsOfApp(ctx context.Context, accountID, appID feedback.ID, ids []feedback.ID) error {
-	belong := map[feedback.ID]bool{}
-	for piece := range slices.Chunk(ids, bulkChunk) {
-		p := database.Parameters{accountID}
-		_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (none struct{}, err error) {
-			var id, of feedback.ID
-			var created int64
-			err = r.Scan(&id, &of, &created)
-			belong[id] = of == appID
-			return none, err
-		}, "SELECT id, app_id, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
-		if err != nil {
-			return err
-		}
+	apps, err := appsOf(ctx, s.db.Reader(), accountID, ids)
+	if err != nil {
+		return err
 	}
 	for _, id := range ids {
-		if !belong[id] {
+		if apps[id] != appID {
 			return feedback.ErrRequestNotFound
 		}
 	}
