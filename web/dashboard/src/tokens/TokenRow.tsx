@@ -20,7 +20,7 @@ export function TokenRow({ token, onRevoke }: { token: Token; onRevoke(): void }
   const { user } = useSession();
   const { data: apps } = useQuery(appsQuery);
   const { name, app_id, expires_at, used_at } = token;
-  const app = apps?.find(({ id }) => id === app_id)?.name ?? (apps ? "Deleted app" : "One app");
+  const app = apps?.find(({ id }) => id === app_id)?.name ?? "One app";
   const expired = Date.parse(expires_at) <= Date.now();
   const owner = token.user?.id !== user.id && token.user?.name;
   return (
