@@ -30,14 +30,14 @@ var imports = map[string][]string{
 	"bench": {"internal/batch", "internal/feedback", "internal/store", "internal/store/storetest", "*"},
 	"cmd/gatherkit": {
 		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/durable", "internal/fair", "internal/feedback",
-		"internal/index", "internal/password", "internal/store", "internal/views", "web", "*",
+		"internal/index", "internal/password", "internal/store", "internal/views", "internal/webhook", "web", "*",
 	},
 	"docs":        {},
 	"e2e/program": {"internal/store/storetest"},
 	"internal/api": {
 		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback",
-		"internal/index", "internal/params", "internal/password", "internal/search", // for texts that are in no database
-		"internal/spam", "internal/store", "internal/tokens", "internal/views", "*",
+		"internal/identity", "internal/index", "internal/params", "internal/password", "internal/search", // for texts that are in no database
+		"internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
 	},
 	"internal/access":   {},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
@@ -54,6 +54,7 @@ var imports = map[string][]string{
 	"internal/events":    {"internal/changelog", "internal/database", "internal/feedback"},
 	"internal/export":    {"internal/feedback", "internal/params", "internal/store"},
 	"internal/fair":      {},
+	"internal/identity":  {"internal/feedback", "internal/params", "github.com/golang-jwt/jwt"},
 	"internal/feedback":  {},
 	"internal/index":     {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
 	"internal/lease":     {"internal/database", "internal/feedback"},
@@ -65,10 +66,14 @@ var imports = map[string][]string{
 	"internal/row":       {"internal/database", "internal/feedback"},
 	"internal/tokens":    {"internal/changelog", "internal/database", "internal/feedback"},
 	"internal/views":     {"internal/database", "internal/feedback"},
+	"internal/webhook": {
+		"internal/changelog", "internal/database", "internal/events", "internal/fair", "internal/feedback",
+		"code.dny.dev/ssrf", "github.com/prometheus/client_golang",
+	},
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/events", "internal/feedback",
 		"internal/index", "internal/lease", "internal/mentions", "internal/row", "internal/tokens", "internal/views",
-		"golang.org/x/sync",
+		"internal/webhook", "golang.org/x/sync",
 	},
 	"internal/store/storetest": {
 		"internal/feedback", "internal/index", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
@@ -79,8 +84,8 @@ var imports = map[string][]string{
 // only says which files may import a package, and what is below it. Every package may
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
-	"net/http":             regexp.MustCompile(`^(bench/|cmd/|e2e/|web/|internal/api/(api|http\w*)\.go$)`),
-	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|mentions|store|tokens|views)/)`),
+	"net/http":             regexp.MustCompile(`^(bench/|cmd/|e2e/|web/|internal/api/(api|http\w*)\.go$|internal/webhook/)`),
+	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|mentions|store|tokens|views|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

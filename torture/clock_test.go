@@ -18,6 +18,7 @@ import (
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/webhook"
 )
 
 // jumpingClock is the machine's clock with an offset.
@@ -42,6 +43,7 @@ func newReplica(t *testing.T, place storetest.Place, ahead time.Duration) *repli
 	handler, err := api.New(t.Context(), api.Options{
 		Store: r.store, Passwords: password.New(rand.Reader), Log: slog.New(slog.DiscardHandler),
 		Now: r.clock.now, NewID: feedback.NewIDs(r.clock.now, rand.Reader).New, Metrics: prometheus.NewRegistry(),
+		Webhooks: webhook.NewSender(r.store.Webhooks, webhook.Options{}),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
+	"gatherkit/internal/webhook"
 	"gatherkit/web"
 )
 
@@ -62,7 +64,8 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	}
 	defer func() { err = errors.Join(s.Explain(err), closeBoth()) }()
 
-	handler, err := newHandler(p.ctx, c, s, files, demo, metrics, log)
+	sender := webhook.NewSender(s.Webhooks, webhook.Options{Home: baseURL(c, c.Listen), Allow: c.WebhookAllow, Metrics: metrics})
+	handler, err := newHandler(p.ctx, c, s, files, sender, demo, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -80,12 +83,10 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	defer stopMetrics()
 
 	workCtx, stopWork := context.WithCancel(context.Background())
-	worked := make(chan struct{})
-	go func() {
-		defer close(worked)
-		s.Work(workCtx)
-	}()
-	defer func() { stopWork(); <-worked }()
+	var work sync.WaitGroup
+	work.Go(func() { s.Work(workCtx) })
+	work.Go(func() { sender.Run(workCtx) })
+	defer func() { stopWork(); work.Wait() }()
 
 	ending := endingHandler{Handler: metrics.count(handler)}
 	server := &http.Server{
@@ -204,13 +205,14 @@ func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger
 
 // newHandler returns the handler of the whole service.
 func newHandler(
-	ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, demo *web.Demo, metrics *registry, log *slog.Logger,
+	ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, sender *webhook.Sender, demo *web.Demo, metrics *registry,
+	log *slog.Logger,
 ) (http.Handler, error) {
 	passwords := password.New(rand.Reader)
 	operations, err := api.New(ctx, api.Options{
 		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
 		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: c.SubmitRate, Files: files,
-		Ending: ctx.Done(),
+		Webhooks: sender, Ending: ctx.Done(),
 	})
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ import (
 	"gatherkit/internal/password"
 	"gatherkit/internal/spam"
 	"gatherkit/internal/store"
+	"gatherkit/internal/webhook"
 )
 
 const (
@@ -64,6 +65,7 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	SubmitRate     int         // submissions per minute and address; the other rates follow from it; 0 = no limit
 	Files          *blob.Store // nil if the service does not store files
+	Webhooks       *webhook.Sender
 	// Ending is closed when the service stops. Calls that wait for changes are answered then.
 	Ending <-chan struct{}
 }

@@ -2,9 +2,6 @@ package api
 
 import (
 	"context"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"gatherkit/internal/events"
@@ -109,43 +106,19 @@ func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most tim
 	}
 }
 
-// wantedKind is a value of kinds: an area with "*" or the rest of a kind, and "" or a changed field.
-type wantedKind struct{ area, rest, field string }
-
-var kindForm = regexp.MustCompile(`^([a-z_]+)\.(\*|[a-z_]+)(?::([a-z_]+))?$`)
-
-// wantedKinds returns the values of kinds, or a field error.
-func (in eventsListParams) wantedKinds() (list []wantedKind, err error) {
-	for _, text := range in.Kinds {
-		parts := append(kindForm.FindStringSubmatch(text), "", "", "", "")
-		w := wantedKind{parts[1], parts[2], parts[3]}
-		known := slices.ContainsFunc(feedback.ChangeKinds(), w.includes)
-		if !known || w.rest == "*" && w.field != "" {
-			return nil, feedback.Invalid("events", "kinds",
-				"kinds must have kinds of events, such as vote.added, request.* or request.updated:status.")
-		}
-		list = append(list, w)
-	}
-	return list, nil
-}
-
-func (w wantedKind) includes(kind feedback.ChangeKind) bool {
-	area, rest, _ := strings.Cut(string(kind), ".")
-	return w.area == area && (w.rest == "*" || w.rest == rest)
-}
+const invalidKinds = "kinds must have kinds of events, such as vote.added, request.* or request.updated:status."
 
 // filter returns a function that reports whether an event fits the parameters. Only admins get those
 // about the account, as in audit-list.
 func (in eventsListParams) filter(role feedback.Role) (func(events.FeedEvent) bool, error) {
-	kinds, err := in.wantedKinds()
+	kinds, ok := events.ParseKinds(in.Kinds)
+	if !ok {
+		return nil, feedback.Invalid("events", "kinds", invalidKinds)
+	}
 	return func(e events.FeedEvent) bool {
 		if !e.Kind.AboutRequests() && !role.Allows(feedback.RoleAdmin) || in.AppID != nil && (e.AppID == nil || *e.AppID != *in.AppID) {
 			return false
 		}
-		return len(kinds) == 0 || slices.ContainsFunc(kinds, func(w wantedKind) bool {
-			_, before := e.Before[w.field]
-			_, after := e.After[w.field]
-			return w.includes(e.Kind) && (w.field == "" || before || after)
-		})
-	}, err
+		return kinds.Include(e)
+	}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/identity"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -141,7 +142,7 @@ func TestIdentity(t *testing.T) {
 		"empty":                   {"", "HS256"},
 		"dots":                    {strings.Repeat(".", 4000), "HS256"},
 	} {
-		person, err := verifyIdentity(c.token, testAppID, []string{testSecret, oldSecret}, testNow)
+		person, err := identity.Verify(c.token, testAppID, []string{testSecret, oldSecret}, testNow)
 		switch {
 		case c.want == "":
 			if err != nil || person.Key() == "" || !person.Verified || *person.ExternalID == "" {
@@ -156,10 +157,10 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 	twoLines := text(claimsWith(`,"name":" \u202eAda\nL. "`))
-	if person, err := verifyIdentity(twoLines, testAppID, []string{testSecret}, testNow); err != nil || *person.Name != "Ada L." {
+	if person, err := identity.Verify(twoLines, testAppID, []string{testSecret}, testNow); err != nil || *person.Name != "Ada L." {
 		t.Errorf("a name of two lines: %+v, %v", person, err)
 	}
-	if person, err := verifyIdentity(signed(t, "", good), testAppID, nil, testNow); err == nil {
+	if person, err := identity.Verify(signed(t, "", good), testAppID, nil, testNow); err == nil {
 		t.Errorf("without a secret: %+v", person)
 	}
 }
@@ -219,7 +220,7 @@ func TestIdentityOfSubmission(t *testing.T) {
 		if got := submit("c", "T", signed(t, secret, claims)); got.code(t) != "widget.identity_expired" || got.status != http.StatusUnauthorized {
 			t.Errorf("expired: %d %s", got.status, got.body)
 		}
-		if got := submit("c", "T", strings.Repeat("x", maxIdentityToken+1)); got.code(t) != "widget.invalid_identity_token" {
+		if got := submit("c", "T", strings.Repeat("x", identity.MaxToken+1)); got.code(t) != "widget.invalid_identity_token" {
 			t.Errorf("too long: %s", got.body)
 		}
 
@@ -345,10 +346,10 @@ func FuzzIdentity(f *testing.F) {
 		f.Add(byHand(f, "x", `{"alg":"none"}`, claims)[:20], claims)
 	}
 	f.Fuzz(func(t *testing.T, token, claims string) {
-		if _, err := verifyIdentity(token, testAppID, []string{oldSecret}, testNow); err == nil {
+		if _, err := identity.Verify(token, testAppID, []string{oldSecret}, testNow); err == nil {
 			t.Errorf("%q is taken", token)
 		}
-		person, err := verifyIdentity(byHand(t, testSecret, `{"alg":"HS256"}`, claims), testAppID, []string{testSecret}, testNow)
+		person, err := identity.Verify(byHand(t, testSecret, `{"alg":"HS256"}`, claims), testAppID, []string{testSecret}, testNow)
 		if err != nil {
 			if !errors.Is(err, feedback.ErrInvalidIdentityToken) && !errors.Is(err, feedback.ErrIdentityExpired) || person != (feedback.Person{}) {
 				t.Errorf("%s: %+v, %#v", claims, person, err)
@@ -360,7 +361,7 @@ func FuzzIdentity(f *testing.F) {
 		}
 		for _, value := range []*string{person.ExternalID, person.Email, person.Name} {
 			if value != nil && (*value == "" || strings.ContainsRune(*value, 0) || strings.TrimSpace(*value) != *value ||
-				!json.Valid([]byte(claims)) || len(*value) > 4*maxPersonEmail) {
+				!json.Valid([]byte(claims)) || len(*value) > 4*254) {
 				t.Errorf("%s: %q", claims, *value)
 			}
 		}

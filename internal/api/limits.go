@@ -41,6 +41,7 @@ type rates struct {
 	searches *rate[netip.Prefix] // for similar requests
 	keyed    *rate[netip.Prefix] // all calls with an API key, successful or not
 	tokens   *rate[holder]
+	sends    *rate[holder] // calls of endpoints that callers wait for
 }
 
 // newRates returns the limits for a number of submissions per minute; 0 = no limits for addresses.
@@ -52,11 +53,17 @@ func newRates(submits int) rates {
 		votes:    addressRate(most, time.Minute),
 		searches: addressRate(most, time.Minute),
 		keyed:    addressRate(most*keyedPerSubmit, time.Minute),
-		tokens: &rate[holder]{
-			most: callsPerToken, window: time.Minute,
-			coarser: func(of holder, _ int) holder { return holder{account: of.account} },
-			exempt:  func(holder) bool { return false },
-		},
+		tokens:   holderRate(callsPerToken),
+		sends:    holderRate(sendsOfAccount),
+	}
+}
+
+// holderRate returns a limit per minute.
+func holderRate(most int64) *rate[holder] {
+	return &rate[holder]{
+		most: most, window: time.Minute,
+		coarser: func(of holder, _ int) holder { return holder{account: of.account} },
+		exempt:  func(holder) bool { return false },
 	}
 }
 

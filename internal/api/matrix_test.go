@@ -55,6 +55,16 @@ var samples = map[string]string{
 	"requests-restore":        `{"id":"{request}"}`,
 	"requests-release":        `{"id":"{request}"}`,
 	"requests-block":          `{"id":"{spam}"}`,
+	"webhooks-create":         `{"name":"Desk","url":"{receiver}","app_id":"{app}"}`,
+	"webhooks-list":           `{}`,
+	"webhooks-get":            `{"id":"{webhook}"}`,
+	"webhooks-update":         `{"id":"{webhook}","name":"Desk 2","app_id":"{app}"}`,
+	"webhooks-delete":         `{"id":"{webhook}"}`,
+	"webhooks-secret":         `{"id":"{webhook}"}`,
+	"webhooks-test":           `{"id":"{webhook}"}`,
+	"webhooks-attempts":       `{"id":"{webhook}"}`,
+	"webhooks-resend":         `{"id":"{webhook}","number":1}`,
+	"webhooks-rewind":         `{"id":"{webhook}","after":0}`,
 	"users-list":              `{}`,
 	"audit-list":              `{}`,
 	"views-list":              `{}`,
@@ -120,6 +130,7 @@ func TestRoles(t *testing.T) {
 				s.names["comment"], s.names["session"] = s.comment(role), s.session(string(role))
 				s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view(string(role)), s.mention(string(role))
 				s.names["token"], _ = s.token(string(role), `{"name":"CI","scope":"viewer"}`)
+				s.names["webhook"] = s.webhook("owner")
 				body := strings.ReplaceAll(sample(t, o.name), "grace@", account+".grace@")
 				got := s.call(o.name, string(role), s.filled(body))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
@@ -199,13 +210,14 @@ func TestTenants(t *testing.T) {
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"],
 			"comment": s.comment(feedback.RoleOwner), "spam": s.submitSpam("Spam"), "session": s.session("owner"),
 			"view": s.view("owner"), "mention": s.mention("owner"), "token": first(s.token("owner", `{"name":"CI","scope":"viewer"}`)),
-			"user": s.user("viewer"), "file": s.send("key", "a.txt", "words"),
+			"webhook": s.webhook("owner"),
+			"user":    s.user("viewer"), "file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		deleted := strings.NewReplacer(
 			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{view}", random, "{mention}", random,
-			"{token}", random, "{spam}", random, "{session}", random, "{user}", random, "{file}", random,
+			"{token}", random, "{webhook}", random, "{receiver}", s.names["receiver"], "{spam}", random, "{session}", random, "{user}", random, "{file}", random,
 		)
 		before := s.snapshot()
 
@@ -255,8 +267,16 @@ func (s *service) strangers() *strings.Replacer {
 	}
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string), "{view}", s.view("stranger"),
-		"{token}", first(s.token("stranger", `{"name":"CI","scope":"viewer"}`)))
+		"{token}", first(s.token("stranger", `{"name":"CI","scope":"viewer"}`)),
+		"{webhook}", s.webhook("stranger"), "{receiver}", s.names["receiver"])
 	return strings.NewReplacer(names...)
+}
+
+// webhook returns the id of a new webhook, which receives everything, of the account of a user.
+func (s *service) webhook(who string) string {
+	s.t.Helper()
+	body := s.filled(`{"name":"All","url":"{receiver}","internal":true}`)
+	return s.must("webhooks-create", who, body)["webhook"].(map[string]any)["id"].(string)
 }
 
 // view returns the id of a new view of a user.
@@ -295,7 +315,7 @@ func masked(body []byte) []byte { return requestIDText.ReplaceAll(body, []byte("
 func (s *service) snapshot() string {
 	s.t.Helper()
 	var lists []string
-	for _, name := range []string{"apps-list", "requests-list", "users-list", "views-list", "mentions-list"} {
+	for _, name := range []string{"apps-list", "requests-list", "users-list", "views-list", "mentions-list", "webhooks-list"} {
 		lists = append(lists, string(s.call(name, "owner", "").body))
 	}
 	lists = append(lists, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body))

@@ -87,6 +87,7 @@ var areaTitles = map[string]string{
 	"tokens":   "Tokens",
 	"views":    "Saved views",
 	"votes":    "Votes",
+	"webhooks": "Webhooks",
 	"comments": "Comments",
 	"mentions": "Mentions",
 	"audit":    "Audit log",

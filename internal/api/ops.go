@@ -105,6 +105,17 @@ func (a *API) personalOperations() []op {
 func (a *API) teamOperations() []op {
 	const viewer, admin = feedback.RoleViewer, feedback.RoleAdmin
 	return []op{
+		bearer("webhooks-create", admin, "Create a webhook, which receives the changes from now on", a.webhooksCreate),
+		bearer("webhooks-list", admin, "List the webhooks and how well their deliveries work", a.webhooksList),
+		bearer("webhooks-get", admin, "Return one webhook", a.webhooksGet),
+		bearer("webhooks-update", admin, "Change, pause or turn on a webhook", a.webhooksUpdate),
+		bearer("webhooks-delete", admin, "Delete a webhook with its delivery log", a.webhooksDelete),
+		bearer("webhooks-secret", admin, "Return the secret that signs deliveries, or replace it", a.webhooksSecret).noTokens(),
+		bearer("webhooks-test", admin, "Send a test event and return the answer", a.webhooksTest),
+		bearer("webhooks-attempts", admin, "List the attempts to deliver to a webhook", a.webhooksAttempts),
+		bearer("webhooks-resend", admin, "Send one event again and return the answer", a.webhooksResend),
+		bearer("webhooks-rewind", admin, "Deliver everything after a number of the log again, or skip to it", a.webhooksRewind),
+
 		bearer("audit-list", admin, "List the changes of the account, its users and its apps, latest first", a.auditList),
 		bearer("users-list", viewer, "List the account's users", a.usersList),
 		bearer("users-invite", admin, "Add a user and create a link to invite them", a.usersInvite).noTokens(),

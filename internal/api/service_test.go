@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/webhook"
 )
 
 // service is an API with a real store. It has an account with a user of each role and an app,
@@ -34,6 +36,7 @@ type service struct {
 	clock *storetest.Clock
 	// names are the values that scripts refer to by name. {owner}, {admin}, {member} and
 	// {viewer} are access tokens, and {stranger} is that of the owner of the second account.
+	// {receiver} is the address of an endpoint that accepts everything.
 	// {owner_refresh} is a refresh token; {app} and {key} are the id and the key of the app.
 	names map[string]string
 }
@@ -59,6 +62,7 @@ func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func
 		Store: s, Passwords: hasher, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: clock.Now,
 		NewID: feedback.NewIDs(clock.Now, rand.Reader).New, Metrics: prometheus.NewRegistry(),
 		PublicURL: &url.URL{Scheme: "https", Host: "feedback.example.com"},
+		Webhooks:  webhook.NewSender(s.Webhooks, webhook.Options{Home: serviceURL, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
 	}
 	for _, fn := range change {
 		fn(&o)
@@ -102,6 +106,9 @@ func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *ser
 		s.addUser("Acme", string(role), role)
 	}
 	s.addUser("Globex", "stranger", feedback.RoleOwner)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "Thanks.") }))
+	t.Cleanup(receiver.Close)
+	s.names["receiver"] = receiver.URL + "/gatherkit"
 	s.addApp()
 	return s
 }

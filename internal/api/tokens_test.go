@@ -31,7 +31,7 @@ var scopes = []feedback.Role{feedback.RoleViewer, feedback.RoleMember, feedback.
 var (
 	onlyForSessions = []string{
 		"auth-logout", "auth-me", "auth-change-password", "sessions-list", "sessions-revoke", "tokens-create", "tokens-list", "tokens-revoke",
-		"apps-identity-secret", "users-invite", "users-recover", "users-update", "users-remove",
+		"apps-identity-secret", "webhooks-secret", "users-invite", "users-recover", "users-update", "users-remove",
 	}
 	onlyForUsers = []string{"views-list", "views-create", "views-update", "views-delete", "mentions-list", "mentions-read"}
 )
@@ -50,7 +50,7 @@ func TestTokenRoles(t *testing.T) {
 					s.anotherAccount(o.name + string(kind) + string(scope))
 					s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 					id, secret := s.token("owner", fmt.Sprintf(`{"name":"CI","scope":%q,"kind":%q}`, scope, kind))
-					s.names["program"], s.names["token"] = secret, id
+					s.names["program"], s.names["token"], s.names["webhook"] = secret, id, s.webhook("owner")
 					s.names["comment"], s.names["session"] = s.comment(feedback.RoleOwner), s.session("owner")
 					s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view("owner"), s.mention("owner")
 					if strings.HasPrefix(o.name, "comments-") && kind == tokens.Service && scope != feedback.RoleViewer { // it may change only its own
@@ -88,7 +88,7 @@ func TestTokenOfOneApp(t *testing.T) {
 			s.names["comment"] = s.comment(feedback.RoleOwner)
 		}
 		fill()
-		s.names["view"], s.names["mention"] = s.view("owner"), s.mention("owner")
+		s.names["view"], s.names["mention"], s.names["webhook"] = s.view("owner"), s.mention("owner"), s.webhook("owner")
 		_, s.names["program"] = s.token("owner", `{"name":"CI","scope":"admin","app_id":"{app}"}`)
 		_, s.names["others_program"] = s.token("owner", `{"name":"CI","scope":"admin","app_id":"`+other["id"].(string)+`"}`)
 		random := feedback.NewIDs(s.clock.Now, strings.NewReader(strings.Repeat("r", 1<<10))).New().String()

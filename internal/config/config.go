@@ -51,6 +51,7 @@ type Serve struct {
 	PublicURL      PublicURL `name:"public-url" help:"URL that browsers use for the service, such as https://feedback.example.com." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
 	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
 	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Four other limits follow from it: as many votes and as many searches for similar requests per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all five limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
+	WebhookAllow   Networks  `name:"webhook-allow" help:"Networks of your own that webhooks may call, also with http, such as 10.1.0.0/16. By default, webhooks call only public addresses, with https." env:"GATHERKIT_WEBHOOK_ALLOW" placeholder:"CIDR,…"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 	LogLevel       string    `help:"Least level that is logged: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
 	LogFormat      string    `help:"Format of the log: ${enum}." enum:"json,text" default:"json" env:"GATHERKIT_LOG_FORMAT"`

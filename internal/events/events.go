@@ -33,6 +33,8 @@ type FeedEvent struct {
 	AppID     *feedback.ID  `json:"app_id" format:"uuid" doc:"The app; null for the account, its users and its tokens."`
 	RequestID *feedback.ID  `json:"request_id" format:"uuid" doc:"The request; null if it is not about one, and for request.purged."`
 	Request   *EventRequest `json:"request" doc:"The request as it is now; null unless it is live."`
+	// Quarantined reports whether the request is in quarantine now.
+	Quarantined bool `json:"-"`
 }
 
 // EventRequest is a request as it is now.
@@ -159,14 +161,18 @@ func (e *Events) addRequests(ctx context.Context, accountID feedback.ID, events 
 			return err
 		}
 		for _, r := range requests {
-			if r.box == feedback.Live {
-				found[r.ID] = &r
-			}
+			found[r.ID] = &r
 		}
 	}
 	for i, event := range events {
-		if event.RequestID != nil {
-			events[i].Request = found[*event.RequestID]
+		if event.RequestID == nil || found[*event.RequestID] == nil {
+			continue
+		}
+		switch r := found[*event.RequestID]; r.box {
+		case feedback.Live:
+			events[i].Request = r
+		case feedback.Quarantine:
+			events[i].Quarantined = true
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package feedback
 import (
 	"cmp"
 	"fmt"
+	"strings"
 )
 
 // AuditEntry is an entry of the account's audit log.
@@ -44,6 +45,8 @@ func (e *Event) describeAudit() string {
 		return fmt.Sprintf("created %s with the scope %v", e.describeToken(e.After), e.After["scope"])
 	case TokenRevoked:
 		return "revoked " + e.describeToken(e.Before)
+	case WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated:
+		return e.describeWebhook()
 	}
 	return e.describeUser()
 }
@@ -108,6 +111,30 @@ func (e *Event) describeToken(token map[string]any) string {
 		return fmt.Sprintf("the token %q", name)
 	}
 	return fmt.Sprintf("the token %q of %s", name, user)
+}
+
+// describeWebhook describes a change of a webhook.
+func (e *Event) describeWebhook() string {
+	webhook := fmt.Sprintf("the webhook %q", cmp.Or(stringOf(e.After["name"]), stringOf(e.Before["name"])))
+	switch e.Kind {
+	case WebhookCreated:
+		return fmt.Sprintf("created %s for %v", webhook, e.After["host"])
+	case WebhookDeleted:
+		return "deleted " + webhook
+	case WebhookRewound:
+		return fmt.Sprintf("set the position of %s from %v to %v", webhook, e.Before["position"], e.After["position"])
+	case WebhookDisabled:
+		return fmt.Sprintf("disabled %s: %v", webhook, strings.TrimSuffix(stringOf(e.After["reason"]), "."))
+	case WebhookSecretRotated:
+		return "rotated the secret of " + webhook
+	}
+	switch e.After["state"] {
+	case "on":
+		return "turned on " + webhook
+	case "paused":
+		return "paused " + webhook
+	}
+	return "changed " + webhook
 }
 
 // personLabel returns the name and e-mail of a user as the history shows them.

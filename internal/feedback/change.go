@@ -22,43 +22,51 @@ type ChangeKind string
 
 // The kinds of changes in the log.
 const (
-	AccountCreated    ChangeKind = "account.created"
-	UserCreated       ChangeKind = "user.created"
-	UserInvited       ChangeKind = "user.invited"
-	UserJoined        ChangeKind = "user.joined"
-	UserUpdated       ChangeKind = "user.updated"
-	UserRemoved       ChangeKind = "user.removed"
-	RecoveryLinkMade  ChangeKind = "user.recovery_link_created"
-	PasswordReset     ChangeKind = "user.password_reset"
-	PasswordChanged   ChangeKind = "user.password_changed"
-	TokenCreated      ChangeKind = "token.created"
-	TokenRevoked      ChangeKind = "token.revoked"
-	AppCreated        ChangeKind = "app.created"
-	AppUpdated        ChangeKind = "app.updated"
-	AppKeyRegenerated ChangeKind = "app.key_regenerated"
-	AppDeleted        ChangeKind = "app.deleted"
-	RequestCreated    ChangeKind = "request.created"
-	RequestUpdated    ChangeKind = "request.updated"
-	RequestDeleted    ChangeKind = "request.deleted"
-	RequestRestored   ChangeKind = "request.restored"
-	RequestReleased   ChangeKind = "request.released"
-	RequestBlocked    ChangeKind = "request.blocked"
-	RequestPurged     ChangeKind = "request.purged"
-	RequestRecounted  ChangeKind = "request.recounted"
-	RequestMerged     ChangeKind = "request.merged"
-	RequestUnmerged   ChangeKind = "request.unmerged"
-	VoteAdded         ChangeKind = "vote.added"
-	VoteRemoved       ChangeKind = "vote.removed"
-	CommentCreated    ChangeKind = "comment.created"
-	CommentUpdated    ChangeKind = "comment.updated"
-	CommentDeleted    ChangeKind = "comment.deleted"
+	AccountCreated   ChangeKind = "account.created"
+	UserCreated      ChangeKind = "user.created"
+	UserInvited      ChangeKind = "user.invited"
+	UserJoined       ChangeKind = "user.joined"
+	UserUpdated      ChangeKind = "user.updated"
+	UserRemoved      ChangeKind = "user.removed"
+	RecoveryLinkMade ChangeKind = "user.recovery_link_created"
+	PasswordReset    ChangeKind = "user.password_reset"
+	PasswordChanged  ChangeKind = "user.password_changed"
+	TokenCreated     ChangeKind = "token.created"
+	TokenRevoked     ChangeKind = "token.revoked"
+	WebhookCreated   ChangeKind = "webhook.created"
+	WebhookUpdated   ChangeKind = "webhook.updated"
+	WebhookDeleted   ChangeKind = "webhook.deleted"
+	WebhookRewound   ChangeKind = "webhook.rewound"
+	WebhookDisabled  ChangeKind = "webhook.disabled"
+
+	WebhookSecretRotated ChangeKind = "webhook.secret_rotated"
+	AppCreated           ChangeKind = "app.created"
+	AppUpdated           ChangeKind = "app.updated"
+	AppKeyRegenerated    ChangeKind = "app.key_regenerated"
+	AppDeleted           ChangeKind = "app.deleted"
+	RequestCreated       ChangeKind = "request.created"
+	RequestUpdated       ChangeKind = "request.updated"
+	RequestDeleted       ChangeKind = "request.deleted"
+	RequestRestored      ChangeKind = "request.restored"
+	RequestReleased      ChangeKind = "request.released"
+	RequestBlocked       ChangeKind = "request.blocked"
+	RequestPurged        ChangeKind = "request.purged"
+	RequestRecounted     ChangeKind = "request.recounted"
+	RequestMerged        ChangeKind = "request.merged"
+	RequestUnmerged      ChangeKind = "request.unmerged"
+	VoteAdded            ChangeKind = "vote.added"
+	VoteRemoved          ChangeKind = "vote.removed"
+	CommentCreated       ChangeKind = "comment.created"
+	CommentUpdated       ChangeKind = "comment.updated"
+	CommentDeleted       ChangeKind = "comment.deleted"
 )
 
 // ChangeKinds lists the kinds of changes.
 func ChangeKinds() []ChangeKind {
 	return []ChangeKind{
 		AccountCreated, UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
-		TokenCreated, TokenRevoked, AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted,
+		TokenCreated, TokenRevoked, WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated,
+		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted,
 		RequestCreated, RequestUpdated, RequestDeleted, RequestRestored, RequestReleased, RequestBlocked, RequestPurged, RequestRecounted,
 		RequestMerged, RequestUnmerged, VoteAdded, VoteRemoved, CommentCreated, CommentUpdated, CommentDeleted,
 	}

@@ -106,6 +106,9 @@ var (
 		"This link has expired or was already used; ask for a new one.")
 	ErrViewNotFound    = newError(404, "views.not_found", "The view was not found.")
 	ErrTokenNotFound   = newError(404, "tokens.not_found", "The token was not found; it may have been revoked.")
+	ErrWebhookNotFound = newError(404, "webhooks.not_found", "The webhook was not found.")
+	ErrEventNotFound   = newError(404, "webhooks.event_not_found",
+		"The log of changes has no event with this number that the webhook receives.")
 	ErrMentionNotFound = newError(404, "mentions.not_found",
 		"The mention was not found; the comment may have changed or be gone.")
 	ErrSessionNotFound = newError(404, "sessions.not_found",
@@ -130,6 +133,8 @@ var (
 		"There can be at most 50 views of the team, and 50 of your own; delete one first.")
 	ErrTooManyTokens = newError(409, "tokens.too_many",
 		"There can be at most 50 service tokens, and 50 tokens of each user; revoke one first.")
+	ErrTooManyWebhooks = newError(409, "webhooks.too_many",
+		"There can be at most 20 webhooks; delete one first.")
 	ErrPositionAhead = newError(409, "events.position_ahead",
 		"The log of changes ends before this position; an older copy of the database was restored.")
 	ErrIdempotencyMismatch = newError(409, "widget.idempotency_mismatch",
@@ -166,8 +171,10 @@ func Codes() []*Error {
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
 		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound,
+		ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrTooManyViews, ErrIdempotencyMismatch, ErrVersionConflict,
+		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrTooManyViews, ErrTooManyTokens, ErrTooManyWebhooks,
+		ErrPositionAhead, ErrIdempotencyMismatch, ErrVersionConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,

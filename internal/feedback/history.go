@@ -112,7 +112,8 @@ func (e *Event) describeComment() string {
 		return action
 	}
 	_, rewritten := e.After["body"]
-	visibility, shown := e.After["visibility"]
+	visibility := e.After["visibility"]
+	shown := visibility != e.Before["visibility"]
 	switch {
 	case rewritten && shown:
 		return fmt.Sprintf("edited a comment and made it %v", visibility)

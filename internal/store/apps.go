@@ -11,6 +11,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/tokens"
+	"gatherkit/internal/webhook"
 )
 
 const appColumns = "account_id, id, name, api_key, settings, version, created_at, updated_at"
@@ -153,6 +154,9 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 			return err
 		}
 		if err := tokens.RemoveApp(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if err := webhook.RemoveApp(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2", accountID, id)

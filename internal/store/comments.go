@@ -104,6 +104,7 @@ func (s *Store) ChangeComment(
 			return err
 		}
 		before["comment_id"], after["comment_id"] = id, id
+		before["visibility"], after["visibility"] = old.Visibility, c.Visibility // says who may see the entry
 		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, 0, c.Visibility == feedback.Public, feedback.Change{
 			Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after,
 		})

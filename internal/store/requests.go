@@ -10,6 +10,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/row"
+	"gatherkit/internal/webhook"
 )
 
 // Request returns a request of the account. It returns ErrRequestNotFound if the request does
@@ -257,6 +258,9 @@ func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids 
 			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, ids)+")", p...); err != nil {
 			return err
 		}
+	}
+	if err := webhook.RemoveRequests(ctx, tx, accountID, ids); err != nil {
+		return err
 	}
 	return releaseUploads(ctx, tx, accountID, ids)
 }

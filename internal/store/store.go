@@ -25,6 +25,7 @@ import (
 	"gatherkit/internal/mentions"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/views"
+	"gatherkit/internal/webhook"
 )
 
 // Options are the location and the dependencies of a Store.
@@ -64,6 +65,7 @@ type Store struct {
 	Tokens   *tokens.Tokens // of programs
 	Events   *events.Events // the feed of changes
 	Waiters  *events.Waiters
+	Webhooks *webhook.Webhooks
 
 	db   *database.DB
 	now  func() time.Time
@@ -115,7 +117,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{
 		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
 		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
-		db: db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
+		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
+		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
 		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
 	}
 	if o.FilesSentPast {

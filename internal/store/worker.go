@@ -22,6 +22,8 @@ const (
 	// indexLease is not that of the version before, which follows an index of its own.
 	indexLease = "finding"
 	sweepEvery = 10 * time.Minute
+	// pruneEvery is shorter, because a webhook can log a thousand attempts a second.
+	pruneEvery = time.Minute
 	purgeChunk = 1000
 )
 
@@ -46,12 +48,15 @@ func (s *Store) workerSteps(ctx context.Context) []lease.Step {
 		{Work: "purge", Do: func() (bool, error) { return s.Purge(ctx) }},
 		{Work: "unassign", Do: func() (bool, error) { return s.Unassign(ctx) }},
 		{Work: "analyze", Every: lease.Rest, Do: func() (bool, error) { return false, s.db.Analyze(ctx) }},
+		{Work: "webhooks", Every: pruneEvery, Do: func() (bool, error) { return false, s.Webhooks.Prune(ctx) }},
 		{Work: "sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.Sweep(ctx) }},
 	}
 }
 
 // Works returns the kinds of background work. Lease is to take the lease.
-func Works() []string { return []string{"purge", "unassign", "analyze", "sweep", "index", "lease"} }
+func Works() []string {
+	return []string{"purge", "unassign", "analyze", "webhooks", "sweep", "index", "lease"}
+}
 
 // WorkFailures returns how often this process has failed at a kind of background work.
 func (s *Store) WorkFailures(work string) int64 {

@@ -31,6 +31,7 @@ import (
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/webhook"
 )
 
 // Paths of the service besides its operations, and of the page that opens join links.
@@ -76,6 +77,7 @@ func newService(t *testing.T, at storetest.Place, clock *storetest.Clock) *servi
 		Store: s.store, Passwords: password.New(rand.Reader), Log: slog.New(slog.DiscardHandler), Now: clock.Now,
 		NewID: feedback.NewIDs(clock.Now, rand.Reader).New, Metrics: prometheus.NewRegistry(),
 		PublicURL: &url.URL{Scheme: "https", Host: "feedback.example.com"}, Files: files,
+		Webhooks: webhook.NewSender(s.store.Webhooks, webhook.Options{}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +93,7 @@ func (s *service) clear(t *rapid.T) {
 		"indexed_requests", "index_progress", "index_followed", "index_documents", "index_blocks", "index_ids", "index_postings",
 		"index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
-		"views", "default_views", "access_tokens",
+		"views", "default_views", "access_tokens", "webhooks", "webhook_retries", "webhook_attempts",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {

@@ -1,0 +1,220 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"time"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/events"
+	"gatherkit/internal/feedback"
+)
+
+const (
+	keepFailed    = 30 * 24 * time.Hour
+	keepDelivered = 7 * 24 * time.Hour
+	keepAttempts  = 10_000 // of an endpoint
+	pruneChunk    = 1_000
+)
+
+// Attempt is an attempt to deliver an event, or several events in a message for a chat.
+type Attempt struct {
+	ID       feedback.ID         `json:"id" format:"uuid"`
+	At       feedback.Time       `json:"at" format:"date-time"`
+	Number   int64               `json:"number" doc:"The number of the event in the log; 0 for a test."`
+	Events   int                 `json:"events" doc:"How many events the message is about; 1 unless it is for a chat."`
+	EventID  string              `json:"event_id" doc:"Sent as webhook-id. It is the same for every attempt."`
+	Kind     feedback.ChangeKind `json:"kind"`
+	Attempt  int                 `json:"attempt" doc:"1 for the first attempt to deliver this event."`
+	Outcome  outcome             `json:"outcome" enum:"delivered,refused,failed,gone" doc:"refused: because of this event, the others go on. failed: because of the endpoint, the others wait. gone: the endpoint answered 410."`
+	Status   *int                `json:"status" doc:"The status of the answer; null if there was none."`
+	Took     int64               `json:"took_ms" doc:"Milliseconds."`
+	Error    *string             `json:"error" doc:"What went wrong, in words."`
+	Payload  *string             `json:"payload" doc:"What was sent, at most 16 KiB; null for deliveries that worked."`
+	Response *string             `json:"response" doc:"The beginning of the answer, at most 4 KiB."`
+
+	requestID *feedback.ID
+}
+
+// attemptsOf returns the log entries of deliveries.
+func (s *Sender) attemptsOf(list []*delivery) (attempts []Attempt) {
+	for _, d := range list {
+		attempts = append(attempts, s.attemptOf(d))
+	}
+	return attempts
+}
+
+func (s *Sender) attemptOf(d *delivery) Attempt {
+	e := d.event()
+	a := Attempt{
+		ID: s.ids.New(), Number: d.number(), Events: len(d.events), EventID: e.ID, Kind: e.Kind, Attempt: d.attempt, Outcome: d.answer.outcome(),
+		Took: d.answer.took.Milliseconds(), requestID: e.RequestID,
+	}
+	a.At = a.ID.Time()
+	if d.answer.status != 0 {
+		a.Status, a.Response = &d.answer.status, &d.answer.body
+	}
+	if a.Outcome != delivered {
+		a.Error, a.Payload = new(d.answer.sentence()), new(clean(d.body, maxPayload))
+	}
+	return a
+}
+
+// logAttempts adds attempts to the log of an endpoint.
+func (s *Sender) logAttempts(ctx context.Context, tx *sql.Tx, accountID, webhookID feedback.ID, list []Attempt) error {
+	const columns = 15
+	for _, piece := range database.Powers(list) {
+		args := make([]any, 0, columns*len(piece))
+		for _, a := range piece {
+			args = append(args, accountID, webhookID, a.ID, a.Number, a.Events, a.EventID, string(a.Kind), a.requestID, a.Attempt, string(a.Outcome), a.Status, a.Took, a.Error, a.Payload, a.Response)
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO webhook_attempts (account_id, webhook_id, id, seq, events, event_id, kind, request_id, attempt,
+			outcome, status, took, error, payload, response) VALUES `+s.db.Placeholders(len(piece), columns), args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Attempts returns up to limit attempts to deliver to an endpoint, the newest first, before the attempt
+// with an id; nil means no bound. It returns ErrWebhookNotFound.
+func (w *Webhooks) Attempts(ctx context.Context, accountID, id feedback.ID, before *feedback.ID, limit int) ([]Attempt, error) {
+	if _, err := w.Get(ctx, accountID, id); err != nil {
+		return nil, err
+	}
+	end := feedback.ID{}
+	for i := range end {
+		end[i] = math.MaxUint8
+	}
+	if before != nil {
+		end = *before
+	}
+	return database.All(ctx, w.db.Reader(), func(r database.Row) (a Attempt, err error) {
+		err = r.Scan(&a.ID, &a.Number, &a.Events, &a.EventID, (*string)(&a.Kind), &a.Attempt, (*string)(&a.Outcome), &a.Status, &a.Took,
+			&a.Error, &a.Payload, &a.Response)
+		a.At = a.ID.Time()
+		return a, err
+	}, `SELECT id, seq, events, event_id, kind, attempt, outcome, status, took, error, payload, response FROM webhook_attempts
+		WHERE account_id = $1 AND webhook_id = $2 AND id < $3 ORDER BY id DESC LIMIT CAST($4 AS BIGINT)`, accountID, id, end, limit)
+}
+
+// Test sends a test event to an endpoint, also if it is paused or disabled, and returns what came of it.
+// It returns ErrWebhookNotFound.
+func (s *Sender) Test(ctx context.Context, accountID, id feedback.ID) (Attempt, error) {
+	now := feedback.At(s.now())
+	webhook, err := s.Get(ctx, accountID, id)
+	if err != nil {
+		return Attempt{}, err
+	}
+	m, err := webhook.Format.render(s.home, events.FeedEvent{
+		Event: feedback.Event{
+			At: now, Kind: testKind, Actor: feedback.EventActor{Kind: feedback.ByService}, Before: map[string]any{}, After: map[string]any{},
+			Summary: "This is a test from Gatherkit.",
+		},
+		ID: "test_" + s.ids.New().String(), Version: events.Version,
+	})
+	if err != nil {
+		return Attempt{}, err
+	}
+	return s.sendOne(ctx, accountID, webhook, m, 1)
+}
+
+// Resend sends an event of the log again, with the same id, and returns what came of it. If that works,
+// the event is no longer set aside. It returns ErrWebhookNotFound, or ErrEventNotFound.
+func (s *Sender) Resend(ctx context.Context, accountID, id feedback.ID, number int64) (Attempt, error) {
+	webhook, err := s.Get(ctx, accountID, id)
+	if err != nil {
+		return Attempt{}, err
+	}
+	m, err := s.messageOf(ctx, accountID, webhook, number)
+	if err != nil {
+		if errors.Is(err, feedback.ErrPositionAhead) {
+			err = feedback.ErrEventNotFound
+		}
+		return Attempt{}, err
+	}
+	var attempts int
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(MAX(attempt), 0) FROM webhook_attempts"+
+		" WHERE account_id = $1 AND webhook_id = $2 AND seq = $3", accountID, id, number).Scan(&attempts)
+	if err != nil {
+		return Attempt{}, err
+	}
+	return s.sendOne(ctx, accountID, webhook, m, attempts+1)
+}
+
+// sendOne sends a message and logs the attempt. It changes neither the position nor the health.
+func (s *Sender) sendOne(ctx context.Context, accountID feedback.ID, webhook Webhook, m message, attempt int) (Attempt, error) {
+	secrets, err := signing(ctx, s.db.Reader(), accountID, webhook.ID, s.now())
+	if err != nil {
+		return Attempt{}, err
+	}
+	if err := s.sends.Acquire(ctx, accountID, 1); err != nil {
+		return Attempt{}, err
+	}
+	d := &delivery{message: m, attempt: attempt, answer: s.send(ctx, webhook, secrets, m)}
+	s.sends.Release(accountID, 1)
+	if ctx.Err() != nil {
+		return Attempt{}, context.Cause(ctx)
+	}
+	made := s.attemptOf(d)
+	return made, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := s.lock(ctx, tx, accountID, webhook.ID); err != nil {
+			return err
+		}
+		if d.answer.outcome() == delivered {
+			if err := removeRetry(ctx, tx, accountID, webhook.ID, d.number()); err != nil {
+				return err
+			}
+		}
+		return s.logAttempts(ctx, tx, accountID, webhook.ID, []Attempt{made})
+	})
+}
+
+// Prune deletes attempts that are old, and those beyond the newest of each endpoint.
+func (w *Webhooks) Prune(ctx context.Context) error {
+	list, failed := database.All(ctx, w.db.Reader(), func(r database.Row) (c candidate, err error) {
+		err = r.Scan(&c.accountID, &c.id)
+		return c, err
+	}, "SELECT account_id, id FROM webhooks ORDER BY account_id, id")
+	for _, c := range list {
+		failed = errors.Join(failed, w.prune(ctx, c.accountID, c.id))
+	}
+	return failed
+}
+
+func (w *Webhooks) prune(ctx context.Context, accountID, id feedback.ID) error {
+	var oldest feedback.ID // of those that are kept
+	err := w.db.Reader().QueryRowContext(ctx, "SELECT id FROM webhook_attempts WHERE account_id = $1 AND webhook_id = $2"+
+		" ORDER BY id DESC LIMIT 1 OFFSET $3", accountID, id, keepAttempts-1).Scan(&oldest)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	now := w.now()
+	if old := feedback.FirstIDAt(now.Add(-keepFailed)); oldest.Compare(old) < 0 {
+		oldest = old
+	}
+	return cmp.Or(
+		w.pruneBefore(ctx, accountID, id, oldest, ""),
+		w.pruneBefore(ctx, accountID, id, feedback.FirstIDAt(now.Add(-keepDelivered)), " AND outcome = 'delivered'"),
+	)
+}
+
+// pruneBefore deletes the attempts before an id that fit a condition, in chunks.
+func (w *Webhooks) pruneBefore(ctx context.Context, accountID, id, before feedback.ID, condition string) error {
+	for {
+		var n int64
+		err := w.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			n, err = database.Changed(ctx, tx, `DELETE FROM webhook_attempts WHERE account_id = $1 AND webhook_id = $2 AND id IN (
+				SELECT id FROM webhook_attempts WHERE account_id = $1 AND webhook_id = $2 AND id < $3`+condition+` ORDER BY id LIMIT $4)`,
+				accountID, id, before, pruneChunk)
+			return err
+		})
+		if err != nil || n < pruneChunk {
+			return err
+		}
+	}
+}

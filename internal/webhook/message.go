@@ -1,0 +1,71 @@
+package webhook
+
+import (
+	"encoding/json"
+
+	"gatherkit/internal/events"
+	"gatherkit/internal/feedback"
+)
+
+// testKind is the kind of the event that webhooks-test sends. It is not in the log.
+const testKind = "webhook.test"
+
+// wants reports whether an endpoint receives an event. Without internal, it receives nothing that only
+// the team may see: entries about the account, and internal comments.
+func (webhook Webhook) wants(kinds events.Kinds, e events.FeedEvent) bool {
+	if !kinds.Include(e) || webhook.AppID != nil && (e.AppID == nil || *e.AppID != *webhook.AppID) {
+		return false
+	}
+	return webhook.Internal || e.Kind.AboutRequests() && !internalComment(e)
+}
+
+// internalComment reports whether an event is about a comment that was not public, before or after it.
+// An entry that does not say so, which versions before webhooks have written, counts as internal.
+func internalComment(e events.FeedEvent) bool {
+	public := func(fields map[string]any) bool { return fields["visibility"] == string(feedback.Public) }
+	switch e.Kind {
+	case feedback.CommentCreated:
+		return !public(e.After)
+	case feedback.CommentUpdated:
+		return !public(e.Before) || !public(e.After)
+	case feedback.CommentDeleted:
+		return !public(e.Before)
+	}
+	return false
+}
+
+// message is what an endpoint receives in one call: an event, or several for a chat.
+type message struct {
+	events []events.FeedEvent
+	body   []byte
+}
+
+// event is the first event of a message.
+func (m message) event() events.FeedEvent { return m.events[0] }
+
+// number is the number of the last event of a message.
+func (m message) number() int64 { return m.events[len(m.events)-1].Number }
+
+// render returns the message about events. home is the address of the dashboard.
+func (f Format) render(home string, list ...events.FeedEvent) (message, error) {
+	m := message{events: list}
+	var v any
+	switch f {
+	case Slack:
+		v = slack(newNews(home, list))
+	case Discord:
+		v = discord(newNews(home, list))
+	case Teams:
+		v = teams(newNews(home, list))
+	default:
+		e := list[0]
+		v = struct {
+			Type      feedback.ChangeKind `json:"type"`
+			Timestamp feedback.Time       `json:"timestamp"`
+			Data      events.FeedEvent    `json:"data"`
+		}{e.Kind, e.At, e}
+	}
+	var err error
+	m.body, err = json.Marshal(v)
+	return m, err
+}

@@ -1,0 +1,179 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/events"
+	"gatherkit/internal/fair"
+	"gatherkit/internal/feedback"
+)
+
+const (
+	// sends is how many calls of endpoints this process makes at the same time, and how many of them for
+	// one account and for one endpoint.
+	sends, sendsOfAccount, sendsOfEndpoint = 64, 16, 8
+	// turns is how many endpoints it delivers to at the same time, and how many of one account.
+	turns, turnsOfAccount = 64, 16
+	// lookEvery is how often it looks for endpoints that another process has left behind, and
+	// lookAtMost the shortest pause between two looks.
+	lookEvery  = 2 * time.Second
+	lookAtMost = 20 * time.Millisecond
+	lookTime   = 5 * time.Second
+	// candidates is how many endpoints a look finds at most.
+	candidates = 4 * turns
+)
+
+// Options are the settings of a Sender.
+type Options struct {
+	Home    string         // address of the dashboard, without a slash at the end
+	Allow   []netip.Prefix // networks of the operator that endpoints may be in
+	Metrics prometheus.Registerer
+}
+
+// Sender delivers to endpoints. Every process has one; an endpoint is served by one process at a time.
+type Sender struct {
+	*Webhooks
+	home    string
+	client  *client
+	plain   bool // whether addresses with http are allowed
+	metrics metrics
+
+	turns  *fair.Pool[feedback.ID] // by account
+	sends  *fair.Pool[feedback.ID]
+	mu     sync.Mutex
+	served map[feedback.ID]bool // endpoints that this process delivers to now
+}
+
+// NewSender returns a sender for the endpoints in a database.
+func NewSender(w *Webhooks, o Options) *Sender {
+	return &Sender{
+		Webhooks: w, home: strings.TrimSuffix(o.Home, "/"), client: newClient(o.Allow), plain: len(o.Allow) > 0,
+		metrics: newMetrics(o.Metrics, w), served: map[feedback.ID]bool{},
+		turns: fair.New[feedback.ID](turns, turnsOfAccount), sends: fair.New[feedback.ID](sends, sendsOfAccount),
+	}
+}
+
+// Run delivers until ctx ends. It logs failures and retries.
+func (s *Sender) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for ctx.Err() == nil {
+		began := time.Now()
+		found, err := s.look(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("cannot look for webhooks to deliver; it will be tried again", "error", err)
+		}
+		for _, c := range found {
+			if s.begin(c) {
+				wg.Go(func() {
+					defer s.end(c)
+					s.serve(ctx, c)
+				})
+			}
+		}
+		pause(ctx, max(lookAtMost, 20*time.Since(began))) // so that looking takes at most a twentieth of the time
+		select {
+		case <-ctx.Done():
+		case <-s.changed:
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// candidate is an endpoint that may need a delivery.
+type candidate struct{ accountID, id feedback.ID }
+
+// look returns the endpoints of all accounts that are due and not served, those that were served the
+// longest ago first. It ignores a lease that ends too far in the future, which comes from a wrong clock.
+func (s *Sender) look(ctx context.Context) ([]candidate, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	now := s.now()
+	return database.All(ctx, s.db.Reader(), func(r database.Row) (c candidate, err error) {
+		err = r.Scan(&c.accountID, &c.id)
+		return c, err
+	}, `SELECT w.account_id, w.id FROM webhooks w JOIN account_seq s ON s.account_id = w.account_id
+		WHERE w.state = 'on' AND w.due_at <= $1 AND (w.lease_until <= $1 OR w.lease_until > $2) 
+			AND (w.position < s.last OR w.retry_at <= $1)
+		ORDER BY w.served_at LIMIT CAST($3 AS BIGINT)`, feedback.At(now), feedback.At(now.Add(2*leaseTime)), candidates)
+}
+
+// begin takes a place for a turn. It returns false if there is none, or if this process serves the
+// endpoint already.
+func (s *Sender) begin(c candidate) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.served[c.id] || !s.turns.TryAcquire(c.accountID, 1) {
+		return false
+	}
+	s.served[c.id] = true
+	return true
+}
+
+func (s *Sender) end(c candidate) {
+	s.mu.Lock()
+	delete(s.served, c.id)
+	s.mu.Unlock()
+	s.turns.Release(c.accountID, 1)
+	s.nudge() // there may be more, for this endpoint or for one that had no place
+}
+
+// serve delivers to an endpoint once.
+func (s *Sender) serve(ctx context.Context, c candidate) {
+	t, ok, err := s.claim(ctx, c)
+	if err == nil && ok {
+		err = s.deliver(ctx, t)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("cannot deliver to a webhook; it will be tried again", "webhook", c.id, "error", err)
+		pause(ctx, time.Second) // the endpoint is due again when its lease has ended
+	}
+}
+
+// send makes one attempt to deliver a message.
+func (s *Sender) send(ctx context.Context, webhook Webhook, secrets []string, m message) answer {
+	now := s.now()
+	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Gatherkit-Webhook/1"}}
+	if !webhook.Format.chat() {
+		signature, err := sign(secrets, m.event().ID, now.Unix(), m.body)
+		if err != nil {
+			return answer{err: err}
+		}
+		// http.Header.Set would write Webhook-Id. Names of fields are case-insensitive, but the standard writes them so.
+		header["webhook-id"] = []string{m.event().ID}
+		header["webhook-timestamp"] = []string{strconv.FormatInt(now.Unix(), 10)}
+		header["webhook-signature"] = []string{signature}
+	}
+	a := s.client.post(ctx, webhook.URL, header, m.body)
+	a.took = s.now().Sub(now)
+	if ctx.Err() == nil {
+		s.metrics.observe(webhook.Format, a)
+	}
+	return a
+}
+
+// withLinks sets the addresses of the requests of events.
+func (s *Sender) withLinks(list []events.FeedEvent) []events.FeedEvent {
+	for i, e := range list {
+		if e.Request != nil {
+			list[i].Request.URL = s.home + "/?request=" + e.Request.ID.String()
+		}
+	}
+	return list
+}
