@@ -64,21 +64,12 @@ func NewSender(w *Webhooks, o Options) *Sender {
 
 // Run delivers until ctx ends. It logs failures and retries.
 func (s *Sender) Run(ctx context.Context) {
-	var wg sync.WaitGroup
-	defer wg.Wait()
+	var serving sync.WaitGroup
+	defer serving.Wait()
 	for ctx.Err() == nil {
 		began := time.Now()
-		found, err := s.look(ctx)
-		if err != nil && ctx.Err() == nil {
+		if err := s.begin(ctx, &serving); err != nil && ctx.Err() == nil {
 			s.log.Warn("cannot look for webhooks to deliver; it will be tried again", "error", err)
-		}
-		for _, c := range found {
-			if s.begin(c) {
-				wg.Go(func() {
-					defer s.end(c)
-					s.serve(ctx, c)
-				})
-			}
 		}
 		pause(ctx, max(lookAtMost, 20*time.Since(began))) // so that looking takes at most a twentieth of the time
 		select {
@@ -87,6 +78,28 @@ func (s *Sender) Run(ctx context.Context) {
 		case <-time.After(lookEvery):
 		}
 	}
+}
+
+// Round delivers once to the endpoints that are due now, and returns when all is stored.
+func (s *Sender) Round(ctx context.Context) error {
+	var serving sync.WaitGroup
+	err := s.begin(ctx, &serving)
+	serving.Wait()
+	return err
+}
+
+// begin begins to deliver to the endpoints that are due.
+func (s *Sender) begin(ctx context.Context, serving *sync.WaitGroup) error {
+	found, err := s.look(ctx)
+	for _, c := range found {
+		if s.enter(c) {
+			serving.Go(func() {
+				defer s.leave(c)
+				s.serve(ctx, c)
+			})
+		}
+	}
+	return err
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -114,9 +127,9 @@ func (s *Sender) look(ctx context.Context) ([]candidate, error) {
 		ORDER BY w.served_at LIMIT CAST($3 AS BIGINT)`, feedback.At(now), feedback.At(now.Add(2*leaseTime)), candidates)
 }
 
-// begin takes a place for a turn. It returns false if there is none, or if this process serves the
+// enter takes a place for a turn. It returns false if there is none, or if this process serves the
 // endpoint already.
-func (s *Sender) begin(c candidate) bool {
+func (s *Sender) enter(c candidate) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.served[c.id] || !s.turns.TryAcquire(c.accountID, 1) {
@@ -126,7 +139,7 @@ func (s *Sender) begin(c candidate) bool {
 	return true
 }
 
-func (s *Sender) end(c candidate) {
+func (s *Sender) leave(c candidate) {
 	s.mu.Lock()
 	delete(s.served, c.id)
 	s.mu.Unlock()

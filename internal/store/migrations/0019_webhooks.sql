@@ -29,7 +29,7 @@ CREATE TABLE webhooks (
   PRIMARY KEY (account_id, id)
 ){packed};
 
--- Events that an endpoint has refused, and that are sent again.
+-- Events that an endpoint has refused, and that are sent again: at most 1,000 of an endpoint.
 CREATE TABLE webhook_retries (
   account_id {id} NOT NULL,
   webhook_id {id} NOT NULL,
@@ -39,10 +39,6 @@ CREATE TABLE webhook_retries (
   due_at     {int} NOT NULL,
   PRIMARY KEY (account_id, webhook_id, seq)
 ){keyed};
-
-CREATE INDEX webhook_retries_due ON webhook_retries (account_id, webhook_id, due_at);
-
-CREATE INDEX webhook_retries_request ON webhook_retries (account_id, request_id);
 
 -- The delivery log. Only failed attempts have a payload.
 CREATE TABLE webhook_attempts (
