@@ -26,6 +26,7 @@ const demoPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; s
 // the page that has the password as its fragment.
 type Demo struct {
 	AppID, AppName, Key, Email, Password string
+	WebhookSecret                        string // of the webhook that delivers to DemoWebhookPath
 }
 
 // demoLogin is what the dashboard's login page reads. Its names are in LoginPage.tsx.
@@ -57,6 +58,9 @@ func (d *Demo) handle(mux *http.ServeMux) error {
 		return err
 	}
 	mux.Handle("GET /demo", asset("text/html; charset=utf-8", page.Bytes(), demoPolicy))
+	received := &deliveries{secret: d.WebhookSecret}
+	mux.HandleFunc("POST "+DemoWebhookPath, received.receive)
+	mux.HandleFunc("GET "+DemoWebhookPath, received.list)
 	mux.Handle("GET /demo/style.css", asset("text/css; charset=utf-8", demoStyle, demoPolicy))
 	mux.Handle("GET /demo/demo.js", asset("text/javascript; charset=utf-8", demoScript, demoPolicy))
 	return nil

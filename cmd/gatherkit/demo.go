@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/internal/views"
+	"gatherkit/internal/webhook"
 	"gatherkit/web"
 )
 
@@ -48,21 +50,23 @@ func (c *demoCommand) Run(p *program) (err error) {
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	at := config.Store{Data: folder}
 	secret := rand.Text()
-	demo, err := p.fill(at, log, secret)
-	if err != nil {
-		return fmt.Errorf("cannot create the example: %w", err)
-	}
 	address := c.Listen
 	if address == "" {
 		if address, err = p.freeAddress(); err != nil {
 			return err
 		}
 	}
-	page := &web.Demo{AppID: demo.app.ID.String(), AppName: demo.app.Name, Key: demo.app.APIKey, Email: demoEmail}
+	settings := config.Serve{Storage: config.Storage{Store: at}, Listen: address, WebhookAllow: thisMachine}
+	demo, err := p.fill(at, log, secret, baseURL(settings, address)+web.DemoWebhookPath)
+	if err != nil {
+		return fmt.Errorf("cannot create the example: %w", err)
+	}
+	page := &web.Demo{
+		AppID: demo.app.ID.String(), AppName: demo.app.Name, Key: demo.app.APIKey, Email: demoEmail, WebhookSecret: demo.webhookSecret,
+	}
 	if onlyLocal(address) { // otherwise, everybody who finds the service could log in
 		page.Password = secret
 	}
-	settings := config.Serve{Storage: config.Storage{Store: at}, Listen: address}
 	return p.serve(settings, log, page, func(_ *store.Store, address string) error {
 		p.explain(baseURL(settings, address), secret, demo, page.Password != "")
 		return nil
@@ -139,19 +143,38 @@ Submit a request, as the widget of the app "%[5]s" does:
 
 // demo describes the example.
 type demo struct {
-	app      feedback.App
-	requests int
+	app           feedback.App
+	requests      int
+	webhookSecret string
 }
 
 // fill creates the example with a clock that runs through the last demoDays days.
-func (p *program) fill(at config.Store, log *slog.Logger, secret string) (demo, error) {
+func (p *program) fill(at config.Store, log *slog.Logger, secret, endpoint string) (demo, error) {
 	clock := newDemoClock()
 	s, err := p.open(at, log, func(o *store.Options) { o.Now = clock.Now })
 	if err != nil {
 		return demo{}, err
 	}
 	made, err := fillDemo(p.ctx, s, clock, secret)
+	if err == nil {
+		made.webhookSecret, err = addDemoWebhook(p.ctx, s, made.app, endpoint)
+	}
 	return made, errors.Join(err, s.Close())
+}
+
+// thisMachine is where the endpoint of the example is.
+var thisMachine = config.Networks{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+
+// addDemoWebhook adds a webhook for the page of the example, and returns its secret.
+func addDemoWebhook(ctx context.Context, s *store.Store, app feedback.App, endpoint string) (string, error) {
+	added, err := s.Webhooks.Add(ctx, app.AccountID, feedback.Command(), webhook.Webhook{
+		Name: "The page /demo", URL: endpoint, Format: webhook.Events, Kinds: []string{}, State: webhook.On,
+	})
+	if err != nil {
+		return "", err
+	}
+	secret, err := s.Webhooks.Secret(ctx, app.AccountID, feedback.Command(), added.ID, false)
+	return secret.Secret, err
 }
 
 func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret string) (demo, error) {

@@ -42,7 +42,8 @@ var actions = map[ChangeKind]string{
 	RequestCreated: "created the request", RequestUpdated: "changed the request",
 	RequestDeleted: "moved the request to the bin", RequestRestored: "restored the request from the bin",
 	RequestReleased: "released the request from quarantine", RequestBlocked: "moved the request to the bin as spam",
-	VoteAdded: "added a vote", VoteRemoved: "removed a vote",
+	RequestPurged: "removed the request for good",
+	VoteAdded:     "added a vote", VoteRemoved: "removed a vote",
 }
 
 // label returns the actor as the subject of a sentence.

@@ -128,6 +128,39 @@ function item(r: FeatureRequest): HTMLElement {
   return li
 }
 
+interface Delivery {
+  id: string
+  kind: string
+  summary: string
+  title: string
+  at: string
+}
+
+let newest: string | undefined
+
+/** Shows what the webhook of the demo has delivered to the demo itself. */
+async function listDeliveries(): Promise<void> {
+  const { deliveries } = (await (await fetch('demo/webhook')).json()) as { deliveries: Delivery[] }
+  if (!deliveries[0] || deliveries[0].id === newest) return
+  const seen = deliveries.findIndex(({ id }) => id === newest)
+  byID('nothing').hidden = true
+  byID('delivered').replaceChildren(
+    ...deliveries.slice(0, shown).map(({ kind, summary, title, at }, place) => {
+      const li = document.createElement('li')
+      if (newest && (seen < 0 || place < seen)) li.className = 'new'
+      make('b', summary, li)
+      if (title) make('p', title, li)
+      const facts = make('p', '', li)
+      facts.className = 'facts'
+      make('code', kind, facts)
+      make('span', new Date(at).toLocaleTimeString(), facts)
+      make('span', 'Signature verified', facts)
+      return li
+    }),
+  )
+  newest = deliveries[0].id
+}
+
 function field(name: string): HTMLInputElement | HTMLSelectElement {
   return form.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement
 }
@@ -211,4 +244,8 @@ void attempt(async () => {
   fill(now.settings)
   await list()
 })
+// If the service does not answer, attempt(list) says so.
+const refresh = (): void => void listDeliveries().catch(() => undefined)
+refresh()
 setInterval(() => void attempt(list), 3000)
+setInterval(refresh, 1000)
