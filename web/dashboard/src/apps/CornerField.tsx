@@ -1,6 +1,7 @@
-import { Label, Radio, RadioGroup } from "react-aria-components";
+import { useId } from "react";
 
 import type { App } from "../api/types";
+import { Choice } from "../ui/choices";
 
 type Corner = App["settings"]["widget"]["position"];
 
@@ -13,17 +14,26 @@ const corners: { id: Corner; name: string }[] = [
 
 // CornerField selects a corner on a small picture of a page.
 export function CornerField({ value, onChange, isDisabled }: { value: Corner; onChange(value: Corner): void; isDisabled: boolean }) {
+  const group = useId();
   return (
-    <RadioGroup className="field" value={value} onChange={(next) => onChange(next as Corner)} isDisabled={isDisabled}>
-      <Label className="field-label">Position</Label>
+    <div className="field" role="radiogroup" aria-labelledby={group}>
+      <span id={group} className="field-label">Position</span>
       <div className="corners">
         {corners.map(({ id, name }) => (
-          <Radio key={id} value={id} className={`corner corner-${id}`}>
+          <Choice
+            key={id}
+            type="radio"
+            name={group}
+            className={`corner corner-${id}`}
+            checked={id === value}
+            onChange={() => onChange(id)}
+            disabled={isDisabled}
+          >
             <span className="corner-mark" />
             <span className="small">{name}</span>
-          </Radio>
+          </Choice>
         ))}
       </div>
-    </RadioGroup>
+    </div>
   );
 }

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ToggleButton } from "react-aria-components";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
@@ -132,7 +131,13 @@ function Facet({
     <section className="facet" role="group" aria-label={label}>
       <h3>{label}</h3>
       {shown.map((option) => (
-        <ToggleButton key={option.id} className="facet-option" isSelected={chosen.includes(option.id)} onChange={() => onToggle(option.id)}>
+        <button
+          key={option.id}
+          type="button"
+          className="facet-option"
+          aria-pressed={chosen.includes(option.id)}
+          onClick={() => onToggle(option.id)}
+        >
           {option.status ? (
             <StatusMark status={option.status} />
           ) : (
@@ -141,7 +146,7 @@ function Facet({
           {counted && option.count !== undefined && (
             <span className="facet-count">{number(option.count)}{option.exact === false && "+"}</span>
           )}
-        </ToggleButton>
+        </button>
       ))}
       {options.length > initialOptions && (
         <Button small kind="quiet" onPress={() => setAll(!all)}>

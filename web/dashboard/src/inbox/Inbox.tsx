@@ -190,7 +190,7 @@ function Inbox() {
         <div className="list-head">
           {member && (
             <Checkbox
-              aria-label="Select all loaded requests"
+              label="Select all loaded requests"
               isSelected={rows.length > 0 && selected >= rows.length}
               isIndeterminate={selected > 0 && selected < rows.length}
               isDisabled={rows.length === 0}

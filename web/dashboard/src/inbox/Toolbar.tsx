@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState, type RefObject } from "react";
-import { Button as AriaButton, Input, SearchField } from "react-aria-components";
 
 import { useSession } from "../api/session";
 import type { Where } from "../api/types";
@@ -92,20 +91,40 @@ function SearchBox({
     return () => clearTimeout(timer);
   }, [typed]);
   return (
-    <SearchField
-      className="search"
-      aria-label="Search"
-      value={typed}
-      onChange={setTyped}
-      maxLength={200}
-      onKeyDown={(event) => {
-        if ((event.key === "Escape" && !typed) || event.key === "Enter") onLeave();
-        else event.continuePropagation();
-      }}
-    >
+    <div className="search">
       <SearchIcon size={16} />
-      <Input ref={field} placeholder="Search" />
-      {typed && <AriaButton className="search-clear" aria-label="Clear search"><CloseIcon size={14} /></AriaButton>}
-    </SearchField>
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search"
+        placeholder="Search"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        maxLength={200}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" || (event.key === "Escape" && !typed)) {
+            event.stopPropagation();
+            onLeave();
+          } else if (event.key === "Escape") {
+            event.preventDefault();
+            setTyped("");
+          }
+        }}
+      />
+      {typed && (
+        <button
+          type="button"
+          className="search-clear"
+          aria-label="Clear search"
+          tabIndex={-1} // Escape does the same
+          onClick={() => {
+            setTyped("");
+            field.current?.focus();
+          }}
+        >
+          <CloseIcon size={14} />
+        </button>
+      )}
+    </div>
   );
 }

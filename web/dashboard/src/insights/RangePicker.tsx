@@ -1,30 +1,35 @@
-import { type FormEvent, useState } from "react";
-import { Radio, RadioGroup } from "react-aria-components";
+import { type FormEvent, useId, useState } from "react";
 
 import { Button } from "../ui/Button";
+import { Choice } from "../ui/choices";
 import { Field } from "../ui/Field";
-import { type Days, rangeError, inWords, presetDays, presetOf, presets, type PresetID } from "./range";
+import { type Days, rangeError, inWords, presetDays, presetOf, presets } from "./range";
 
 // RangePicker selects a preset or a custom range of days.
 export function RangePicker({ days, onChange }: { days: Days; onChange(days: Days): void }) {
+  const group = useId();
   const [open, setOpen] = useState(false);
   const preset = presetOf(days);
   const selected = open || !preset ? "custom" : preset;
   return (
     <div className="range">
-      <RadioGroup
-        className="segments"
-        aria-label="Range"
-        orientation="horizontal"
-        value={selected}
-        onChange={(chosen) => {
-          setOpen(chosen === "custom");
-          if (chosen !== "custom") onChange(presetDays(chosen as PresetID));
-        }}
-      >
-        {presets.map(({ id, label }) => <Radio key={id} value={id} className="segment">{label}</Radio>)}
-        <Radio value="custom" className="segment">Custom range</Radio>
-      </RadioGroup>
+      <div className="segments" role="radiogroup" aria-label="Range">
+        {[...presets, { id: "custom" as const, label: "Custom range" }].map(({ id, label }) => (
+          <Choice
+            key={id}
+            type="radio"
+            name={group}
+            className="segment"
+            checked={id === selected}
+            onChange={() => {
+              setOpen(id === "custom");
+              if (id !== "custom") onChange(presetDays(id));
+            }}
+          >
+            {label}
+          </Choice>
+        ))}
+      </div>
       {selected === "custom" && <CustomRange key={inWords(days)} days={days} onChange={onChange} />}
     </div>
   );

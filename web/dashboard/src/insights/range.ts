@@ -42,7 +42,7 @@ export const presets = [
   { id: "365", label: "12 months" },
 ] as const;
 
-export type PresetID = (typeof presets)[number]["id"];
+type PresetID = (typeof presets)[number]["id"];
 
 export const defaultPreset: PresetID = "30";
 

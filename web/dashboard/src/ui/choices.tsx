@@ -1,18 +1,5 @@
-import type { ReactNode } from "react";
-import {
-  Button,
-  FieldError,
-  Label,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Radio,
-  RadioGroup,
-  Select as AriaSelect,
-  SelectValue,
-  Switch as AriaSwitch,
-  type SwitchProps,
-} from "react-aria-components";
+import { useId, type ComponentProps, type ReactNode } from "react";
+import { Button, Label, ListBox, ListBoxItem, Popover, Select as AriaSelect, SelectValue } from "react-aria-components";
 
 import { CheckIcon, DownIcon } from "./icons";
 import "./field.css";
@@ -48,12 +35,35 @@ export function Select<T extends string>({ label, hideLabel, value, options, onC
   );
 }
 
-export function Switch({ children, hint, ...props }: Omit<SwitchProps, "className" | "children"> & { children: ReactNode; hint?: string }) {
+interface ChoiceProps extends Omit<ComponentProps<"input">, "onChange"> {
+  onChange(isSelected: boolean): void;
+}
+
+// Choice is a checkbox, a switch or a radio button of the browser. What follows it in its label shows its
+// state.
+export function Choice({ className = "choice", children, onChange, ...input }: ChoiceProps) {
   return (
-    <AriaSwitch {...props} className="choice">
+    <label className={className}>
+      <input {...input} className="visually-hidden" onChange={(event) => onChange(event.target.checked)} />
+      {children}
+    </label>
+  );
+}
+
+interface SwitchProps {
+  isSelected: boolean;
+  onChange(isSelected: boolean): void;
+  children: ReactNode;
+  hint?: string;
+  isDisabled?: boolean;
+}
+
+export function Switch({ isSelected, onChange, children, hint, isDisabled }: SwitchProps) {
+  return (
+    <Choice type="checkbox" role="switch" checked={isSelected} onChange={onChange} disabled={isDisabled}>
       <span className="switch-track" />
       <span className="choice-text">{children}{hint && <small>{hint}</small>}</span>
-    </AriaSwitch>
+    </Choice>
   );
 }
 
@@ -67,23 +77,24 @@ interface RadiosProps<T extends string> {
 }
 
 export function Radios<T extends string>({ label, value, options, onChange, error, isDisabled }: RadiosProps<T>) {
+  const id = useId();
   return (
-    <RadioGroup
-      className="radio-group"
-      value={value}
-      onChange={(next) => onChange(next as T)}
-      isInvalid={!!error}
-      validationBehavior="aria"
-      {...(isDisabled && { isDisabled })}
-    >
-      <Label className="field-label">{label}</Label>
+    <div className="radio-group" role="radiogroup" aria-labelledby={id} aria-invalid={!!error} aria-describedby={error && id + "error"}>
+      <span id={id} className="field-label">{label}</span>
       {options.map((option) => (
-        <Radio key={option.id} value={option.id} className="choice">
+        <Choice
+          key={option.id}
+          type="radio"
+          name={id}
+          checked={option.id === value}
+          onChange={() => onChange(option.id)}
+          disabled={isDisabled}
+        >
           <span className="radio-dot" />
           <span className="choice-text">{option.name}{option.hint && <small>{option.hint}</small>}</span>
-        </Radio>
+        </Choice>
       ))}
-      <FieldError className="field-error">{error}</FieldError>
-    </RadioGroup>
+      {error && <span id={id + "error"} className="field-error">{error}</span>}
+    </div>
   );
 }
