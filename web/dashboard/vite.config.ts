@@ -19,11 +19,13 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000, // weigh.mjs has its own limits
     rollupOptions: {
       output: {
-        // A few chunks compress better than thirty: the libraries, and what all pages share.
+        // A few chunks compress better than thirty: the libraries, what all pages share, and the pages
+        // besides the inbox.
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
             { name: "vendor", test: /node_modules/, priority: 1 },
+            { name: "pages", test: /[/]src[/](account|apps[/](?!sections)|insights|mentions[/]M|team|tokens|pages[/]Join)/ },
             { name: "ui", test: /[/]src[/](api|styles|ui)[/]/ },
           ],
         },
