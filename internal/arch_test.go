@@ -36,7 +36,7 @@ var imports = map[string][]string{
 	"e2e/program": {"internal/store/storetest"},
 	"internal/api": {
 		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback",
-		"internal/identity", "internal/index", "internal/params", "internal/password", "internal/search", // for texts that are in no database
+		"internal/identity", "internal/index", "internal/params", "internal/password", "internal/rate", "internal/search", // for texts that are in no database
 		"internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
 	},
 	"internal/access":   {},
@@ -58,10 +58,12 @@ var imports = map[string][]string{
 	"internal/feedback":  {},
 	"internal/index":     {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
 	"internal/lease":     {"internal/database", "internal/feedback"},
+	"internal/links":     {"internal/database", "internal/feedback"},
 	"internal/mentions":  {"internal/database", "internal/feedback"},
 	"internal/params":    {"internal/feedback", "github.com/danielgtaylor/huma", "github.com/go-json-experiment/json"},
 	"internal/password":  {"internal/fair", "golang.org/x/crypto"},
 	"internal/spam":      {"internal/feedback", "internal/search"},
+	"internal/rate":      {"internal/fair", "internal/feedback"},
 	"internal/search":    {"golang.org/x/text"},
 	"internal/row":       {"internal/database", "internal/feedback"},
 	"internal/tokens":    {"internal/changelog", "internal/database", "internal/feedback"},
@@ -72,7 +74,7 @@ var imports = map[string][]string{
 	},
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/events", "internal/feedback",
-		"internal/index", "internal/lease", "internal/mentions", "internal/row", "internal/tokens", "internal/views",
+		"internal/index", "internal/lease", "internal/links", "internal/mentions", "internal/row", "internal/tokens", "internal/views",
 		"internal/webhook", "golang.org/x/sync",
 	},
 	"internal/store/storetest": {
@@ -84,8 +86,9 @@ var imports = map[string][]string{
 // only says which files may import a package, and what is below it. Every package may
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
-	"net/http":             regexp.MustCompile(`^(bench/|cmd/|e2e/|web/|internal/api/(api|http\w*)\.go$|internal/webhook/)`),
-	"database/sql":         regexp.MustCompile(`^(bench/|internal/(attempts|changelog|database|index|lease|mentions|store|tokens|views|webhook)/)`),
+	"net/http": regexp.MustCompile(`^(bench/|cmd/|e2e/|web/|internal/api/(api|http\w*)\.go$|internal/webhook/)`),
+	"database/sql": regexp.MustCompile(`^(bench/|internal/(` +
+		`attempts|changelog|database|index|lease|links|mentions|store|tokens|views|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

@@ -235,7 +235,7 @@ func (a *API) authenticate(c *call) (any, error) {
 		return a.callerOf(ctx, c)
 	case guardWidget:
 		// The limit applies before the key is looked up and the body is read, because both are costly.
-		if err := a.rates.keyed.allow(c.client.from, 1, a.Now()); err != nil {
+		if err := a.rates.keyed.Allow(c.client.from, 1, a.Now()); err != nil {
 			return nil, err
 		}
 		key := c.r.Header.Get("X-API-Key")

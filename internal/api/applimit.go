@@ -156,6 +156,14 @@ func (in commentParams) within(ctx context.Context, o onlyApp) (any, error) {
 	return in, o.requests(ctx, in.RequestID)
 }
 
+func (in linksAddParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.requests(ctx, in.RequestID)
+}
+
+func (in linksRemoveParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.requests(ctx, in.RequestID)
+}
+
 func (in eventsListParams) within(_ context.Context, o onlyApp) (_ any, err error) {
 	in.AppID, err = o.filter(in.AppID)
 	return in, err

@@ -105,7 +105,8 @@ func (s *service) hostileBodies(o *op) map[string]string {
 	bodies := map[string]string{}
 	var good map[string]json.RawMessage
 	text := strings.NewReplacer(
-		"{session}", nobodysID, "{user}", nobodysID, "{comment}", nobodysID, "{view}", nobodysID, "{mention}", nobodysID, "{spam}", nobodysID,
+		"{session}", nobodysID, "{user}", nobodysID, "{comment}", nobodysID, "{link}", nobodysID,
+		"{view}", nobodysID, "{mention}", nobodysID, "{spam}", nobodysID,
 		"{invite}", "junk", "{setup}", "junk",
 	).Replace(s.filled(sample(s.t, o.name)))
 	if err := json.Unmarshal([]byte(text), &good); err != nil {

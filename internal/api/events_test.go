@@ -151,6 +151,7 @@ func TestEventsFilter(t *testing.T) {
 		s.must("requests-update", "member", `{"id":"`+id+`","status":"planned"}`)
 		s.must("requests-update", "member", `{"id":"`+id+`","title":"T2"}`)
 		s.must("votes-add", "member", `{"request_id":"`+id+`","email":"ada@example.com"}`)
+		s.must("links-add", "member", `{"request_id":"`+id+`","url":"https://a.example"}`)
 		kinds := func(who, body string) string {
 			var list []string
 			for _, e := range s.feed(who, body).Events {
@@ -161,7 +162,7 @@ func TestEventsFilter(t *testing.T) {
 			}
 			return strings.Join(list, " ")
 		}
-		const requests = "request.created request.created request.updated request.updated vote.added"
+		const requests = "request.created request.created request.updated request.updated vote.added link.added"
 		for _, c := range []struct{ who, body, want string }{
 			{"viewer", `{"after":0}`, requests},
 			{"member", `{"after":0}`, requests},

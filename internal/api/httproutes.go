@@ -100,7 +100,7 @@ func (a *API) loadConfig(c *call, name string) (_ []byte, err error) {
 		return nil, err
 	}
 	a.setClient(c)
-	if err := a.rates.keyed.allow(c.client.from, 1, a.Now()); err != nil {
+	if err := a.rates.keyed.Allow(c.client.from, 1, a.Now()); err != nil {
 		return nil, err
 	}
 	key, ok := strings.CutSuffix(name, ".json")

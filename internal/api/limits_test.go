@@ -3,17 +3,12 @@ package api
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"net/netip"
 	"sync"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -37,38 +32,6 @@ func TestAddressOf(t *testing.T) {
 		got := addressOf(netip.MustParseAddr(c.peer), []string{c.forwarded}, trusted)
 		if got.String() != c.want {
 			t.Errorf("%s, %q: %s, want %s", c.peer, c.forwarded, got, c.want)
-		}
-	}
-}
-
-func TestRate(t *testing.T) {
-	r := addressRate(3, time.Minute)
-	one, other := netip.MustParsePrefix("198.51.100.1/32"), netip.MustParsePrefix("198.51.100.2/32")
-	now := time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)
-	for i := range 3 {
-		if err := r.allow(one, 1, now); err != nil {
-			t.Fatalf("submission %d: %v", i, err)
-		}
-	}
-	if err := r.allow(one, 1, now); err == nil {
-		t.Fatal("the fourth was let in")
-	}
-	if err := r.allow(other, 1, now); err != nil {
-		t.Fatalf("another address: %v", err)
-	}
-	if err := r.allow(one, 1, now.Add(31*time.Second)); err == nil {
-		t.Fatal("the minute before is forgotten at its end")
-	}
-	if err := r.allow(one, 1, now.Add(2*time.Minute)); err != nil {
-		t.Fatalf("two minutes later: %v", err)
-	}
-	if err := addressRate(0, time.Minute).allow(one, 1, now); err != nil {
-		t.Fatalf("without a limit: %v", err)
-	}
-	loopback := netip.MustParsePrefix("127.0.0.1/32")
-	for range 10 {
-		if err := r.allow(loopback, 1, now); err != nil {
-			t.Fatalf("loopback: %v", err)
 		}
 	}
 }
@@ -177,33 +140,6 @@ func TestCookies(t *testing.T) {
 	if got.status != 200 || got.header.Get("Set-Cookie") == "" || len(got.body) == 0 {
 		t.Errorf("from the own page: %d %v %s", got.status, got.header, got.body)
 	}
-}
-
-// TestRetryAfter: a call is accepted after the time in Retry-After, and not much earlier.
-func TestRetryAfter(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		window := rapid.SampledFrom([]time.Duration{time.Minute, 24 * time.Hour}).Draw(rt, "window")
-		r := addressRate(rapid.Int64Range(1, 50).Draw(rt, "rate"), window)
-		from := netip.MustParsePrefix("198.51.100.1/32")
-		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		for range rapid.IntRange(1, 200).Draw(rt, "calls") {
-			now = now.Add(window / 12_000 * time.Duration(rapid.IntRange(0, 1000).Draw(rt, "pause")))
-			n := rapid.Int64Range(1, r.most).Draw(rt, "n")
-			err := r.allow(from, n, now)
-			if err == nil {
-				continue
-			}
-			var refusal *feedback.Error
-			if !errors.As(err, &refusal) || refusal.RetryAfter > 2*window {
-				rt.Fatalf("%v", err)
-			}
-			then := addressRate(r.most, r.window)
-			then.number, then.current, then.previous = r.number, maps.Clone(r.current), maps.Clone(r.previous)
-			if err := then.allow(from, n, now.Add(refusal.RetryAfter+time.Millisecond)); err != nil {
-				rt.Fatalf("told to wait %s, and refused after that", refusal.RetryAfter)
-			}
-		}
-	})
 }
 
 // TestCookieBesideAccessToken: an access token in the header does not replace the refresh

@@ -86,6 +86,7 @@ var areaTitles = map[string]string{
 	"tags":     "Tags",
 	"tokens":   "Tokens",
 	"views":    "Saved views",
+	"links":    "Links to issues",
 	"votes":    "Votes",
 	"webhooks": "Webhooks",
 	"comments": "Comments",

@@ -78,6 +78,9 @@ func (a *API) requestOperations() []op {
 		bearer("comments-update", member, "Change one of your comments", a.commentsUpdate),
 		bearer("comments-delete", member, "Delete one of your comments, or any comment if you are an admin", a.commentsDelete),
 
+		bearer("links-add", member, "Link a feature request to an issue of a tracker, or to another page", a.linksAdd),
+		bearer("links-remove", member, "Remove a link of a feature request", a.linksRemove),
+
 		bearer("requests-history", viewer, "List the history of a feature request, latest first", a.requestsHistory),
 		bearer("requests-export", viewer, "Create a link that downloads requests once, as CSV or JSON Lines", a.requestsExport),
 		bearer("requests-similar", viewer, "Find an app's requests that are similar to a text or to a request", a.requestsSimilar),

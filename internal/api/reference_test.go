@@ -58,7 +58,7 @@ func reference(t testing.TB, a *API) string {
 	byName := scripts(t)
 	b.WriteString("\n## Records\n")
 	for _, name := range []string{
-		"App", "Settings", "WidgetSettings", "Request", "Submitter", "Vote", "Comment", "Author", "User", "Account", "Member",
+		"App", "Settings", "WidgetSettings", "Request", "Submitter", "Vote", "Comment", "Author", "Link", "User", "Account", "Member",
 	} {
 		a.describeRecord(t, &b, name)
 	}

@@ -27,9 +27,18 @@ type requestParams struct {
 	ID feedback.ID `json:"id" format:"uuid" doc:"The request."`
 }
 
-func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requestResult, error) {
+type requestsGetResult struct {
+	Request feedback.Request `json:"request"`
+	Links   []feedback.Link  `json:"links" doc:"The issues and other pages that the team has linked to it, oldest first."`
+}
+
+func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requestsGetResult, error) {
 	r, err := a.Store.Request(ctx, c.Account.ID, in.ID)
-	return a.requestWithLinks(c, r), err
+	if err != nil {
+		return requestsGetResult{}, err
+	}
+	links, err := a.Store.Links.List(ctx, c.Account.ID, in.ID)
+	return requestsGetResult{a.withLinks(c.Account.ID, r)[0], links}, err
 }
 
 // tagList are tags of a request.

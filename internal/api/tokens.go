@@ -23,7 +23,7 @@ func (a *API) programOf(ctx context.Context, c *call, secret string) (caller, er
 		return caller{}, err
 	}
 	c.note("account", grant.Account.ID, "token", grant.ID)
-	if err := a.rates.tokens.allow(holder{grant.Account.ID, grant.ID}, 1, a.Now()); err != nil {
+	if err := a.rates.tokens.Allow(holder{grant.Account.ID, grant.ID}, 1, a.Now()); err != nil {
 		return caller{}, err
 	}
 	switch {

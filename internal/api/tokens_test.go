@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/rate"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/tokens"
 )
@@ -51,7 +52,7 @@ func TestTokenRoles(t *testing.T) {
 					s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
 					id, secret := s.token("owner", fmt.Sprintf(`{"name":"CI","scope":%q,"kind":%q}`, scope, kind))
 					s.names["program"], s.names["token"], s.names["webhook"] = secret, id, s.webhook("owner")
-					s.names["comment"], s.names["session"] = s.comment(feedback.RoleOwner), s.session("owner")
+					s.names["comment"], s.names["session"], s.names["link"] = s.comment(feedback.RoleOwner), s.session("owner"), s.issueLink()
 					s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view("owner"), s.mention("owner")
 					if strings.HasPrefix(o.name, "comments-") && kind == tokens.Service && scope != feedback.RoleViewer { // it may change only its own
 						s.names["comment"] = s.commentBy("program")
@@ -73,8 +74,8 @@ var aboutApps = []string{
 	"apps-list", "apps-get", "apps-update", "apps-update-settings", "apps-regenerate-key", "apps-delete",
 	"requests-list", "requests-facets", "requests-get", "requests-create", "requests-update", "requests-bulk-update", "requests-delete",
 	"requests-restore", "requests-release", "requests-block", "requests-merge", "requests-unmerge", "votes-add", "votes-remove", "votes-list",
-	"comments-list", "comments-create", "comments-update", "comments-delete", "requests-history", "requests-export", "requests-similar",
-	"requests-stats", "events-list",
+	"comments-list", "comments-create", "comments-update", "comments-delete", "links-add", "links-remove", "requests-history",
+	"requests-export", "requests-similar", "requests-stats", "events-list",
 }
 
 // TestTokenOfOneApp: a token that is limited to an app can do with its data what others can. For data of
@@ -85,7 +86,7 @@ func TestTokenOfOneApp(t *testing.T) {
 		other := s.must("apps-create", "owner", `{"name":"Other"}`)["app"].(map[string]any)
 		fill := func() {
 			s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
-			s.names["comment"] = s.comment(feedback.RoleOwner)
+			s.names["comment"], s.names["link"] = s.comment(feedback.RoleOwner), s.issueLink()
 		}
 		fill()
 		s.names["view"], s.names["mention"], s.names["webhook"] = s.view("owner"), s.mention("owner"), s.webhook("owner")
@@ -105,7 +106,7 @@ func TestTokenOfOneApp(t *testing.T) {
 			}
 			before := s.snapshot()
 			nothing := sample(t, o.name)
-			for _, noun := range []string{"app", "request", "other_request", "spam", "comment"} {
+			for _, noun := range []string{"app", "request", "other_request", "spam", "comment", "link"} {
 				nothing = strings.ReplaceAll(nothing, "{"+noun+"}", random)
 			}
 			if o.name != "apps-list" {
@@ -268,16 +269,16 @@ func TestTokenRate(t *testing.T) {
 func TestTokenCounters(t *testing.T) {
 	r, now := newRates(0).tokens, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	id := func(n int) feedback.ID { return feedback.ID{byte(n >> 16), byte(n >> 8), byte(n)} }
-	for n := range maxCounted * 2 {
-		_ = r.allow(holder{id(1), id(n)}, 1, now)
+	for n := range rate.MaxCounted * 2 {
+		_ = r.Allow(holder{id(1), id(n)}, 1, now)
 	}
-	if len(r.current) > maxCounted {
-		t.Errorf("%d counters", len(r.current))
+	if r.Counted() > rate.MaxCounted {
+		t.Errorf("%d counters", r.Counted())
 	}
-	if r.allow(holder{id(1), id(maxCounted * 3)}, 1, now) == nil {
+	if r.Allow(holder{id(1), id(rate.MaxCounted * 3)}, 1, now) == nil {
 		t.Error("a new token of an account with very many has no limit")
 	}
-	if err := r.allow(holder{id(2), id(1)}, 1, now); err != nil {
+	if err := r.Allow(holder{id(2), id(1)}, 1, now); err != nil {
 		t.Error(err)
 	}
 }

@@ -46,7 +46,7 @@ type webhooksCreateParams struct {
 	Format   webhook.Format `json:"format,omitempty" enum:"events,slack,discord,teams" doc:"events by default: signed JSON."`
 	AppID    *feedback.ID   `json:"app_id,omitempty" format:"uuid" doc:"Only events of this app."`
 	Kinds    []string       `json:"kinds,omitempty" maxItems:"50" doc:"Only these kinds, as in events-list; all by default."`
-	Internal bool           `json:"internal,omitempty" doc:"Also internal comments, requests in quarantine, and changes of the account."`
+	Internal bool           `json:"internal,omitempty" doc:"Also internal comments, links to issues, requests in quarantine, and changes of the account."`
 }
 
 func (a *API) webhooksCreate(ctx context.Context, c caller, in webhooksCreateParams) (webhookResult, error) {
@@ -82,7 +82,7 @@ type webhooksUpdateParams struct {
 	URL      *string                      `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where to send events: an address with https."`
 	AppID    params.Nullable[feedback.ID] `json:"app_id,omitzero" format:"uuid" doc:"Only events of this app; null for all apps."`
 	Kinds    *[]string                    `json:"kinds,omitempty" maxItems:"50" doc:"Only these kinds, as in events-list; [] for all."`
-	Internal *bool                        `json:"internal,omitempty" doc:"Also internal comments, requests in quarantine, and changes of the account."`
+	Internal *bool                        `json:"internal,omitempty" doc:"Also internal comments, links to issues, requests in quarantine, and changes of the account."`
 	State    *webhook.State               `json:"state,omitempty" enum:"on,paused" doc:"on continues where it stopped, and tries at once."`
 }
 
@@ -139,7 +139,7 @@ func (a *API) webhooksTest(ctx context.Context, c caller, in webhookParams) (att
 
 // allowSend returns ErrRateLimited if the account has caused too many calls of endpoints.
 func (a *API) allowSend(c caller) error {
-	err := a.rates.sends.allow(holder{account: c.Account.ID}, 1, a.Now())
+	err := a.rates.sends.Allow(holder{account: c.Account.ID}, 1, a.Now())
 	if err == nil {
 		c.leave() // an endpoint can take long, and others at this address need the place
 	}

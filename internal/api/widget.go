@@ -64,7 +64,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 			return submittedResult(first), err
 		}
 	}
-	if err := a.rates.submits.allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.submits.Allow(v.from, 1, a.Now()); err != nil {
 		return result, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {

@@ -46,6 +46,7 @@ type Settings struct {
 	Widget         WidgetSettings `json:"widget"`
 	Sharing        string         `json:"sharing" enum:"none,triaged,all" doc:"Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown."`
 	AllowedOrigins []string       `json:"allowed_origins" doc:"Origins from which browsers may submit; empty means any."`
+	IssueTemplate  string         `json:"issue_template" doc:"Address of a page of an issue tracker that creates an issue; {title}, {description} and {url} stand for those of a request. Empty for none."`
 }
 
 // WidgetSettings are the settings that the widget follows and the service enforces.
@@ -74,6 +75,7 @@ type SettingsChange struct {
 	Widget         *WidgetChange `json:"widget,omitempty"`
 	Sharing        *string       `json:"sharing,omitempty" enum:"none,triaged,all" doc:"Which requests widget users may see."`
 	AllowedOrigins *[]string     `json:"allowed_origins,omitempty" maxItems:"100" doc:"Origins such as https://example.com from which browsers may submit; empty means any."`
+	IssueTemplate  *string       `json:"issue_template,omitempty" maxLength:"2048" doc:"Address of a page that creates an issue, such as https://github.com/acme/shop/issues/new?title={title}. It may contain {title}, {description} and {url}. Empty for none."`
 }
 
 // WidgetChange is a partial change of the widget's settings. Nil fields keep their values.
@@ -87,8 +89,12 @@ type WidgetChange struct {
 }
 
 // Check returns an error with the code apps.invalid_settings if the change contains an
-// origin that no browser can send.
+// origin that no browser can send, or a template that is no address.
 func (c SettingsChange) Check() *Error {
+	if t := c.IssueTemplate; t != nil && *t != "" && !ValidLink(*t) {
+		return Invalid("apps", "settings", "settings.issue_template must be an address that begins with http:// or https://,"+
+			" such as https://github.com/acme/shop/issues/new?title={title}, with placeholders only after the host.")
+	}
 	if c.AllowedOrigins == nil {
 		return nil
 	}
@@ -111,6 +117,7 @@ func (s Settings) merge(c SettingsChange) Settings {
 		set(&s.Widget.AllowFileUploads, w.AllowFileUploads)
 	}
 	set(&s.Sharing, c.Sharing)
+	set(&s.IssueTemplate, c.IssueTemplate)
 	if c.AllowedOrigins != nil {
 		s.AllowedOrigins = make([]string, 0, len(*c.AllowedOrigins))
 		for _, o := range *c.AllowedOrigins {

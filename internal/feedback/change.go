@@ -59,6 +59,8 @@ const (
 	CommentCreated       ChangeKind = "comment.created"
 	CommentUpdated       ChangeKind = "comment.updated"
 	CommentDeleted       ChangeKind = "comment.deleted"
+	LinkAdded            ChangeKind = "link.added"
+	LinkRemoved          ChangeKind = "link.removed"
 )
 
 // ChangeKinds lists the kinds of changes.
@@ -68,7 +70,7 @@ func ChangeKinds() []ChangeKind {
 		TokenCreated, TokenRevoked, WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated,
 		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted,
 		RequestCreated, RequestUpdated, RequestDeleted, RequestRestored, RequestReleased, RequestBlocked, RequestPurged, RequestRecounted,
-		RequestMerged, RequestUnmerged, VoteAdded, VoteRemoved, CommentCreated, CommentUpdated, CommentDeleted,
+		RequestMerged, RequestUnmerged, VoteAdded, VoteRemoved, CommentCreated, CommentUpdated, CommentDeleted, LinkAdded, LinkRemoved,
 	}
 }
 
@@ -76,7 +78,7 @@ func ChangeKinds() []ChangeKind {
 // users, tokens or apps.
 func (k ChangeKind) AboutRequests() bool {
 	area, _, _ := strings.Cut(string(k), ".")
-	return area == "request" || area == "vote" || area == "comment"
+	return area == "request" || area == "vote" || area == "comment" || area == "link"
 }
 
 // Actor is who made a change.

@@ -104,6 +104,7 @@ var (
 		"The user was not found.")
 	ErrJoinLinkNotFound = newError(404, "auth.link_not_found",
 		"This link has expired or was already used; ask for a new one.")
+	ErrLinkNotFound    = newError(404, "links.not_found", "The request has no such link; it may have been removed.")
 	ErrViewNotFound    = newError(404, "views.not_found", "The view was not found.")
 	ErrTokenNotFound   = newError(404, "tokens.not_found", "The token was not found; it may have been revoked.")
 	ErrWebhookNotFound = newError(404, "webhooks.not_found", "The webhook was not found.")
@@ -135,6 +136,8 @@ var (
 		"There can be at most 50 service tokens, and 50 tokens of each user; revoke one first.")
 	ErrTooManyWebhooks = newError(409, "webhooks.too_many",
 		"There can be at most 20 webhooks; delete one first.")
+	ErrTooManyLinks = newError(409, "links.too_many",
+		"A request can have at most 20 links; remove one first.")
 	ErrPositionAhead = newError(409, "events.position_ahead",
 		"The log of changes ends before this position; an older copy of the database was restored.")
 	ErrIdempotencyMismatch = newError(409, "widget.idempotency_mismatch",
@@ -171,9 +174,9 @@ func Codes() []*Error {
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
 		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound,
-		ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
+		ErrLinkNotFound, ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrTooManyViews, ErrTooManyTokens, ErrTooManyWebhooks,
+		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrTooManyViews, ErrTooManyTokens, ErrTooManyLinks, ErrTooManyWebhooks,
 		ErrPositionAhead, ErrIdempotencyMismatch, ErrVersionConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,

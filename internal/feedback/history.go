@@ -42,7 +42,7 @@ var actions = map[ChangeKind]string{
 	RequestCreated: "created the request", RequestUpdated: "changed the request",
 	RequestDeleted: "moved the request to the bin", RequestRestored: "restored the request from the bin",
 	RequestReleased: "released the request from quarantine", RequestBlocked: "moved the request to the bin as spam",
-	RequestPurged: "removed the request for good",
+	RequestPurged: "removed a request for good",
 	VoteAdded:     "added a vote", VoteRemoved: "removed a vote",
 }
 
@@ -68,6 +68,10 @@ func (e *Event) Summarise() {
 		action = e.describeMerge()
 	case CommentCreated, CommentUpdated, CommentDeleted:
 		action = e.describeComment()
+	case LinkAdded:
+		action = "added a link to " + quoted(e.After["url"])
+	case LinkRemoved:
+		action = "removed the link to " + quoted(e.Before["url"])
 	case RequestUpdated:
 		action = cmp.Or(e.describeEach(e.describeField), action)
 	case RequestRecounted:

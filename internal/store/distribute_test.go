@@ -40,6 +40,7 @@ logins email
 mentions account_id beside accounts
 purges account_id beside accounts
 request_counts account_id beside accounts
+request_links account_id beside accounts
 request_tags account_id beside accounts
 request_words account_id beside accounts
 requests account_id beside accounts

@@ -146,6 +146,8 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 		Body: "What " + personal + " said, @[Colleague](user:" + colleague.String() + ")",
 	})
 	must(err)
+	_, err = r.Links.Add(ctx, app.AccountID, feedback.Command(), feedback.Link{RequestID: request.ID, URL: "https://" + personal + ".example"})
+	must(err)
 	_, _, err = r.Tokens.Add(ctx, app.AccountID, *colleague, tokens.Token{
 		Name: "T", Scope: feedback.RoleViewer, AppID: &app.ID, ExpiresAt: feedback.At(r.Clock.Now().Add(time.Hour)),
 	})

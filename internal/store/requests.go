@@ -196,6 +196,25 @@ func (s *Store) RequestsOfApp(ctx context.Context, accountID, appID feedback.ID,
 	return nil
 }
 
+// changePart runs do, which changes something that belongs to a request, in a transaction that has locked
+// the gate. Unless do returns nil, it logs the change and changes the version of the request. It returns
+// ErrRequestNotFound if the request does not exist or is in the bin.
+func (s *Store) changePart(
+	ctx context.Context, accountID, requestID feedback.ID, do func(ctx context.Context, tx *sql.Tx) (*feedback.Change, error),
+) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		r, err := s.lockCommented(ctx, tx, accountID, requestID)
+		if err != nil {
+			return err
+		}
+		change, err := do(ctx, tx)
+		if err != nil || change == nil {
+			return err
+		}
+		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), 0, false, *change)
+	})
+}
+
 // move updates the counters after a request has changed its box or status.
 func (s *Store) move(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request) error {
 	from, to := countKey{r.AppID, old.Box, old.Status}, countKey{r.AppID, r.Box, r.Status}
@@ -252,7 +271,7 @@ func (s *Store) insertRequests(
 // removeChildren deletes the rows that belong to requests, which are about to be purged. It
 // releases their files, which the worker deletes.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	for _, table := range []string{"changes", "request_tags", "votes", "comments", "mentions"} {
+	for _, table := range []string{"changes", "request_tags", "votes", "comments", "mentions", "request_links"} {
 		p := database.Parameters{accountID}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+
 			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, ids)+")", p...); err != nil {

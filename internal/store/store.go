@@ -22,6 +22,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
+	"gatherkit/internal/links"
 	"gatherkit/internal/mentions"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/views"
@@ -61,6 +62,7 @@ type Store struct {
 	Index *index.Index // lists, searches and counts requests
 	Views *views.Views // saved views of the list of requests
 
+	Links    *links.Links // of requests
 	Mentions *mentions.Mentions
 	Tokens   *tokens.Tokens // of programs
 	Events   *events.Events // the feed of changes
@@ -124,6 +126,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.FilesSentPast {
 		s.unsentLife = feedback.UploadLife
 	}
+	s.Links = links.New(db, ids, s.changePart)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
 	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write
 	s.casts = batch.New(s.castGroup, limits)

@@ -11,17 +11,18 @@ import (
 const testKind = "webhook.test"
 
 // wants reports whether an endpoint receives an event. Without internal, it receives nothing that only
-// the team may see: entries about the account, and internal comments.
+// the team may see: entries about the account, internal comments, and links to issues.
 func (webhook Webhook) wants(kinds events.Kinds, e events.FeedEvent) bool {
 	if !kinds.Include(e) || webhook.AppID != nil && (e.AppID == nil || *e.AppID != *webhook.AppID) {
 		return false
 	}
-	return webhook.Internal || e.Kind.AboutRequests() && !internalComment(e)
+	return webhook.Internal || e.Kind.AboutRequests() && !ofTeam(e)
 }
 
-// internalComment reports whether an event is about a comment that was not public, before or after it.
-// An entry that does not say so, which versions before webhooks have written, counts as internal.
-func internalComment(e events.FeedEvent) bool {
+// ofTeam reports whether an event is about a link to an issue, or about a comment that was not public,
+// before or after it. An entry that does not say so, which versions before webhooks have written, counts as
+// internal.
+func ofTeam(e events.FeedEvent) bool {
 	public := func(fields map[string]any) bool { return fields["visibility"] == string(feedback.Public) }
 	switch e.Kind {
 	case feedback.CommentCreated:
@@ -30,6 +31,8 @@ func internalComment(e events.FeedEvent) bool {
 		return !public(e.Before) || !public(e.After)
 	case feedback.CommentDeleted:
 		return !public(e.Before)
+	case feedback.LinkAdded, feedback.LinkRemoved:
+		return true
 	}
 	return false
 }

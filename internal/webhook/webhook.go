@@ -56,7 +56,7 @@ type Webhook struct {
 	Format    Format        `json:"format" enum:"events,slack,discord,teams" doc:"Signed JSON, or messages for a chat."`
 	AppID     *feedback.ID  `json:"app_id" format:"uuid" doc:"Only events of this app; null for all apps."`
 	Kinds     []string      `json:"kinds" doc:"Only these kinds, as in events-list; empty for all."`
-	Internal  bool          `json:"internal" doc:"Also internal comments, requests in quarantine, and changes of the account."`
+	Internal  bool          `json:"internal" doc:"Also internal comments, links to issues, requests in quarantine, and changes of the account."`
 	State     State         `json:"state" enum:"on,paused,disabled" doc:"disabled: the service stopped delivering, because the endpoint was gone or failed for 5 days."`
 	Health    Health        `json:"health"`
 	CreatedAt feedback.Time `json:"created_at" format:"date-time"`

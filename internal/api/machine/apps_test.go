@@ -55,6 +55,9 @@ func (m *model) configureApp(w who, in, _ object) (string, object) {
 		}
 		change["allowed_origins"] = normal
 	}
+	if change["issue_template"] == "javascript:{title}" {
+		return "apps.invalid_settings", nil
+	}
 	return m.changeApp(w, in["id"], "app.updated", func(a *app) { a.settings = merged(a.settings, change) })
 }
 
@@ -94,7 +97,7 @@ func defaultSettings() object {
 			"primary_color": "#4F46E5", "position": "bottom-right", "button_text": "Feedback",
 			"show_email_field": true, "require_email": false, "allow_file_uploads": false,
 		},
-		"sharing": "none", "allowed_origins": []any{},
+		"sharing": "none", "allowed_origins": []any{}, "issue_template": "",
 	}
 }
 

@@ -123,7 +123,7 @@ func (m *machine) eventValue(c aCall, name string) (any, bool) {
 		}
 		return m.either(name, []any{whole(0), whole(last / 2), whole(max(0, last-3)), whole(last)}, []any{whole(last + 1), whole(-1), "1"}), true
 	case "kinds":
-		return m.either(name, []any{[]any{"request.created", "vote.*"}, []any{"request.*"}, []any{"app.created", "comment.*", "token.*"}},
+		return m.either(name, []any{[]any{"request.created", "vote.*"}, []any{"request.*"}, []any{"app.created", "comment.*", "link.*"}},
 			[]any{[]any{}, []any{"vote.cast"}, []any{"*"}, "request.*"}), true
 	case "wait":
 		return m.either(name, []any{whole(0), nil}, []any{whole(-1), whole(11), "1"}), true

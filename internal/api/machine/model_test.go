@@ -80,6 +80,7 @@ type (
 		given                                          []*vote    // without those of merged requests
 		comments                                       []*comment // including deleted ones
 		attachments                                    []*upload
+		linked                                         []link
 		root, parent                                   *request // if merged: where its votes count, and what it was merged into
 		former                                         string   // the status before it was merged
 		version                                        int

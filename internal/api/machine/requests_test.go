@@ -115,7 +115,11 @@ func (m *model) getRequest(w who, in, _ object) (string, object) {
 	if r == nil || r.binned {
 		return "requests.not_found", nil
 	}
-	return "ok", object{"request": r.shown()}
+	links := []object{}
+	for _, l := range r.linked {
+		links = append(links, l.shown(r))
+	}
+	return "ok", object{"request": r.shown(), "links": links}
 }
 
 func (m *model) updateRequest(w who, in, _ object) (string, object) {

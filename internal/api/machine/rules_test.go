@@ -60,6 +60,8 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"comments-create":         (*model).createComment,
 	"comments-update":         (*model).updateComment,
 	"comments-delete":         (*model).deleteComment,
+	"links-add":               (*model).addLink,
+	"links-remove":            (*model).removeLink,
 	"users-list":              (*model).listUsers,
 	"users-invite":            (*model).inviteUser,
 	"users-recover":           (*model).recoverUser,

@@ -109,7 +109,7 @@ func (o operation) accepts(p *program) bool {
 // ofOneApp reports whether a token that is limited to an app may call the operation.
 func ofOneApp(operation string) bool {
 	area, _, _ := strings.Cut(operation, "-")
-	return operation != "apps-create" && slices.Contains([]string{"apps", "requests", "votes", "comments", "events"}, area)
+	return operation != "apps-create" && slices.Contains([]string{"apps", "requests", "votes", "comments", "links", "events"}, area)
 }
 
 // limit limits the parameters of a call to the caller's app. It returns an error code if they are about
@@ -140,7 +140,7 @@ func (m *model) limit(w who, operation string, in object) string {
 	ids, _ := in["ids"].([]any)
 	names := []string{"id", "into_id"}
 	if in["request_id"] != nil {
-		names = []string{"request_id"} // id is that of a comment
+		names = []string{"request_id"} // id is that of a comment or a link
 	}
 	for _, name := range names {
 		if in[name] != nil {

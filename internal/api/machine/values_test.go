@@ -27,8 +27,8 @@ func (m *machine) value(c aCall, name string) any {
 		return nil
 	}
 	for _, of := range []func(aCall, string) (any, bool){
-		m.teamValue, m.tokenValue, m.eventValue, m.mentionValue, m.idValue, m.fileValue, m.filterValue, m.requestValue, m.setValue, m.personValue,
-		m.appValue, m.loginValue,
+		m.teamValue, m.tokenValue, m.eventValue, m.mentionValue, m.idValue, m.fileValue, m.linkValue, m.filterValue, m.requestValue, m.setValue,
+		m.personValue, m.appValue, m.loginValue,
 	} {
 		if v, ok := of(c, name); ok {
 			return v
@@ -250,8 +250,16 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 			object{"sharing": "all"},
 			object{"sharing": "triaged"},
 			object{"sharing": "none"},
+			object{"issue_template": "https://a.example/new?title={title}&body={description}%0A{url}"},
+			object{"issue_template": ""},
 			object{},
-		}, []any{widget(object{"x": true}), object{"sharing": "some"}, origins("https://a.example/path"), []any{}}), true
+		}, []any{
+			widget(object{"x": true}),
+			object{"sharing": "some"},
+			object{"issue_template": "javascript:{title}"},
+			origins("https://a.example/path"),
+			[]any{},
+		}), true
 	}
 	return nil, false
 }
@@ -336,6 +344,9 @@ func (m *machine) id(c aCall, name string) any {
 	if name == "id" && strings.HasPrefix(c.operation, "comments-") {
 		return m.commentID(c)
 	}
+	if name == "id" && strings.HasPrefix(c.operation, "links-") {
+		return m.linkID(c)
+	}
 	pick := func(fits func(*request) bool) string {
 		return one(m, "request", m.requests, func(r *request) string { return r.id }, func(r *request) bool {
 			return within(r.app) && !r.deleted && !r.gone && fits(r)
@@ -374,6 +385,8 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 			return !r.binned && (r.commented() || !many)
 		case "comments-update", "comments-delete":
 			return !r.binned && slices.ContainsFunc(r.comments, m.changeable(c))
+		case "links-remove":
+			return !r.binned && (len(r.linked) > 0 || !many)
 		case "requests-delete":
 			merged := len(m.members(r)) > 0 || r.root != nil
 			return !r.binned && (merged || !many)

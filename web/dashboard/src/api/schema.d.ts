@@ -424,6 +424,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/links-add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Link a feature request to an issue of a tracker, or to another page
+         * @description Needs an access token with the role member or above.
+         */
+        post: operations["links-add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/links-remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove a link of a feature request
+         * @description Needs an access token with the role member or above.
+         */
+        post: operations["links-remove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/mentions-list": {
         parameters: {
             query?: never;
@@ -1728,7 +1768,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, links.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, links.too_many, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -1807,6 +1847,40 @@ export interface components {
             expires_at: string;
             /** @description Works once; send it only to the user. Relative without a public URL. */
             link: string;
+        };
+        Link: {
+            author: components["schemas"]["Author"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            request_id: string;
+            url: string;
+        };
+        LinkResult: {
+            link: components["schemas"]["Link"];
+        };
+        LinksAddParams: {
+            /**
+             * Format: uuid
+             * @description The request. A link of a merged request stays with it.
+             */
+            request_id: string;
+            /** @description An address that begins with http:// or https://, without a user name. */
+            url: string;
+        };
+        LinksRemoveParams: {
+            /**
+             * Format: uuid
+             * @description The link.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The request.
+             */
+            request_id: string;
         };
         LoginResult: {
             /** @description Bearer token, valid for 15 minutes. */
@@ -2078,6 +2152,11 @@ export interface components {
             /** @description Only requests with this tag. */
             tag?: string;
         };
+        RequestsGetResult: {
+            /** @description The issues and other pages that the team has linked to it, oldest first. */
+            links: components["schemas"]["Link"][];
+            request: components["schemas"]["Request"];
+        };
         RequestsHistoryParams: {
             /** @description next_cursor of the previous page. */
             cursor?: string;
@@ -2312,6 +2391,8 @@ export interface components {
         Settings: {
             /** @description Origins from which browsers may submit; empty means any. */
             allowed_origins: string[];
+            /** @description Address of a page of an issue tracker that creates an issue; {title}, {description} and {url} stand for those of a request. Empty for none. */
+            issue_template: string;
             /**
              * @description Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown.
              * @enum {string}
@@ -2322,6 +2403,8 @@ export interface components {
         SettingsChange: {
             /** @description Origins such as https://example.com from which browsers may submit; empty means any. */
             allowed_origins?: string[];
+            /** @description Address of a page that creates an issue, such as https://github.com/acme/shop/issues/new?title={title}. It may contain {title}, {description} and {url}. Empty for none. */
+            issue_template?: string;
             /**
              * @description Which requests widget users may see.
              * @enum {string}
@@ -3856,6 +3939,98 @@ export interface operations {
             };
         };
     };
+    "links-add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinksAddParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["LinkResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "links-remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinksRemoveParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["DeletedResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "mentions-list": {
         parameters: {
             query?: never;
@@ -4246,7 +4421,7 @@ export interface operations {
                     "application/json": {
                         /** @enum {boolean} */
                         ok: true;
-                        result: components["schemas"]["RequestResult"];
+                        result: components["schemas"]["RequestsGetResult"];
                     };
                 };
             };

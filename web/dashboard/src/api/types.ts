@@ -7,6 +7,7 @@ export type App = Schemas["App"];
 export type Attachment = Schemas["Attachment"];
 export type Comment = Schemas["Comment"];
 export type FeatureRequest = Schemas["Request"];
+export type Link = Schemas["Link"];
 export type Member = Schemas["Member"];
 export type Token = Schemas["Token"];
 export type View = Schemas["View"];
