@@ -12,6 +12,7 @@ import { appQuery } from "./data";
 import { GeneralSection } from "./GeneralSection";
 import { IdentitySection } from "./IdentitySection";
 import { InstallSection } from "./InstallSection";
+import { IssuesSection } from "./IssuesSection";
 import { KeySection } from "./KeySection";
 import { OriginsSection } from "./OriginsSection";
 import { sections, type Section } from "./sections";
@@ -24,6 +25,7 @@ const contents: Record<Section, (props: { app: App }) => React.JSX.Element> = {
   widget: WidgetSection,
   sharing: SharingSection,
   origins: OriginsSection,
+  issues: IssuesSection,
   key: KeySection,
   identity: IdentitySection,
   general: GeneralSection,

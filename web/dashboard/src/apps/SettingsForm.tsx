@@ -48,16 +48,22 @@ export function useSettingsForm<T extends object>(app: App, saved: T, settings: 
   };
 }
 
+interface Props<T> {
+  form: Form<T>;
+  done?: string; // what it says after it was saved
+  children: ReactNode;
+}
+
 // SettingsForm is the frame of such a form. It saves or discards changes, and asks before the
 // user leaves without saving.
-export function SettingsForm<T>({ form, children }: { form: Form<T>; children: ReactNode }) {
+export function SettingsForm<T>({ form, done = "Saved. Your pages update within a minute.", children }: Props<T>) {
   const { dirty, readOnly, saving, saved, errors } = form;
   return (
     <form className="settings" onSubmit={(event) => { event.preventDefault(); form.save(); }}>
       {readOnly && <p className="quiet small">Only admins can change this.</p>}
       {children}
       {errors[""] && <p className="field-error" role="alert">{errors[""]}</p>}
-      <p role="status" className="saved">{saved && "Saved. Your pages update within a minute."}</p>
+      <p role="status" className="saved">{saved && done}</p>
       {dirty && (
         <div className="save-bar" role="region" aria-label="Unsaved changes">
           <span>Unsaved</span>

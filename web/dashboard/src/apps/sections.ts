@@ -4,6 +4,7 @@ export const sections = [
   { id: "widget", name: "Widget" },
   { id: "sharing", name: "Sharing" },
   { id: "origins", name: "Allowed origins" },
+  { id: "issues", name: "Issue tracker" },
   { id: "key", name: "API key" },
   { id: "identity", name: "Identity", admin: true },
   { id: "general", name: "General", admin: true },

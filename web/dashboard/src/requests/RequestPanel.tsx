@@ -17,6 +17,7 @@ import { useChanges } from "./changes";
 import { Comments } from "./Comments";
 import { boxQuery } from "./details";
 import { History } from "./History";
+import { Issues } from "./Issues";
 import { useKeptFocus } from "./keptFocus";
 import { MergedIn } from "./MergedIn";
 import { Submitter } from "./Submitter";
@@ -100,6 +101,7 @@ function Page({ request, box, heading }: { request: FeatureRequest; box: Box; he
       {box !== "bin" && (
         <>
           {box === "live" && !request.merged_into_id && <Similar request={request} />}
+          <Issues request={request} editable={editable} />
           <Comments request={request} editable={editable} />
           <Voters request={request} editable={editable && box === "live"} />
           <MergedIn id={request.id} />
@@ -151,7 +153,7 @@ function useFreshDetails(request: FeatureRequest | undefined): void {
   useEffect(() => {
     const now = `${id} ${version} ${votes} ${comments}`;
     if (id && seen.current.startsWith(id) && seen.current !== now) {
-      for (const kind of ["history", "votes", "comments"]) void client.invalidateQueries({ queryKey: ["requests", kind, id] });
+      for (const kind of ["history", "votes", "comments", "links"]) void client.invalidateQueries({ queryKey: ["requests", kind, id] });
     }
     seen.current = now;
   }, [client, id, version, votes, comments]);

@@ -21,6 +21,12 @@ export const searchQuery = (app_id: string, query: string) =>
     queryFn: async ({ signal }) => (await call("requests-list", { app_id, query, limit: 20 }, signal)).requests,
   });
 
+export const linksQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["requests", "links", id],
+    queryFn: async ({ signal }) => (await call("requests-get", { id }, signal)).links,
+  });
+
 // Person identifies a voter.
 export type Person = Omit<Params<"votes-add">, "request_id">;
 
