@@ -1224,6 +1224,206 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/webhooks-attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the attempts to deliver to a webhook
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-attempts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a webhook, which receives the changes from now on
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete a webhook with its delivery log
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return one webhook
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-get"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the webhooks and how well their deliveries work
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send one event again and return the answer
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-resend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-rewind": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver everything after a number of the log again, or skip to it
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-rewind"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return the secret that signs deliveries, or replace it
+         * @description Needs an access token with the role admin or above. Tokens for programs cannot call it.
+         */
+        post: operations["webhooks-secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event and return the answer
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change, pause or turn on a webhook
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["webhooks-update"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/widget-create-upload": {
         parameters: {
             query?: never;
@@ -1427,6 +1627,54 @@ export interface components {
             size: number;
             /** @description Download link that needs no credentials and works for at least an hour. Relative to the service's origin unless the operator has set the public URL. */
             url: string;
+        };
+        Attempt: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int64
+             * @description 1 for the first attempt to deliver this event.
+             */
+            attempt: number;
+            /** @description What went wrong, in words. */
+            error: string | null;
+            /** @description Sent as webhook-id. It is the same for every attempt. */
+            event_id: string;
+            /**
+             * Format: int64
+             * @description How many events the message is about; 1 unless it is for a chat.
+             */
+            events: number;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            /**
+             * Format: int64
+             * @description The number of the event in the log; 0 for a test.
+             */
+            number: number;
+            /**
+             * @description refused: because of this event, the others go on. failed: because of the endpoint, the others wait. gone: the endpoint answered 410.
+             * @enum {string}
+             */
+            outcome: "delivered" | "refused" | "failed" | "gone";
+            /** @description What was sent, at most 16 KiB; null for deliveries that worked. */
+            payload: string | null;
+            /** @description The beginning of the answer, at most 4 KiB. */
+            response: string | null;
+            /**
+             * Format: int64
+             * @description The status of the answer; null if there was none.
+             */
+            status: number | null;
+            /**
+             * Format: int64
+             * @description Milliseconds.
+             */
+            took_ms: number;
+        };
+        AttemptResult: {
+            attempt: components["schemas"]["Attempt"];
         };
         AuditEntry: {
             actor: components["schemas"]["EventActor"];
@@ -1768,7 +2016,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, links.not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, links.too_many, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -1824,6 +2072,39 @@ export interface components {
             seconds?: number;
             /** @description Content of a hidden field, which only programs fill in. */
             website?: string;
+        };
+        Health: {
+            /**
+             * Format: int64
+             * @description How many entries of the log are after it. Not all of them are for this endpoint.
+             */
+            behind: number;
+            /** Format: date-time */
+            failing_since: string | null;
+            /**
+             * Format: int64
+             * @description Failed attempts since the last success.
+             */
+            failures: number;
+            /** @description What went wrong last, in words; null after a success. */
+            last_error: string | null;
+            /** Format: date-time */
+            last_success_at: string | null;
+            /**
+             * Format: int64
+             * @description The last number of the log that was handled.
+             */
+            position: number;
+            /**
+             * Format: date-time
+             * @description The next attempt, while it fails.
+             */
+            retry_at: string | null;
+            /**
+             * Format: int64
+             * @description Events that the endpoint refused, and that are sent again later.
+             */
+            set_aside: number;
         };
         Holder: {
             /** Format: uuid */
@@ -2359,6 +2640,15 @@ export interface components {
             id: string;
             revoked: boolean;
         };
+        Secret: {
+            /**
+             * Format: date-time
+             * @description Until then, the previous secret also signs; null if there is none.
+             */
+            previous_valid_until: string | null;
+            /** @description Verifies the signatures. It starts with whsec_. */
+            secret: string;
+        };
         SessionResult: {
             /**
              * Format: date-time
@@ -2871,6 +3161,149 @@ export interface components {
             external_id?: string;
             name?: string;
             verified?: boolean;
+        };
+        Webhook: {
+            /**
+             * Format: uuid
+             * @description Only events of this app; null for all apps.
+             */
+            app_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * @description Signed JSON, or messages for a chat.
+             * @enum {string}
+             */
+            format: "events" | "slack" | "discord" | "teams";
+            health: components["schemas"]["Health"];
+            /** Format: uuid */
+            id: string;
+            /** @description Also internal comments, links to issues, requests in quarantine, and changes of the account. */
+            internal: boolean;
+            /** @description Only these kinds, as in events-list; empty for all. */
+            kinds: string[];
+            name: string;
+            /**
+             * @description disabled: the service stopped delivering, because the endpoint was gone or failed for 5 days.
+             * @enum {string}
+             */
+            state: "on" | "paused" | "disabled";
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+        };
+        WebhookParams: {
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            id: string;
+        };
+        WebhookResult: {
+            webhook: components["schemas"]["Webhook"];
+        };
+        WebhooksAttemptsParams: {
+            /**
+             * Format: uuid
+             * @description Only attempts before this one: the last of the previous page.
+             */
+            before?: string;
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description Page size: 20 by default, at most 100.
+             */
+            limit?: number;
+        };
+        WebhooksAttemptsResult: {
+            /** @description The latest first. Failed ones are kept for 30 days and others for 7, at most 10,000. */
+            attempts: components["schemas"]["Attempt"][];
+            /** @description Whether there are earlier ones. */
+            more: boolean;
+        };
+        WebhooksCreateParams: {
+            /**
+             * Format: uuid
+             * @description Only events of this app.
+             */
+            app_id?: string;
+            /**
+             * @description events by default: signed JSON.
+             * @enum {string}
+             */
+            format?: "events" | "slack" | "discord" | "teams";
+            /** @description Also internal comments, links to issues, requests in quarantine, and changes of the account. */
+            internal?: boolean;
+            /** @description Only these kinds, as in events-list; all by default. */
+            kinds?: string[];
+            name: string;
+            /** @description Where to send events: an address with https. */
+            url: string;
+        };
+        WebhooksListResult: {
+            /** @description The oldest first. */
+            webhooks: components["schemas"]["Webhook"][];
+        };
+        WebhooksResendParams: {
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description The number of the event.
+             */
+            number: number;
+        };
+        WebhooksRewindParams: {
+            /**
+             * Format: int64
+             * @description Deliver everything after this number of the log.
+             */
+            after: number;
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            id: string;
+        };
+        WebhooksSecretParams: {
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            id: string;
+            /** @description Create a new secret. Both sign for 24 hours. */
+            rotate?: boolean;
+        };
+        WebhooksUpdateParams: {
+            /**
+             * Format: uuid
+             * @description Only events of this app; null for all apps.
+             */
+            app_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The webhook.
+             */
+            id: string;
+            /** @description Also internal comments, links to issues, requests in quarantine, and changes of the account. */
+            internal?: boolean;
+            /** @description Only these kinds, as in events-list; [] for all. */
+            kinds?: string[];
+            name?: string;
+            /**
+             * @description on continues where it stopped, and tries at once.
+             * @enum {string}
+             */
+            state?: "on" | "paused";
+            /** @description Where to send events: an address with https. */
+            url?: string;
         };
         WidgetChange: {
             /** @description Whether file uploads are allowed. */
@@ -5744,6 +6177,462 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["VoteResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhooksAttemptsParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["WebhooksAttemptsResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhooksCreateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["WebhookResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["DeletedResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["WebhookResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["WebhooksListResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhooksResendParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["AttemptResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-rewind": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhooksRewindParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["WebhookResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhooksSecretParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["Secret"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["AttemptResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "webhooks-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhooksUpdateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["WebhookResult"];
                     };
                 };
             };

@@ -1,1 +1,0 @@
-import{Z as e,q as t}from"./vendor-Bfbu_C8K.js";import{xt as n}from"./ui-CEFn56am.js";var r=r=>t({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:e,refetchInterval:({state:e})=>!!e.data?.statuses.some(({exact:e})=>!e)&&2e3});export{r as t};
