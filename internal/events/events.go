@@ -5,7 +5,6 @@ package events
 
 import (
 	"context"
-	"slices"
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
@@ -46,8 +45,6 @@ type EventRequest struct {
 	Votes        int64           `json:"votes"`
 	MergedIntoID *feedback.ID    `json:"merged_into_id" format:"uuid"`
 	URL          string          `json:"url" doc:"Its page in the dashboard."`
-
-	box feedback.Box
 }
 
 // Range is a range of numbers, both ends included.
@@ -112,7 +109,7 @@ func (e *Events) Read(ctx context.Context, accountID feedback.ID, after int64, l
 			page.skip(last)
 		}
 	}
-	return page, e.addRequests(ctx, accountID, page.Events)
+	return page, nil
 }
 
 // skip moves the position up to a number. There are no entries in between.
@@ -132,48 +129,25 @@ type entry struct {
 // chunk reads the entries after a number, up to last.
 func (e *Events) chunk(ctx context.Context, accountID feedback.ID, after, last int64) ([]entry, error) {
 	return database.All(ctx, e.db.Reader(), func(r database.Row) (one entry, err error) {
-		one.Event, err = changelog.Scan(database.RowWith{Row: r, More: []any{&one.AppID, &one.RequestID, &one.bytes}})
+		var title, status, box *string
+		var votes *int64
+		var mergedInto *feedback.ID
+		one.Event, err = changelog.Scan(database.RowWith{Row: r, More: []any{
+			&one.AppID, &one.RequestID, &one.bytes, &title, &status, &votes, &mergedInto, &box,
+		}})
 		one.ID, one.Version = feedback.EventID(accountID, one.Number, one.At), Version
+		switch {
+		case box == nil:
+		case *box == string(feedback.Quarantine):
+			one.Quarantined = true
+		case *box == string(feedback.Live):
+			one.Request = &EventRequest{*one.RequestID, *one.AppID, *title, feedback.Status(*status), *votes, mergedInto, ""}
+		}
 		return one, err
-	}, "SELECT "+changelog.Columns+`, c.app_id, c.request_id, COALESCE(LENGTH(c.before), 0) + COALESCE(LENGTH(c.after), 0) FROM changes c
+	}, "SELECT "+changelog.Columns+`, c.app_id, c.request_id, COALESCE(LENGTH(c.before), 0) + COALESCE(LENGTH(c.after), 0),
+			r.title, r.status, r.votes, r.merged_into_id, r.box
+		FROM changes c
+		LEFT JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
+		LEFT JOIN requests r ON r.account_id = c.account_id AND r.id = c.request_id AND a.deleted_at IS NULL
 		WHERE c.account_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT CAST($4 AS BIGINT)`, accountID, after, last, readAtOnce)
-}
-
-// addRequests sets the requests of events as they are now.
-func (e *Events) addRequests(ctx context.Context, accountID feedback.ID, events []FeedEvent) error {
-	var ids []feedback.ID
-	for _, event := range events {
-		if event.RequestID != nil {
-			ids = append(ids, *event.RequestID)
-		}
-	}
-	slices.SortFunc(ids, feedback.ID.Compare)
-	found := map[feedback.ID]*EventRequest{}
-	for piece := range slices.Chunk(slices.Compact(ids), readAtOnce) {
-		p := database.Parameters{accountID}
-		requests, err := database.All(ctx, e.db.Reader(), func(r database.Row) (one EventRequest, err error) {
-			err = r.Scan(&one.ID, &one.AppID, &one.Title, (*string)(&one.Status), &one.Votes, &one.MergedIntoID, (*string)(&one.box))
-			return one, err
-		}, "SELECT r.id, r.app_id, r.title, r.status, r.votes, r.merged_into_id, r.box FROM requests r"+
-			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(piece))+`)
-			AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
-		if err != nil {
-			return err
-		}
-		for _, r := range requests {
-			found[r.ID] = &r
-		}
-	}
-	for i, event := range events {
-		if event.RequestID == nil || found[*event.RequestID] == nil {
-			continue
-		}
-		switch r := found[*event.RequestID]; r.box {
-		case feedback.Live:
-			events[i].Request = r
-		case feedback.Quarantine:
-			events[i].Quarantined = true
-		}
-	}
-	return nil
 }

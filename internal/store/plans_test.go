@@ -65,7 +65,7 @@ func TestPlans(t *testing.T) {
 				return storetest.Except(s.RequestsOfApp(ctx, b.Acme.ID, b.AcmeApps[1].ID, []feedback.ID{id, id}), feedback.ErrRequestNotFound)
 			}},
 			{"feed", "c.seq > $2 AND c.seq <= $3", "changes", []string{primary("changes")}, feed},
-			{"requests of the feed", "SELECT r.id, r.app_id, r.title", "requests", []string{primary("requests")}, feed},
+			{"requests of the feed", "c.seq > $2 AND c.seq <= $3", "requests", []string{primary("requests"), "requests_box"}, feed},
 			{"repeated submission", "idempotency_key = ", "requests", []string{"requests_idempotency"}, func(s *store.Store) error {
 				_, _, err := s.Submitted(ctx, store.Submission{App: b.AcmeApps[1], IdempotencyKey: "key"})
 				return err

@@ -11,12 +11,13 @@ import (
 const testKind = "webhook.test"
 
 // wants reports whether an endpoint receives an event. Without internal, it receives nothing that only
-// the team may see: entries about the account, internal comments, and links to issues.
+// the team may see: entries about the account, internal comments, links to issues,
+// and requests that are in quarantine.
 func (webhook Webhook) wants(kinds events.Kinds, e events.FeedEvent) bool {
 	if !kinds.Include(e) || webhook.AppID != nil && (e.AppID == nil || *e.AppID != *webhook.AppID) {
 		return false
 	}
-	return webhook.Internal || e.Kind.AboutRequests() && !ofTeam(e)
+	return webhook.Internal || e.Kind.AboutRequests() && !ofTeam(e) && !e.Quarantined
 }
 
 // ofTeam reports whether an event is about a link to an issue, or about a comment that was not public,

@@ -121,12 +121,7 @@ func (s *Sender) fresh(ctx context.Context, t turn) ([]*delivery, int64, error) 
 		return nil, 0, err
 	}
 	position := page.Position
-	var list []events.FeedEvent
-	for _, e := range s.withLinks(page.Events) {
-		if t.webhook.Internal || !e.Quarantined {
-			list = append(list, e)
-		}
-	}
+	list := s.withLinks(page.Events)
 	if t.webhook.Format.chat() && len(list) > 0 {
 		if len(list) <= chatAtOnce {
 			if len(list) > 1 {
@@ -189,7 +184,7 @@ func (s *Sender) messageOf(ctx context.Context, accountID feedback.ID, webhook W
 	if err != nil {
 		return message{}, err
 	}
-	if len(page.Events) == 0 || page.Events[0].Number != number || page.Events[0].Quarantined && !webhook.Internal {
+	if len(page.Events) == 0 || page.Events[0].Number != number {
 		return message{}, feedback.ErrEventNotFound
 	}
 	return webhook.Format.render(s.home, s.withLinks(page.Events)...)
