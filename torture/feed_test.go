@@ -1,6 +1,7 @@
 package torture_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -63,6 +64,35 @@ func TestFeed(t *testing.T) {
 	})
 }
 
+// TestFeedOfSequence is the control: where numbers come from a sequence, a later one can be committed
+// first. The service is built from the same source, but takes the numbers outside of the transaction.
+func TestFeedOfSequence(t *testing.T) {
+	parallel(t)
+	place := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
+	binary := buildReplacing(t, "../internal/changelog/changelog.go",
+		"tx.QueryRowContext(ctx, `INSERT INTO account_seq", "db.Reader().QueryRowContext(ctx, `INSERT INTO account_seq")
+	program.AddOwner(t, place)
+	var clients []program.Client
+	for range 2 {
+		clients = append(clients, program.NewClient(t, program.StartBinary(t, binary, program.FreeAddress(t), nil, program.At(place)...)))
+	}
+	token := clients[0].Login(t)
+	l := startLoad(t, 16, clients[0].AddApp(t, token).APIKey, clients...)
+	defer l.stop()
+	f := &follower{token: token, clients: clients, created: map[string]int{}}
+	finished := make(chan error, 1)
+	go func() { finished <- f.follow(nil) }()
+	select {
+	case err := <-finished:
+		if !errors.Is(err, errLost) {
+			t.Fatal(err)
+		}
+		measured(t, "control with numbers from a sequence: %v", err)
+	case <-time.After(storetest.Patience):
+		t.Error("nothing is missing, although the numbers are not in the order of the commits")
+	}
+}
+
 // follower reads the feed from the beginning.
 type follower struct {
 	token    string
@@ -71,6 +101,9 @@ type follower struct {
 	created  map[string]int // events by the request that was created
 	failed   int
 }
+
+// errLost means that the feed left out a number.
+var errLost = errors.New("events are lost")
 
 // follow reads until the number that it gets from enough.
 func (f *follower) follow(enough <-chan int64) error {
@@ -97,11 +130,11 @@ func (f *follower) follow(enough <-chan int64) error {
 		}
 		deadline = time.Now().Add(storetest.Patience)
 		if len(page.Erased) > 0 {
-			return fmt.Errorf("erased: %v", page.Erased)
+			return fmt.Errorf("%w: erased %v", errLost, page.Erased)
 		}
 		for _, e := range page.Events {
 			if e.Number != f.position+1 {
-				return fmt.Errorf("event %d comes after %d", e.Number, f.position)
+				return fmt.Errorf("%w: event %d comes after %d", errLost, e.Number, f.position)
 			}
 			f.position = e.Number
 			if e.Kind == "request.created" {
