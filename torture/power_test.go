@@ -87,6 +87,12 @@ func TestPowerCutWithoutSync(t *testing.T) {
 // buildReplacing builds gatherkit with a text in a source file replaced.
 func buildReplacing(t *testing.T, file, before, after string) string {
 	t.Helper()
+	return program.BuildWith(t, replacing(t, file, before, after)...)
+}
+
+// replacing returns flags of go build that replace a text in a source file.
+func replacing(t *testing.T, file, before, after string) (flags []string) {
+	t.Helper()
 	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +112,7 @@ func buildReplacing(t *testing.T, file, before, after string) string {
 	}
 	writeFile(t, replaced, strings.Replace(string(source), before, after, 1))
 	writeFile(t, filepath.Join(folder, "overlay.json"), string(overlay))
-	return program.BuildWith(t, "-overlay", filepath.Join(folder, "overlay.json"))
+	return []string{"-overlay", filepath.Join(folder, "overlay.json")}
 }
 
 func writeFile(t *testing.T, path, content string) {

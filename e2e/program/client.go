@@ -104,6 +104,7 @@ type Result struct {
 	Requests     []Request
 	Upload       Upload
 	URL          string
+	Secret       string
 	NextCursor   string `json:"next_cursor"`
 	TotalCount   int    `json:"total_count"`
 	TotalExact   bool   `json:"total_exact"`

@@ -62,7 +62,7 @@ func Build(t *testing.T) string {
 		if built.folder, built.err = os.MkdirTemp("", "gatherkit-e2e-"); built.err != nil {
 			return
 		}
-		built.err = buildInto(built.folder)
+		built.err = buildInto(built.folder, "cmd/gatherkit")
 	})
 	if built.err != nil {
 		t.Fatalf("build gatherkit: %v", built.err)
@@ -74,17 +74,23 @@ func Build(t *testing.T) string {
 // path.
 func BuildWith(t *testing.T, flags ...string) string {
 	t.Helper()
-	folder := t.TempDir()
-	if err := buildInto(folder, flags...); err != nil {
-		t.Fatalf("build gatherkit: %v", err)
-	}
-	return filepath.Join(folder, "gatherkit")
+	return BuildPackage(t, "cmd/gatherkit", flags...)
 }
 
-func buildInto(folder string, flags ...string) error {
+// BuildPackage is like BuildWith, for the program in a folder of the module.
+func BuildPackage(t *testing.T, pkg string, flags ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := buildInto(folder, pkg, flags...); err != nil {
+		t.Fatalf("build %s: %v", pkg, err)
+	}
+	return filepath.Join(folder, filepath.Base(pkg))
+}
+
+func buildInto(folder, pkg string, flags ...string) error {
 	args := append([]string{"build", "-buildvcs=false", "-o", folder}, flags...)
 	// Not the context of a test, because other tests use the binary, too.
-	cmd := exec.CommandContext(context.Background(), "go", append(args, "gatherkit/cmd/gatherkit")...)
+	cmd := exec.CommandContext(context.Background(), "go", append(args, "gatherkit/"+pkg)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
