@@ -62,6 +62,7 @@ var measurements = []measurement{
 	{"others", false, measureOthers},
 	{"lists", false, measureLists},
 	{"search", true, measureSearch},
+	{"feed", true, measureFeed},
 	{"votes", false, measureVotes},
 	{"bulk", false, measureBulk},
 	{"deletion", false, measureDeletion},

@@ -61,7 +61,7 @@ func (r rig) timeQueries(ctx context.Context, o options, f *filler, app string) 
 		}
 		calls[i].failed(r.call(ctx, q.operation, body, &counts[i]))
 	}
-	if err := r.timeAll(ctx, o, calls); err != nil {
+	if err := r.timeAll(ctx, o, "{}", calls); err != nil {
 		return err
 	}
 	fmt.Printf("\nThe words: %q is frequent, %q also begins others, %q is in one text in a hundred, and %q is rare.\n",
@@ -120,10 +120,10 @@ func (t *timed) failed(err error) bool {
 	return err != nil
 }
 
-// timeAll measures calls, in rounds so that slow seconds of the machine affect all alike. A
-// call that fails is not made again.
-func (r rig) timeAll(ctx context.Context, o options, calls []*timed) error {
-	plain := func(ctx context.Context) error { return r.call(ctx, "requests-list", "{}", nil) }
+// timeAll measures calls, each in turn with the plain list with the given parameters, and in rounds
+// so that slow seconds of the machine affect all alike. A call that fails is not made again.
+func (r rig) timeAll(ctx context.Context, o options, list string, calls []*timed) error {
+	plain := func(ctx context.Context) error { return r.call(ctx, "requests-list", list, nil) }
 	for round := range o.rounds + 1 {
 		for _, t := range calls {
 			if t.failures > 0 {

@@ -105,7 +105,7 @@ func (r rig) timeSimilar(ctx context.Context, o options, f *filler, key, app, ot
 		}
 		finders, calls = append(finders, line), append(calls, line.timed)
 	}
-	if err := r.timeAll(ctx, o, calls); err != nil {
+	if err := r.timeAll(ctx, o, "{}", calls); err != nil {
 		return err
 	}
 	fmt.Printf("\n| similar requests | in an app with | found | %s |\n| --- | --- | --- | %s |\n", timedHeader, timedRule)
