@@ -63,6 +63,7 @@ var measurements = []measurement{
 	{"lists", false, measureLists},
 	{"search", true, measureSearch},
 	{"feed", true, measureFeed},
+	{"webhooks", false, measureWebhooks},
 	{"votes", false, measureVotes},
 	{"bulk", false, measureBulk},
 	{"deletion", false, measureDeletion},

@@ -119,7 +119,7 @@ func startService(ctx context.Context, binary string, store []string, account st
 	if err != nil {
 		return nil, err
 	}
-	s, err := startProgram(ctx, binary, append([]string{"serve", "--submit-rate=0", "--metrics-listen", metrics}, store...), "/readyz")
+	s, err := startProgram(ctx, binary, append([]string{"serve", "--submit-rate=0", "--webhook-allow=127.0.0.1", "--metrics-listen", metrics}, store...), "/readyz")
 	if err != nil {
 		return nil, err
 	}

@@ -155,6 +155,9 @@ func (s *Store) Stats() database.Stats {
 	return stats
 }
 
+// Submissions returns how many submissions this process has received.
+func (s *Store) Submissions() int64 { return s.arrived.Load() }
+
 // Size returns how many bytes the database takes. See database.DB.Size.
 func (s *Store) Size(ctx context.Context) (all, log int64, err error) { return s.db.Size(ctx) }
 

@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -61,5 +62,30 @@ func TestHolderIsGone(t *testing.T) {
 		r.change(1)
 		until(time.Hour)
 		expect(t, "a wrong clock", r.round(), from(first+1, 1))
+	})
+}
+
+// TestTooLate: a process that was stopped during a delivery stores nothing when another one has taken over.
+func TestTooLate(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		w := r.add(nil)
+		r.change(1)
+		first := true
+		r.answers(func(w http.ResponseWriter, _ received) {
+			if !first {
+				return
+			}
+			first = false
+			r.Clock.Move(time.Minute)
+			if err := r.newSender().Round(ctx); err != nil {
+				t.Error(err)
+			}
+			w.WriteHeader(http.StatusInternalServerError)
+		})
+		expect(t, "deliveries", len(r.round()), 2)
+		if h := r.get(w).Health; h.Behind != 0 || h.Failures != 0 || len(r.attempts(w)) != 1 {
+			t.Errorf("%+v", h)
+		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,6 +29,12 @@ const (
 	lookEvery  = 2 * time.Second
 	lookAtMost = 20 * time.Millisecond
 	lookTime   = 5 * time.Second
+	// While more than busy submissions a second arrive, they take precedence: after a turn, this process rests
+	// for restFactor times the turn's duration, up to maxRest. So deliveries take at most about a tenth of
+	// the time.
+	busy       = 50
+	restFactor = 9
+	maxRest    = time.Second
 	// candidates is how many endpoints a look finds at most.
 	candidates = 4 * turns
 )
@@ -37,6 +44,8 @@ type Options struct {
 	Home    string         // address of the dashboard, without a slash at the end
 	Allow   []netip.Prefix // networks of the operator that endpoints may be in
 	Metrics prometheus.Registerer
+	// Submissions returns how many submissions this process has received. It may be nil.
+	Submissions func() int64
 }
 
 // Sender delivers to endpoints. Every process has one; an endpoint is served by one process at a time.
@@ -44,7 +53,9 @@ type Sender struct {
 	*Webhooks
 	home    string
 	client  *client
-	plain   bool // whether addresses with http are allowed
+	plain   bool         // whether addresses with http are allowed
+	arrived func() int64 // submissions
+	rests   atomic.Int64 // until when it begins no turns, as UnixNano
 	metrics metrics
 
 	turns  *fair.Pool[feedback.ID] // by account
@@ -55,9 +66,12 @@ type Sender struct {
 
 // NewSender returns a sender for the endpoints in a database.
 func NewSender(w *Webhooks, o Options) *Sender {
+	if o.Submissions == nil {
+		o.Submissions = func() int64 { return 0 }
+	}
 	return &Sender{
 		Webhooks: w, home: strings.TrimSuffix(o.Home, "/"), client: newClient(o.Allow), plain: len(o.Allow) > 0,
-		metrics: newMetrics(o.Metrics, w), served: map[feedback.ID]bool{},
+		arrived: o.Submissions, metrics: newMetrics(o.Metrics, w), served: map[feedback.ID]bool{},
 		turns: fair.New[feedback.ID](turns, turnsOfAccount), sends: fair.New[feedback.ID](sends, sendsOfAccount),
 	}
 }
@@ -67,6 +81,7 @@ func (s *Sender) Run(ctx context.Context) {
 	var serving sync.WaitGroup
 	defer serving.Wait()
 	for ctx.Err() == nil {
+		pause(ctx, time.Until(time.Unix(0, s.rests.Load())))
 		began := time.Now()
 		if err := s.begin(ctx, &serving); err != nil && ctx.Err() == nil {
 			s.log.Warn("cannot look for webhooks to deliver; it will be tried again", "error", err)
@@ -149,6 +164,8 @@ func (s *Sender) leave(c candidate) {
 
 // serve delivers to an endpoint once.
 func (s *Sender) serve(ctx context.Context, c candidate) {
+	began, before := time.Now(), s.arrived()
+	defer func() { s.rest(time.Since(began), s.arrived()-before) }()
 	t, ok, err := s.claim(ctx, c)
 	if err == nil && ok {
 		err = s.deliver(ctx, t)
@@ -156,6 +173,13 @@ func (s *Sender) serve(ctx context.Context, c candidate) {
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("cannot deliver to a webhook; it will be tried again", "webhook", c.id, "error", err)
 		pause(ctx, time.Second) // the endpoint is due again when its lease has ended
+	}
+}
+
+// rest makes the process rest after a turn during which submissions have arrived.
+func (s *Sender) rest(took time.Duration, submissions int64) {
+	if float64(submissions) > busy*took.Seconds() {
+		s.rests.Store(time.Now().Add(min(restFactor*took, maxRest)).UnixNano())
 	}
 }
 
