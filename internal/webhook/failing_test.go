@@ -191,6 +191,26 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// TestNoLongerWanted: an event that is set aside is dropped when the endpoint no longer receives it.
+func TestNoLongerWanted(t *testing.T) {
+	r := newRig(t, storetest.SQLite(t))
+	w := r.add(nil)
+	r.status(http.StatusBadRequest)
+	r.change(2)
+	r.round()
+	other := r.NewApp(r.account)
+	_, err := r.Webhooks.Change(ctx, r.account.ID, feedback.Command(), w.ID, func(w *webhook.Webhook) error {
+		w.AppID = &other.ID
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Clock.Move(time.Hour)
+	expect(t, "deliveries", r.round(), []int64{})
+	expect(t, "set aside", r.get(w).Health.SetAside, 0)
+}
+
 // TestRefusesEverything: an endpoint that refuses everything does not fill the database.
 func TestRefusesEverything(t *testing.T) {
 	r := newRig(t, storetest.SQLite(t))

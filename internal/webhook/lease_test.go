@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -62,6 +63,36 @@ func TestHolderIsGone(t *testing.T) {
 		r.change(1)
 		until(time.Hour)
 		expect(t, "a wrong clock", r.round(), from(first+1, 1))
+	})
+}
+
+// TestStop: a process that is told to stop during a delivery stores what has worked, and the rest is
+// delivered later.
+func TestStop(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		w := r.add(nil)
+		first := r.last() + 1
+		r.change(100)
+		stopped, stop := context.WithCancel(ctx)
+		r.answers(func(_ http.ResponseWriter, got received) {
+			if got.data.Number == first+40 {
+				stop()
+			}
+		})
+		if err := r.sender.Round(stopped); err != nil {
+			t.Fatal(err)
+		}
+		h := r.get(w).Health
+		if got := int64(len(r.taken())); h.Position < first-1 || h.Position >= first+got || h.Failures != 0 || got > 56 {
+			t.Errorf("%d deliveries, %+v", got, h)
+		}
+		expect(t, "the rest", r.round(), from(h.Position+1, int(first+99-h.Position)))
+		for _, a := range r.attempts(w) {
+			if a.Outcome != "delivered" {
+				t.Errorf("%+v", a)
+			}
+		}
 	})
 }
 

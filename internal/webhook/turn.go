@@ -333,8 +333,8 @@ func (s *Sender) storeProgress(ctx context.Context, tx *sql.Tx, t turn, r result
 	switch {
 	case r.failed != nil:
 		failures, since = t.webhook.Health.Failures+1, t.webhook.Health.FailingSince
-		if r.delivered || since == nil {
-			failures, since = 1, new(feedback.At(now))
+		if since == nil {
+			since = new(feedback.At(now))
 		}
 		due = now.Add(max(waitAfter(failures), r.failed.answer.retryAfter))
 		lastError = new(r.failed.answer.sentence())
