@@ -3,6 +3,8 @@ package feedback
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +99,19 @@ func TestTokenCarriesAccount(t *testing.T) {
 			if len(s) != len(kind)+tokenDigits+checkDigits {
 				t.Fatalf("%q has %d characters", s, len(s))
 			}
+		}
+	})
+}
+
+// TestEventID checks that the digits are those of the whole hash.
+func TestEventID(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		account, number, at := anID().Draw(t, "account"), rapid.Int64().Draw(t, "number"), rapid.Int64().Draw(t, "at")
+		hash := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", account, number, at))
+		digits := fromBig(new(big.Int).SetBytes(hash[:]).Text(62))
+		want := "evt_" + strings.Repeat("0", 43-len(digits)) + digits
+		if got := EventID(account, number, Time(at)); got != want {
+			t.Fatalf("%s, want %s", got, want)
 		}
 	})
 }
