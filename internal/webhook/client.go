@@ -123,9 +123,10 @@ func (c *client) post(ctx context.Context, url string, header http.Header, body 
 	return a
 }
 
-// clean returns the first bytes of a text as UTF-8 that both databases can store.
+// clean returns the beginning of a text as UTF-8 that both databases can store, with at most some bytes.
 func clean(text []byte, most int) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(string(text[:min(len(text), most)]), "�"), "\x00", "�")
+	valid := strings.ReplaceAll(strings.ToValidUTF8(string(text[:min(len(text), most)]), "�"), "\x00", "�")
+	return strings.ToValidUTF8(valid[:min(len(valid), most)], "") // a replacement has three bytes
 }
 
 // retryAfter returns how long a header asks to wait (RFC 9110, section 10.2.3), at most a day.
@@ -182,7 +183,7 @@ func (a answer) sentence() string {
 		return "The name of the host was not found."
 	case errors.As(a.err, &authority), errors.As(a.err, &name), errors.As(a.err, &invalid):
 		return "The certificate of the endpoint is not valid."
-	case errors.As(a.err, &record):
+	case errors.As(a.err, &record), errors.Is(a.err, http.ErrSchemeMismatch):
 		return "The endpoint does not speak TLS."
 	case errors.Is(a.err, syscall.ECONNREFUSED):
 		return "The endpoint refused the connection."
