@@ -16,7 +16,7 @@ func (s *Sender) CheckURL(address string) error {
 	invalid := func(message string) error { return feedback.Invalid("webhooks", "url", message) }
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || u.Host == "" || u.Opaque != "" || strings.ContainsAny(address, " \t\r\n"):
+	case err != nil || u.Hostname() == "" || u.Opaque != "" || strings.ContainsAny(address, " \t\r\n"):
 		return invalid("url must be an address such as https://example.com/webhook.")
 	case u.Scheme == "http" && !s.plain:
 		return invalid("url must begin with https://; http is only possible in networks that the operator allows with --webhook-allow.")
