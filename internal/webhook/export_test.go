@@ -11,6 +11,6 @@ const CallTime = callTime
 
 // Trust makes a sender accept the certificates of an authority.
 func (s *Sender) Trust(authority *x509.CertPool) {
-	transport := s.client.open.Transport.(*http.Transport) //nolint:errcheck // newHTTPClient sets one
+	transport := s.client.open.Transport.(*http.Transport)
 	transport.TLSClientConfig = &tls.Config{RootCAs: authority}
 }

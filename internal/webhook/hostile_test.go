@@ -180,7 +180,7 @@ func listen(t *testing.T, address string, serve func(net.Conn)) (hostPort string
 	t.Cleanup(func() {
 		_ = listener.Close()
 		open.Range(func(c, _ any) bool {
-			_ = c.(net.Conn).Close() //nolint:errcheck // only connections are stored
+			_ = c.(net.Conn).Close()
 			return true
 		})
 		all.Wait()
@@ -286,7 +286,7 @@ func zeros(t *testing.T, n int64) string {
 }
 
 func brokenEndpoints(t *testing.T) map[string]hostile {
-	reset := func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) } //nolint:errcheck // listen accepts TCP
+	reset := func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }
 	atOnce := func(serve func(net.Conn)) string { return "http://" + listen(t, "127.0.0.1:0", serve) }
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
