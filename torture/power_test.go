@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,21 +85,25 @@ func TestPowerCutWithoutSync(t *testing.T) {
 	measured(t, "control with synchronous=NORMAL: %v", found)
 }
 
-// buildReplacing builds gatherkit with a text in a source file replaced.
-func buildReplacing(t *testing.T, file, before, after string) string {
+// buildReplacing builds gatherkit with texts in a source file replaced. pairs has old and new texts.
+func buildReplacing(t *testing.T, file string, pairs ...string) string {
 	t.Helper()
-	return program.BuildWith(t, replacing(t, file, before, after)...)
+	return program.BuildWith(t, replacing(t, file, pairs...)...)
 }
 
-// replacing returns flags of go build that replace a text in a source file.
-func replacing(t *testing.T, file, before, after string) (flags []string) {
+// replacing returns flags of go build that replace texts in a source file.
+func replacing(t *testing.T, file string, pairs ...string) (flags []string) {
 	t.Helper()
-	source, err := os.ReadFile(file)
+	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(source), before); n != 1 {
-		t.Fatalf("%s occurs %d times in %s, want once", before, n, file)
+	source := string(content)
+	for pair := range slices.Chunk(pairs, 2) {
+		if n := strings.Count(source, pair[0]); n != 1 {
+			t.Fatalf("%s occurs %d times in %s, want once", pair[0], n, file)
+		}
+		source = strings.Replace(source, pair[0], pair[1], 1)
 	}
 	file, err = filepath.Abs(file)
 	if err != nil {
@@ -110,7 +115,7 @@ func replacing(t *testing.T, file, before, after string) (flags []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, replaced, strings.Replace(string(source), before, after, 1))
+	writeFile(t, replaced, source)
 	writeFile(t, filepath.Join(folder, "overlay.json"), string(overlay))
 	return []string{"-overlay", filepath.Join(folder, "overlay.json")}
 }

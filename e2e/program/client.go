@@ -112,6 +112,17 @@ type Result struct {
 	Erased       []struct{ From, To int64 }
 	Position     int64
 	More         bool
+	Webhook      Webhook
+	Webhooks     []Webhook
+}
+
+// Webhook is an endpoint in a result.
+type Webhook struct {
+	ID     string
+	Health struct {
+		Position, Behind int64
+		SetAside         int64 `json:"set_aside"`
+	}
 }
 
 // Event is an event in a result.
