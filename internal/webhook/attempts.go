@@ -50,7 +50,7 @@ func (s *Sender) attemptsOf(list []*delivery) (attempts []Attempt) {
 func (s *Sender) attemptOf(d *delivery) Attempt {
 	e := d.event()
 	a := Attempt{
-		ID: s.ids.New(), Number: d.number(), Events: len(d.events), EventID: e.ID, Kind: e.Kind, Attempt: d.attempt, Outcome: d.answer.outcome(),
+		ID: s.ids.New(), Number: d.number(), Events: len(d.message), EventID: e.ID, Kind: e.Kind, Attempt: d.attempt, Outcome: d.answer.outcome(),
 		Took: d.answer.took.Milliseconds(), requestID: e.RequestID,
 	}
 	a.At = a.ID.Time()
@@ -58,7 +58,7 @@ func (s *Sender) attemptOf(d *delivery) Attempt {
 		a.Status, a.Response = &d.answer.status, &d.answer.body
 	}
 	if a.Outcome != delivered {
-		a.Error, a.Payload = new(d.answer.sentence()), new(clean(d.body, maxPayload))
+		a.Error, a.Payload = new(d.answer.sentence()), &d.answer.payload
 	}
 	return a
 }
@@ -110,17 +110,14 @@ func (s *Sender) Test(ctx context.Context, accountID, id feedback.ID) (Attempt, 
 	if err != nil {
 		return Attempt{}, err
 	}
-	m, err := webhook.Format.render(s.home, events.FeedEvent{
+	e := events.FeedEvent{
 		Event: feedback.Event{
 			At: now, Kind: testKind, Actor: feedback.EventActor{Kind: feedback.ByService}, Before: map[string]any{}, After: map[string]any{},
 			Summary: "This is a test from Gatherkit.",
 		},
 		ID: "test_" + s.ids.New().String(), Version: events.Version,
-	})
-	if err != nil {
-		return Attempt{}, err
 	}
-	return s.sendOne(ctx, accountID, webhook, m, 1)
+	return s.sendOne(ctx, accountID, webhook, message{e}, 1)
 }
 
 // Resend sends an event of the log again, with the same id, and returns what came of it. If that works,

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -88,6 +89,7 @@ func newHTTPClient(control func(string, string, syscall.RawConn) error) http.Cli
 type answer struct {
 	status     int // 0 if there was none
 	body       string
+	payload    string // the beginning of what was sent, unless it was delivered
 	retryAfter time.Duration
 	took       time.Duration
 	err        error
@@ -97,7 +99,7 @@ type answer struct {
 func (c *client) post(ctx context.Context, url string, header http.Header, body []byte) answer {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(string(body)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return answer{err: err}
 	}

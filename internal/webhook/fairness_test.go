@@ -28,18 +28,13 @@ func TestFairness(t *testing.T) {
 		calls := beside.addHostile(t)
 		beside.run(t)
 		alone.run(t)
-		hostile := func() {
-			for calls.Load() < 16 { // as many as an account can have
-				time.Sleep(time.Millisecond)
-			}
-		}
-		hostile()
+		await(calls, 16) // as many as an account can have
 		var with, without []time.Duration
 		for range 60 {
 			with = append(with, beside.deliver(t))
 			without = append(without, alone.deliver(t))
 		}
-		hostile()
+		await(calls, 16)
 		for _, share := range []float64{.5, .95, .99} {
 			a, b := quantile(with, share), quantile(without, share)
 			t.Logf("%v of the deliveries take %v beside hostile endpoints, and %v without", share, a, b)
@@ -48,6 +43,13 @@ func TestFairness(t *testing.T) {
 			}
 		}
 	})
+}
+
+// await waits until a number is large enough.
+func await(n *atomic.Int64, enough int64) {
+	for n.Load() < enough {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // another returns a further place like another one.

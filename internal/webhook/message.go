@@ -39,37 +39,31 @@ func ofTeam(e events.FeedEvent) bool {
 }
 
 // message is what an endpoint receives in one call: an event, or several for a chat.
-type message struct {
-	events []events.FeedEvent
-	body   []byte
-}
+type message []events.FeedEvent
 
 // event is the first event of a message.
-func (m message) event() events.FeedEvent { return m.events[0] }
+func (m message) event() events.FeedEvent { return m[0] }
 
 // number is the number of the last event of a message.
-func (m message) number() int64 { return m.events[len(m.events)-1].Number }
+func (m message) number() int64 { return m[len(m)-1].Number }
 
-// render returns the message about events. home is the address of the dashboard.
-func (f Format) render(home string, list ...events.FeedEvent) (message, error) {
-	m := message{events: list}
+// render returns the body of a message. home is the address of the dashboard.
+func (f Format) render(home string, m message) ([]byte, error) {
 	var v any
 	switch f {
 	case Slack:
-		v = slack(newNews(home, list))
+		v = slack(newNews(home, m))
 	case Discord:
-		v = discord(newNews(home, list))
+		v = discord(newNews(home, m))
 	case Teams:
-		v = teams(newNews(home, list))
+		v = teams(newNews(home, m))
 	default:
-		e := list[0]
+		e := m.event()
 		v = struct {
 			Type      feedback.ChangeKind `json:"type"`
 			Timestamp feedback.Time       `json:"timestamp"`
 			Data      events.FeedEvent    `json:"data"`
 		}{e.Kind, e.At, e}
 	}
-	var err error
-	m.body, err = json.Marshal(v)
-	return m, err
+	return json.Marshal(v)
 }

@@ -183,12 +183,17 @@ func (s *Sender) rest(took time.Duration, submissions int64) {
 	}
 }
 
-// send makes one attempt to deliver a message.
+// send makes one attempt to deliver a message. It renders the message, because the bodies of all that wait
+// would take much memory.
 func (s *Sender) send(ctx context.Context, webhook Webhook, secrets []string, m message) answer {
+	body, err := webhook.Format.render(s.home, m)
+	if err != nil {
+		return answer{err: err}
+	}
 	now := s.now()
 	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Gatherkit-Webhook/1"}}
 	if !webhook.Format.chat() {
-		signature, err := sign(secrets, m.event().ID, now.Unix(), m.body)
+		signature, err := sign(secrets, m.event().ID, now.Unix(), body)
 		if err != nil {
 			return answer{err: err}
 		}
@@ -197,8 +202,11 @@ func (s *Sender) send(ctx context.Context, webhook Webhook, secrets []string, m 
 		header["webhook-timestamp"] = []string{strconv.FormatInt(now.Unix(), 10)}
 		header["webhook-signature"] = []string{signature}
 	}
-	a := s.client.post(ctx, webhook.URL, header, m.body)
+	a := s.client.post(ctx, webhook.URL, header, body)
 	a.took = s.now().Sub(now)
+	if a.outcome() != delivered {
+		a.payload = clean(body, maxPayload)
+	}
 	if ctx.Err() == nil {
 		s.metrics.observe(webhook.Format, a)
 	}

@@ -129,16 +129,11 @@ func (s *Sender) fresh(ctx context.Context, t turn) ([]*delivery, int64, error) 
 			}
 			list = list[:1]
 		}
-		m, err := t.webhook.Format.render(s.home, list...)
-		return []*delivery{{message: m, attempt: t.webhook.Health.Failures + 1}}, position, err
+		return []*delivery{{message: list, attempt: t.webhook.Health.Failures + 1}}, position, nil
 	}
 	var fresh []*delivery
 	for _, e := range list {
-		m, err := t.webhook.Format.render(s.home, e)
-		if err != nil {
-			return nil, 0, err
-		}
-		fresh = append(fresh, &delivery{message: m, attempt: 1})
+		fresh = append(fresh, &delivery{message: message{e}, attempt: 1})
 	}
 	if len(fresh) > 0 {
 		fresh[0].attempt += t.webhook.Health.Failures
@@ -182,12 +177,12 @@ func (s *Sender) messageOf(ctx context.Context, accountID feedback.ID, webhook W
 	all.Kinds = nil
 	page, err := s.events.Read(ctx, accountID, number-1, 1, func(e events.FeedEvent) bool { return all.wants(nil, e) })
 	if err != nil {
-		return message{}, err
+		return nil, err
 	}
 	if len(page.Events) == 0 || page.Events[0].Number != number {
-		return message{}, feedback.ErrEventNotFound
+		return nil, feedback.ErrEventNotFound
 	}
-	return webhook.Format.render(s.home, s.withLinks(page.Events)...)
+	return s.withLinks(page.Events), nil
 }
 
 // sendAll makes an attempt for each delivery, a few at the same time, in their order. After one has
