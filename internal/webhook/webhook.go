@@ -214,11 +214,12 @@ func (w *Webhooks) Change(
 				return err
 			}
 		}
-		if webhook, err = get(ctx, tx, accountID, id); err != nil {
+		before["id"], after["id"], after["name"] = id, id, webhook.Name
+		if err := w.record(ctx, tx, accountID, by, feedback.WebhookUpdated, before, after); err != nil {
 			return err
 		}
-		before["id"], after["id"], after["name"] = id, id, webhook.Name
-		return w.record(ctx, tx, accountID, by, feedback.WebhookUpdated, before, after)
+		webhook, err = get(ctx, tx, accountID, id) // its own entry counts as behind
+		return err
 	})
 	return webhook, err
 }
