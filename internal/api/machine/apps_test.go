@@ -71,6 +71,7 @@ func (m *model) deleteApp(w who, in, _ object) (string, object) {
 		return "apps.not_found", nil
 	}
 	a.deleted = true
+	m.removeEndpoints(func(e *endpoint) bool { return e.app == a.id })
 	m.record(a.account, "app.deleted", w.actor(), w.by(), a.id, "")
 	return "ok", object{"deleted": true, "id": a.id}
 }

@@ -71,7 +71,7 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 	updated := 0
 	var roots []*request
 	for _, r := range meant {
-		from, binned := r.box(), r.binned
+		from, binned, status := r.box(), r.binned, r.status
 		different := m.alter(r, func(r *request) {
 			if status, sent := set["status"].(string); sent {
 				r.status = status
@@ -93,6 +93,7 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 		}
 		updated++
 		m.record(r.account, moved(from, r.box()), w.actor(), w.by(), r.app.id, r.id)
+		r.latest().differs("status", status, r.status)
 		if r.binned != binned {
 			roots = append(roots, r.root)
 		}

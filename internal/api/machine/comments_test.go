@@ -70,14 +70,18 @@ func (m *model) createComment(w who, in, got object) (string, object) {
 	if c.visibility == "public" {
 		m.answer(r)
 	}
-	m.noteComment(w, r, "comment.created")
+	m.noteComment(w, r, "comment.created", "", c.visibility)
 	return "ok", object{"comment": c.shown(r)}
 }
 
-// noteComment records a change of a comment, which also changes the request.
-func (m *model) noteComment(w who, r *request, kind string) {
+// noteComment records a change of a comment, which also changes the request. before and after are the
+// visibility, or "" if there was no comment.
+func (m *model) noteComment(w who, r *request, kind, before, after string) {
 	m.recount(r)
 	m.record(r.account, kind, w.actor(), w.by(), r.app.id, r.id)
+	c := r.latest()
+	c.differs("visibility", before, after)
+	c.internal = before == "internal" || after == "internal"
 }
 
 // comment returns the comment that a call names.
@@ -112,7 +116,7 @@ func (m *model) updateComment(w who, in, _ object) (string, object) {
 		if c.visibility == "public" {
 			m.answer(r)
 		}
-		m.noteComment(w, r, "comment.updated")
+		m.noteComment(w, r, "comment.updated", old.visibility, c.visibility)
 	}
 	return "ok", object{"comment": c.shown(r)}
 }
@@ -127,7 +131,7 @@ func (m *model) deleteComment(w who, in, _ object) (string, object) {
 		return "auth.forbidden", nil
 	}
 	c.deleted = true
-	m.noteComment(w, r, "comment.deleted")
+	m.noteComment(w, r, "comment.deleted", c.visibility, "")
 	return "ok", object{"deleted": true, "id": c.id}
 }
 

@@ -40,13 +40,16 @@ var drawn = []string{
 	"sessions-list", "audit-list", "events-list", "events-list", "events-list",
 	"views-create", "views-create", "views-update", "views-update", "views-update", "views-delete", "views-list",
 	"mentions-list", "mentions-list", "mentions-read", "mentions-read",
+	"webhooks-create", "webhooks-create", "webhooks-update", "webhooks-update", "webhooks-list", "webhooks-get", "webhooks-secret",
+	"webhooks-test", "webhooks-attempts", "webhooks-attempts", "webhooks-resend", "webhooks-resend", "webhooks-rewind", "webhooks-rewind",
+	"webhooks-delete",
 }
 
 // usual has optional parameters without which most calls fail.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "requests-similar": {"app_id", "text"},
 	"votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
-	"widget-submit-request": {"form"}, "mentions-read": {"ids", "up_to"},
+	"widget-submit-request": {"form"}, "mentions-read": {"ids", "up_to"}, "webhooks-create": {"internal"},
 }
 
 // after has operations that mostly fail unless another one was called before. shows reports
@@ -113,6 +116,9 @@ func (m *machine) begin() {
 	for range draw(m, "programs", 2, 0, 1, 3) {
 		m.do(m.call("tokens-create"))
 	}
+	for range draw(m, "webhooks", 1, 0, 2, 3) {
+		m.do(m.call("webhooks-create"))
+	}
 }
 
 // addApp creates an app with some requests. Most apps show them to users of the widget.
@@ -141,13 +147,16 @@ func (m *machine) step() {
 			16*time.Minute, 2*time.Hour, 24*time.Hour, 8*24*time.Hour, 30*24*time.Hour, 31*24*time.Hour, 61*24*time.Hour))
 	}
 	if !m.often("the worker is idle") {
-		m.work(draw(m, "task", "sweep", "purge", "index"))
+		m.work(draw(m, "task", "sweep", "purge", "index", "webhooks"))
 	}
 	if family := m.family(); len(family) > 1 && !m.often("families stay") {
 		m.leave(family)
 	}
 	if !m.often("roles stay") {
 		m.changeRole()
+	}
+	if len(m.webhooks) > 0 && draw(m, "deliveries", false, false, true) {
+		m.deliver()
 	}
 	operation := draw(m, "operation", drawn...)
 	a, ok := after[operation]
@@ -165,7 +174,8 @@ func (m *machine) step() {
 		operation = "users-invite"
 	}
 	area, verb, _ := strings.Cut(operation, "-")
-	missing := area == "views" && len(m.views) == 0 || area == "tokens" && len(m.programs) == 0
+	missing := area == "views" && len(m.views) == 0 || area == "tokens" && len(m.programs) == 0 ||
+		area == "webhooks" && len(m.webhooks) == 0
 	if missing && verb != "list" && m.often("one is created before") {
 		operation = area + "-create"
 	}
@@ -182,6 +192,12 @@ func (m *machine) step() {
 	}
 	if times > 1 && c.operation == "tokens-create" {
 		times = maxPrograms + 1
+	}
+	if times > 1 && c.operation == "webhooks-create" {
+		times = maxEndpoints + 1
+	}
+	if times > 1 && (c.operation == "webhooks-test" || c.operation == "webhooks-resend") {
+		times = mostSends + 1
 	}
 	for range times {
 		m.do(c)

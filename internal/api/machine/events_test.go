@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,30 +12,40 @@ import (
 // What the model answers to events-list.
 
 // wantedKinds returns a function that reports whether changes have one of the kinds. It returns false if
-// one of them is wrong. The machine draws no kinds with a field, because the model does not know which
-// fields changed.
-func wantedKinds(in object) (fits func(change) bool, ok bool) {
-	kinds, _ := in["kinds"].([]any)
-	has := func(kind string) bool {
+// one of them is wrong.
+func wantedKinds(kinds []any) (fits func(change) bool, ok bool) {
+	is := func(wanted any, kind string) bool {
+		name, _, _ := strings.Cut(wanted.(string), ":")
 		area, _, _ := strings.Cut(kind, ".")
-		return len(kinds) == 0 || slices.Contains(kinds, any(kind)) || slices.Contains(kinds, any(area+".*"))
+		return name == kind || name == area+".*"
 	}
-	for _, kind := range kinds {
-		area, rest, _ := strings.Cut(kind.(string), ".")
-		if !slices.ContainsFunc(feedback.ChangeKinds(), func(k feedback.ChangeKind) bool {
-			return string(k) == kind || rest == "*" && strings.HasPrefix(string(k), area+".")
-		}) {
+	for _, wanted := range kinds {
+		if !slices.ContainsFunc(feedback.ChangeKinds(), func(k feedback.ChangeKind) bool { return is(wanted, string(k)) }) ||
+			strings.Contains(wanted.(string), "*:") {
 			return nil, false
 		}
 	}
-	return func(c change) bool { return has(c.kind) }, true
+	return func(c change) bool {
+		return len(kinds) == 0 || slices.ContainsFunc(kinds, func(wanted any) bool {
+			_, field, limited := strings.Cut(wanted.(string), ":")
+			return is(wanted, c.kind) && (!limited || slices.Contains(c.changed, field))
+		})
+	}, true
+}
+
+// differs notes that a field has changed, if it has.
+func (c *change) differs(field, before, after string) {
+	if before != after {
+		c.changed = append(c.changed, field)
+	}
 }
 
 // aboutRequests reports whether viewers and members see the change in the feed.
 func (c change) aboutRequests() bool { return c.request != "" || c.kind == "request.purged" }
 
 func (m *model) listEvents(w who, in, got object) (string, object) {
-	fits, ok := wantedKinds(in)
+	kinds, _ := in["kinds"].([]any)
+	fits, ok := wantedKinds(kinds)
 	app, _ := in["app_id"].(string)
 	position, limit := w.seq, 100
 	if after, sent := in["after"].(int); sent {
@@ -70,21 +82,54 @@ func (m *model) listEvents(w who, in, got object) (string, object) {
 		if !fits(c) || !c.aboutRequests() && !atLeast(w.role, feedback.RoleAdmin) || app != "" && c.app != app {
 			continue
 		}
-		event := object{
-			"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": m.shownActor(w, c), "version": 1,
-			"app_id": orNull(c.app), "request_id": orNull(c.request), "request": m.requestNow(c),
+		var answered object
+		if i := len(events); i < len(listed) {
+			answered, _ = listed[i].(object)
 		}
-		if i := len(events); i < len(listed) { // finish compares the log itself
-			for _, field := range []string{"before", "after", "summary", "id"} {
-				event[field] = listed[i].(object)[field]
-			}
-		}
-		events = append(events, event)
+		events = append(events, m.event(w.account, c, answered))
 	}
 	if len(events) < limit {
 		skip(w.seq)
 	}
 	return "ok", object{"events": events, "position": position, "last": w.seq, "more": position < w.seq, "erased": erased}
+}
+
+// event returns a change as the feed and deliveries have it. shown is what an answer has.
+func (m *model) event(a *account, c change, shown object) object {
+	w := who{session: &session{user: &user{account: a}}}
+	event := object{
+		"number": c.number, "at": c.at.Format(timeForm), "kind": c.kind, "actor": m.shownActor(w, c), "version": 1,
+		"app_id": orNull(c.app), "request_id": orNull(c.request), "request": m.requestNow(c),
+	}
+	m.tell(event, c, shown)
+	event["id"] = m.eventID(a, c.number, shown["id"])
+	return event
+}
+
+// tell adds to an entry what changed. If the model does not know it, it takes it from the answer, because
+// finish compares the log itself.
+func (m *model) tell(entry object, c change, shown object) {
+	for _, field := range []string{"before", "after", "summary"} {
+		entry[field] = shown[field]
+	}
+	if c.facts == nil {
+		return
+	}
+	entry["before"], entry["after"] = object{}, object{}
+	maps.Copy(entry["before"].(object), c.facts.before)
+	maps.Copy(entry["after"].(object), c.facts.after)
+	if summary, _ := shown["summary"].(string); !strings.HasSuffix(summary, " "+c.facts.did+".") {
+		entry["summary"] = "… " + c.facts.did + "."
+	}
+}
+
+// eventID returns the id of an event, which never changes: the first one that is shown.
+func (m *model) eventID(a *account, number int, shown any) string {
+	key := fmt.Sprint(a.id, " ", number)
+	if m.eventIDs[key] == "" {
+		m.eventIDs[key] = m.fresh(object{"id": shown}, "event", "id")
+	}
+	return m.eventIDs[key]
 }
 
 // requestNow returns the request of an event as it is now, or nil unless it is live.
@@ -123,8 +168,10 @@ func (m *machine) eventValue(c aCall, name string) (any, bool) {
 		}
 		return m.either(name, []any{whole(0), whole(last / 2), whole(max(0, last-3)), whole(last)}, []any{whole(last + 1), whole(-1), "1"}), true
 	case "kinds":
-		return m.either(name, []any{[]any{"request.created", "vote.*"}, []any{"request.*"}, []any{"app.created", "comment.*", "link.*"}},
-			[]any{[]any{}, []any{"vote.cast"}, []any{"*"}, "request.*"}), true
+		return m.either(name, []any{
+			[]any{"request.created", "vote.*"}, []any{"request.*"}, []any{"app.created", "comment.*", "token.*", "webhook.*", "link.*"},
+			[]any{"request.updated:status", "comment.updated:visibility"},
+		}, []any{[]any{}, []any{"vote.cast"}, []any{"*"}, []any{"request.*:status"}, "request.*"}), true
 	case "wait":
 		return m.either(name, []any{whole(0), nil}, []any{whole(-1), whole(11), "1"}), true
 	}

@@ -44,6 +44,7 @@ func (m *machine) finish() {
 		m.listVotesAndComments(u, who)
 	}
 	m.useAll()
+	m.finishWebhooks()
 	for _, u := range slices.Clone(m.uploads) {
 		if link := u.links[m.linksEnd()]; link != "" {
 			m.openFile(link)
@@ -194,7 +195,7 @@ func (s *service) log(t *rapid.T, accountID string) string {
 		t.Fatal(err)
 	}
 	fmt.Fprintln(&b, last)
-	return s.mask(loggedKey.ReplaceAllString(b.String(), "gk_"))
+	return s.mask(b.String())
 }
 
 func idOrNone(id sql.Null[feedback.ID]) string {

@@ -45,7 +45,7 @@ func (m *model) addLink(w who, in, got object) (string, object) {
 	}
 	l := link{m.fresh(got, "id", "link", "id"), url, w.user, m.now()}
 	r.linked = append(r.linked, l)
-	m.noteComment(w, r, "link.added")
+	m.noteComment(w, r, "link.added", "internal", "internal") // only the team sees links
 	return "ok", object{"link": l.shown(r)}
 }
 
@@ -59,7 +59,7 @@ func (m *model) removeLink(w who, in, _ object) (string, object) {
 		return "links.not_found", nil
 	}
 	r.linked = slices.Delete(r.linked, i, i+1)
-	m.noteComment(w, r, "link.removed")
+	m.noteComment(w, r, "link.removed", "internal", "internal")
 	return "ok", object{"deleted": true, "id": in["id"]}
 }
 

@@ -98,6 +98,7 @@ func (m *machine) do(c aCall) object {
 		m.withToken.add(c.operation, gotCode)
 	}
 	code, result := m.predict(c, got)
+	m.receive(c.String(), nil)
 	var want object
 	if code == "ok" {
 		decode(m.t, text(result), &want)
@@ -165,6 +166,8 @@ func (m *machine) work(task string) {
 			_, err = s.store.Purge(context.Background())
 		case "index":
 			_, _, err = s.store.Index.Follow(context.Background(), feedback.ID{}, index.Chunk)
+		case "webhooks":
+			err = s.store.Webhooks.Prune(context.Background())
 		}
 		if err != nil {
 			m.t.Fatal(err)
@@ -175,6 +178,8 @@ func (m *machine) work(task string) {
 		m.swept()
 	case "purge":
 		m.releaseOfApps()
+	case "webhooks":
+		m.pruned()
 	}
 }
 

@@ -120,7 +120,7 @@ func (m *model) emptyBin(a *account, until time.Time) {
 		followers = append(followers, m.takeOut(head)...)
 	}
 	m.recordAll(append(heads, followers...), "request.unmerged", "service", "")
-	a.forget(ids)
+	m.forget(a, ids)
 	for _, r := range gone {
 		r.root, r.parent = nil, nil
 		m.record(a, "request.purged", "service", "", r.app.id, "")

@@ -13,7 +13,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 type object = map[string]any
 
-// model is the state that the service should have. Nothing is removed from its lists but views, so
+// model is the state that the service should have. Nothing is removed from its lists but views and webhooks, so
 // their order is the order of creation. Ids and secrets are names.
 type model struct {
 	now      func() time.Time
@@ -30,6 +30,10 @@ type model struct {
 	written  []submittedText
 	mentions []*mention
 	views    []*view // in the order that users give them
+	webhooks []*endpoint
+	expects  []expected        // calls that the receiver should get
+	eventIDs map[string]string // by account and number
+	down     bool              // whether the receiver answers everything with 503
 
 	firstView map[*user]*view
 	failures  map[string]*countdown // failed logins by e-mail, and all of them under ""
@@ -41,6 +45,7 @@ type (
 		id, name string
 		log      []change
 		seq      int
+		sends    sends
 	}
 	change struct {
 		text, request string
@@ -49,6 +54,14 @@ type (
 		kind, actor   string
 		app           string
 		by            any
+		changed       []string // fields; only those that kinds of events can name
+		internal      bool     // only the team may see it
+		facts         *facts   // nil if the model does not know them
+	}
+	// facts are what an entry of the log says: what somebody did, and the changed fields.
+	facts struct {
+		did           string
+		before, after object
 	}
 	user struct {
 		*account
@@ -120,7 +133,9 @@ type (
 )
 
 func newModel(now func() time.Time) *model {
-	return &model{now: now, firstView: map[*user]*view{}, failures: map[string]*countdown{}, learned: map[string]bool{}}
+	return &model{
+		now: now, firstView: map[*user]*view{}, failures: map[string]*countdown{}, learned: map[string]bool{}, eventIDs: map[string]string{},
+	}
 }
 
 func (a *app) live() bool { return !a.deleted }
@@ -159,9 +174,13 @@ func (m *model) record(a *account, kind, actor, by, app, request string) {
 	a.seq++
 	or := func(id string) string { return strings.Join(strings.Fields(id + " -")[:1], "") }
 	a.log = append(a.log, change{
-		fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request, a.seq, m.now(), kind, actor, app, by,
+		text: fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request: request, number: a.seq,
+		at: m.now(), kind: kind, actor: actor, app: app, by: by,
 	})
 }
+
+// latest is the last entry of the account's log.
+func (a *account) latest() *change { return &a.log[len(a.log)-1] }
 
 // logged returns the account's log and its last number.
 func (a *account) logged() string {
@@ -171,11 +190,6 @@ func (a *account) logged() string {
 	}
 	fmt.Fprintln(&b, a.seq)
 	return b.String()
-}
-
-// forget removes the changes of requests that were permanently removed.
-func (a *account) forget(gone map[string]bool) {
-	a.log = slices.DeleteFunc(a.log, func(c change) bool { return gone[c.request] })
 }
 
 // userAdded adds a user that a command or the set-up has created.
@@ -204,7 +218,7 @@ func (m *model) forgetApps() {
 		}
 	}
 	for _, a := range m.accounts {
-		a.forget(gone)
+		m.forget(a, gone)
 	}
 }
 

@@ -173,7 +173,7 @@ func (m *model) restoreRequest(w who, in, _ object) (string, object) {
 
 // changeRequest changes a request. It records the change if the request differs afterwards.
 func (m *model) changeRequest(w who, r *request, kind string, change func(*request)) {
-	binned := r.binned
+	binned, status := r.binned, r.status
 	if !m.alter(r, change) {
 		return
 	}
@@ -181,6 +181,7 @@ func (m *model) changeRequest(w who, r *request, kind string, change func(*reque
 		m.recountIfChanged(w, r.root)
 	}
 	m.record(r.account, kind, w.actor(), w.by(), r.app.id, r.id)
+	r.latest().differs("status", status, r.status)
 }
 
 // alter changes a request and reports whether it differs afterwards.

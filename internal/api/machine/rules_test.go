@@ -76,6 +76,16 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"views-delete":            (*model).deleteView,
 	"mentions-list":           (*model).listMentions,
 	"mentions-read":           (*model).readMentions,
+	"webhooks-create":         (*model).createWebhook,
+	"webhooks-list":           (*model).listWebhooks,
+	"webhooks-get":            (*model).getWebhook,
+	"webhooks-update":         (*model).updateWebhook,
+	"webhooks-delete":         (*model).deleteWebhook,
+	"webhooks-secret":         (*model).webhookSecret,
+	"webhooks-attempts":       (*model).listAttempts,
+	"webhooks-test":           (*model).testWebhook,
+	"webhooks-resend":         (*model).resendWebhook,
+	"webhooks-rewind":         (*model).rewindWebhook,
 }
 
 // who is the caller.

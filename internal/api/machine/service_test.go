@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -56,13 +57,15 @@ var (
 // service is one of the two services that are compared. Ids, secrets and cursors are random, so
 // they get names such as {id3} or {key4} in the order in which they appear. Calls use the names.
 type service struct {
-	handler http.Handler
-	store   *store.Store
-	db      *sql.DB // for direct access to the database
-	files   string  // the folder of files
-	values  map[string]string
-	nameOf  map[string]string
-	seen    []string // the names, in braces
+	handler  http.Handler
+	store    *store.Store
+	sender   *webhook.Sender
+	receiver *receiver
+	db       *sql.DB // for direct access to the database
+	files    string  // the folder of files
+	values   map[string]string
+	nameOf   map[string]string
+	seen     []string // the names, in braces
 }
 
 func newService(t *testing.T, at storetest.Place, clock *storetest.Clock) *service {
@@ -73,11 +76,14 @@ func newService(t *testing.T, at storetest.Place, clock *storetest.Clock) *servi
 		t.Fatal(err)
 	}
 	s := &service{store: at.Open(t, clock.Now, func(o *store.Options) { o.RemoveFile = files.Remove }), db: at.Raw(t), files: folder}
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	s.sender = webhook.NewSender(s.store.Webhooks, webhook.Options{Home: serviceURL, Allow: loopback})
+	s.receiver = newReceiver(t)
 	s.handler, err = api.New(context.Background(), api.Options{
 		Store: s.store, Passwords: password.New(rand.Reader), Log: slog.New(slog.DiscardHandler), Now: clock.Now,
 		NewID: feedback.NewIDs(clock.Now, rand.Reader).New, Metrics: prometheus.NewRegistry(),
 		PublicURL: &url.URL{Scheme: "https", Host: "feedback.example.com"}, Files: files,
-		Webhooks: webhook.NewSender(s.store.Webhooks, webhook.Options{}),
+		Webhooks: s.sender,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +119,7 @@ func (s *service) clear(t *rapid.T) {
 		}
 	}
 	s.values, s.nameOf, s.seen = map[string]string{}, map[string]string{nobodysID: nobodysID}, nil
+	s.values[strings.Trim(receiverName, "{}")] = s.receiver.URL
 	if err := s.store.AddSetupToken(context.Background(), setupToken); err != nil {
 		t.Fatal(err)
 	}
@@ -120,13 +127,14 @@ func (s *service) clear(t *rapid.T) {
 
 var (
 	randomText = regexp.MustCompile(
-		`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gjt|gtk|gk|gis|gex|evt)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
+		`whsec_[0-9A-Za-z+/]{43}=|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gjt|gtk|gk|gis|gex|evt)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
 	logDetails = regexp.MustCompile(` \|.*`)
 	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
 	// secretKinds has the names of secrets by prefix.
 	secretKinds = map[string]string{
 		"gat": "access", "gjt": "join", "grt": "refresh", "gtk": "program", "gk": "key", "gis": "secret", "gex": "link", "evt": "event",
+		"whsec": "signing",
 	}
 )
 
@@ -135,6 +143,7 @@ const fileToken = 76
 
 // mask replaces random values by their names.
 func (s *service) mask(text string) string {
+	text = loggedKey.ReplaceAllString(strings.ReplaceAll(text, s.receiver.URL, receiverName), "gk_")
 	return randomText.ReplaceAllStringFunc(text, func(found string) string {
 		if name, ok := s.nameOf[found]; ok {
 			return name
@@ -180,7 +189,7 @@ func (s *service) answer(t *rapid.T, c aCall) string {
 		r.Header.Set("Origin", c.origin)
 	}
 	got := s.serve(r)
-	return fmt.Sprintln(got.Code, got.Header().Get("Retry-After")) + s.mask(loggedKey.ReplaceAllString(got.Body.String(), "gk_"))
+	return fmt.Sprintln(got.Code, got.Header().Get("Retry-After")) + s.mask(got.Body.String())
 }
 
 func (s *service) serve(r *http.Request) *httptest.ResponseRecorder {

@@ -27,8 +27,8 @@ func (m *machine) value(c aCall, name string) any {
 		return nil
 	}
 	for _, of := range []func(aCall, string) (any, bool){
-		m.teamValue, m.tokenValue, m.eventValue, m.mentionValue, m.idValue, m.fileValue, m.linkValue, m.filterValue, m.requestValue, m.setValue,
-		m.personValue, m.appValue, m.loginValue,
+		m.webhookValue, m.teamValue, m.tokenValue, m.eventValue, m.mentionValue, m.idValue, m.fileValue, m.linkValue, m.filterValue, m.requestValue,
+		m.setValue, m.personValue, m.appValue, m.loginValue,
 	} {
 		if v, ok := of(c, name); ok {
 			return v
@@ -115,14 +115,6 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{"k", "l", " k"}, []any{"", strings.Repeat("x", 65)}), true
 	}
 	return nil, false
-}
-
-// colleagueOf draws a user of the caller's account.
-func (m *machine) colleagueOf(c aCall) string {
-	t := m.sessionOf(c.who)
-	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool {
-		return !u.gone && (t == nil || u.account == t.account)
-	})
 }
 
 // filters reports whether the call takes the filters of requests-list.
@@ -337,6 +329,9 @@ func (m *machine) id(c aCall, name string) any {
 	}
 	if strings.HasPrefix(c.operation, "tokens-") {
 		return m.programID(c)
+	}
+	if name == "id" && strings.HasPrefix(c.operation, "webhooks-") {
+		return m.webhookID(c)
 	}
 	if name == "id" && strings.HasPrefix(c.operation, "views-") {
 		return m.viewID(c)

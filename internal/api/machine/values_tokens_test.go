@@ -71,3 +71,11 @@ func (m *machine) programID(c aCall) string {
 	}
 	return id
 }
+
+// colleagueOf draws a user of the caller's account.
+func (m *machine) colleagueOf(c aCall) string {
+	t := m.sessionOf(c.who)
+	return one(m, "assignee", m.users, func(u *user) string { return u.id }, func(u *user) bool {
+		return !u.gone && (t == nil || u.account == t.account)
+	})
+}
