@@ -149,11 +149,11 @@ func (s *Sender) sendOne(ctx context.Context, accountID feedback.ID, webhook Web
 	if err != nil {
 		return Attempt{}, err
 	}
-	if err := s.sends.Acquire(ctx, accountID, 1); err != nil {
+	if err := s.quick.sends.Acquire(ctx, accountID, 1); err != nil {
 		return Attempt{}, err
 	}
 	d := &delivery{message: m, attempt: attempt, answer: s.send(ctx, webhook, secrets, m)}
-	s.sends.Release(accountID, 1)
+	s.quick.sends.Release(accountID, 1)
 	if ctx.Err() != nil {
 		return Attempt{}, context.Cause(ctx)
 	}

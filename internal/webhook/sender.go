@@ -24,6 +24,9 @@ const (
 	sends, sendsOfAccount, sendsOfEndpoint = 64, 16, 8
 	// turns is how many endpoints it delivers to at the same time, and how many of one account.
 	turns, turnsOfAccount = 64, 16
+	// slowTime is how long a call of an endpoint takes that is slow. Slow endpoints have half as many places,
+	// apart from those of the others, so that they do not delay them.
+	slowTime = 2 * time.Second
 	// lookEvery is how often it looks for endpoints that another process has left behind, and
 	// lookAtMost the shortest pause between two looks.
 	lookEvery  = 2 * time.Second
@@ -58,10 +61,19 @@ type Sender struct {
 	rests   atomic.Int64 // until when it begins no turns, as UnixNano
 	metrics metrics
 
-	turns  *fair.Pool[feedback.ID] // by account
-	sends  *fair.Pool[feedback.ID]
-	mu     sync.Mutex
-	served map[feedback.ID]bool // endpoints that this process delivers to now
+	quick, slow *places
+	mu          sync.Mutex
+	served      map[feedback.ID]*places // endpoints that this process delivers to now
+	isSlow      map[feedback.ID]bool    // endpoints whose last call was slow
+}
+
+// places are those for turns and for calls, by account.
+type places struct{ turns, sends *fair.Pool[feedback.ID] }
+
+func newPlaces(share int64) *places {
+	return &places{
+		turns: fair.New[feedback.ID](turns/share, turnsOfAccount/share), sends: fair.New[feedback.ID](sends/share, sendsOfAccount/share),
+	}
 }
 
 // NewSender returns a sender for the endpoints in a database.
@@ -71,8 +83,8 @@ func NewSender(w *Webhooks, o Options) *Sender {
 	}
 	return &Sender{
 		Webhooks: w, home: strings.TrimSuffix(o.Home, "/"), client: newClient(o.Allow), plain: len(o.Allow) > 0,
-		arrived: o.Submissions, metrics: newMetrics(o.Metrics, w), served: map[feedback.ID]bool{},
-		turns: fair.New[feedback.ID](turns, turnsOfAccount), sends: fair.New[feedback.ID](sends, sendsOfAccount),
+		arrived: o.Submissions, metrics: newMetrics(o.Metrics, w), quick: newPlaces(1), slow: newPlaces(2),
+		served: map[feedback.ID]*places{}, isSlow: map[feedback.ID]bool{},
 	}
 }
 
@@ -147,18 +159,39 @@ func (s *Sender) look(ctx context.Context) ([]candidate, error) {
 func (s *Sender) enter(c candidate) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.served[c.id] || !s.turns.TryAcquire(c.accountID, 1) {
+	places := s.placesOf(c.id)
+	if s.served[c.id] != nil || !places.turns.TryAcquire(c.accountID, 1) {
 		return false
 	}
-	s.served[c.id] = true
+	s.served[c.id] = places
 	return true
+}
+
+// placesOf returns the places for an endpoint. The caller holds s.mu.
+func (s *Sender) placesOf(id feedback.ID) *places {
+	if s.isSlow[id] {
+		return s.slow
+	}
+	return s.quick
+}
+
+// noteSpeed notes how long a call of an endpoint took, and reports whether it was slow.
+func (s *Sender) noteSpeed(id feedback.ID, took time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if took >= slowTime {
+		s.isSlow[id] = true
+	} else {
+		delete(s.isSlow, id)
+	}
+	return s.isSlow[id]
 }
 
 func (s *Sender) leave(c candidate) {
 	s.mu.Lock()
+	s.served[c.id].turns.Release(c.accountID, 1)
 	delete(s.served, c.id)
 	s.mu.Unlock()
-	s.turns.Release(c.accountID, 1)
 	s.nudge() // there may be more, for this endpoint or for one that had no place
 }
 

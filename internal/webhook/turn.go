@@ -53,12 +53,15 @@ type turn struct {
 	webhook   Webhook
 	secrets   []string // the current one first
 	began     time.Time
+	places    *places
 }
 
 // claim takes the lease of an endpoint. It returns false if another process was faster.
 func (s *Sender) claim(ctx context.Context, c candidate) (turn, bool, error) {
 	now := s.now()
-	t := turn{accountID: c.accountID, began: now}
+	s.mu.Lock()
+	t := turn{accountID: c.accountID, began: now, places: s.placesOf(c.id)}
+	s.mu.Unlock()
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		err = tx.QueryRowContext(ctx, `UPDATE webhooks SET fence = fence + 1, lease_until = $3, served_at = $4
 			WHERE account_id = $1 AND id = $2 AND state = 'on' AND due_at <= $4 AND (lease_until <= $4 OR lease_until > $5)
@@ -186,7 +189,7 @@ func (s *Sender) messageOf(ctx context.Context, accountID feedback.ID, webhook W
 }
 
 // sendAll makes an attempt for each delivery, a few at the same time, in their order. After one has
-// failed because of the endpoint, it begins no others.
+// failed because of the endpoint, it begins no others; nor after a slow one in places for quick ones.
 func (s *Sender) sendAll(ctx context.Context, t turn, list []*delivery) {
 	starting, stop := context.WithTimeout(ctx, startTime)
 	defer stop()
@@ -199,15 +202,16 @@ func (s *Sender) sendAll(ctx context.Context, t turn, list []*delivery) {
 		case <-starting.Done():
 			return
 		}
-		if starting.Err() != nil || s.sends.Acquire(starting, t.accountID, 1) != nil {
+		if starting.Err() != nil || t.places.sends.Acquire(starting, t.accountID, 1) != nil {
 			return
 		}
 		wg.Go(func() {
 			defer func() { <-places }()
-			defer s.sends.Release(t.accountID, 1)
+			defer t.places.sends.Release(t.accountID, 1)
 			d.answer = s.send(ctx, t.webhook, t.secrets, d.message)
 			d.sent = ctx.Err() == nil || d.answer.err == nil // a call that the end of the process has cut off says nothing
-			if o := d.answer.outcome(); o == failed || o == gone {
+			slow := s.noteSpeed(t.webhook.ID, d.answer.took)
+			if o := d.answer.outcome(); o == failed || o == gone || slow && t.places == s.quick {
 				stop()
 			}
 		})
