@@ -44,3 +44,14 @@ func TestPlacesOfSlowEndpoints(t *testing.T) {
 		t.Error("an endpoint that answers quickly again does not begin")
 	}
 }
+
+// TestPauseAfterLook checks that a slow look does not stop the deliveries.
+func TestPauseAfterLook(t *testing.T) {
+	for look, want := range map[time.Duration]time.Duration{
+		0: lookAtMost, time.Millisecond: lookAtMost, 10 * time.Millisecond: 200 * time.Millisecond, lookTime: lookEvery,
+	} {
+		if got := pauseAfter(look); got != want {
+			t.Errorf("after a look of %v: %v, want %v", look, got, want)
+		}
+	}
+}

@@ -98,7 +98,7 @@ func (s *Sender) Run(ctx context.Context) {
 		if err := s.begin(ctx, &serving); err != nil && ctx.Err() == nil {
 			s.log.Warn("cannot look for webhooks to deliver; it will be tried again", "error", err)
 		}
-		pause(ctx, max(lookAtMost, 20*time.Since(began))) // so that looking takes at most a twentieth of the time
+		pause(ctx, pauseAfter(time.Since(began)))
 		select {
 		case <-ctx.Done():
 		case <-s.changed:
@@ -106,6 +106,10 @@ func (s *Sender) Run(ctx context.Context) {
 		}
 	}
 }
+
+// pauseAfter returns how long to wait after a look, so that looking takes at most a twentieth of the time
+// unless the database is very slow.
+func pauseAfter(look time.Duration) time.Duration { return min(max(lookAtMost, 20*look), lookEvery) }
 
 // Round delivers once to the endpoints that are due now, and returns when all is stored.
 func (s *Sender) Round(ctx context.Context) error {
