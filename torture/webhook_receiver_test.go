@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ const (
 // library of Standard Webhooks.
 type receiver struct {
 	address string
+	held    atomic.Int64 // deliveries that hang
 
 	mu        sync.Mutex
 	mode      mode
@@ -126,10 +128,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case failing:
 		w.WriteHeader(http.StatusInternalServerError)
 	case hanging:
+		r.held.Add(1)
 		select {
 		case <-changed:
 		case <-request.Context().Done():
 		}
+		r.held.Add(-1)
 		reset(w)
 	case good, forgetting:
 		r.mu.Lock()
