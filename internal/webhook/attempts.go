@@ -69,7 +69,8 @@ func (s *Sender) logAttempts(ctx context.Context, tx *sql.Tx, accountID, webhook
 	for _, piece := range database.Powers(list) {
 		args := make([]any, 0, columns*len(piece))
 		for _, a := range piece {
-			args = append(args, accountID, webhookID, a.ID, a.Number, a.Events, a.EventID, string(a.Kind), a.requestID, a.Attempt, string(a.Outcome), a.Status, a.Took, a.Error, a.Payload, a.Response)
+			args = append(args, accountID, webhookID, a.ID, a.Number, a.Events, a.EventID, string(a.Kind), a.requestID, a.Attempt,
+				string(a.Outcome), a.Status, a.Took, a.Error, a.Payload, a.Response)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO webhook_attempts (account_id, webhook_id, id, seq, events, event_id, kind, request_id, attempt,
 			outcome, status, took, error, payload, response) VALUES `+s.db.Placeholders(len(piece), columns), args...)

@@ -19,7 +19,8 @@ func newMetrics(registry prometheus.Registerer, w *Webhooks) metrics {
 			Name: "gatherkit_webhook_attempts_total", Help: "Attempts to deliver to webhooks, by format and outcome.",
 		}, []string{"format", "outcome"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "gatherkit_webhook_seconds", Help: "Duration of the calls of webhooks.", Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
+			Name: "gatherkit_webhook_seconds", Help: "Duration of the calls of webhooks.",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
 		}),
 	}
 	for _, format := range []Format{Events, Slack, Discord, Teams} {
@@ -44,8 +45,9 @@ type collector struct{ *Webhooks }
 var (
 	endpointsDesc = prometheus.NewDesc("gatherkit_webhook_endpoints", "Webhooks, by state.", []string{"state"}, nil)
 	behindDesc    = prometheus.NewDesc("gatherkit_webhook_behind", "Log entries after the positions of the webhooks that are on.", nil, nil)
-	oldestDesc    = prometheus.NewDesc("gatherkit_webhook_oldest_seconds", "Age of the oldest log entry that waits for a webhook that is on.", nil, nil)
-	asideDesc     = prometheus.NewDesc("gatherkit_webhook_set_aside", "Events that webhooks refused, and that are sent again.", nil, nil)
+	oldestDesc    = prometheus.NewDesc("gatherkit_webhook_oldest_seconds", "Age of the oldest log entry that waits for a webhook that is on.",
+		nil, nil)
+	asideDesc = prometheus.NewDesc("gatherkit_webhook_set_aside", "Events that webhooks refused, and that are sent again.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -37,7 +37,8 @@ const (
 // backOff is how long to wait after the first failure, the second, and so on. An event that is refused once
 // more after the last is dropped.
 var backOff = []time.Duration{
-	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour,
+	24 * time.Hour,
 }
 
 // waitAfter returns how long to wait after a number of failures, ±20 %.
@@ -241,7 +242,8 @@ func (t turn) result(list []*delivery, position int64) result {
 		r.attempts = append(r.attempts, d)
 		o := d.answer.outcome()
 		if o == refused && !d.retry && !t.webhook.Format.chat() {
-			if aside++; aside > maxSetAside {
+			aside++
+			if aside > maxSetAside {
 				o = failed
 			}
 		}
@@ -347,7 +349,8 @@ func (s *Sender) storeProgress(ctx context.Context, tx *sql.Tx, t turn, r result
 	}
 	// Somebody may have paused it in the meantime.
 	err = tx.QueryRowContext(ctx, `UPDATE webhooks SET position = $4, failures = $5, failing_since = $6, due_at = $7, succeeded_at = $8,
-		last_error = $9, retry_at = (SELECT MIN(due_at) FROM webhook_retries WHERE account_id = $1 AND webhook_id = $2), lease_until = 0, state = CASE WHEN state = 'on' THEN $10 ELSE state END
+		last_error = $9, retry_at = (SELECT MIN(due_at) FROM webhook_retries WHERE account_id = $1 AND webhook_id = $2), lease_until = 0,
+		state = CASE WHEN state = 'on' THEN $10 ELSE state END
 		WHERE account_id = $1 AND id = $2 AND fence = $3 RETURNING state = 'disabled'`, t.accountID, t.webhook.ID, t.fence, r.position,
 		failures, since, feedback.At(due), succeeded, lastError, string(state)).Scan(&disabled)
 	if errors.Is(err, sql.ErrNoRows) {

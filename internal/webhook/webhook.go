@@ -103,8 +103,8 @@ func (w *Webhooks) nudge() {
 }
 
 // selectWebhooks reads webhooks of the account $1.
-const selectWebhooks = `SELECT w.id, w.name, w.url, w.format, w.app_id, w.kinds, w.internal, w.state, w.created_at, w.updated_at, w.position,
-	s.last - w.position, w.failures, w.failing_since, w.due_at, w.succeeded_at, w.last_error,
+const selectWebhooks = `SELECT w.id, w.name, w.url, w.format, w.app_id, w.kinds, w.internal, w.state, w.created_at, w.updated_at,
+	w.position, s.last - w.position, w.failures, w.failing_since, w.due_at, w.succeeded_at, w.last_error,
 	(SELECT COUNT(*) FROM webhook_retries r WHERE r.account_id = $1 AND r.webhook_id = w.id)
 	FROM webhooks w JOIN account_seq s ON s.account_id = $1 WHERE w.account_id = $1`
 
@@ -304,7 +304,8 @@ func (w *Webhooks) Rewind(ctx context.Context, accountID feedback.ID, by feedbac
 		if err != nil {
 			return err
 		}
-		before, now := map[string]any{"id": id, "position": webhook.Health.Position}, map[string]any{"id": id, "position": after, "name": webhook.Name}
+		before := map[string]any{"id": id, "position": webhook.Health.Position}
+		now := map[string]any{"id": id, "position": after, "name": webhook.Name}
 		if err := w.record(ctx, tx, accountID, by, feedback.WebhookRewound, before, now); err != nil {
 			return err
 		}
