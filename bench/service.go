@@ -119,7 +119,8 @@ func startService(ctx context.Context, binary string, store []string, account st
 	if err != nil {
 		return nil, err
 	}
-	s, err := startProgram(ctx, binary, append([]string{"serve", "--submit-rate=0", "--webhook-allow=127.0.0.1", "--metrics-listen", metrics}, store...), "/readyz")
+	flags := append([]string{"serve", "--submit-rate=0", "--webhook-allow=127.0.0.1", "--metrics-listen", metrics}, store...)
+	s, err := startProgram(ctx, binary, flags, "/readyz")
 	if err != nil {
 		return nil, err
 	}

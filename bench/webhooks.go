@@ -16,6 +16,15 @@ const (
 	untilThere = 2 * time.Minute
 )
 
+// endpoint is a server that receives what a webhook delivers.
+type endpoint struct {
+	rig
+	server *http.Server
+	id     string
+	delay  atomic.Int64 // before an answer
+	got    atomic.Int64 // deliveries
+}
+
 // measureWebhooks measures how fast events reach an endpoint that answers at once, and one that takes a
 // while, and submissions beside an endpoint that receives them.
 func measureWebhooks(ctx context.Context, o options, r rig) error {
@@ -94,15 +103,6 @@ func (e *endpoint) beside(ctx context.Context, o options) error {
 	return nil
 }
 
-// endpoint is a server that receives what a webhook delivers.
-type endpoint struct {
-	rig
-	server *http.Server
-	id     string
-	delay  atomic.Int64 // before an answer
-	got    atomic.Int64 // deliveries
-}
-
 // newEndpoint starts a server, and adds a webhook for it.
 func newEndpoint(ctx context.Context, r rig) (*endpoint, error) {
 	e := &endpoint{rig: r}
@@ -139,7 +139,7 @@ func (e *endpoint) rewind(ctx context.Context, after int64) error {
 }
 
 // deliver returns how many events a second arrive, when n of them after a number are delivered again.
-func (e *endpoint) deliver(ctx context.Context, after int64, n int64) (float64, error) {
+func (e *endpoint) deliver(ctx context.Context, after, n int64) (float64, error) {
 	if err := e.rewind(ctx, after); err != nil {
 		return 0, err
 	}

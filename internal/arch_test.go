@@ -38,7 +38,8 @@ var imports = map[string][]string{
 	"e2e/program":            {"internal/store/storetest"},
 	"internal/api": {
 		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback",
-		"internal/identity", "internal/index", "internal/params", "internal/password", "internal/rate", "internal/search", // for texts that are in no database
+		"internal/identity", "internal/index", "internal/params", "internal/password", "internal/rate",
+		"internal/search", // for texts that are in no database
 		"internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
 	},
 	"internal/access":   {},

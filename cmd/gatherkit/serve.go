@@ -64,7 +64,9 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	}
 	defer func() { err = errors.Join(s.Explain(err), closeBoth()) }()
 
-	sender := webhook.NewSender(s.Webhooks, webhook.Options{Home: baseURL(c, c.Listen), Allow: c.WebhookAllow, Metrics: metrics, Submissions: s.Submissions})
+	sender := webhook.NewSender(s.Webhooks, webhook.Options{
+		Home: baseURL(c, c.Listen), Allow: c.WebhookAllow, Metrics: metrics, Submissions: s.Submissions,
+	})
 	handler, err := newHandler(p.ctx, c, s, files, sender, demo, metrics, log)
 	if err != nil {
 		return err

@@ -29,10 +29,18 @@ var addresses = map[string]string{
 	"https://example.com/#":           "fragment",
 	"https://example.com/a b":         "such as",
 	"https://example.com:port/":       "such as",
-	"https:":                          "such as", "https://": "such as", "https://:443/": "such as", "https://:/": "such as", "file:///etc/passwd": "such as",
-	"gopher://127.0.0.1:6379/_x": "https://", "https://@example.com": "user name", "https://example.com/\r\nX: 1": "such as",
-	"https://exa\x00mple.com": "such as", "https://[::1": "such as", "https://example.com/%zz": "such as", "https://bücher.example/": "",
-	"https://exa%zzmple.com/":                           "such as",
+	"https:":                          "such as",
+	"https://":                        "such as",
+	"https://:443/":                   "such as",
+	"file:///etc/passwd":              "such as",
+	"gopher://127.0.0.1:6379/_x":      "https://",
+	"https://@example.com":            "user name",
+	"https://example.com/\r\nX: 1":    "such as",
+	"https://exa\x00mple.com":         "such as",
+	"https://[::1":                    "such as",
+	"https://example.com/%zz":         "such as",
+	"https://bücher.example/":         "",
+	"https://exa%zzmple.com/":         "such as",
 	"https://example.com/" + strings.Repeat("a", 2_028): "",
 	"https://example.com/" + strings.Repeat("a", 2_029): "2,048",
 }
@@ -60,7 +68,7 @@ func FuzzCheckURL(f *testing.F) {
 		if s.CheckURL(address) != nil {
 			return
 		}
-		if !strings.HasPrefix(strings.ToLower(address), "https://") || len(address) > 2_048 || strings.Contains(address, "@") && !strings.Contains(address, "/") {
+		if !strings.HasPrefix(strings.ToLower(address), "https://") || len(address) > 2_048 {
 			t.Errorf("%q is accepted", address)
 		}
 	})

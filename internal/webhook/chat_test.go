@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -38,13 +39,14 @@ func TestChats(t *testing.T) {
 		endpoints[format] = r.add(func(w *webhook.Webhook) { w.Format = format; w.Kinds = []string{"request.*"} })
 	}
 	r.title("Dark & <b>light</b> *mode*")
+	const escaped = "Dark &amp; &lt;b&gt;light&lt;/b&gt; *mode" // without the last asterisk
 	const summary = `An operator changed the title from "T0" to "Dark & <b>light</b> *mode*".`
 	wants := map[webhook.Format]string{
 		webhook.Slack: `{"blocks":[
 			{"type":"section","text":{"type":"mrkdwn","verbatim":true,
-				"text":"*Dark &amp; &lt;b&gt;light&lt;/b&gt; *mode**\nAn operator changed the title from \"T0\" to \"Dark &amp; &lt;b&gt;light&lt;/b&gt; *mode*\"."}},
+				"text":"*` + escaped + `**\nAn operator changed the title from \"T0\" to \"` + escaped + `*\"."}},
 			{"type":"section","text":{"type":"mrkdwn","text":"<` + page + `|Open in Gatherkit>"}}],
-			"text":"Dark &amp; &lt;b&gt;light&lt;/b&gt; *mode*: An operator changed the title from \"T0\" to \"Dark &amp; &lt;b&gt;light&lt;/b&gt; *mode*\".",
+			"text":"` + escaped + `*: An operator changed the title from \"T0\" to \"` + escaped + `*\".",
 			"unfurl_links":false}`,
 		webhook.Discord: `{"allowed_mentions":{"parse":[]},"embeds":[{"url":"` + page + `",
 			"title":"Dark & \\<b\\>light\\</b\\> \\*mode\\*",
@@ -71,7 +73,7 @@ func TestChats(t *testing.T) {
 		if err := json.Unmarshal([]byte(wants[format]), &want); err != nil {
 			t.Fatal(format, err)
 		}
-		if one, other := must(json.Marshal(have)), must(json.Marshal(want)); string(one) != string(other) {
+		if one, other := must(json.Marshal(have)), must(json.Marshal(want)); !bytes.Equal(one, other) {
 			t.Errorf("%s:\n%s\nwant\n%s", format, one, other)
 		}
 		if got[0].header.Get("webhook-signature") != "" || got[0].header.Get("Content-Type") != "application/json" {
@@ -156,7 +158,8 @@ func TestStrangersWords(t *testing.T) {
 		endpoints[format] = r.add(func(w *webhook.Webhook) { w.Format = format })
 	}
 	for _, title := range []string{
-		"<!channel> <@U1> <https://evil.example|Sign in>", "[Sign in](https://evil.example) @everyone <@&1> <@1>", "**bold** _it_ ~no~ `code` || x",
+		"<!channel> <@U1> <https://evil.example|Sign in>", "[Sign in](https://evil.example) @everyone <@&1> <@1>",
+		"**bold** _it_ ~no~ `code` || x",
 		strings.Repeat("&", 200), strings.Repeat("<", 200), strings.Repeat("*", 200), strings.Repeat("漢", 200), `"\u0000", "x": 1}`, "a\u202eb",
 	} {
 		r.title(title)

@@ -47,7 +47,8 @@ func TestDelivery(t *testing.T) {
 			seen[one.data.Number] = true
 			e := one.data
 			if !verifies(t, secret.Secret, one) || e.Kind != "request.updated" || e.Request == nil || one.header.Get("webhook-id") != e.ID ||
-				e.Request.URL != "https://feedback.example.com/?request="+r.request.ID.String() || e.ID != feedback.EventID(r.account.ID, e.Number, e.At) ||
+				e.Request.URL != "https://feedback.example.com/?request="+r.request.ID.String() ||
+				e.ID != feedback.EventID(r.account.ID, e.Number, e.At) ||
 				!strings.HasPrefix(string(one.body), `{"type":"request.updated","timestamp":"2026-01-01T00:00:00.000Z","data":{`) {
 				t.Errorf("%v\n%s", one.header, one.body)
 			}

@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -252,7 +253,7 @@ func TestRemoved(t *testing.T) {
 		}
 		limited := r.add(func(w *webhook.Webhook) { w.AppID = &r.app.ID })
 		r.Drop(r.app)
-		if _, err := r.Webhooks.Get(ctx, r.account.ID, limited.ID); err != feedback.ErrWebhookNotFound {
+		if _, err := r.Webhooks.Get(ctx, r.account.ID, limited.ID); !errors.Is(err, feedback.ErrWebhookNotFound) {
 			t.Error(err)
 		}
 		r.get(w)

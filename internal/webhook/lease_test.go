@@ -17,7 +17,8 @@ import (
 func TestTwoProcesses(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
-		senders := []*webhook.Sender{r.sender, r.newSender(), webhook.NewSender(at.Open(t, r.Clock.Now).Webhooks, webhook.Options{Allow: loopback})}
+		elsewhere := webhook.NewSender(at.Open(t, r.Clock.Now).Webhooks, webhook.Options{Allow: loopback})
+		senders := []*webhook.Sender{r.sender, r.newSender(), elsewhere}
 		w := r.add(nil)
 		first := r.last() + 1
 		for range 10 {

@@ -169,7 +169,9 @@ func (m *machine) eventValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{whole(0), whole(last / 2), whole(max(0, last-3)), whole(last)}, []any{whole(last + 1), whole(-1), "1"}), true
 	case "kinds":
 		return m.either(name, []any{
-			[]any{"request.created", "vote.*"}, []any{"request.*"}, []any{"app.created", "comment.*", "token.*", "webhook.*", "link.*"},
+			[]any{"request.created", "vote.*"},
+			[]any{"request.*"},
+			[]any{"app.created", "comment.*", "token.*", "webhook.*", "link.*"},
 			[]any{"request.updated:status", "comment.updated:visibility"},
 		}, []any{[]any{}, []any{"vote.cast"}, []any{"*"}, []any{"request.*:status"}, "request.*"}), true
 	case "wait":

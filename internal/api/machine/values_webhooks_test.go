@@ -21,7 +21,10 @@ func (m *machine) webhookValue(c aCall, name string) (any, bool) {
 		}), true
 	case "webhooks-create kinds", "webhooks-update kinds":
 		return m.either(name, []any{
-			[]any{}, []any{"request.created", "vote.*"}, []any{"comment.*"}, []any{"webhook.*", "request.*"},
+			[]any{},
+			[]any{"request.created", "vote.*"},
+			[]any{"comment.*"},
+			[]any{"webhook.*", "request.*"},
 			[]any{"request.updated:status", "comment.updated:visibility"},
 		}, []any{[]any{"request.creatd"}, []any{"request.*:status"}, slices.Repeat([]any{"vote.*"}, 51), "vote.*"}), true
 	case "webhooks-rewind after":
