@@ -100,7 +100,7 @@ func (s *service) strangers() *strings.Replacer {
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
 	link := s.must("links-add", "stranger", `{"request_id":"`+names[5]+`","url":"https://a.example"}`)["link"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string), "{link}", link["id"].(string), "{view}", s.view("stranger"),
-		"{token}", first(s.token("stranger", `{"name":"CI","scope":"viewer"}`)), 
+		"{token}", first(s.token("stranger", `{"name":"CI","scope":"viewer"}`)),
 		"{webhook}", s.webhook("stranger"), "{receiver}", s.names["receiver"])
 	return strings.NewReplacer(names...)
 }
