@@ -162,6 +162,16 @@ func TestWanted(t *testing.T) {
 	})
 }
 
+// TestUnknownKinds: while replicas are upgraded, one of the version before delivers nothing to an endpoint
+// with kinds that it does not know.
+func TestUnknownKinds(t *testing.T) {
+	r := newRig(t, storetest.SQLite(t))
+	w := r.add(func(w *webhook.Webhook) { w.Kinds = []string{"poll.closed"} })
+	r.change(1)
+	expect(t, "deliveries", r.round(), []int64{})
+	expect(t, "behind", r.get(w).Health.Behind, 1)
+}
+
 // TestRotation: for a day after a rotation, both secrets verify.
 func TestRotation(t *testing.T) {
 	r := newRig(t, storetest.SQLite(t))

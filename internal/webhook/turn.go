@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -117,7 +118,10 @@ func (s *Sender) deliver(ctx context.Context, t turn) error {
 
 // fresh returns the messages that come next, and the position after them.
 func (s *Sender) fresh(ctx context.Context, t turn) ([]*delivery, int64, error) {
-	kinds, _ := events.ParseKinds(t.webhook.Kinds)
+	kinds, ok := events.ParseKinds(t.webhook.Kinds)
+	if !ok { // without them, it would receive everything
+		return nil, 0, fmt.Errorf("a newer version of the program has stored the kinds %q", t.webhook.Kinds)
+	}
 	page, err := s.events.Read(ctx, t.accountID, t.webhook.Health.Position, eventsOfTurn, func(e events.FeedEvent) bool {
 		return t.webhook.wants(kinds, e)
 	})
@@ -177,9 +181,7 @@ func (s *Sender) retries(ctx context.Context, t turn) (list []*delivery, obsolet
 // messageOf returns the message about the event with a number. It returns ErrEventNotFound if the log no
 // longer has it, or if the endpoint does not receive it.
 func (s *Sender) messageOf(ctx context.Context, accountID feedback.ID, webhook Webhook, number int64) (message, error) {
-	all := webhook
-	all.Kinds = nil
-	page, err := s.events.Read(ctx, accountID, number-1, 1, func(e events.FeedEvent) bool { return all.wants(nil, e) })
+	page, err := s.events.Read(ctx, accountID, number-1, 1, func(e events.FeedEvent) bool { return webhook.wants(nil, e) })
 	if err != nil {
 		return nil, err
 	}
