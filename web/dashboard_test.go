@@ -16,7 +16,8 @@ func TestDashboardPages(t *testing.T) {
 	h := serve(t, nil)
 	for address, up := range map[string]string{
 		"/": "./", "/setup": "./", "/join": "./", "/mentions": "./", "/apps": "./", "/insights": "./", "/team": "./", "/account": "./",
-		"/apps/0193e0a0-0000-7000-8000-000000000000": "./../", "/team/audit": "./../", "/team/tokens": "./../",
+		"/apps/0193e0a0-0000-7000-8000-000000000000": "./../", "/team/audit": "./../", "/team/tokens": "./../", "/team/webhooks": "./../",
+		"/team/webhooks/0193e0a0-0000-7000-8000-000000000000": "./../../",
 		"/nothing": "./", "/nothing/of/the/kind": "./../../../",
 	} {
 		want := http.StatusOK

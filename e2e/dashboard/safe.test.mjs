@@ -1,7 +1,8 @@
 // All pages: users' text is never executed, axe finds nothing, and users are not offered actions that
 // would be refused.
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import http from 'node:http'
+import { after, before, test } from 'node:test'
 import { Caller, logIn, look, openBrowser, service, submit } from './harness.mjs'
 
 const payloads = [
@@ -24,8 +25,12 @@ const line = (payload) => payload.replaceAll('\u202e', '')
 const owner = await Caller.logIn()
 let app
 let requests
+let webhook
+const receiver = http.createServer((_, response) => response.writeHead(400).end(payloads[0]))
+after(() => (receiver.closeAllConnections(), receiver.close()))
 
 before(async () => {
+  await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   app = await owner.addApp(payloads[1], { widget: { button_text: payloads[0].slice(0, 30), allow_file_uploads: true }, sharing: 'all' })
   requests = []
   for (const [n, payload] of payloads.entries()) {
@@ -53,6 +58,8 @@ before(async () => {
   for (const [n, payload] of payloads.entries()) {
     await owner.call('users-invite', { email: `u${n}@example.com`, name: line(payload), role: 'member' })
     await owner.call('tokens-create', { name: line(payload).slice(0, 60), kind: n % 2 ? 'service' : 'personal', scope: 'viewer' })
+    const url = `http://127.0.0.1:${receiver.address().port}`
+    webhook = (await owner.call('webhooks-create', { name: line(payload).slice(0, 60), url, internal: true })).webhook
   }
   await owner.addUser('viewer', 'Vera')
 })
@@ -71,6 +78,7 @@ const pages = () => [
   ['request', `/?request=${requests[1]}`], ['request-merged', `/?request=${requests[0]}`],
   ['apps', '/apps'], ...sections.map((section) => ['app' + section.replace('?section=', '-'), `/apps/${app.id}${section}`]),
   ['mentions', '/mentions'], ['insights', '/insights'], ['team', '/team'], ['audit', '/team/audit'], ['tokens', '/team/tokens'],
+  ['webhooks', '/team/webhooks'], ['webhook', `/team/webhooks/${webhook.id}`],
   ['account', '/account'],
   ['no-app', '/apps/0193e0a0-0000-7000-8000-000000000000'],
 ]

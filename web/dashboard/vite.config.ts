@@ -25,7 +25,7 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             { name: "vendor", test: /node_modules/, priority: 1 },
-            { name: "pages", test: /[/]src[/](account|apps[/](?!sections)|insights|mentions[/]M|team|tokens|pages[/]Join)/ },
+            { name: "pages", test: /[/]src[/](account|apps[/](?!sections)|insights|mentions[/]M|team|tokens|webhooks|pages[/]Join)/ },
             { name: "ui", test: /[/]src[/](api|styles|ui)[/]/ },
           ],
         },

@@ -55,6 +55,16 @@ const tokens = createRoute({
   path: "/team/tokens",
   component: lazyRouteComponent(() => import("./team/TokensPage")),
 });
+const webhooks = createRoute({
+  getParentRoute: () => inside,
+  path: "/team/webhooks",
+  component: lazyRouteComponent(() => import("./webhooks/WebhooksPage")),
+});
+const webhook = createRoute({
+  getParentRoute: () => inside,
+  path: "/team/webhooks/$id",
+  component: lazyRouteComponent(() => import("./webhooks/WebhookPage")),
+});
 const account = createRoute({
   getParentRoute: () => inside,
   path: "/account",
@@ -62,7 +72,11 @@ const account = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([setup, join, inside.addChildren([inbox, mentions, apps, app, insights, team, audit, tokens, account])]),
+  routeTree: root.addChildren([
+    setup,
+    join,
+    inside.addChildren([inbox, mentions, apps, app, insights, team, audit, tokens, webhooks, webhook, account]),
+  ]),
   basepath: base.pathname,
   search: { strict: true }, // drops unknown parameters
   defaultPreload: "intent",

@@ -4,13 +4,12 @@ import { useState } from "react";
 import { call } from "../api/call";
 import type { App } from "../api/types";
 import { Button } from "../ui/Button";
+import { moment } from "../ui/marks";
 import { notify } from "../ui/notices";
 import { Snippet } from "../ui/Snippet";
 import { message } from "../ui/states";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { identifying, signing } from "./snippets";
-
-const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
 // IdentitySection shows the secret with which the customer's backend signs identity tokens. It
 // reads the secret only when the user asks for it, and does not cache it.
@@ -53,7 +52,7 @@ export function IdentitySection({ app }: { app: App }) {
         </p>
       )}
       {known?.previous_valid_until && (
-        <p role="status">The previous secret works until {moment.format(new Date(known.previous_valid_until))}.</p>
+        <p role="status">The previous secret works until {moment(known.previous_valid_until)}.</p>
       )}
       <p className="quiet small">Keep the secret in your backend, never in a page. Anyone who has it can impersonate any user.</p>
       <h3>In your backend (Node.js)</h3>

@@ -9,23 +9,25 @@ import "./team.css";
 
 interface Props {
   title: string;
-  about: string;
+  about?: string;
   // The name of its content in a sentence.
   what: string;
+  // The page above it; Team by default.
+  parent?: "Webhooks";
   children: ReactNode;
 }
 
 // AdminPage is a page below the team's that only admins see.
-export function AdminPage({ title, about, what, children }: Props) {
+export function AdminPage({ title, about, what, parent, children }: Props) {
   usePageTitle(title);
   const { can } = useSession();
   return (
     <div className="page team">
       <div className="page-head">
         <div>
-          <Link to="/team" className="back"><BackIcon size={16} />Team</Link>
+          <Link to={parent ? "/team/webhooks" : "/team"} className="back"><BackIcon size={16} />{parent ?? "Team"}</Link>
           <h1>{title}</h1>
-          <p>{about}</p>
+          {about && <p>{about}</p>}
         </div>
       </div>
       {can("admin") ? children : (

@@ -4,16 +4,16 @@ import { appsQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import type { Token } from "../api/types";
 import { Button } from "../ui/Button";
+import { moment } from "../ui/marks";
 import { scopes } from "./data";
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const dayOf = (at: Date) => at.setHours(0, 0, 0, 0) / 86_400_000;
 
 // Day shows the day of a time, such as "today" or "in 89 days".
 function Day({ at }: { at: string }) {
   const days = Math.round(dayOf(new Date(at)) - dayOf(new Date()));
-  return <time dateTime={at} title={full.format(new Date(at))}>{relative.format(days, "day")}</time>;
+  return <time dateTime={at} title={moment(at)}>{relative.format(days, "day")}</time>;
 }
 
 export function TokenRow({ token, onRevoke }: { token: Token; onRevoke(): void }) {

@@ -55,6 +55,11 @@ export function ago(at: string, now = Date.now(), brief = false): string {
   return brief ? "now" : "just now";
 }
 
+// moment returns a day with its time, such as "Nov 23, 2026, 9:41 AM".
+export function moment(at: string): string {
+  return full.format(new Date(at));
+}
+
 // Time shows a relative time, with the exact time as its title.
 export function Time({ at, brief = false }: { at: string; brief?: boolean }) {
   const [, tell] = useState(0);
@@ -62,7 +67,7 @@ export function Time({ at, brief = false }: { at: string; brief?: boolean }) {
     const timer = setInterval(() => tell((n) => n + 1), 30_000);
     return () => clearInterval(timer);
   }, []);
-  return <time className="number" dateTime={at} title={full.format(new Date(at))}>{ago(at, Date.now(), brief)}</time>;
+  return <time className="number" dateTime={at} title={moment(at)}>{ago(at, Date.now(), brief)}</time>;
 }
 
 const numbers = new Intl.NumberFormat("en");
