@@ -66,40 +66,60 @@ func measureWebhooks(ctx context.Context, o options, r rig) error {
 	return e.beside(ctx, o)
 }
 
-// beside measures submissions without and with an endpoint that receives them, in turn.
+// beside measures submissions alone, with an endpoint that receives them, and with a caller that waits for
+// events as well, in turn.
 func (e *endpoint) beside(ctx context.Context, o options) error {
 	const submitters = 16
-	var without, with []figures
-	var received int64
-	var took time.Duration
+	type mode struct {
+		name              string
+		receives, reading bool
+		submits           []figures
+		received, read    int64
+		took              time.Duration
+	}
+	modes := []*mode{{name: "nothing"}, {name: "an endpoint", receives: true}, {name: "an endpoint and a caller that waits", receives: true, reading: true}}
 	for range o.rounds {
 		if err := e.logIn(ctx); err != nil { // the token may have expired
 			return err
 		}
-		without = append(without, load(ctx, submitters, o.during, e.submit))
-		last, err := e.last(ctx)
-		if err != nil {
-			return err
-		}
-		if err := e.rewind(ctx, last); err != nil {
-			return err
-		}
-		if err := e.set(ctx, "on"); err != nil {
-			return err
-		}
-		began, before := time.Now(), e.got.Load()
-		with = append(with, load(ctx, submitters, o.during, e.submit))
-		received, took = received+e.got.Load()-before, took+time.Since(began)
-		if err := e.set(ctx, "paused"); err != nil {
-			return err
+		for _, m := range modes {
+			last, err := e.last(ctx)
+			if err != nil {
+				return err
+			}
+			if err := e.rewind(ctx, last); err != nil {
+				return err
+			}
+			stop := func() (int, error) { return 0, nil }
+			if m.reading {
+				stop = e.readFeed(ctx, 1, 0)
+			}
+			if m.receives {
+				if err := e.set(ctx, "on"); err != nil {
+					return err
+				}
+			}
+			began, before := time.Now(), e.got.Load()
+			m.submits = append(m.submits, load(ctx, submitters, o.during, e.submit))
+			m.received, m.took = m.received+e.got.Load()-before, m.took+time.Since(began)
+			if err := e.set(ctx, "paused"); err != nil {
+				return err
+			}
+			n, err := stop()
+			if err != nil {
+				return err
+			}
+			m.read += int64(n)
 		}
 	}
-	alone, beside := median(without), median(with)
-	fmt.Printf("\n| an endpoint receives | submissions/s, %d callers | p50 | p99 | ratio | events/s delivered | failures |\n"+
-		"| --- | --- | --- | --- | --- | --- | --- |\n", submitters)
-	fmt.Printf("| nothing | %.0f | %s | %s | 1.00 | | %d |\n", alone.rate, ms(alone.p50), ms(alone.p99), alone.failures)
-	fmt.Printf("| all | %.0f | %s | %s | %.2f | %.0f | %d |\n", beside.rate, ms(beside.p50), ms(beside.p99), beside.rate/alone.rate,
-		float64(received)/took.Seconds(), beside.failures)
+	fmt.Printf("\n| what happens is followed by | submissions/s, %d callers | p50 | p99 | ratio | events/s delivered | events/s read | failures |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- | --- |\n", submitters)
+	alone := median(modes[0].submits)
+	for _, m := range modes {
+		f := median(m.submits)
+		fmt.Printf("| %s | %.0f | %s | %s | %.2f | %.0f | %.0f | %d |\n", m.name, f.rate, ms(f.p50), ms(f.p99), f.rate/alone.rate,
+			float64(m.received)/m.took.Seconds(), float64(m.read)/m.took.Seconds(), f.failures)
+	}
 	return nil
 }
 

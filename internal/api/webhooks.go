@@ -105,6 +105,7 @@ func (a *API) webhooksUpdate(ctx context.Context, c caller, in webhooksUpdatePar
 		}
 		if in.State != nil {
 			w.State = *in.State
+			w.Health.RetryAt = nil
 		}
 		return a.checkWebhook(ctx, c, *w)
 	})

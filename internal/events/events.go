@@ -131,23 +131,24 @@ func (e *Events) chunk(ctx context.Context, accountID feedback.ID, after, last i
 	return database.All(ctx, e.db.Reader(), func(r database.Row) (one entry, err error) {
 		var title, status, box *string
 		var votes *int64
+		var there bool
 		var mergedInto *feedback.ID
 		one.Event, err = changelog.Scan(database.RowWith{Row: r, More: []any{
-			&one.AppID, &one.RequestID, &one.bytes, &title, &status, &votes, &mergedInto, &box,
+			&one.AppID, &one.RequestID, &one.bytes, &title, &status, &votes, &mergedInto, &box, &there,
 		}})
 		one.ID, one.Version = feedback.EventID(accountID, one.Number, one.At), Version
 		switch {
 		case box == nil:
 		case *box == string(feedback.Quarantine):
 			one.Quarantined = true
-		case *box == string(feedback.Live):
+		case *box == string(feedback.Live) && there:
 			one.Request = &EventRequest{*one.RequestID, *one.AppID, *title, feedback.Status(*status), *votes, mergedInto, ""}
 		}
 		return one, err
 	}, "SELECT "+changelog.Columns+`, c.app_id, c.request_id, COALESCE(LENGTH(c.before), 0) + COALESCE(LENGTH(c.after), 0),
-			r.title, r.status, r.votes, r.merged_into_id, r.box
+			r.title, r.status, r.votes, r.merged_into_id, r.box, a.deleted_at IS NULL
 		FROM changes c
 		LEFT JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
-		LEFT JOIN requests r ON r.account_id = c.account_id AND r.id = c.request_id AND a.deleted_at IS NULL
+		LEFT JOIN requests r ON r.account_id = c.account_id AND r.id = c.request_id
 		WHERE c.account_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT CAST($4 AS BIGINT)`, accountID, after, last, readAtOnce)
 }

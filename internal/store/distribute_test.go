@@ -50,6 +50,9 @@ uploads account_id beside accounts
 users account_id beside accounts
 views account_id beside accounts
 votes account_id beside accounts
+webhook_attempts account_id beside accounts
+webhook_retries account_id beside accounts
+webhooks account_id beside accounts
 word_counts account_id beside accounts
 `
 

@@ -14,6 +14,7 @@ import (
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/tokens"
+	"gatherkit/internal/webhook"
 )
 
 // personal is in every text that people give away in requests that are purged.
@@ -152,6 +153,14 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 		Name: "T", Scope: feedback.RoleViewer, AppID: &app.ID, ExpiresAt: feedback.At(r.Clock.Now().Add(time.Hour)),
 	})
 	must(err)
+	hook, err := r.Webhooks.Add(ctx, app.AccountID, feedback.Command(), webhook.Webhook{
+		Name: "W", URL: "https://a.example", AppID: &app.ID, Kinds: []string{}, State: webhook.On,
+	})
+	must(err)
+	r.Exec("INSERT INTO webhook_retries (account_id, webhook_id, seq, request_id, attempts, due_at) VALUES ($1, $2, 1, $3, 1, 0)",
+		app.AccountID, hook.ID, request.ID)
+	r.Exec("INSERT INTO webhook_attempts (account_id, webhook_id, id, seq, events, event_id, kind, request_id, attempt, outcome, took, payload)"+
+		" VALUES ($1, $2, $3, 1, 1, 'evt', 'request.updated', $3, 1, 'refused', 1, $4)", app.AccountID, hook.ID, request.ID, personal)
 	_, err = r.MakeIdentitySecret(ctx, app.AccountID, app.ID, feedback.Command(), false)
 	must(err)
 	return request.ID, file

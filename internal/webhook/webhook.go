@@ -179,8 +179,8 @@ func (w *Webhooks) Add(ctx context.Context, accountID feedback.ID, by feedback.A
 	return webhook, err
 }
 
-// Change reads a webhook, calls change to modify it, and saves the differences. Turning it on again
-// makes its next attempt due. It returns ErrWebhookNotFound or the error of change.
+// Change reads a webhook, calls change to modify it, and saves the differences. Turning it on again, or
+// clearing Health.RetryAt, makes its next attempt due. It returns ErrWebhookNotFound or the error of change.
 func (w *Webhooks) Change(
 	ctx context.Context, accountID feedback.ID, by feedback.Actor, id feedback.ID, change func(*Webhook) error,
 ) (Webhook, error) {
@@ -193,9 +193,13 @@ func (w *Webhooks) Change(
 		if err := change(&webhook); err != nil {
 			return err
 		}
+		if err := w.makeDue(ctx, tx, accountID, old, webhook); err != nil {
+			return err
+		}
 		before, after := feedback.Diff(old.facts(), webhook.facts())
 		if len(after) == 0 && webhook.URL == old.URL {
-			return nil
+			webhook, err = get(ctx, tx, accountID, id)
+			return err
 		}
 		kinds, err := json.Marshal(webhook.Kinds)
 		if err != nil {
@@ -207,13 +211,6 @@ func (w *Webhooks) Change(
 		if err != nil {
 			return err
 		}
-		if webhook.State == On && (old.State != On || webhook.URL != old.URL) {
-			_, err := tx.ExecContext(ctx, "UPDATE webhooks SET failures = 0, failing_since = NULL, due_at = 0 WHERE account_id = $1 AND id = $2",
-				accountID, id)
-			if err != nil {
-				return err
-			}
-		}
 		before["id"], after["id"], after["name"] = id, id, webhook.Name
 		if err := w.record(ctx, tx, accountID, by, feedback.WebhookUpdated, before, after); err != nil {
 			return err
@@ -222,6 +219,20 @@ func (w *Webhooks) Change(
 		return err
 	})
 	return webhook, err
+}
+
+// makeDue makes the next attempt due, if a change says so.
+func (w *Webhooks) makeDue(ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, webhook Webhook) (err error) {
+	const update = "UPDATE webhooks SET due_at = $3"
+	at := feedback.At(w.now())
+	switch {
+	case webhook.State != On:
+	case old.State != On || webhook.URL != old.URL:
+		_, err = tx.ExecContext(ctx, update+", failures = 0, failing_since = NULL WHERE account_id = $1 AND id = $2", accountID, webhook.ID, at)
+	case old.Health.RetryAt != nil && webhook.Health.RetryAt == nil:
+		_, err = tx.ExecContext(ctx, update+" WHERE account_id = $1 AND id = $2", accountID, webhook.ID, at)
+	}
+	return err
 }
 
 // lock returns a webhook that nobody changes until the end of the transaction.

@@ -157,6 +157,7 @@ func (m *machine) step() {
 	}
 	if len(m.webhooks) > 0 && draw(m, "deliveries", false, false, true) {
 		m.deliver()
+		m.do(m.call(draw(m, "of webhooks", "webhooks-update", "webhooks-resend", "webhooks-rewind", "webhooks-attempts")))
 	}
 	operation := draw(m, "operation", drawn...)
 	a, ok := after[operation]

@@ -81,6 +81,13 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, call *http.Request) {
 	_, _ = io.WriteString(w, text)
 }
 
+// turn makes the receiver answer everything with 503, or ends that.
+func (r *receiver) turn(down bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down = down
+}
+
 // took returns the calls that arrived since the last time, by the number of the event.
 func (r *receiver) took() []hit {
 	r.mu.Lock()
@@ -219,11 +226,7 @@ func (m *machine) wrong(want expected, id, body string) string {
 // deliver delivers to all endpoints that are due, one after the other.
 func (m *machine) deliver() {
 	m.down = !m.often("the receiver is up")
-	m.each(func(_ int, s *service) {
-		s.receiver.mu.Lock()
-		defer s.receiver.mu.Unlock()
-		s.receiver.down = m.down
-	})
+	m.each(func(_ int, s *service) { s.receiver.turn(m.down) })
 	for turns := 0; ; turns++ {
 		e := find(m.webhooks, m.isDue)
 		switch {
@@ -343,7 +346,7 @@ func (m *machine) finishWebhooks() {
 		m.do(aCall{operation: "audit-list", who: who, in: object{"limit": whole(200)}})
 		for _, e := range m.endpointsOf(a) {
 			m.do(aCall{operation: "webhooks-secret", who: who, in: object{"id": e.id}})
-			m.do(aCall{operation: "webhooks-attempts", who: who, in: object{"id": e.id, "limit": whole(100)}})
+			m.do(aCall{operation: "webhooks-attempts", who: who, in: object{"id": e.id, "limit": whole(max(1, len(e.attempts)))}})
 			attempts, refusals = attempts+len(e.attempts), refusals+len(e.aside)
 		}
 	}

@@ -120,6 +120,8 @@ func (s *service) clear(t *rapid.T) {
 	}
 	s.values, s.nameOf, s.seen = map[string]string{}, map[string]string{nobodysID: nobodysID}, nil
 	s.values[strings.Trim(receiverName, "{}")] = s.receiver.URL
+	s.receiver.turn(false)
+	s.receiver.took()
 	if err := s.store.AddSetupToken(context.Background(), setupToken); err != nil {
 		t.Fatal(err)
 	}

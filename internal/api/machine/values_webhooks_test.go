@@ -27,6 +27,10 @@ func (m *machine) webhookValue(c aCall, name string) (any, bool) {
 			[]any{"webhook.*", "request.*"},
 			[]any{"request.updated:status", "comment.updated:visibility"},
 		}, []any{[]any{"request.creatd"}, []any{"request.*:status"}, slices.Repeat([]any{"vote.*"}, 51), "vote.*"}), true
+	case "webhooks-update app_id":
+		if e != nil && e.app != "" && m.often("all apps") {
+			return nil, true
+		}
 	case "webhooks-rewind after":
 		return m.either(name, []any{whole(0), whole(last / 2), whole(max(0, last-5)), whole(max(0, last-1)), whole(last)},
 			[]any{whole(last + 1), whole(-1), nil}), true

@@ -170,6 +170,13 @@ func (m *model) updateWebhook(w who, in, _ object) (string, object) {
 		return refusal, nil
 	}
 	*e = changed
+	switch {
+	case e.state != "on":
+	case old.state != "on" || e.url != old.url:
+		e.failures, e.failing, e.due = 0, time.Time{}, m.now()
+	case in["state"] != nil && !e.failing.IsZero():
+		e.due = m.now()
+	}
 	before, after := object{"id": e.id}, object{"id": e.id, "name": e.name}
 	for name, v := range e.facts() {
 		if was := old.facts()[name]; !reflect.DeepEqual(v, was) {
@@ -178,9 +185,6 @@ func (m *model) updateWebhook(w who, in, _ object) (string, object) {
 	}
 	if len(before) > 1 || e.url != old.url {
 		e.updated = m.now()
-		if e.state == "on" && (old.state != "on" || e.url != old.url) {
-			e.failures, e.failing, e.due = 0, time.Time{}, time.Time{}
-		}
 		did := map[any]string{"on": "turned on %", "paused": "paused %", nil: "changed %"}[after["state"]]
 		m.note(w, e, "updated", did, before, after)
 	}

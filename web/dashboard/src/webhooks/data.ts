@@ -34,12 +34,9 @@ export async function put(webhook: Webhook): Promise<void> {
 const byAge = (a: Webhook, b: Webhook) => (a.id < b.id ? -1 : 1);
 
 // useTurn pauses a webhook or turns it on. If it is on but fails, it tries again at once.
-export function useTurn({ id, name, state: now }: Webhook) {
+export function useTurn({ id, name }: Webhook) {
   return useMutation({
-    mutationFn: async (state: NonNullable<Params<"webhooks-update">["state"]>) => {
-      if (state === now) await call("webhooks-update", { id, state: "paused" }); // turning it on makes the next attempt due
-      return call("webhooks-update", { id, state });
-    },
+    mutationFn: (state: NonNullable<Params<"webhooks-update">["state"]>) => call("webhooks-update", { id, state }),
     onSuccess: async ({ webhook }, state) => {
       await put(webhook);
       notify(state === "on" ? `“${name}” is on. It continues where it stopped.` : `“${name}” is paused.`);
