@@ -14,7 +14,7 @@ const (
 	// lookEvery is how often a process looks for commits of other processes while somebody waits.
 	lookEvery = 500 * time.Millisecond
 	// lookAtMost is the shortest pause between two looks, however often this process commits.
-	lookAtMost = 10 * time.Millisecond
+	lookAtMost = 40 * time.Millisecond
 	lookTime   = 5 * time.Second
 )
 
