@@ -2,11 +2,16 @@ package e2e_test
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +89,12 @@ func TestWebhookExamples(t *testing.T) {
 	now := time.Now()
 	stamp := func(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 	good := sign(secret, now)
+	const none = "whsec_" // a secret that somebody has forgotten to set
+	nothing := func() string {
+		mac := hmac.New(sha256.New, nil)
+		_, _ = fmt.Fprintf(mac, "evt_1.%s.%s", stamp(now), body)
+		return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	}()
 	cases := map[string]struct {
 		id, timestamp, signature string
 		body                     []byte
@@ -101,6 +112,11 @@ func TestWebhookExamples(t *testing.T) {
 		"an old delivery":     {"evt_1", stamp(now.Add(-6 * time.Minute)), sign(secret, now.Add(-6*time.Minute)), body, false},
 		"one from the future": {"evt_1", stamp(now.Add(time.Hour)), sign(secret, now.Add(time.Hour)), body, false},
 		"no time":             {"evt_1", "", good, body, false},
+		"not ASCII":           {"evt_1", stamp(now), good[:len(good)-1] + "é", body, false},
+		"only a version":      {"evt_1", stamp(now), "v1,", body, false},
+		"octal":               {"evt_1", "08", good, body, false},
+		"a very long time":    {"evt_1", strings.Repeat("9", 5000), good, body, false},
+		"forged":              {"evt_1", stamp(now), nothing, body, false},
 		"not a time":          {"evt_1", "x", good, body, false},
 	}
 	for language, d := range drivers {
@@ -114,6 +130,10 @@ func TestWebhookExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, c := range cases {
+				secret := secret
+				if name == "forged" {
+					secret = none
+				}
 				cmd := exec.Command(d.run[0], append(d.run[1:len(d.run):len(d.run)], secret, c.id, c.timestamp, c.signature)...)
 				cmd.Dir, cmd.Stdin = folder, bytes.NewReader(c.body)
 				out, err := cmd.CombinedOutput()

@@ -20,7 +20,7 @@ const (
 	DemoWebhookPath = "/demo/webhook"
 
 	maxDeliveries = 20
-	maxDelivery   = 256 << 10 // bytes
+	maxDelivery   = 1 << 20 // bytes
 )
 
 // deliveries are the last events that the example's endpoint has received, as an endpoint of a customer
@@ -43,7 +43,11 @@ type delivery struct {
 // receive verifies and keeps a delivery, once.
 func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxDelivery))
-	if err != nil || !verified(d.secret, r.Header, body) {
+	if err != nil {
+		http.Error(w, "The body cannot be read.", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if !verified(d.secret, r.Header, body) {
 		http.Error(w, "This is not from Gatherkit.", http.StatusUnauthorized)
 		return
 	}
@@ -80,12 +84,12 @@ func (d *deliveries) list(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string][]delivery{"deliveries": append([]delivery{}, last...)})
 }
 
-// verified reports whether Gatherkit has sent a delivery, in the last five minutes. docs/webhooks.md has the
+// verified reports whether a delivery comes from Gatherkit and is at most five minutes old. docs/webhooks.md has the
 // same code.
 func verified(secret string, header http.Header, body []byte) bool {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	seconds, notANumber := strconv.ParseInt(header.Get("webhook-timestamp"), 10, 64)
-	if err != nil || notANumber != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
+	if err != nil || len(key) == 0 || notANumber != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
 		return false
 	}
 	mac := hmac.New(sha256.New, key)

@@ -54,25 +54,29 @@ func (a *API) webhooksCreate(ctx context.Context, c caller, in webhooksCreatePar
 		Name: in.Name, URL: in.URL, Format: cmp.Or(in.Format, webhook.Events), AppID: in.AppID, Kinds: append([]string{}, in.Kinds...),
 		Internal: in.Internal, State: webhook.On,
 	}
-	if err := a.checkWebhook(ctx, c, w); err != nil {
+	if err := a.checkWebhook(ctx, c, &w.URL, &w.Kinds, w.AppID); err != nil {
 		return webhookResult{}, err
 	}
 	w, err := a.Store.Webhooks.Add(ctx, c.Account.ID, c.actor(), w)
 	return webhookResult{w}, err
 }
 
-// checkWebhook returns an error if a webhook cannot be stored.
-func (a *API) checkWebhook(ctx context.Context, c caller, w webhook.Webhook) error {
-	if err := a.Webhooks.CheckURL(w.URL); err != nil {
-		return err
+// checkWebhook returns an error if a webhook cannot have these. What is nil does not change.
+func (a *API) checkWebhook(ctx context.Context, c caller, url *string, kinds *[]string, appID *feedback.ID) error {
+	if url != nil {
+		if err := a.Webhooks.CheckURL(*url); err != nil {
+			return err
+		}
 	}
-	if _, ok := events.ParseKinds(w.Kinds); !ok {
-		return feedback.Invalid("webhooks", "kinds", invalidKinds)
+	if kinds != nil {
+		if _, ok := events.ParseKinds(*kinds); !ok {
+			return feedback.Invalid("webhooks", "kinds", invalidKinds)
+		}
 	}
-	if w.AppID == nil {
+	if appID == nil {
 		return nil
 	}
-	_, err := a.Store.App(ctx, c.Account.ID, *w.AppID)
+	_, err := a.Store.App(ctx, c.Account.ID, *appID)
 	return err
 }
 
@@ -94,8 +98,10 @@ func (a *API) webhooksUpdate(ctx context.Context, c caller, in webhooksUpdatePar
 		if in.URL != nil {
 			w.URL = *in.URL
 		}
+		var appID *feedback.ID
 		if app := in.AppID.Change(); app != nil {
-			w.AppID = *app
+			appID = *app
+			w.AppID = appID
 		}
 		if in.Kinds != nil {
 			w.Kinds = append([]string{}, *in.Kinds...)
@@ -107,7 +113,7 @@ func (a *API) webhooksUpdate(ctx context.Context, c caller, in webhooksUpdatePar
 			w.State = *in.State
 			w.Health.RetryAt = nil
 		}
-		return a.checkWebhook(ctx, c, *w)
+		return a.checkWebhook(ctx, c, in.URL, in.Kinds, appID)
 	})
 	return webhookResult{w}, err
 }

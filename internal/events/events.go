@@ -112,6 +112,18 @@ func (e *Events) Read(ctx context.Context, accountID feedback.ID, after int64, l
 	return page, nil
 }
 
+// Get returns one event, or ErrEventNotFound.
+func (e *Events) Get(ctx context.Context, accountID feedback.ID, number int64) (FeedEvent, error) {
+	found, err := e.chunk(ctx, accountID, number-1, number)
+	if err == nil && len(found) == 0 {
+		err = feedback.ErrEventNotFound
+	}
+	if err != nil {
+		return FeedEvent{}, err
+	}
+	return found[0].FeedEvent, nil
+}
+
 // skip moves the position up to a number. There are no entries in between.
 func (p *Page) skip(to int64) {
 	if to > p.Position {

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,6 +17,8 @@ const (
 	keepDelivered = 7 * 24 * time.Hour
 	keepAttempts  = 10_000 // of an endpoint
 	pruneChunk    = 1_000
+	// storedLater is how long after a request was removed a turn may still store what it read before.
+	storedLater = 10 * time.Minute
 )
 
 // Attempt is an attempt to deliver an event, or several events in a message for a chat.
@@ -50,7 +51,7 @@ func (s *Sender) attemptsOf(list []*delivery) (attempts []Attempt) {
 func (s *Sender) attemptOf(d *delivery) Attempt {
 	e := d.event()
 	a := Attempt{
-		ID: s.ids.New(), Number: d.number(), Events: len(d.message), EventID: e.ID, Kind: e.Kind, Attempt: d.attempt, Outcome: d.answer.outcome(),
+		ID: d.id, Number: d.number(), Events: len(d.message), EventID: e.ID, Kind: e.Kind, Attempt: d.attempt, Outcome: d.answer.outcome(),
 		Took: d.answer.took.Milliseconds(), requestID: e.RequestID,
 	}
 	a.At = a.ID.Time()
@@ -130,9 +131,6 @@ func (s *Sender) Resend(ctx context.Context, accountID, id feedback.ID, number i
 	}
 	m, err := s.messageOf(ctx, accountID, webhook, number)
 	if err != nil {
-		if errors.Is(err, feedback.ErrPositionAhead) {
-			err = feedback.ErrEventNotFound
-		}
 		return Attempt{}, err
 	}
 	var attempts int
@@ -153,7 +151,8 @@ func (s *Sender) sendOne(ctx context.Context, accountID feedback.ID, webhook Web
 	if err := s.quick.sends.Acquire(ctx, accountID, 1); err != nil {
 		return Attempt{}, err
 	}
-	d := &delivery{message: m, attempt: attempt, answer: s.send(ctx, webhook, secrets, m)}
+	d := &delivery{message: m, id: s.ids.New(), attempt: attempt}
+	d.answer = s.send(ctx, webhook, secrets, m)
 	s.quick.sends.Release(accountID, 1)
 	if ctx.Err() != nil {
 		return Attempt{}, context.Cause(ctx)
@@ -195,23 +194,32 @@ func (w *Webhooks) prune(ctx context.Context, accountID, id feedback.ID) error {
 	if old := feedback.FirstIDAt(now.Add(-keepFailed)); oldest.Compare(old) < 0 {
 		oldest = old
 	}
-	return cmp.Or(
-		w.pruneBefore(ctx, accountID, id, oldest, ""),
-		w.pruneBefore(ctx, accountID, id, feedback.FirstIDAt(now.Add(-keepDelivered)), " AND outcome = 'delivered'"),
+	return errors.Join(
+		w.pruneWhere(ctx, accountID, id, "id < $3", oldest),
+		w.pruneWhere(ctx, accountID, id, "id < $3 AND outcome = 'delivered'", feedback.FirstIDAt(now.Add(-keepDelivered))),
+		// A turn may have stored what it read before the request was removed for good.
+		w.pruneWhere(ctx, accountID, id, `id >= $3 AND request_id IS NOT NULL AND request_id NOT IN (
+			SELECT r.id FROM requests r WHERE r.account_id = $1 AND r.id IN (
+				SELECT a.request_id FROM webhook_attempts a WHERE a.account_id = $1 AND a.webhook_id = $2 AND a.id >= $3))`,
+			feedback.FirstIDAt(now.Add(-storedLater))),
 	)
 }
 
-// pruneBefore deletes the attempts before an id that fit a condition, in chunks.
-func (w *Webhooks) pruneBefore(ctx context.Context, accountID, id, before feedback.ID, condition string) error {
+// pruneWhere deletes the attempts that fit a condition about the id $3, in chunks. Usually there are none,
+// and then it only reads.
+func (w *Webhooks) pruneWhere(ctx context.Context, accountID, id feedback.ID, condition string, bound feedback.ID) error {
+	chunk := "SELECT id FROM webhook_attempts WHERE account_id = $1 AND webhook_id = $2 AND " + condition + " LIMIT $4"
 	for {
-		var n int64
-		err := w.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			n, err = database.Changed(ctx, tx, `DELETE FROM webhook_attempts WHERE account_id = $1 AND webhook_id = $2 AND id IN (
-				SELECT id FROM webhook_attempts WHERE account_id = $1 AND webhook_id = $2 AND id < $3`+condition+` ORDER BY id LIMIT $4)`,
-				accountID, id, before, pruneChunk)
+		found, err := database.All(ctx, w.db.Reader(), database.One[feedback.ID], chunk, accountID, id, bound, 1)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		err = w.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, "DELETE FROM webhook_attempts WHERE account_id = $1 AND webhook_id = $2 AND id IN ("+chunk+")",
+				accountID, id, bound, pruneChunk)
 			return err
 		})
-		if err != nil || n < pruneChunk {
+		if err != nil {
 			return err
 		}
 	}

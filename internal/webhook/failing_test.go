@@ -231,6 +231,14 @@ func TestRefusesEverything(t *testing.T) {
 	if h.SetAside != 1_000 || h.Failures != 1 || h.Behind != 100 || *h.LastError != "The endpoint answered 400 Bad Request." {
 		t.Errorf("%+v", h)
 	}
+	// What was set aside is sent first, because it needs the places.
+	r.taken()
+	r.status(http.StatusOK)
+	r.untilDue(w)
+	expect(t, "probe", len(r.round()), 1)
+	if h := r.get(w).Health; h.SetAside != 999 || h.Failures != 0 || h.Behind != 100 {
+		t.Errorf("%+v", h)
+	}
 }
 
 // TestRemoved: with a request or an app, what the endpoints have of it goes.
@@ -251,6 +259,15 @@ func TestRemoved(t *testing.T) {
 		}
 		if n := r.Count("webhook_retries") + r.Count("webhook_attempts WHERE request_id IS NOT NULL"); n != 0 {
 			t.Errorf("%d rows are left", n)
+		}
+		r.Exec("INSERT INTO webhook_attempts (account_id, webhook_id, id, seq, events, event_id, kind, request_id, attempt, outcome, took)"+
+			" VALUES ($1, $2, $3, 1, 1, 'evt', 'request.updated', $4, 1, 'refused', 1)", r.account.ID, w.ID,
+			feedback.FirstIDAt(r.Clock.Now().Add(-time.Minute)), r.request.ID)
+		if err := r.Webhooks.Prune(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Count("webhook_attempts WHERE request_id IS NOT NULL"); n != 0 {
+			t.Errorf("%d attempts that were stored too late are left", n)
 		}
 		r.status(http.StatusOK)
 		r.round()

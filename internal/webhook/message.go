@@ -17,13 +17,12 @@ func (webhook Webhook) wants(kinds events.Kinds, e events.FeedEvent) bool {
 	if !kinds.Include(e) || webhook.AppID != nil && (e.AppID == nil || *e.AppID != *webhook.AppID) {
 		return false
 	}
-	return webhook.Internal || e.Kind.AboutRequests() && !ofTeam(e) && !e.Quarantined
+	return webhook.Internal || e.Kind.AboutRequests() && !teamOnly(e) && !e.Quarantined
 }
 
-// ofTeam reports whether an event is about a link to an issue, or about a comment that was not public,
-// before or after it. An entry that does not say so, which versions before webhooks have written, counts as
-// internal.
-func ofTeam(e events.FeedEvent) bool {
+// teamOnly reports whether an event is about spam, about a link to an issue, or about a comment that was or
+// became internal. Entries from before webhooks do not say which, and count as internal.
+func teamOnly(e events.FeedEvent) bool {
 	public := func(fields map[string]any) bool { return fields["visibility"] == string(feedback.Public) }
 	switch e.Kind {
 	case feedback.CommentCreated:
@@ -32,7 +31,7 @@ func ofTeam(e events.FeedEvent) bool {
 		return !public(e.Before) || !public(e.After)
 	case feedback.CommentDeleted:
 		return !public(e.Before)
-	case feedback.LinkAdded, feedback.LinkRemoved:
+	case feedback.LinkAdded, feedback.LinkRemoved, feedback.RequestBlocked:
 		return true
 	}
 	return false

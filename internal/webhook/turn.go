@@ -87,8 +87,9 @@ func (s *Sender) claim(ctx context.Context, c candidate) (turn, bool, error) {
 // delivery is an attempt to deliver a message.
 type delivery struct {
 	message
-	attempt int  // 1 for the first
-	retry   bool // whether the event was set aside
+	id      feedback.ID // of the attempt, from when it is sent
+	attempt int         // 1 for the first
+	retry   bool        // whether the event was set aside
 	sent    bool
 	answer  answer
 }
@@ -104,9 +105,15 @@ func (s *Sender) deliver(ctx context.Context, t turn) error {
 		return err
 	}
 	list := slices.Concat(fresh, retries)
+	if t.webhook.Health.SetAside >= maxSetAside { // nothing more can be set aside before some of them are done
+		list = slices.Concat(retries, fresh)
+	}
 	if t.webhook.Health.Failures > 0 && len(list) > 1 { // one call shows whether the endpoint works again
 		list = list[:1]
-		if len(fresh) > 0 {
+		switch {
+		case list[0].retry:
+			position = t.webhook.Health.Position
+		case len(fresh) > 0:
 			position = fresh[0].number()
 		}
 	}
@@ -181,20 +188,20 @@ func (s *Sender) retries(ctx context.Context, t turn) (list []*delivery, obsolet
 // messageOf returns the message about the event with a number. It returns ErrEventNotFound if the log no
 // longer has it, or if the endpoint does not receive it.
 func (s *Sender) messageOf(ctx context.Context, accountID feedback.ID, webhook Webhook, number int64) (message, error) {
-	page, err := s.events.Read(ctx, accountID, number-1, 1, func(e events.FeedEvent) bool { return webhook.wants(nil, e) })
+	e, err := s.events.Get(ctx, accountID, number)
+	if err == nil && !webhook.wants(nil, e) {
+		err = feedback.ErrEventNotFound
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(page.Events) == 0 || page.Events[0].Number != number {
-		return nil, feedback.ErrEventNotFound
-	}
-	return s.withLinks(page.Events), nil
+	return s.withLinks([]events.FeedEvent{e}), nil
 }
 
 // sendAll makes an attempt for each delivery, a few at the same time, in their order. After one has
 // failed because of the endpoint, it begins no others; nor after a slow one in places for quick ones.
 func (s *Sender) sendAll(ctx context.Context, t turn, list []*delivery) {
-	starting, stop := context.WithTimeout(ctx, startTime)
+	starting, stop := context.WithTimeout(ctx, startTime-s.now().Sub(t.began)) // reading has taken a part of it
 	defer stop()
 	places := make(chan struct{}, sendsOfEndpoint)
 	var wg sync.WaitGroup
@@ -208,6 +215,7 @@ func (s *Sender) sendAll(ctx context.Context, t turn, list []*delivery) {
 		if starting.Err() != nil || t.places.sends.Acquire(starting, t.accountID, 1) != nil {
 			return
 		}
+		d.id = s.ids.New()
 		wg.Go(func() {
 			defer func() { <-places }()
 			defer t.places.sends.Release(t.accountID, 1)
@@ -284,6 +292,14 @@ func (s *Sender) store(ctx context.Context, t turn, r result) error {
 	defer cancel()
 	attempts := s.attemptsOf(r.attempts)
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		n, err := database.Changed(ctx, tx, "UPDATE webhooks SET lease_until = 0 WHERE account_id = $1 AND id = $2 AND fence = $3",
+			t.accountID, t.webhook.ID, t.fence)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errLost
+		}
 		for _, d := range r.setAside {
 			_, err := tx.ExecContext(ctx, `INSERT INTO webhook_retries (account_id, webhook_id, seq, request_id, attempts, due_at)
 				VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, webhook_id, seq)
@@ -323,8 +339,7 @@ func removeRetry(ctx context.Context, tx *sql.Tx, accountID, webhookID feedback.
 	return err
 }
 
-// storeProgress stores the position and the health, and reports whether it disabled the endpoint. It
-// returns errLost if another process has the lease.
+// storeProgress stores the position and the health, and reports whether it disabled the endpoint.
 func (s *Sender) storeProgress(ctx context.Context, tx *sql.Tx, t turn, r result) (disabled bool, err error) {
 	now := s.now()
 	failures, since, due, state := 0, (*feedback.Time)(nil), now, On
@@ -349,14 +364,9 @@ func (s *Sender) storeProgress(ctx context.Context, tx *sql.Tx, t turn, r result
 	case t.webhook.Format.chat():
 		due = now.Add(chatPause)
 	}
-	// Somebody may have paused it in the meantime.
-	err = tx.QueryRowContext(ctx, `UPDATE webhooks SET position = $4, failures = $5, failing_since = $6, due_at = $7, succeeded_at = $8,
-		last_error = $9, retry_at = (SELECT MIN(due_at) FROM webhook_retries WHERE account_id = $1 AND webhook_id = $2), lease_until = 0,
-		state = CASE WHEN state = 'on' THEN $10 ELSE state END
-		WHERE account_id = $1 AND id = $2 AND fence = $3 RETURNING state = 'disabled'`, t.accountID, t.webhook.ID, t.fence, r.position,
-		failures, since, feedback.At(due), succeeded, lastError, string(state)).Scan(&disabled)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = errLost
-	}
-	return disabled && state == Disabled, err
+	_, err = tx.ExecContext(ctx, `UPDATE webhooks SET position = $3, failures = $4, failing_since = $5, due_at = $6, succeeded_at = $7,
+		last_error = $8, state = $9, retry_at = (SELECT MIN(due_at) FROM webhook_retries WHERE account_id = $1 AND webhook_id = $2)
+		WHERE account_id = $1 AND id = $2`, t.accountID, t.webhook.ID, r.position, failures, since, feedback.At(due), succeeded, lastError,
+		string(state))
+	return state == Disabled, err
 }

@@ -118,7 +118,7 @@ func (m *model) send(e *endpoint, d *delivery) *attempt {
 
 // wants reports whether an endpoint receives a change, if its kind fits.
 func (e *endpoint) wants(c change) bool {
-	return (e.app == "" || c.app == e.app) && (e.internal || c.aboutRequests() && !c.internal)
+	return (e.app == "" || c.app == e.app) && (e.internal || c.aboutRequests() && !c.internal && c.kind != "request.blocked")
 }
 
 // hides reports whether a change is about a request in quarantine, which an endpoint does not receive.
