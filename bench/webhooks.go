@@ -77,7 +77,9 @@ func (e *endpoint) beside(ctx context.Context, o options) error {
 		received, read    int64
 		took              time.Duration
 	}
-	modes := []*mode{{name: "nothing"}, {name: "an endpoint", receives: true}, {name: "an endpoint and a caller that waits", receives: true, reading: true}}
+	modes := []*mode{
+		{name: "nothing"}, {name: "an endpoint", receives: true}, {name: "an endpoint and a caller that waits", receives: true, reading: true},
+	}
 	for range o.rounds {
 		if err := e.logIn(ctx); err != nil { // the token may have expired
 			return err
@@ -112,7 +114,8 @@ func (e *endpoint) beside(ctx context.Context, o options) error {
 			m.read += int64(n)
 		}
 	}
-	fmt.Printf("\n| what happens is followed by | submissions/s, %d callers | p50 | p99 | ratio | events/s delivered | events/s read | failures |\n"+
+	fmt.Printf("\n| what happens is followed by | submissions/s, %d callers | p50 | p99 | ratio | events/s delivered |"+
+		" events/s read | failures |\n"+
 		"| --- | --- | --- | --- | --- | --- | --- | --- |\n", submitters)
 	alone := median(modes[0].submits)
 	for _, m := range modes {

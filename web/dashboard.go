@@ -21,7 +21,8 @@ const dashboardPolicy = "default-src 'none'; script-src 'self'; connect-src 'sel
 
 // dashboardPages are the paths that the dashboard's router handles.
 var dashboardPages = []string{
-	"/{$}", "/setup", "/join", "/mentions", "/apps", "/apps/{id}", "/insights", "/team", "/team/audit", "/team/tokens", "/team/webhooks", "/team/webhooks/{id}",
+	"/{$}", "/setup", "/join", "/mentions", "/apps", "/apps/{id}", "/insights", "/team", "/team/audit", "/team/tokens",
+	"/team/webhooks", "/team/webhooks/{id}",
 	"/account",
 }
 

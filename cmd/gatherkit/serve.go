@@ -64,9 +64,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	}
 	defer func() { err = errors.Join(s.Explain(err), closeBoth()) }()
 
-	sender := webhook.NewSender(s.Webhooks, webhook.Options{
-		Home: baseURL(c, c.Listen), Allow: c.WebhookAllow, Metrics: metrics, Submissions: s.Submissions,
-	})
+	sender := newSender(c, s, metrics)
 	handler, err := newHandler(p.ctx, c, s, files, sender, demo, metrics, log)
 	if err != nil {
 		return err
@@ -203,6 +201,13 @@ func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger
 	metrics.watch(s)
 	warnOfOpenFolders(c, log)
 	return s, files, func() error { return errors.Join(s.Close(), closeFiles()) }, nil
+}
+
+// newSender returns what delivers webhooks.
+func newSender(c config.Serve, s *store.Store, metrics *registry) *webhook.Sender {
+	return webhook.NewSender(s.Webhooks, webhook.Options{
+		Home: baseURL(c, c.Listen), Allow: c.WebhookAllow, Metrics: metrics, Submissions: s.Submissions,
+	})
 }
 
 // newHandler returns the handler of the whole service.

@@ -159,8 +159,8 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	must(err)
 	r.Exec("INSERT INTO webhook_retries (account_id, webhook_id, seq, request_id, attempts, due_at) VALUES ($1, $2, 1, $3, 1, 0)",
 		app.AccountID, hook.ID, request.ID)
-	r.Exec("INSERT INTO webhook_attempts (account_id, webhook_id, id, seq, events, event_id, kind, request_id, attempt, outcome, took, payload)"+
-		" VALUES ($1, $2, $3, 1, 1, 'evt', 'request.updated', $3, 1, 'refused', 1, $4)", app.AccountID, hook.ID, request.ID, personal)
+	r.Exec("INSERT INTO webhook_attempts (account_id, webhook_id, id, seq, events, event_id, kind, request_id, attempt, outcome, took,"+
+		" payload) VALUES ($1, $2, $3, 1, 1, 'evt', 'request.updated', $3, 1, 'refused', 1, $4)", app.AccountID, hook.ID, request.ID, personal)
 	_, err = r.MakeIdentitySecret(ctx, app.AccountID, app.ID, feedback.Command(), false)
 	must(err)
 	return request.ID, file

@@ -206,9 +206,9 @@ func (w *Webhooks) Change(
 			return err
 		}
 		// What comes of a turn that has the old settings no longer counts.
-		_, err = tx.ExecContext(ctx, `UPDATE webhooks SET name = $3, url = $4, app_id = $5, kinds = $6, internal = $7, state = $8, updated_at = $9,
-			fence = fence + 1, lease_until = 0 WHERE account_id = $1 AND id = $2`, accountID, id, webhook.Name, webhook.URL, webhook.AppID, string(kinds), webhook.Internal,
-			string(webhook.State), feedback.At(w.now()))
+		_, err = tx.ExecContext(ctx, `UPDATE webhooks SET name = $3, url = $4, app_id = $5, kinds = $6, internal = $7, state = $8,
+			updated_at = $9, fence = fence + 1, lease_until = 0 WHERE account_id = $1 AND id = $2`, accountID, id, webhook.Name, webhook.URL,
+			webhook.AppID, string(kinds), webhook.Internal, string(webhook.State), feedback.At(w.now()))
 		if err != nil {
 			return err
 		}
