@@ -28,8 +28,8 @@ func TestWebhookPlans(t *testing.T) {
 		b.Exec("INSERT INTO webhook_attempts (account_id, webhook_id, id, seq, events, event_id, kind, request_id, attempt, outcome, took)"+
 			" SELECT account_id, $1, id, 1, 1, 'evt', 'vote.added', id, 1, 'delivered', 1 FROM requests WHERE account_id = $2", ids[3], b.Acme.ID)
 		b.Exec(`INSERT INTO webhooks (account_id, id, name, url, format, kinds, internal, secret, created_at, updated_at, state,
-			position, failures, due_at, lease_until, fence, served_at) SELECT a.account_id, a.account_id, w.name, w.url, w.format, w.kinds, w.internal,
-			w.secret, 0, 0,
+			position, failures, due_at, lease_until, fence, served_at) SELECT a.account_id, a.account_id, w.name, w.url, w.format, w.kinds,
+			w.internal,			w.secret, 0, 0,
 			'on', 0, 0, 0, 0, 0, 0 FROM accounts a CROSS JOIN webhooks w WHERE w.id = $1 AND a.name = 'Other'`, ids[0])
 		b.Analyze()
 		round := func(s *store.Store) error {
