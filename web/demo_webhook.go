@@ -77,11 +77,11 @@ func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 // list answers with the deliveries.
 func (d *deliveries) list(w http.ResponseWriter, _ *http.Request) {
 	d.mu.Lock()
-	last := slices.Clone(d.last)
+	last := append([]delivery{}, d.last...)
 	d.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(map[string][]delivery{"deliveries": append([]delivery{}, last...)})
+	_ = json.NewEncoder(w).Encode(map[string][]delivery{"deliveries": last})
 }
 
 // verified reports whether a delivery comes from Gatherkit and is at most five minutes old. docs/webhooks.md has the

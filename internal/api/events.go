@@ -77,11 +77,7 @@ func (a *API) readEvents(
 		return events.Page{}, err
 	}
 	page, err := a.Store.Events.Read(ctx, c.Account.ID, after, limit, fits)
-	for i, event := range page.Events {
-		if event.Request != nil {
-			page.Events[i].Request.URL = a.link("/?request=" + event.Request.ID.String())
-		}
-	}
+	events.SetURLs(page.Events, a.link)
 	if len(page.Events) == 0 {
 		c.memory.shrink(0)
 	}

@@ -112,6 +112,15 @@ func (e *Events) Read(ctx context.Context, accountID feedback.ID, after int64, l
 	return page, nil
 }
 
+// SetURLs sets the addresses of the requests of events. link returns the address of a path of the dashboard.
+func SetURLs(list []FeedEvent, link func(path string) string) {
+	for _, e := range list {
+		if e.Request != nil {
+			e.Request.URL = link("/?request=" + e.Request.ID.String())
+		}
+	}
+}
+
 // Get returns one event, or ErrEventNotFound.
 func (e *Events) Get(ctx context.Context, accountID feedback.ID, number int64) (FeedEvent, error) {
 	found, err := e.chunk(ctx, accountID, number-1, number)

@@ -293,12 +293,7 @@ func TestExportPlans(t *testing.T) {
 			_, err := s.FindExport(ctx, feedback.NewExportToken(strings.NewReader(strings.Repeat("seven-eleven", 99))))
 			return storetest.Except(err, feedback.ErrExportNotFound)
 		}
-		primary := func(table string) string {
-			if at.Name == "postgres" {
-				return table + "_pkey"
-			}
-			return "INDEX sqlite_autoindex_" + table + "_1"
-		}
+		primary := primaryKeys(at)
 		for _, c := range []struct {
 			name, part, table, index string
 			call                     func(s *store.Store) error

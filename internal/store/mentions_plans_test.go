@@ -51,12 +51,7 @@ func TestMentionPlans(t *testing.T) {
 			}
 			return err
 		}
-		primary := func(table string) string {
-			if at.Name == "postgres" {
-				return table + "_pkey"
-			}
-			return "INDEX sqlite_autoindex_" + table + "_1"
-		}
+		primary := primaryKeys(at)
 		all, some, one := primary("mentions"), "mentions_unread", "mentions_comment"
 		for _, c := range []struct {
 			name, part, table string

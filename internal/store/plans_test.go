@@ -23,12 +23,7 @@ func TestPlans(t *testing.T) {
 			SELECT account_id, id, id, 'Open', '{}', 'newest', 1, 0, 0 FROM users`)
 		b.Exec("INSERT INTO default_views (account_id, user_id, view_id) SELECT account_id, owner_id, id FROM views")
 		b.Analyze()
-		primary := func(table string) string {
-			if at.Name == "postgres" {
-				return table + "_pkey"
-			}
-			return "INDEX sqlite_autoindex_" + table + "_1"
-		}
+		primary := primaryKeys(at)
 		user := *b.UserOf(b.Acme)
 		views := func(s *store.Store) error {
 			_, err := s.Views.List(ctx, b.Acme.ID, user)
@@ -105,6 +100,16 @@ func ours(b *storetest.Big, s storetest.Statement) bool {
 		id, err = given, nil
 	}
 	return err == nil && id == b.Acme.ID
+}
+
+// primaryKeys returns the name of the index of a table's primary key, as plans show it.
+func primaryKeys(at storetest.Place) func(table string) string {
+	return func(table string) string {
+		if at.Name == "postgres" {
+			return table + "_pkey"
+		}
+		return "INDEX sqlite_autoindex_" + table + "_1"
+	}
 }
 
 func purge(s *store.Store) error {

@@ -47,12 +47,7 @@ func TestWebhookPlans(t *testing.T) {
 			}
 			return purge(s)
 		}
-		primary := func(table string) string {
-			if at.Name == "postgres" {
-				return table + "_pkey"
-			}
-			return "INDEX sqlite_autoindex_" + table + "_1"
-		}
+		primary := primaryKeys(at)
 		webhooks, attempts := primary("webhooks"), primary("webhook_attempts")
 		if at.Name == "sqlite" { // it has no row ids
 			webhooks = "PRIMARY KEY"

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -35,38 +36,44 @@ type Secret struct {
 	PreviousUntil *feedback.Time `json:"previous_valid_until" format:"date-time" doc:"Until then, the previous secret also signs; null if there is none."`
 }
 
-// Secret returns the secret of a webhook. With rotate, it replaces the secret before, and the old one
-// also signs for a day. It returns ErrWebhookNotFound.
-func (w *Webhooks) Secret(ctx context.Context, accountID feedback.ID, by feedback.Actor, id feedback.ID, rotate bool) (Secret, error) {
+// Secret returns the secret of a webhook. With rotate, it first replaces the secret; the old one signs for
+// another day. It returns ErrWebhookNotFound.
+func (w *Webhooks) Secret(
+	ctx context.Context, accountID feedback.ID, by feedback.Actor, id feedback.ID, rotate bool,
+) (secret Secret, err error) {
+	if !rotate {
+		return w.readSecret(ctx, w.db.Reader(), accountID, id)
+	}
 	fresh, err := w.newSecret()
 	if err != nil {
 		return Secret{}, err
 	}
-	var secret Secret
 	err = w.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		webhook, err := w.lock(ctx, tx, accountID, id)
 		if err != nil {
 			return err
 		}
-		now := w.now()
-		if rotate {
-			_, err := tx.ExecContext(ctx, "UPDATE webhooks SET previous_secret = secret, previous_until = $3, secret = $4"+
-				" WHERE account_id = $1 AND id = $2", accountID, id, feedback.At(now.Add(bothSign)), fresh)
-			if err != nil {
-				return err
-			}
-			facts := map[string]any{"id": id, "name": webhook.Name}
-			if err := w.record(ctx, tx, accountID, by, feedback.WebhookSecretRotated, nil, facts); err != nil {
-				return err
-			}
+		_, err = tx.ExecContext(ctx, "UPDATE webhooks SET previous_secret = secret, previous_until = $3, secret = $4"+
+			" WHERE account_id = $1 AND id = $2", accountID, id, feedback.At(w.now().Add(bothSign)), fresh)
+		if err != nil {
+			return err
 		}
-		err = tx.QueryRowContext(ctx, "SELECT secret, previous_until FROM webhooks WHERE account_id = $1 AND id = $2", accountID, id).
-			Scan(&secret.Secret, &secret.PreviousUntil)
-		if secret.PreviousUntil != nil && *secret.PreviousUntil <= feedback.At(now) {
-			secret.PreviousUntil = nil
+		facts := map[string]any{"id": id, "name": webhook.Name}
+		if err := w.record(ctx, tx, accountID, by, feedback.WebhookSecretRotated, nil, facts); err != nil {
+			return err
 		}
+		secret, err = w.readSecret(ctx, tx, accountID, id)
 		return err
 	})
+	return secret, err
+}
+
+func (w *Webhooks) readSecret(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (secret Secret, err error) {
+	err = q.QueryRowContext(ctx, "SELECT secret, CASE WHEN previous_until > $3 THEN previous_until END FROM webhooks"+
+		" WHERE account_id = $1 AND id = $2", accountID, id, feedback.At(w.now())).Scan(&secret.Secret, &secret.PreviousUntil)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = feedback.ErrWebhookNotFound
+	}
 	return secret, err
 }
 

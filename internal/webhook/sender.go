@@ -153,7 +153,7 @@ func (s *Sender) look(ctx context.Context) ([]candidate, error) {
 		err = r.Scan(&c.accountID, &c.id)
 		return c, err
 	}, `SELECT w.account_id, w.id FROM webhooks w JOIN account_seq s ON s.account_id = w.account_id
-		WHERE w.state = 'on' AND w.due_at <= $1 AND (w.lease_until <= $1 OR w.lease_until > $2) 
+		WHERE w.state = 'on' AND w.due_at <= $1 AND (w.lease_until <= $1 OR w.lease_until > $2)
 			AND (w.position < s.last OR w.retry_at <= $1)
 		ORDER BY w.served_at LIMIT CAST($3 AS BIGINT)`, feedback.At(now), feedback.At(now.Add(2*leaseTime)), candidates)
 }
@@ -163,20 +163,15 @@ func (s *Sender) look(ctx context.Context) ([]candidate, error) {
 func (s *Sender) enter(c candidate) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	places := s.placesOf(c.id)
+	places := s.quick
+	if s.isSlow[c.id] {
+		places = s.slow
+	}
 	if s.served[c.id] != nil || !places.turns.TryAcquire(c.accountID, 1) {
 		return false
 	}
 	s.served[c.id] = places
 	return true
-}
-
-// placesOf returns the places for an endpoint. The caller holds s.mu.
-func (s *Sender) placesOf(id feedback.ID) *places {
-	if s.isSlow[id] {
-		return s.slow
-	}
-	return s.quick
 }
 
 // noteSpeed notes how long a call of an endpoint took, and reports whether it was slow.
@@ -252,10 +247,6 @@ func (s *Sender) send(ctx context.Context, webhook Webhook, secrets []string, m 
 
 // withLinks sets the addresses of the requests of events.
 func (s *Sender) withLinks(list []events.FeedEvent) []events.FeedEvent {
-	for i, e := range list {
-		if e.Request != nil {
-			list[i].Request.URL = s.home + "/?request=" + e.Request.ID.String()
-		}
-	}
+	events.SetURLs(list, func(path string) string { return s.home + path })
 	return list
 }

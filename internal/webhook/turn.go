@@ -62,7 +62,7 @@ type turn struct {
 func (s *Sender) claim(ctx context.Context, c candidate) (turn, bool, error) {
 	now := s.now()
 	s.mu.Lock()
-	t := turn{accountID: c.accountID, began: now, places: s.placesOf(c.id)}
+	t := turn{accountID: c.accountID, began: now, places: s.served[c.id]}
 	s.mu.Unlock()
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		err = tx.QueryRowContext(ctx, `UPDATE webhooks SET fence = fence + 1, lease_until = $3, served_at = $4
@@ -330,7 +330,7 @@ func (s *Sender) store(ctx context.Context, t turn, r result) error {
 	return err
 }
 
-// errLost says that an endpoint was rewound or deleted during a turn, or that the turn took too long.
+// errLost says that an endpoint was changed, rewound or deleted during a turn, or that the turn took too long.
 var errLost = errors.New("the lease was lost")
 
 func removeRetry(ctx context.Context, tx *sql.Tx, accountID, webhookID feedback.ID, number int64) error {
