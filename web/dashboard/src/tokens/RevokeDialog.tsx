@@ -3,6 +3,7 @@ import { useEffect, type RefObject } from "react";
 import type { Token } from "../api/types";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
+import { focusAfterDialog } from "../ui/focus";
 import { message } from "../ui/states";
 import { useRevoke } from "./data";
 
@@ -15,10 +16,7 @@ interface Props {
 
 export function RevokeDialog({ token, onClose, heading }: Props) {
   const revoke = useRevoke(token, onClose);
-  useEffect(() => () => {
-    // React Aria returns the focus to the button in the next frame.
-    requestAnimationFrame(() => requestAnimationFrame(() => document.activeElement === document.body && heading.current?.focus()));
-  }, [heading]);
+  useEffect(() => () => focusAfterDialog(() => heading.current), [heading]);
   return (
     <Dialog title={`Revoke “${token.name}”?`} isOpen onClose={onClose}>
       <p>Programs that use it stop working at once. This cannot be undone.</p>

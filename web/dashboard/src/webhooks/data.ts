@@ -78,10 +78,3 @@ export function useSend(id: string) {
     },
   });
 }
-
-// focusPage moves the focus to the page after a dialog whose button is gone.
-export function focusPage(): void {
-  // React Aria returns the focus to the button in the next frame.
-  const focus = () => document.activeElement === document.body && document.getElementById("main")?.focus();
-  requestAnimationFrame(() => requestAnimationFrame(focus));
-}

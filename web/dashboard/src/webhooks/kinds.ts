@@ -23,7 +23,6 @@ export const areas = [
     "request.restored": "A request comes back from the bin",
     "request.purged": "A request is removed for good",
     "request.released": "A request leaves quarantine",
-    "request.blocked": "A request is marked as spam",
   }),
   area("Votes", false, {
     "vote.added": "Somebody votes",
@@ -35,6 +34,7 @@ export const areas = [
     "comment.deleted": "A comment is deleted",
   }),
   area("Internal", true, {
+    "request.blocked": "A request is marked as spam",
     "link.*": "A link to an issue is added or removed",
     "app.*": "An app changes",
     "user.*": "Somebody joins, leaves or gets another role",
