@@ -243,6 +243,13 @@ func (o *others) call(t *testing.T, c program.Client, operation, token string, i
 		delete(o.silent, operation)
 	case got.Code != "ok":
 		t.Errorf("%s: %d %s, Retry-After %q", operation, got.Status, got.Code, got.Header.Get("Retry-After"))
+	case operation == "auth-login":
+		// Without a logout, the store's limit of sessions per user would end the session of the
+		// other operations.
+		ended, err := c.Call("auth-logout", got.AccessToken, program.Params{})
+		if err != nil || ended.Code != "ok" && ended.Code != "api.unavailable" {
+			t.Errorf("auth-logout: %v %s", err, ended.Code)
+		}
 	}
 }
 
