@@ -2,17 +2,22 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"gatherkit/internal/config"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
 )
 
 func TestOneLine(t *testing.T) {
@@ -164,6 +169,25 @@ func TestRunEndsWithItsContext(t *testing.T) {
 				t.Errorf("%s prints %q", args[0], stdout.text.String())
 			}
 		})
+	}
+}
+
+// TestAnswersOnlyOnceStarted: a start that can still fail answers no calls.
+func TestAnswersOnlyOnceStarted(t *testing.T) {
+	p := &program{ctx: t.Context()}
+	c := config.Serve{Storage: config.Storage{Store: config.Store{Data: t.TempDir()}}, Listen: "127.0.0.1:0"}
+	failed := errors.New("the start failed")
+	err := p.serve(c, slog.New(slog.DiscardHandler), nil, func(_ *store.Store, address string) error {
+		client := http.Client{Timeout: 200 * time.Millisecond}
+		response, err := client.Get("http://" + address + "/readyz")
+		if err == nil {
+			t.Errorf("the service answered %s before it had started", response.Status)
+			return errors.Join(failed, response.Body.Close())
+		}
+		return failed
+	})
+	if !errors.Is(err, failed) {
+		t.Errorf("%v, want %v", err, failed)
 	}
 }
 

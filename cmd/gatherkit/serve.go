@@ -53,9 +53,9 @@ func (c *serveCommand) Run(p *program) error {
 }
 
 // serve opens the store and answers calls until the program is stopped. It then finishes
-// the calls in progress. demo is the page of the example, or nil. It calls ready once the
-// service accepts calls.
-func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready func(s *store.Store, address string) error) (err error) {
+// the calls in progress. demo is the page of the example, or nil. It calls announce before it
+// answers the first call, because the program stops if announce fails.
+func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announce func(s *store.Store, address string) error) (err error) {
 	tuneMemory()
 	metrics := newRegistry()
 	s, files, closeBoth, err := p.openStores(c, metrics, log)
@@ -88,6 +88,10 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	work.Go(func() { sender.Run(workCtx) })
 	defer func() { stopWork(); work.Wait() }()
 
+	if err := announce(s, listener.Addr().String()); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	debug.FreeOSMemory() // Go would keep the memory that was needed only to start
 	ending := endingHandler{Handler: metrics.count(handler)}
 	server := &http.Server{
 		Handler: &ending, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
@@ -96,10 +100,6 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, ready 
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	if err := ready(s, listener.Addr().String()); err != nil {
-		return errors.Join(err, server.Close())
-	}
-	debug.FreeOSMemory() // Go would keep the memory that was needed only to start
 	logServing(log, c, listener.Addr().String())
 	select {
 	case err := <-served:
