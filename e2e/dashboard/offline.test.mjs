@@ -54,6 +54,16 @@ test('undo takes a change out that waits', async (t) => {
   await waiting(page, 'Offline, 1 change waiting')
   await row(page, 'Prices').waitFor()
   await shows(page, 'Maps', 'Planned')
+  // With the key, the keyboard is on the request that comes back.
+  await at('Prices')
+  await page.keyboard.press('Delete')
+  await waiting(page, 'Offline, 2 changes waiting')
+  await page.keyboard.press('u')
+  await page.keyboard.press('s')
+  await page.getByRole('dialog', { name: 'Status' }).getByText('“Prices”').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await waiting(page, 'Offline, 1 change waiting')
   await at('Maps')
   await setStatus(page, 'declined')
   await waiting(page, 'Offline, 2 changes waiting')
@@ -286,6 +296,54 @@ test('a change that may have been made without an answer can be undone', async (
   await again()
   await until(async () => (await now('Maps')).status === 'opened')
   await shows(page, 'Maps', 'Open')
+})
+
+test('undo during a call shows at once, and undoes only what the service made', async (t) => {
+  const { context, page, quiet, calls, at, now, complaints } = await shop(t, ['Maps', 'Prices', 'Sound'])
+  const failed = page.getByText(/not saved|Someone else/)
+  const hold = async (operation, finish) => {
+    let answer
+    const answered = new Promise((resolve) => { answer = resolve })
+    await context.route(`**/api/${operation}`, async (route) => { await answered; await finish(route) }, { times: 1 })
+    return answer
+  }
+  const json = { ok: false, error: { code: 'auth.forbidden', message: 'Your role does not allow this.' } }
+  for (const [finish, sent] of [[(route) => route.continue(), 2], [(route) => route.fulfill({ status: 403, json }), 1]]) {
+    calls.length = 0
+    const answer = await hold('requests-update', finish)
+    await at('Maps')
+    await setStatus(page, 'planned')
+    await shows(page, 'Maps', 'Planned')
+    await page.keyboard.press('u')
+    await shows(page, 'Maps', 'Open')
+    await until(() => calls.length === 1)
+    answer()
+    await until(() => calls.length === sent)
+    await quiet(page)
+    assert.deepEqual([calls.length, (await now('Maps')).status, await failed.count()], [sent, 'opened', 0])
+    await shows(page, 'Maps', 'Open')
+  }
+
+  // Several at once. The change after it continues from what it leaves.
+  const answer = await hold('requests-bulk-update', (route) => route.continue())
+  await at('Prices')
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await setStatus(page, 'planned')
+  await page.keyboard.press('u')
+  await shows(page, 'Prices', 'Open')
+  await page.keyboard.press('Escape')
+  await at('Sound')
+  await setStatus(page, 'declined')
+  await shows(page, 'Sound', 'Declined')
+  answer()
+  await until(async () => (await now('Sound')).status === 'declined')
+  await quiet(page)
+  assert.deepEqual([(await now('Prices')).status, await failed.count()], ['opened', 0])
+  await shows(page, 'Prices', 'Open')
+  await shows(page, 'Sound', 'Declined')
+  assert.deepEqual(complaints, [])
 })
 
 test('what waits is not overwritten by what the page reads', async (t) => {

@@ -316,29 +316,44 @@ test('keys wait while a dialog that they are meant for loads', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('after undo, the keyboard is on the request that came back', async (t) => {
-  const app = await owner.addApp('Undone')
-  for (const n of [1, 2, 3]) await submit(app, { title: `Row ${n}`, email: `r${n}@example.com` })
-  const { context, complaints } = await openBrowser(t)
-  const page = await logIn(context, `/?app=${app.id}`)
-  const row = page.getByRole('option', { name: /Row 3/ })
-  await row.waitFor()
-  const box = page.getByRole('listbox', { name: 'Requests' })
-  await box.focus()
-  await page.keyboard.press('Home')
-  const on = async () => page.locator(`[id="${await box.getAttribute('aria-activedescendant')}"]`).innerText()
-  assert.match(await on(), /Row 3/)
-  await page.keyboard.press('#')
-  await row.waitFor({ state: 'detached' })
-  await until(async () => /Row 2/.test(await on()))
-  await page.keyboard.press('u')
-  await row.waitFor()
-  await until(async () => /Row 3/.test(await on()))
-  await page.getByRole('region', { name: 'Notifications' }).getByText('Undone: “Row 3” moved to the bin.').waitFor()
-  await page.keyboard.press('s')
-  await page.getByRole('dialog', { name: 'Status' }).getByText('“Row 3”').waitFor()
-  assert.deepEqual(complaints, [])
-})
+for (const when of ['before', 'after']) {
+  test(`after undo ${when} the answer, the keyboard is on the request that came back`, async (t) => {
+    const app = await owner.addApp('Undone')
+    for (const n of [1, 2, 3]) await submit(app, { title: `Row ${n}`, email: `r${n}@example.com` })
+    const { context, complaints, quiet } = await openBrowser(t)
+    let answer
+    const answered = new Promise((resolve) => { answer = resolve })
+    await context.route('**/api/requests-delete', async (route) => { await answered; await route.continue() })
+    const page = await logIn(context, `/?app=${app.id}`)
+    const row = page.getByRole('option', { name: /Row 3/ })
+    await row.waitFor()
+    const box = page.getByRole('listbox', { name: 'Requests' })
+    await box.focus()
+    await page.keyboard.press('Home')
+    const on = async () => page.locator(`[id="${await box.getAttribute('aria-activedescendant')}"]`).innerText()
+    assert.match(await on(), /Row 3/)
+    await page.keyboard.press('#')
+    await row.waitFor({ state: 'detached' })
+    await until(async () => /Row 2/.test(await on()))
+    if (when === 'after') {
+      answer()
+      await quiet(page)
+    }
+    const restored = page.waitForResponse('**/api/requests-restore')
+    const undone = page.getByRole('region', { name: 'Notifications' }).getByText('Undone: “Row 3” moved to the bin.').waitFor()
+    await page.keyboard.press('u')
+    await page.keyboard.press('s')
+    await page.getByRole('dialog', { name: 'Status' }).getByText('“Row 3”').waitFor()
+    await undone
+    assert.match(await on(), /Row 3/)
+    answer()
+    await restored
+    await quiet(page)
+    assert.match(await on(), /Row 3/)
+    assert.equal((await list({ app_id: app.id })).length, 3)
+    assert.deepEqual(complaints, [])
+  })
+}
 
 test('a tag is created only when the known ones have loaded', async (t) => {
   const app = await owner.addApp('Tags')

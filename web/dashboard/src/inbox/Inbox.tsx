@@ -147,7 +147,7 @@ function Inbox() {
     toEnd: () => void toEnd(),
     undo: () => {
       const id = changes.undo();
-      if (id) setTimeout(() => setActive(id)); // when its row is back
+      if (id) queueMicrotask(() => setActive(id)); // when its row is back, and before the next key
     },
     range: (by) => {
       const next = rows[state.at + by];

@@ -41,7 +41,7 @@ type Carried = Change & {
   unsure: Set<Pair>; // sent without an answer
   calling: boolean;
   told: boolean; // whether a notice says what it does
-  undone: boolean;
+  undone: boolean; // during a call, whose answer decides what is left to undo
 };
 
 // How many requests are read again after a refusal.
@@ -109,9 +109,9 @@ async function make(change: Carried): Promise<void> {
     const more = change.steps.length > 1 || change.made.length > 0;
     if (more && !change.quiet) report({ text: job.doing, done: change.made.length, total: change.total, stop });
     const outage = await makeNext(change).catch((error: unknown) => void (failed = error));
-    if (change.undone && !change.quiet) {
+    if (change.undone) {
       failed = undefined;
-      withdraw(change);
+      unmake(change);
     }
     if (!outage || stop.signal.aborted) continue;
     report(undefined);
@@ -245,23 +245,31 @@ async function revert({ job, made, goneFrom }: Carried): Promise<void> {
   });
 }
 
-// withdraw takes back a change that waits. What was made of it, or may have been made without an
-// answer, is undone when the service answers: this changes nothing if it was not made.
+// withdraw takes back a change that is in the outbox. The page shows this at once, even during a call.
 function withdraw(change: Carried): void {
   const { job } = change;
-  const before = [...change.pairs.values()].map((pair) => pair.before);
-  const sent = [...change.made, ...change.unsure].map(opposite);
+  const pairs = [...change.pairs.values()];
   change.quiet = true;
   change.told = true;
-  change.steps = sent.length ? job.inverse!(sent) : [];
+  change.pairs = new Map(pairs.map((pair) => [pair.before.id, opposite(pair)]));
+  [change.from, change.to] = [job.to, job.from];
+  show(change, pairs.map((pair) => pair.before), job.from);
+  outbox.changed();
+  notify(`Undone: ${job.done}`);
+  change.undone = change.calling;
+  if (!change.undone) unmake(change);
+}
+
+// unmake undoes what was made of a withdrawn change, or may have been made without an answer, when
+// the service answers: this changes nothing if it was not made.
+function unmake(change: Carried): void {
+  const sent = [...change.made, ...change.unsure].map(opposite);
+  change.steps = sent.length ? change.job.inverse!(sent) : [];
   change.pairs = byID(change.steps);
   change.made = [];
   change.unsure = new Set();
-  [change.from, change.to] = [job.to, job.from];
-  show(change, before, job.from);
-  if (sent.length) outbox.changed();
-  else outbox.remove(change);
-  notify(`Undone: ${job.done}`);
+  change.undone = false;
+  if (!sent.length) outbox.remove(change);
 }
 
 const undoOf = (change: Carried) => (undoable.includes(change) ? { undo: () => undo(change) } : {});
@@ -269,9 +277,8 @@ const undoOf = (change: Carried) => (undoable.includes(change) ? { undo: () => u
 function undo(change: Carried): void {
   if (!undoable.includes(change)) return;
   forgetUndo(change);
-  change.undone = true;
-  if (!outbox.has(change)) void revert(change);
-  else if (!change.calling) withdraw(change); // otherwise make does it after the call
+  if (outbox.has(change)) withdraw(change);
+  else void revert(change);
 }
 
 function forgetUndo(change: Carried): void {
@@ -283,7 +290,8 @@ function forgetUndo(change: Carried): void {
 // of the first request of the change.
 export function undoLatest(): string | undefined {
   const latest = undoable.at(-1);
+  const id = latest?.pairs.keys().next().value;
   if (latest && !latest.told && outbox.has(latest)) undo(latest);
   else if (!undoLast() && latest) undo(latest);
-  return latest?.pairs.keys().next().value;
+  return id;
 }
