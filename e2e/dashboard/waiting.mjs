@@ -54,12 +54,18 @@ export async function refuse(context, operation, { status = 503, code = 'api.una
   return () => context.unroute(url)
 }
 
-// lose lets the service make the next call of an operation, and loses its answer.
+// lose lets the service make the next call of an operation, and loses its answer. Further calls do not
+// arrive until the returned function is called, so that a test sees that the change waits.
 export async function lose(context, operation) {
-  await context.route(`**/api/${operation}`, async (route) => {
-    await route.fetch()
+  const url = `**/api/${operation}`
+  let made = false
+  await context.route(url, async (route) => {
+    const first = !made
+    made = true
+    if (first) await route.fetch()
     await route.abort('connectionreset')
-  }, { times: 1 })
+  })
+  return () => context.unroute(url)
 }
 
 export const events = async (id, kind) => {
