@@ -68,6 +68,8 @@ export async function submit(app, params) {
 export async function openBrowser(t, { at = service, ...options } = {}) {
   const context = await browser.newContext({ baseURL: at, reducedMotion: 'reduce', viewport: { width: 1280, height: 800 }, ...options })
   t.after(() => context.close())
+  // A route that stays: without one, Chromium misses a call that a page makes just after the first route.
+  await context.route('**/no-such-path', (route) => route.continue())
   const complaints = []
   context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`))
   context.on('console', (message) => {
