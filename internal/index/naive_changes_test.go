@@ -316,10 +316,17 @@ func (w *world) merge(t *rapid.T, of *tenant) error {
 	return err
 }
 
+// unmerge merges first if nothing is merged, because so few changes would hardly ever do both.
 func (w *world) unmerge(t *rapid.T, of *tenant) error {
-	merged := slices.DeleteFunc(readNaive(w.Rig, of.ID).rows, func(r naiveRow) bool { return r.MergedIntoID == nil })
+	read := func() []naiveRow {
+		return slices.DeleteFunc(readNaive(w.Rig, of.ID).rows, func(r naiveRow) bool { return r.MergedIntoID == nil })
+	}
+	merged := read()
 	if len(merged) == 0 {
-		return feedback.ErrRequestNotFound
+		if err := w.merge(t, of); err != nil {
+			return err
+		}
+		merged = read()
 	}
 	_, err := w.UnmergeRequest(ctx, of.ID, merged[rapid.IntRange(0, len(merged)-1).Draw(t, "merged")].ID, w.by(t, of))
 	return err
