@@ -64,6 +64,7 @@ var measurements = []measurement{
 	{"search", true, measureSearch},
 	{"feed", true, measureFeed},
 	{"webhooks", false, measureWebhooks},
+	{"readers", true, measureReaders},
 	{"votes", false, measureVotes},
 	{"bulk", false, measureBulk},
 	{"deletion", false, measureDeletion},

@@ -10,8 +10,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// inFirefox lists tests of the widget and the dashboard that also run in Firefox: what everybody
-// does, and what depends on how the browser stores and sends.
+// inFirefox lists tests of the widget, the page of private links and the dashboard that also run in
+// Firefox: what everybody does, and what depends on how the browser stores and sends.
 var inFirefox = map[string][]string{
 	"widget/send": {
 		"an idea is stored before it is sent, and reported as sent after the receipt",
@@ -24,7 +24,14 @@ var inFirefox = map[string][]string{
 		"files arrive unchanged, and removed files are not sent",
 		"if the service refuses a file, the form gets file and text back",
 	},
-	"widget/identity":    {"votes are sent as the identified person"},
+	"widget/identity": {"votes are sent as the identified person"},
+	"widget/mine":     {"people on one computer do not see the ideas of each other"},
+	"mine": {
+		"a reply arrives, and the address stays a bookmark",
+		"links that do not work say what to do, and post once",
+		"the device forgets a link, also the address",
+		"a browser without cookies is told so",
+	},
 	"dashboard/triage":   {"twenty requests are triaged with the keyboard only", "a bulk change can be undone"},
 	"dashboard/insights": {"without any requests, the page links to the apps"},
 }

@@ -38,9 +38,10 @@ var imports = map[string][]string{
 	"e2e/program":            {"internal/store/storetest"},
 	"internal/api": {
 		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback",
-		"internal/identity", "internal/index", "internal/params", "internal/password", "internal/rate",
+		"internal/identity", "internal/index", "internal/metrics", "internal/openapi", "internal/pace", "internal/params",
+		"internal/password", "internal/portal", "internal/rate", "internal/readers",
 		"internal/search", // for texts that are in no database
-		"internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
+		"internal/signed", "internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
 	},
 	"internal/access":   {},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
@@ -63,13 +64,21 @@ var imports = map[string][]string{
 	"internal/lease":     {"internal/database", "internal/feedback"},
 	"internal/links":     {"internal/database", "internal/feedback"},
 	"internal/mentions":  {"internal/database", "internal/feedback"},
+	"internal/openapi":   {"internal/feedback", "internal/params", "github.com/danielgtaylor/huma"},
+	"internal/pace":      {},
 	"internal/params":    {"internal/feedback", "github.com/danielgtaylor/huma", "github.com/go-json-experiment/json"},
+	"internal/metrics":   {"internal/blob", "internal/feedback", "github.com/prometheus/client_golang"},
 	"internal/password":  {"internal/fair", "golang.org/x/crypto"},
+	"internal/portal":    {"internal/feedback", "golang.org/x/text"},
+	"internal/signed":    {"internal/feedback"},
 	"internal/spam":      {"internal/feedback", "internal/search"},
 	"internal/rate":      {"internal/fair", "internal/feedback"},
 	"internal/search":    {"golang.org/x/text"},
+	"internal/readers":   {"internal/database", "internal/feedback"},
 	"internal/row":       {"internal/database", "internal/feedback"},
+	"internal/sweep":     {"internal/database"},
 	"internal/tokens":    {"internal/changelog", "internal/database", "internal/feedback"},
+	"internal/uploads":   {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/views":     {"internal/database", "internal/feedback"},
 	"internal/webhook": {
 		"internal/changelog", "internal/database", "internal/events", "internal/fair", "internal/feedback",
@@ -77,21 +86,21 @@ var imports = map[string][]string{
 	},
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/events", "internal/feedback",
-		"internal/index", "internal/lease", "internal/links", "internal/mentions", "internal/row", "internal/tokens", "internal/views",
-		"internal/webhook", "golang.org/x/sync",
+		"internal/index", "internal/lease", "internal/links", "internal/mentions", "internal/readers", "internal/row", "internal/sweep",
+		"internal/tokens", "internal/uploads", "internal/views", "internal/webhook", "golang.org/x/sync",
 	},
 	"internal/store/storetest": {
 		"internal/feedback", "internal/index", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
 	},
-	"web": {"docs", "*"},
+	"web": {"docs", "internal/portal", "*"},
 }
 
 // only says which files may import a package, and what is below it. Every package may
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
-	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/api/(api|http\w*)\.go$|internal/webhook/)`),
+	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|pace/|webhook/))`),
 	"database/sql": regexp.MustCompile(`^(bench/|docs/examples/|internal/(` +
-		`attempts|changelog|database|index|lease|links|mentions|store|tokens|views|webhook)/)`),
+		`attempts|changelog|database|index|lease|links|mentions|readers|store|sweep|tokens|uploads|views|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

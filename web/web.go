@@ -65,6 +65,7 @@ func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.
 			return nil, err
 		}
 	}
+	handleMine(mux, api)
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { health(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTime)

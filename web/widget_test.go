@@ -44,7 +44,8 @@ func TestWidgetFiles(t *testing.T) {
 	for path, mediaType := range map[string]string{
 		"/widget.js": "text/javascript; charset=utf-8", "/widget.mjs": "text/javascript; charset=utf-8",
 		"/widget.d.ts":      "text/plain; charset=utf-8",
-		"/widget/extras.js": "text/javascript; charset=utf-8", "/widget/locales/de.json": "application/json; charset=utf-8",
+		"/widget/extras.js": "text/javascript; charset=utf-8", "/widget/mine.js": "text/javascript; charset=utf-8",
+		"/widget/locales/de.json": "application/json; charset=utf-8",
 	} {
 		plain := get(h, path)
 		whole := readAll(t, plain.Body)

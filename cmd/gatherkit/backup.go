@@ -196,7 +196,7 @@ func findFaults(ctx context.Context, s *store.Store, files *blob.Store, report f
 		if err != nil || fault == "" {
 			return err
 		}
-		now, err := s.Upload(ctx, accountID, u.ID)
+		now, err := s.Uploads.Get(ctx, accountID, u.ID)
 		if errors.Is(err, feedback.ErrUploadNotFound) || err == nil && now.RequestID == nil {
 			found.files-- // its request was deleted meanwhile
 			return nil

@@ -19,14 +19,14 @@ func TestMissingFiles(t *testing.T) {
 		app := r.NewApp(r.NewAccount("Acme"))
 		var last feedback.Upload
 		for range maxWarnings + 2 {
-			u, err := r.AddUpload(t.Context(), app.AccountID, feedback.Upload{
+			u, err := r.Uploads.Add(t.Context(), app.AccountID, feedback.Upload{
 				AppID: app.ID, Attachment: feedback.Attachment{Filename: "a\x1b.txt", ContentType: "text/plain", Size: 5},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			u.Ready = true
-			if err := r.SaveUpload(t.Context(), app.AccountID, u); err != nil {
+			if err := r.Uploads.Save(t.Context(), app.AccountID, u); err != nil {
 				t.Fatal(err)
 			}
 			submission := store.Submission{App: app, Request: feedback.NewRequest("T", ""), Attachments: []feedback.ID{u.ID}}

@@ -150,7 +150,7 @@ func (l *demoLife) vote(ctx context.Context, people int) error {
 func (l *demoLife) remark(ctx context.Context, n int) error {
 	by, remark := l.someone(), remarks[n%len(remarks)]
 	_, err := l.AddComment(ctx, l.account.ID, userActor(by), feedback.Comment{
-		RequestID: l.stored[l.random.IntN(len(l.stored))].ID, Author: feedback.Author{ID: by.ID},
+		RequestID: l.stored[l.random.IntN(len(l.stored))].ID, Author: feedback.Author{ID: &by.ID, Kind: feedback.ByTeam},
 		Visibility: remark.visibility, Body: remark.text,
 	})
 	return err

@@ -268,6 +268,7 @@ test('requests that were merged indirectly are shown, too', async (t) => {
   const merged = page.getByRole('region', { name: 'Merged requests' })
   await merged.getByText('First of three').waitFor()
   await merged.getByRole('button', { name: 'Unmerge Second of three' }).click()
+  await page.getByRole('dialog', { name: 'Unmerge' }).getByRole('button', { name: 'Unmerge' }).click()
   await until(async () => (await owner.call('requests-get', { id: second.id })).request.merged_into_id === null)
   await merged.getByText('Second of three').waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])

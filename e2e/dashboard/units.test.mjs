@@ -24,12 +24,14 @@ const calls = {
 // The modules are in one bundle, so that they share the cache of queries.
 const modules = [
   'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'requests/drafts',
+  'requests/audience',
   'inbox/search', 'inbox/selection', 'inbox/visit',
   'api/queries',
 ]
 const { outputFiles } = await build({
   stdin: { contents: modules.map((name) => `export * from "./${name}"`).join('\n'), resolveDir: path.join(web, 'dashboard/src') },
   bundle: true, write: false, format: 'esm', platform: 'neutral', mainFields: ['module', 'main'], plugins: [calls],
+  loader: { '.css': 'empty' },
 })
 const units = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 const { queryClient, listQuery, requestQuery } = units
@@ -91,6 +93,37 @@ test('an ETA is a day, a month or a quarter', () => {
     ['31 feb', undefined], ['march 5 6', undefined], ['5 march 6', undefined], ['junk 2027', undefined], ['mayor', undefined], ['32.12.2026', undefined],
     ['2026-13', undefined], ['2026-02-30', undefined], ['Q5 2026', undefined], ['soon', undefined], ['2026', undefined],
   ]) assert.equal(typedETA(words, new Date(2026, 10, 23)), eta, words)
+})
+
+test('a sentence says who outside will see a change', () => {
+  const says = (askers, voters, links, sender = 'Ada', submitter = askers > 0) =>
+    units.seenBy({ askers, submitter, voters, links }, { sender }, 'this')
+  for (const [sentence, ...params] of [
+    ['Nobody outside will see this', 0, 0, 0],
+    ['Ada will see this', 1, 0, 0],
+    ['Ada and 1 voter will see this', 1, 1, 0],
+    ['Ada and 12 voters will see this', 1, 12, 0],
+    ['12 voters will see this', 0, 12, 0],
+    ['1,200 voters will see this', 0, 1200, 0],
+    ['Ada and 1 other who asked will see this', 2, 0, 0],
+    ['Ada, 2 others who asked and 12 voters will see this', 3, 12, 0],
+    ['Ada, 2 others who asked, 12 voters and anyone with a link will see this', 3, 12, 2],
+    ['Anyone with a link will see this', 0, 0, 1],
+    ['1 person who asked will see this', 1, 0, 0, ''],
+    ['2 people who asked and anyone with a link will see this', 2, 0, 1, ''],
+    ['1 person who asked will see this', 1, 0, 0, 'Ada', false],
+    ['ada@example.com will see this', 1, 0, 0, 'ada@example.com'],
+    ['😀'.repeat(29) + '… will see this', 1, 0, 0, '😀'.repeat(31)],
+  ]) assert.equal(says(...params), sentence)
+  assert.equal(units.seenBy({ askers: 0, submitter: false, voters: 0, links: 0 }, { sender: '' }, 'a merge'), 'Nobody outside will see a merge')
+})
+
+test('the history says how many people were told', () => {
+  const { toldOf } = units
+  assert.equal(toldOf({ status: 'planned', told: 13 }), '13 people were told.')
+  assert.equal(toldOf({ told: 1 }), '1 person was told.')
+  assert.equal(toldOf({ quiet: true, told: 0 }), 'Nobody was told.')
+  for (const nothing of [{}, { told: 0 }, { quiet: false, told: 0 }, { told: 'many' }]) assert.equal(toldOf(nothing), '', JSON.stringify(nothing))
 })
 
 test('tags and names are compared without case and surrounding white space', () => {

@@ -117,7 +117,7 @@ test('two apps on one page', async (t) => {
   assert.deepEqual(await tab.evaluate(() => window.heard), [two.key])
   assert.deepEqual([(await stored(one))[0].title, (await stored(two))[0].title], ['For one', 'For two'])
   await tab.evaluate(({ key }) => Gatherkit('destroy', { key }), one)
-  assert.deepEqual(await tab.locator('gatherkit-widget .launcher').allTextContents(), ['Two'])
+  assert.deepEqual(await tab.locator('gatherkit-widget').evaluateAll((hosts) => hosts.map(({ shadowRoot }) => shadowRoot.firstChild.ariaLabel)), ['Two'])
 })
 
 test('set changes locale, strings and theme of a running widget', async (t) => {

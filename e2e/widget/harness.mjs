@@ -31,6 +31,19 @@ export async function call(operation, params) {
   return result
 }
 
+// answer calls an operation with the API key of an app and returns the whole answer.
+export async function answer({ key }, operation, params) {
+  const headers = { 'Content-Type': 'application/json', 'X-API-Key': key }
+  return (await fetch(`${service}/api/${operation}`, { method: 'POST', headers, body: JSON.stringify(params) })).json()
+}
+
+// visitor calls an operation with the API key of an app and returns the result.
+export async function visitor(app, operation, params) {
+  const { ok, result, error } = await answer(app, operation, params)
+  assert.ok(ok, `${operation}: ${error?.code}: ${error?.message}`)
+  return result
+}
+
 // addApp creates an app with settings.
 export async function addApp({ widget = {}, ...settings } = {}) {
   const { app } = await call('apps-create', { name: 'Shop' })
@@ -146,7 +159,7 @@ export async function start(t, { options = {}, quiet = true } = {}) {
   const idle = quietly(context)
   await context.addInitScript(() => {
     window.recorded = []
-    for (const name of ['ready', 'open', 'close', 'queued', 'submit', 'vote', 'error']) {
+    for (const name of ['ready', 'open', 'close', 'queued', 'submit', 'vote', 'news', 'error']) {
       addEventListener(`gatherkit:${name}`, ({ detail }) => window.recorded.push([name, detail]))
     }
     window.shifts = 0
@@ -216,6 +229,9 @@ export function widget(tab, number = 0) {
     file: part('input[type=file]'),
     files: part('.files li'),
     vote: part('.vote'),
+    turn: part('.turn'), // between the form and the person's own ideas
+    ideas: part('.mine li'),
+    reply: part('.mine textarea'),
     part,
     async open() {
       await it.launcher.click()

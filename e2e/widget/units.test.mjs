@@ -21,7 +21,12 @@ async function load(name) {
 }
 
 test('text on any background has a contrast of 4.5 to 1 or more', async () => {
-  const { ink, luminance } = await load('color.ts')
+  const { ink } = await load('color.ts')
+  // The relative luminance as WCAG 2 defines it.
+  const luminance = (color) => [0.2126, 0.7152, 0.0722].reduce((sum, weight, i) => {
+    const part = parseInt(color.slice(1 + 2 * i, 3 + 2 * i), 16) / 255
+    return sum + weight * (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+  }, 0)
   const worst = { ratio: 21 }
   const measure = (r, g, b) => {
     const background = `#${[r, g, b].map((part) => part.toString(16).padStart(2, '0')).join('')}`
@@ -152,6 +157,19 @@ test('the storage lists the ideas of an app, the least tried and oldest first', 
   assert.equal(await ids('one'), 'failed old early')
 })
 
+test('keys and secrets begin with the time, and the rest is random', async (t) => {
+  const { secret, uuid } = await load('storage.ts')
+  for (const [now, time] of [[0, '000000000000'], [0x19ab12cd34e, '019ab12cd34e']]) {
+    t.mock.timers.enable({ apis: ['Date'], now })
+    assert.match(secret(), new RegExp(`^${time}[0-9a-f]{52}$`))
+    assert.match(uuid(), new RegExp(`^${time.slice(0, 8)}-${time.slice(8)}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`))
+    t.mock.timers.reset()
+  }
+  const many = Array.from({ length: 1000 }, () => secret().slice(12))
+  assert.equal(new Set(many).size, 1000)
+  for (let i = 0; i < 52; i++) assert.equal(new Set(many.map((digits) => digits[i])).size, 16, `digit ${i}`)
+})
+
 test('file types are detected from the content', async () => {
   const { typeOf } = await load('attachments.ts')
   const file = (bytes, type = '') => typeOf(new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], 'name', { type }))
@@ -169,7 +187,7 @@ test('file types are detected from the content', async () => {
 })
 
 test('tokens of the same person have the same subject', async () => {
-  const { subject } = await load('app.ts')
+  const { subject } = await load('sender.ts')
   const token = (claims) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`
   assert.equal(subject(token({ sub: 'ü?>u1', exp: 1 })), subject(token({ sub: 'ü?>u1', exp: 2 })))
   assert.notEqual(subject(token({ sub: 'u1' })), subject(token({ sub: 'u2' })))
@@ -245,7 +263,7 @@ test('dist is up to date and within its size limits', () => {
   const built = mkdtempSync(path.join(tmpdir(), 'gatherkit-widget-'))
   try {
     const report = execFileSync('node', ['build.mjs', built], { cwd: folder, encoding: 'utf8' })
-    assert.match(report, /^first: \d+ of 9000 bytes\nextras: \d+ of 3500 bytes\n$/)
+    assert.match(report, /^first: \d+ of 9000 bytes\nextras: \d+ of 3500 bytes\nmine: \d+ of 2500 bytes\n$/)
     assert.deepEqual(read(path.join(folder, 'dist')), read(built), 'run npm run build in web/widget')
   } finally {
     rmSync(built, { recursive: true })

@@ -96,7 +96,8 @@ func TestRefreshCookieFollowsThePublicURL(t *testing.T) {
 			}
 			a.PublicURL = u
 		}
-		if c := a.refreshCookie("token"); fmt.Sprint(c.Path, " ", c.Secure) != want || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
+		c := a.cookie(cookieName, cookiePath, "token", cookieLife)
+		if fmt.Sprint(c.Path, " ", c.Secure) != want || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
 			t.Errorf("%q: %v", public, c)
 		}
 	}

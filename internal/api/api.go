@@ -6,15 +6,12 @@ package api
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -29,6 +26,9 @@ import (
 	"gatherkit/internal/blob"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/metrics"
+	"gatherkit/internal/openapi"
+	"gatherkit/internal/pace"
 	"gatherkit/internal/params"
 	"gatherkit/internal/password"
 	"gatherkit/internal/spam"
@@ -82,10 +82,11 @@ type API struct {
 	order     []*op
 	registry  huma.Registry
 	openAPI   []byte
-	metrics   metrics
+	metrics   metrics.Metrics
 	bodies    *fair.Pool[netip.Prefix]
 	decoding  *fair.Pool[netip.Prefix] // one place for each body that is being decoded
 	pages     *shares                  // in bytes
+	strangers *shares                  // the same for pages that need no login; an app counts as an account
 	routes    []route
 	exports   *shares
 	waits     *shares // of calls that wait for changes
@@ -101,11 +102,12 @@ func New(ctx context.Context, o Options) (*API, error) {
 	processors := int64(runtime.GOMAXPROCS(0))
 	a := &API{
 		Options: o,
-		rates:   newRates(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: newMetrics(o.Metrics),
+		rates:   newRates(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: metrics.New(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
-		waits:   newShares(maxWaits, maxWaits/4, maxWaitsOfSession),
-		uploads: newUploadPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
+		strangers: newShares(maxPages/3, maxPages/9, maxPages/9),
+		waits:     newShares(maxWaits, maxWaits/4, maxWaitsOfSession),
+		uploads:   newUploadPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
 		cors: newCORS(),
 	}
 	var err error
@@ -125,10 +127,10 @@ func New(ctx context.Context, o Options) (*API, error) {
 	for _, operation := range a.operations() {
 		operation.params = params.New(a.registry, operation.name, operation.takes)
 		a.ops[operation.name] = &operation
-		a.metrics.expect(operation.name)
+		a.metrics.Expect(operation.name)
 		a.order = append(a.order, &operation)
 	}
-	a.openAPI, err = a.document()
+	a.openAPI, err = openapi.Document(a.registry, a.serverURL(), a.described())
 	return a, err
 }
 
@@ -148,7 +150,7 @@ type call struct {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{w: w, r: r, requestID: a.NewID().String(), began: time.Now()}
 	c.note("request_id", c.requestID)
-	if id := traceID(r.Header.Get("Traceparent")); id != "" {
+	if id := metrics.TraceID(r.Header.Get("Traceparent")); id != "" {
 		c.note("trace_id", id)
 	}
 	w.Header().Set("X-Request-Id", c.requestID)
@@ -283,61 +285,6 @@ func (a *API) callerOf(ctx context.Context, c *call) (caller, error) {
 	return caller{client: c.client, Session: session}, nil
 }
 
-// input returns the call's parameters. Only a few bodies are decoded at once, because even a
-// small body can contain many values, each of which takes memory. Addresses take turns, and
-// a client that disconnects leaves the queue.
-func (a *API) input(c *call) (any, error) {
-	from := c.client.from
-	body, held, err := a.readBody(c)
-	defer a.bodies.Release(from, held)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.decoding.Acquire(c.r.Context(), from, 1); err != nil {
-		return nil, err
-	}
-	defer a.decoding.Release(from, 1)
-	return c.op.params.Decode(body)
-}
-
-// readBody returns the body and the number of bytes of a.bodies that it holds, which the
-// caller must release even after an error. It returns ErrUnavailable if bodies hold too much
-// memory, in total or for this address.
-func (a *API) readBody(c *call) (body []byte, held int64, err error) {
-	if err := unlessUnsupported(http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(bodyTime))); err != nil {
-		return nil, 0, err
-	}
-	for more := true; more; {
-		if len(body) > 0 { // Content-Length does not count, only bytes that have arrived
-			if !a.bodies.TryAcquire(c.client.from, bodyChunk) {
-				return nil, held, feedback.ErrUnavailable
-			}
-			held += bodyChunk
-		}
-		chunk, err := io.ReadAll(io.LimitReader(c.r.Body, bodyChunk))
-		body = append(body, chunk...)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, held, feedback.ErrRequestTimeout
-		case err != nil:
-			return nil, held, feedback.ErrInvalidJSON.With("The connection was closed before the whole body arrived.")
-		case len(body) > maxBody:
-			_, _ = io.CopyN(io.Discard, c.r.Body, drain) // an error does not change the answer
-			return nil, held, feedback.ErrBodyTooLarge
-		}
-		more = len(chunk) == bodyChunk
-	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, held, nil
-	}
-	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
-	encoding := c.r.Header.Get("Content-Encoding")
-	if !strings.EqualFold(strings.TrimSpace(media), "application/json") || encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, held, feedback.ErrUnsupportedMediaType
-	}
-	return body, held, nil
-}
-
 // success and failure are the two forms of the envelope.
 type (
 	success struct {
@@ -362,11 +309,9 @@ func (a *API) answer(c *call, result any, err error) {
 		e := a.publicError(c, err)
 		status, code = e.Status, e.Code
 		envelope = failure{Error: errorBody{code, e.Message}}
-		if e.RetryAfter > 0 {
-			c.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-		}
+		setRetryAfter(c.w, e)
 	} else if c.client.setCookie != nil {
-		http.SetCookie(c.w, a.refreshCookie(*c.client.setCookie))
+		http.SetCookie(c.w, a.cookie(cookieName, cookiePath, *c.client.setCookie, cookieLife))
 	}
 	var text bytes.Buffer
 	if err := params.WriteJSON(&text, envelope); err != nil { // a bug: results must be valid JSON
@@ -375,24 +320,36 @@ func (a *API) answer(c *call, result any, err error) {
 		text.Reset()
 		fmt.Fprintf(&text, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
 	}
-	if c.client != nil {
-		// The page now holds only its actual size. Slow readers are disconnected, so that they
-		// do not hold it for long.
-		c.client.memory.shrink(int64(text.Len()))
-		defer c.client.memory.shrink(0)
-		if c.client.memory.bytes > 0 {
-			paced := newPacedWriter(c.w, answerStall)
-			paced.pace.until = time.Now().Add(answerTime)
-			c.w = paced
-		}
-	}
-	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	c.w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
-	c.w.WriteHeader(status)
-	_, _ = c.w.Write(text.Bytes()) // fails only if the client has disconnected
+	a.send(c, status, "application/json; charset=utf-8", text.Bytes())
 	name := "unknown"
 	if c.op != nil {
 		name = c.op.name
 	}
 	a.record(c, name, status, code)
+}
+
+// setRetryAfter tells the client when to try again, if the error does.
+func setRetryAfter(w http.ResponseWriter, e *feedback.Error) {
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+}
+
+// send sends an answer.
+func (a *API) send(c *call, status int, mediaType string, text []byte) {
+	if c.client != nil {
+		// The page now holds only its actual size. Slow readers are disconnected, so that they
+		// do not hold it for long.
+		c.client.memory.shrink(int64(len(text)))
+		defer c.client.memory.shrink(0)
+		if c.client.memory.bytes > 0 {
+			paced := pace.NewWriter(c.w, answerStall)
+			paced.Until = time.Now().Add(answerTime)
+			c.w = paced
+		}
+	}
+	c.w.Header().Set("Content-Type", mediaType)
+	c.w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	c.w.WriteHeader(status)
+	_, _ = c.w.Write(text) // fails only if the client has disconnected
 }

@@ -128,6 +128,10 @@ func (in requestsMergeParams) within(ctx context.Context, o onlyApp) (any, error
 	return in, o.requests(ctx, in.ID, in.IntoID)
 }
 
+func (in requestsUnmergeParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.requests(ctx, in.ID)
+}
+
 func (in requestsHistoryParams) within(ctx context.Context, o onlyApp) (any, error) {
 	return in, o.requests(ctx, in.RequestID)
 }

@@ -14,6 +14,7 @@ type requestsBulkUpdateParams struct {
 	Filter        *RequestsWhere `json:"filter,omitempty" doc:"As in requests-list; matches at most 10,000 requests."`
 	ExpectedCount *int64         `json:"expected_count,omitempty" minimum:"0" doc:"Required with filter, which must match exactly this many."`
 	Set           bulkSet        `json:"set" doc:"The new values."`
+	Quiet         bool           `json:"quiet,omitempty" doc:"Do not tell the people who asked. See Your ideas."`
 }
 
 // bulkSet are the changes to make. Omitted fields keep their values.
@@ -38,7 +39,7 @@ func (a *API) requestsBulkUpdate(ctx context.Context, c caller, in requestsBulkU
 	if err != nil {
 		return requestsBulkUpdateResult{}, err
 	}
-	updated, err := a.Store.ChangeRequests(ctx, c.Account.ID, bulk, c.actor(), change)
+	updated, err := a.Store.ChangeRequests(ctx, c.Account.ID, bulk, c.acting(in.Quiet), change)
 	return requestsBulkUpdateResult{updated}, err
 }
 

@@ -43,11 +43,13 @@ type commentsCreateParams struct {
 	RequestID  feedback.ID         `json:"request_id" format:"uuid" doc:"The request."`
 	Body       string              `json:"body" minLength:"1" maxLength:"10000" lines:"many" doc:"Markdown. See mentions-list for how it mentions users."`
 	Visibility feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read the comment; internal by default."`
+	Quiet      bool                `json:"quiet,omitempty" doc:"Do not tell the people who asked. See Your ideas."`
 }
 
 func (a *API) commentsCreate(ctx context.Context, c caller, in commentsCreateParams) (commentResult, error) {
-	comment, err := a.Store.AddComment(ctx, c.Account.ID, c.actor(), feedback.Comment{
-		RequestID: in.RequestID, Author: feedback.Author{ID: c.User.ID}, Body: in.Body, Visibility: cmp.Or(in.Visibility, feedback.Internal),
+	comment, err := a.Store.AddComment(ctx, c.Account.ID, c.acting(in.Quiet), feedback.Comment{
+		RequestID: in.RequestID, Author: feedback.Author{ID: &c.User.ID, Kind: feedback.ByTeam},
+		Body: in.Body, Visibility: cmp.Or(in.Visibility, feedback.Internal),
 	})
 	return commentResult{comment}, err
 }
@@ -57,11 +59,12 @@ type commentsUpdateParams struct {
 	ID         feedback.ID          `json:"id" format:"uuid" doc:"The comment."`
 	Body       *string              `json:"body,omitempty" minLength:"1" maxLength:"10000" lines:"many" doc:"Markdown. See mentions-list for how it mentions users."`
 	Visibility *feedback.Visibility `json:"visibility,omitempty" enum:"internal,public" doc:"Who may read the comment."`
+	Quiet      bool                 `json:"quiet,omitempty" doc:"Do not tell the people who asked that it is public now."`
 }
 
 func (a *API) commentsUpdate(ctx context.Context, c caller, in commentsUpdateParams) (commentResult, error) {
 	change := feedback.CommentChange{Body: in.Body, Visibility: in.Visibility}
-	comment, err := a.Store.ChangeComment(ctx, c.Account.ID, in.RequestID, in.ID, c.actor(), func(comment *feedback.Comment) error {
+	comment, err := a.Store.ChangeComment(ctx, c.Account.ID, in.RequestID, in.ID, c.acting(in.Quiet), func(comment *feedback.Comment) error {
 		return comment.Edit(c.User.ID, change)
 	})
 	return commentResult{comment}, err

@@ -36,7 +36,7 @@ func TestInternalCommentsStayInside(t *testing.T) {
 		s := newService(t, at)
 		const marker, author = "zanzibar", "Member"
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
-		first := `{"title":"Dark mode","description":"D","idempotency_key":"key"}`
+		first := `{"title":"Dark mode","description":"D","idempotency_key":"key","reader":"` + browser + `"}`
 		s.names["request"] = s.must("widget-submit-request", "key", first)["request"].(map[string]any)["id"].(string)
 		s.names["other_request"] = s.submit("Dark mode, too")
 		for _, name := range []string{"{request}", "{other_request}"} {
@@ -57,6 +57,9 @@ func TestInternalCommentsStayInside(t *testing.T) {
 				s.filled(`{"request_id":"{other_request}","voter":"` + voter + `00"}`),
 				s.filled(`{"request_id":"{request}","voter":"` + voter + `00","remove":true}`), `{"request_id":"` + id + `","voter":"` + voter + `00"}`,
 			},
+		}
+		for _, name := range []string{"widget-news", "widget-my-requests", "widget-my-link", "widget-reply"} {
+			bodies[name] = []string{s.filled(samples[name])}
 		}
 		called := 0
 		for _, o := range s.api.order {

@@ -2,12 +2,10 @@ package api
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/signed"
 )
 
 // cursor is the position in a list where a page starts. Callers receive it as an opaque,
@@ -29,26 +27,20 @@ type cursor struct {
 	Text   string      `json:"x,omitempty"`
 }
 
-const macBytes = 16
-
-// tokenEncoding is the text form of cursors and links. It refuses nonzero padding bits, so
-// that every token has exactly one text.
-var tokenEncoding = base64.RawURLEncoding.Strict()
-
 // signCursor returns the signed text of a cursor.
 func signCursor(key []byte, c cursor) (string, error) {
 	payload, err := json.Marshal(c)
 	if err != nil {
 		return "", err
 	}
-	return tokenEncoding.EncodeToString(append(payload, mac(key, payload)...)), nil
+	return signed.Text(key, payload), nil
 }
 
 // parseCursor verifies and decodes the text of a cursor. It refuses unknown fields, because
 // a newer replica may have added a filter, and ignoring it would return records that do not
 // match.
 func parseCursor(key []byte, text string) (cursor, bool) {
-	payload, ok := verify(key, text)
+	payload, ok := signed.Payload(key, text)
 	if !ok {
 		return cursor{}, false
 	}
@@ -56,23 +48,6 @@ func parseCursor(key []byte, text string) (cursor, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(payload))
 	decoder.DisallowUnknownFields()
 	return c, decoder.Decode(&c) == nil
-}
-
-// verify returns the payload of a signed text, and whether the signature is valid.
-func verify(key []byte, text string) ([]byte, bool) {
-	raw, err := tokenEncoding.DecodeString(text)
-	// The decoder ignores line breaks, so the text is encoded again and compared.
-	if err != nil || len(raw) < macBytes || tokenEncoding.EncodeToString(raw) != text {
-		return nil, false
-	}
-	payload, sum := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
-	return payload, hmac.Equal(sum, mac(key, payload))
-}
-
-func mac(key, payload []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write(payload)
-	return h.Sum(nil)[:macBytes]
 }
 
 // PageResult are the fields that all lists return besides the records. It is exported because

@@ -14,6 +14,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/params"
+	"gatherkit/internal/signed"
 )
 
 // refusedWell fails unless err is a proper error for invalid input.
@@ -102,7 +103,7 @@ func FuzzDecode(f *testing.F) {
 func FuzzCursor(f *testing.F) {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	id := feedback.ID{1, 2, 3}
-	var signed []string
+	var texts []string
 	for _, c := range []cursor{
 		{Operation: "apps-list", AccountID: id, Limit: 1, After: id},
 		{
@@ -114,17 +115,17 @@ func FuzzCursor(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		signed = append(signed, text)
+		texts = append(texts, text)
 		f.Add(text)
 	}
 	for _, text := range []string{
-		"", "A", "junk", strings.Repeat("A", 22), signed[0] + "=", signed[0] + signed[1], signed[0][:10], "\n" + signed[0],
+		"", "A", "junk", strings.Repeat("A", 22), texts[0] + "=", texts[0] + texts[1], texts[0][:10], "\n" + texts[0],
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c, ok := parseCursor(key, text)
-		if ok != slices.Contains(signed, text) {
+		if ok != slices.Contains(texts, text) {
 			t.Fatalf("%q is taken: %v", text, ok)
 		}
 		if !ok {
@@ -147,10 +148,10 @@ func TestCursorOfANewerReplica(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, _ := verify(key, text)
+	payload, _ := signed.Payload(key, text)
 	for from, want := range map[string]bool{`"l":1`: true, `"l":1,"f":{"colour":"red"}`: false, `"l":1,"newer":1`: false} {
 		newer := bytes.Replace(payload, []byte(`"l":1`), []byte(from), 1)
-		if _, ok := parseCursor(key, tokenEncoding.EncodeToString(append(newer, mac(key, newer)...))); ok != want {
+		if _, ok := parseCursor(key, signed.Text(key, newer)); ok != want {
 			t.Errorf("%s: read %v, want %v", newer, ok, want)
 		}
 	}

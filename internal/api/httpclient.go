@@ -12,7 +12,9 @@ import (
 	"gatherkit/internal/feedback"
 )
 
+// The cookie with the refresh token.
 const (
+	cookiePath = "/api/auth-refresh"
 	cookieName = "gatherkit_refresh"
 	cookieLife = 30 * 24 * time.Hour
 )
@@ -30,7 +32,7 @@ func (a *API) clientOf(r *http.Request) *client {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // on error, the zero address, which counts as one client
 	address := peer.Addr().Unmap().WithZone("")
 	forwarded := r.Header.Values("X-Forwarded-For")
-	from := fair.Caller(addressOf(address, forwarded, a.TrustedProxies))
+	from := fair.Caller(fair.Address(address, forwarded, a.TrustedProxies))
 	if (len(forwarded) > 0 || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-IP") != "") && !fair.Within(address, a.TrustedProxies) {
 		a.warnOfProxy(address)
 		if address.IsLoopback() {
@@ -86,19 +88,17 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// refreshCookie returns the cookie with a refresh token. Browsers send it only to
-// auth-refresh. If token is empty, the cookie is removed.
-func (a *API) refreshCookie(token string) *http.Cookie {
-	path, secure := "", true
+// cookie returns a cookie that browsers send only to a path of the service. They keep it until they are
+// closed if life is 0. If value is empty, the cookie is removed.
+func (a *API) cookie(name, path, value string, life time.Duration) *http.Cookie {
+	prefix, secure, maxAge := "", true, int(life.Seconds())
 	if a.PublicURL != nil {
-		path, secure = strings.TrimSuffix(a.PublicURL.Path, "/"), a.PublicURL.Scheme != "http"
+		prefix, secure = strings.TrimSuffix(a.PublicURL.Path, "/"), a.PublicURL.Scheme != "http"
 	}
-	cookie := &http.Cookie{ //nolint:gosec // Secure unless the operator's public URL is plain http
-		Name: cookieName, Value: token, Path: path + "/api/auth-refresh", MaxAge: int(cookieLife.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
+	if value == "" {
+		maxAge = -1
 	}
-	if token == "" {
-		cookie.MaxAge = -1
+	return &http.Cookie{ //nolint:gosec // Secure unless the operator's public URL is plain http
+		Name: name, Value: value, Path: prefix + path, MaxAge: maxAge, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
 	}
-	return cookie
 }

@@ -7,6 +7,7 @@ import (
 
 	"gatherkit/internal/export"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/pace"
 	"gatherkit/internal/store"
 )
 
@@ -48,7 +49,7 @@ func (a *API) download(c *call, token string) {
 		a.answer(c, nil, err)
 		return
 	}
-	out := &exportWriter{to: newPacedWriter(c.w, downloadStall), begin: func() {
+	out := &exportWriter{to: pace.NewWriter(c.w, downloadStall), begin: func() {
 		name, media := "requests-"+a.Now().UTC().Format(time.DateOnly)+"."+x.Format, "text/csv; charset=utf-8; header=present"
 		if x.Format == feedback.JSONL {
 			media = "application/jsonl; charset=utf-8"
@@ -65,7 +66,7 @@ func (a *API) download(c *call, token string) {
 		a.answer(c, nil, err)
 	default:
 		code, took := "broken_off", time.Since(c.began)
-		a.metrics.observe(c.op.name, code, took)
+		a.metrics.Observe(c.op.name, code, took)
 		a.Log.Warn("an export was not completed",
 			c.logged("operation", c.op.name, "code", code, "ms", float64(took.Microseconds())/1000, "error", err)...)
 		panic(http.ErrAbortHandler)
@@ -80,7 +81,7 @@ func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (er
 
 // exportWriter calls begin before it writes for the first time.
 type exportWriter struct {
-	to    *pacedWriter
+	to    *pace.Writer
 	begin func()
 	begun bool
 }
@@ -92,7 +93,7 @@ func (o *exportWriter) Write(b []byte) (int, error) {
 
 func (o *exportWriter) flush() error {
 	o.start()
-	return o.to.flush()
+	return o.to.Flush()
 }
 
 func (o *exportWriter) start() {

@@ -14,6 +14,8 @@ import (
 	"gatherkit/internal/blob"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/pace"
+	"gatherkit/internal/signed"
 )
 
 const (
@@ -41,27 +43,27 @@ func (a *API) receive(c *call, token string) (err error) {
 		c.w.Header().Set("Allow", http.MethodPut)
 		return feedback.ErrMethodNotAllowed.With("Use PUT to send a file.")
 	}
-	link, ok := parseLink(a.linkKey, forUpload, token, a.Now())
+	link, ok := signed.ParseFileLink(a.linkKey, signed.ForUpload, token, a.Now())
 	if !ok || a.Files == nil {
 		return feedback.ErrUploadNotFound
 	}
-	c.note("account", link.accountID)
-	release, err := a.uploads.wait(c.r.Context(), c.client.from, link.accountID)
+	c.note("account", link.AccountID)
+	release, err := a.uploads.wait(c.r.Context(), c.client.from, link.AccountID)
 	if err != nil {
 		return err
 	}
 	defer release()
 	// The whole file must arrive before the link expires.
-	ctx, cancel := context.WithTimeout(c.r.Context(), link.until.Std().Sub(a.Now()))
+	ctx, cancel := context.WithTimeout(c.r.Context(), link.Until.Std().Sub(a.Now()))
 	defer cancel()
 	u, err := withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
-		return a.Store.Upload(ctx, link.accountID, link.fileID)
+		return a.Store.Uploads.Get(ctx, link.AccountID, link.FileID)
 	})
 	if err != nil {
 		return err
 	}
-	body := newPacedReader(io.LimitReader(c.r.Body, u.Size+1), c.w)
-	body.pace.until, _ = ctx.Deadline() // because reading the body ignores ctx
+	body := pace.NewReader(io.LimitReader(c.r.Body, u.Size+1), c.w, uploadStall)
+	body.Until, _ = ctx.Deadline() // because reading the body ignores ctx
 	stored := u.Ready || u.RequestID != nil
 	if stored {
 		_, err = io.Copy(io.Discard, body)
@@ -69,14 +71,14 @@ func (a *API) receive(c *call, token string) (err error) {
 		err = a.Files.Receive(ctx, u.ID, body)
 	}
 	switch {
-	case errors.Is(body.err, os.ErrDeadlineExceeded):
+	case errors.Is(body.Err(), os.ErrDeadlineExceeded):
 		return feedback.ErrRequestTimeout
-	case body.err != nil:
+	case body.Err() != nil:
 		return feedback.ErrInvalidFile.With("The connection was closed before the whole file arrived.")
 	case err != nil || stored:
-		return a.metrics.fileError("receive", err)
+		return a.metrics.FileError("receive", err)
 	}
-	return a.acceptFile(ctx, link.accountID, u)
+	return a.acceptFile(ctx, link.AccountID, u)
 }
 
 // uploadPlaces are the places for concurrent uploads.
@@ -109,34 +111,6 @@ func (p uploadPlaces) wait(ctx context.Context, from netip.Prefix, account feedb
 	return func() { claims.Release(1) }, nil
 }
 
-// pacedReader reads a body from a client that must not be too slow.
-type pacedReader struct {
-	from    io.Reader
-	control *http.ResponseController
-	pace    pace
-	err     error // the first error other than io.EOF
-}
-
-func newPacedReader(from io.Reader, w http.ResponseWriter) *pacedReader {
-	return &pacedReader{from: from, control: http.NewResponseController(w), pace: newPace(uploadStall)}
-}
-
-// Read implements io.Reader.
-func (r *pacedReader) Read(b []byte) (int, error) {
-	began := time.Now()
-	deadline := r.pace.deadline(began)
-	err := errors.Join(r.control.SetReadDeadline(deadline), r.control.SetWriteDeadline(deadline.Add(uploadStall)))
-	if err := unlessUnsupported(err); err != nil {
-		return 0, err
-	}
-	n, err := r.from.Read(b)
-	r.pace.transferred(n, time.Since(began))
-	if err != nil && !errors.Is(err, io.EOF) {
-		r.err = err
-	}
-	return n, err
-}
-
 // attachment serves a link to download a file. Files come from strangers, so the headers
 // tell browsers to save the file instead of showing it, not to guess its type, and not to
 // run anything in it.
@@ -156,7 +130,7 @@ func (a *API) attachment(c *call, token string) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Set("ETag", `"`+u.ID.String()+`"`)
-	c.w = newPacedWriter(c.w, downloadStall)
+	c.w = pace.NewWriter(c.w, downloadStall)
 	a.serveContent(c, file)
 }
 
@@ -165,13 +139,13 @@ func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSe
 	if err := a.requireGET(c); err != nil {
 		return feedback.Upload{}, nil, err
 	}
-	link, ok := parseLink(a.linkKey, forDownload, token, a.Now())
+	link, ok := signed.ParseFileLink(a.linkKey, signed.ForDownload, token, a.Now())
 	if !ok || a.Files == nil {
 		return feedback.Upload{}, nil, feedback.ErrUploadNotFound
 	}
 	ctx := c.r.Context()
 	u, err = withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
-		return a.Store.Upload(ctx, link.accountID, link.fileID)
+		return a.Store.Uploads.Get(ctx, link.AccountID, link.FileID)
 	})
 	if err == nil && u.RequestID == nil {
 		err = feedback.ErrUploadNotFound
@@ -181,9 +155,9 @@ func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSe
 	}
 	file, err = a.Files.Open(ctx, u.ID)
 	if errors.Is(err, blob.ErrNotFound) {
-		a.metrics.missingFiles.Inc()
+		a.metrics.MissingFiles.Inc()
 		a.Log.Warn("the content of an attached file is missing", c.logged("file", u.ID, "request", u.RequestID)...)
 		return u, nil, feedback.ErrUploadNotFound
 	}
-	return u, file, a.metrics.fileError("open", err)
+	return u, file, a.metrics.FileError("open", err)
 }

@@ -37,6 +37,7 @@ func (a *API) allRoutes() []route {
 		{uploadPath, &op{name: "upload"}, a.upload},
 		{attachmentPath, &op{name: "attachment-download"}, a.attachment},
 		{configPath, &op{name: "widget-config"}, a.widgetConfig},
+		{minePath, &op{name: "mine-page"}, a.showMine},
 	}
 }
 

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
@@ -60,17 +62,39 @@ func TestKeysOfOlderVersions(t *testing.T) {
 	}
 }
 
+// TestTimedKeysOfOlderVersions: older versions hashed a page's UUIDs of version 7.
+func TestTimedKeysOfOlderVersions(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		const timed = "019b76da-a800-700d-9f6f-c823717a4a02"
+		first := requestID(t, s.submitFrom("https://a.example", "Dark mode", timed))
+		sum := sha256.Sum256([]byte(timed))
+		_, err := at.Raw(t).ExecContext(t.Context(), "UPDATE requests SET idempotency_key = $1", "page:"+hex.EncodeToString(sum[:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := requestID(t, s.submitFrom("https://a.example", "Dark mode", timed)); again != first {
+			t.Errorf("stored again as %s, was %s", again, first)
+		}
+		if got := s.submitFrom("https://a.example", "Other", timed); got.code(t) != "widget.idempotency_mismatch" {
+			t.Errorf("another title: %s", got.body)
+		}
+	})
+}
+
 // TestRandomKeys: random keys are the same for pages and programs. They are stored unchanged,
 // so that older versions find them during an upgrade.
 func TestRandomKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		const random, timed = "3f2c1a9e-8d47-4b6a-9c05-1e2d3f4a5b6c", "019b76da-a800-700d-9f6f-c823717a4a02"
+		const guessable = "019b76da-a800-100d-9f6f-c823717a4a02" // version 1
 		first := requestID(t, s.submitFrom("https://a.example", "T", random))
 		if again := requestID(t, s.submitFrom("", "T", random)); again != first {
 			t.Errorf("%s and %s", first, again)
 		}
 		requestID(t, s.submitFrom("https://a.example", "U", timed))
+		requestID(t, s.submitFrom("https://a.example", "V", guessable))
 		rows, err := at.Raw(t).QueryContext(t.Context(), "SELECT idempotency_key FROM requests ORDER BY id")
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +109,8 @@ func TestRandomKeys(t *testing.T) {
 			keys = append(keys, key)
 		}
 		// Clients can send keys of at most 64 characters.
-		if rows.Err() != nil || len(keys) != 2 || keys[0] != random || !strings.HasPrefix(keys[1], "page:") || len(keys[1]) <= 64 {
+		if rows.Err() != nil || len(keys) != 3 || keys[0] != random || keys[1] != timed ||
+			!strings.HasPrefix(keys[2], "page:") || len(keys[2]) <= 64 {
 			t.Errorf("%q, %v", keys, rows.Err())
 		}
 	})

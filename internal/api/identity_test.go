@@ -18,8 +18,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// signed returns an identity token, signed as a customer's backend would.
-func signed(t testing.TB, secret, claims string) string {
+// signedToken returns an identity token, signed as a customer's backend would.
+func signedToken(t testing.TB, secret, claims string) string {
 	t.Helper()
 	return signedBy(t, jwt.SigningMethodHS256, []byte(secret), claims)
 }
@@ -69,13 +69,13 @@ func claimsWith(more string) string {
 func TestIdentity(t *testing.T) {
 	at := func(d time.Duration) int64 { return testNow.Add(d).Unix() }
 	good := claimsWith("")
-	text := func(claims string) string { return signed(t, testSecret, claims) }
+	text := func(claims string) string { return signedToken(t, testSecret, claims) }
 	parts := strings.Split(text(good), ".")
 	header := `{"alg":"HS256","typ":"JWT"}`
 	none := signedBy(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, good)
 	for name, c := range map[string]struct{ token, want string }{
 		"good":                    {text(good), ""},
-		"secret before":           {signed(t, oldSecret, good), ""},
+		"secret before":           {signedToken(t, oldSecret, good), ""},
 		"meant for the app":       {text(claimsWith(`,"aud":"` + testAppID.String() + `"`)), ""},
 		"meant for the app, too":  {text(claimsWith(`,"aud":["x","` + testAppID.String() + `"]`)), ""},
 		"other claims":            {text(claimsWith(`,"iss":"x","iat":9999999999,"role":{"a":[1]},"email_verified":false`)), ""},
@@ -103,7 +103,7 @@ func TestIdentity(t *testing.T) {
 		"expired, no person":      {text(fmt.Sprintf(`{"exp":%d}`, at(-time.Hour))), "sub"},
 		"expired, another app's":  {text(fmt.Sprintf(`{"sub":"42","exp":%d,"aud":"x"}`, at(-time.Hour))), "aud"},
 		"expired, not yet begun":  {text(fmt.Sprintf(`{"sub":"42","exp":%d,"nbf":%d}`, at(-time.Hour), at(time.Hour))), "nbf"},
-		"expired, wrong secret":   {signed(t, "x", fmt.Sprintf(`{"sub":"42","exp":%d}`, at(-time.Hour))), "HS256"},
+		"expired, wrong secret":   {signedToken(t, "x", fmt.Sprintf(`{"sub":"42","exp":%d}`, at(-time.Hour))), "HS256"},
 		"not yet begun":           {text(claimsWith(fmt.Sprintf(`,"nbf":%d`, at(31*time.Second)))), "nbf"},
 		"no end":                  {text(`{"sub":"42"}`), "exp"},
 		"end that is null":        {text(`{"sub":"42","exp":null}`), "HS256"},
@@ -119,8 +119,8 @@ func TestIdentity(t *testing.T) {
 		"person with NUL":         {text(claimsWith(`,"sub":"4\u00002"`)), "sub"},
 		"person that is long":     {text(claimsWith(`,"sub":"` + strings.Repeat("ö", 201) + `"`)), "sub"},
 		"no address":              {text(claimsWith(`,"email":"ada"`)), "email"},
-		"wrong secret":            {signed(t, "x", good), "HS256"},
-		"no secret":               {signed(t, "", good), "HS256"},
+		"wrong secret":            {signedToken(t, "x", good), "HS256"},
+		"no secret":               {signedToken(t, "", good), "HS256"},
 		"HS384":                   {signedBy(t, jwt.SigningMethodHS384, []byte(testSecret), good), "HS256"},
 		"HS512":                   {signedBy(t, jwt.SigningMethodHS512, []byte(testSecret), good), "HS256"},
 		"none":                    {none, "HS256"},
@@ -160,7 +160,7 @@ func TestIdentity(t *testing.T) {
 	if person, err := identity.Verify(twoLines, testAppID, []string{testSecret}, testNow); err != nil || *person.Name != "Ada L." {
 		t.Errorf("a name of two lines: %+v, %v", person, err)
 	}
-	if person, err := identity.Verify(signed(t, "", good), testAppID, nil, testNow); err == nil {
+	if person, err := identity.Verify(signedToken(t, "", good), testAppID, nil, testNow); err == nil {
 		t.Errorf("without a secret: %+v", person)
 	}
 }
@@ -169,7 +169,7 @@ func TestIdentity(t *testing.T) {
 func TestIdentityWithoutSecret(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	for _, secret := range []string{"", s.names["key"], "x"} {
-		body := fmt.Sprintf(`{"title":"T","description":"","identity_token":%q}`, signed(t, secret, `{"sub":"42","exp":9999999999}`))
+		body := fmt.Sprintf(`{"title":"T","description":"","identity_token":%q}`, signedToken(t, secret, `{"sub":"42","exp":9999999999}`))
 		if got := s.call("widget-submit-request", "key", body); got.code(t) != "widget.invalid_identity_token" ||
 			got.status != http.StatusUnauthorized {
 			t.Errorf("%q: %d %s", secret, got.status, got.body)
@@ -192,7 +192,7 @@ func TestIdentityOfSubmission(t *testing.T) {
 					`"idempotency_key":%q,"identity_token":%q}`, title, key, token))
 		}
 		claims := fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp)
-		first := submit("a", "T", signed(t, secret, claims))
+		first := submit("a", "T", signedToken(t, secret, claims))
 		if first.status != http.StatusOK {
 			t.Fatalf("%d %s", first.status, first.body)
 		}
@@ -202,13 +202,13 @@ func TestIdentityOfSubmission(t *testing.T) {
 		if fmt.Sprint(submitter) != fmt.Sprint(want) {
 			t.Errorf("submitted by %v", submitter)
 		}
-		if got := submit("b", "T", signed(t, foreign, claims)); got.code(t) != "widget.invalid_identity_token" {
+		if got := submit("b", "T", signedToken(t, foreign, claims)); got.code(t) != "widget.invalid_identity_token" {
 			t.Errorf("another app's token: %s", got.body)
 		}
 		s.clock.Move(2 * time.Minute)
-		refreshed := signed(t, secret, fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp+4000))
+		refreshed := signedToken(t, secret, fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp+4000))
 		for name, token := range map[string]string{
-			"expired": signed(t, secret, claims), "refreshed": refreshed, "junk": "x", "none": "",
+			"expired": signedToken(t, secret, claims), "refreshed": refreshed, "junk": "x", "none": "",
 		} {
 			if got := submit("a", "T", token); !bytes.Equal(got.body, first.body) {
 				t.Errorf("repeated, %s: %s", name, got.body)
@@ -217,8 +217,9 @@ func TestIdentityOfSubmission(t *testing.T) {
 				t.Errorf("other content, %s: %s", name, got.body)
 			}
 		}
-		if got := submit("c", "T", signed(t, secret, claims)); got.code(t) != "widget.identity_expired" || got.status != http.StatusUnauthorized {
-			t.Errorf("expired: %d %s", got.status, got.body)
+		expired := submit("c", "T", signedToken(t, secret, claims))
+		if expired.code(t) != "widget.identity_expired" || expired.status != http.StatusUnauthorized {
+			t.Errorf("expired: %d %s", expired.status, expired.body)
 		}
 		if got := submit("c", "T", strings.Repeat("x", identity.MaxToken+1)); got.code(t) != "widget.invalid_identity_token" {
 			t.Errorf("too long: %s", got.body)
@@ -227,11 +228,11 @@ func TestIdentityOfSubmission(t *testing.T) {
 		// If an e-mail is required, the token must contain it.
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"widget":{"require_email":true}}}`))
 		exp = s.clock.Now().Add(time.Minute).Unix()
-		if got := submit("d", "T", signed(t, secret, fmt.Sprintf(`{"sub":"42","exp":%d}`, exp))); got.code(t) != "widget.invalid_email" {
+		if got := submit("d", "T", signedToken(t, secret, fmt.Sprintf(`{"sub":"42","exp":%d}`, exp))); got.code(t) != "widget.invalid_email" {
 			t.Errorf("without an e-mail: %s", got.body)
 		}
 		body := fmt.Sprintf(`{"title":"T","description":"","identity_token":%q}`,
-			signed(t, secret, fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp)))
+			signedToken(t, secret, fmt.Sprintf(`{"sub":"42","email":"ada@example.com","exp":%d}`, exp)))
 		if got := s.call("widget-submit-request", "key", body); got.status != http.StatusOK {
 			t.Errorf("with an e-mail: %s", got.body)
 		}
@@ -246,7 +247,7 @@ func TestIdentityOfVote(t *testing.T) {
 		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
 		secret := s.must("apps-identity-secret", "owner", s.filled(`{"id":"{app}"}`))["secret"].(string)
 		token := func(sub string, d time.Duration) string {
-			return signed(t, secret, fmt.Sprintf(`{"sub":%q,"email":"ada@example.com","exp":%d}`, sub, s.clock.Now().Add(d).Unix()))
+			return signedToken(t, secret, fmt.Sprintf(`{"sub":%q,"email":"ada@example.com","exp":%d}`, sub, s.clock.Now().Add(d).Unix()))
 		}
 		sent := s.must("widget-submit-request", "key", `{"title":"T","description":"","identity_token":"`+token("42", time.Minute)+`"}`)
 		id := sent["request"].(map[string]any)["id"].(string)
@@ -304,7 +305,7 @@ func TestRotation(t *testing.T) {
 		}
 		good := func() (good string) {
 			for _, secret := range secrets {
-				token := signed(t, secret, fmt.Sprintf(`{"sub":"42","exp":%d}`, s.clock.Now().Add(time.Minute).Unix()))
+				token := signedToken(t, secret, fmt.Sprintf(`{"sub":"42","exp":%d}`, s.clock.Now().Add(time.Minute).Unix()))
 				got := s.call("widget-submit-request", "key", fmt.Sprintf(`{"title":"T","description":"","identity_token":%q}`, token))
 				good += map[bool]string{true: "+", false: "-"}[got.status == http.StatusOK]
 			}

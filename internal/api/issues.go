@@ -22,7 +22,7 @@ func (a *API) linksAdd(ctx context.Context, c caller, in linksAddParams) (linkRe
 			"url must be an address that begins with http:// or https://, without a user name or password.")
 	}
 	link, err := a.Store.Links.Add(ctx, c.Account.ID, c.actor(), feedback.Link{
-		RequestID: in.RequestID, URL: in.URL, Author: feedback.Author{ID: c.User.ID},
+		RequestID: in.RequestID, URL: in.URL, Author: feedback.Author{ID: &c.User.ID, Kind: feedback.ByTeam},
 	})
 	return linkResult{link}, err
 }

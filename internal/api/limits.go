@@ -2,34 +2,11 @@ package api
 
 import (
 	"net/netip"
-	"strings"
 	"time"
 
-	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/rate"
 )
-
-// addressOf returns the address of the client: the peer of the connection, or the address
-// that a trusted proxy forwards. Proxies append to X-Forwarded-For, so it is read from the
-// right, up to the first address that is not a trusted proxy.
-func addressOf(peer netip.Addr, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
-	address := peer.Unmap()
-	hops := strings.Split(strings.Join(forwardedFor, ","), ",")
-	for i := len(hops) - 1; i >= 0 && fair.Within(address, trusted); i-- {
-		hop := strings.TrimSpace(hops[i])
-		next, err := netip.ParseAddr(hop)
-		if err != nil {
-			withPort, err := netip.ParseAddrPort(hop)
-			if err != nil {
-				break
-			}
-			next = withPort.Addr()
-		}
-		address = next.Unmap().WithZone("")
-	}
-	return address
-}
 
 // rates are the limits on calls with an API key, which all follow from the number of submissions per
 // minute and address, and on calls with a token.
@@ -38,6 +15,7 @@ type rates struct {
 	files    *rate.Limit[netip.Prefix] // bytes of announced files
 	votes    *rate.Limit[netip.Prefix]
 	searches *rate.Limit[netip.Prefix] // for similar requests
+	mine     *rate.Limit[netip.Prefix] // calls about what a person asked for
 	keyed    *rate.Limit[netip.Prefix] // all calls with an API key, successful or not
 	tokens   *rate.Limit[holder]
 	sends    *rate.Limit[holder] // calls of endpoints that callers wait for
@@ -51,6 +29,7 @@ func newRates(submits int) rates {
 		files:    rate.ByAddress(most*feedback.MaxUpload, 24*time.Hour),
 		votes:    rate.ByAddress(most, time.Minute),
 		searches: rate.ByAddress(most, time.Minute),
+		mine:     rate.ByAddress(most, time.Minute),
 		keyed:    rate.ByAddress(most*keyedPerSubmit, time.Minute),
 		tokens:   holderRate(callsPerToken),
 		sends:    holderRate(sendsOfAccount),

@@ -2,8 +2,6 @@ package api
 
 import (
 	"errors"
-	"regexp"
-	"strings"
 	"time"
 
 	"gatherkit/internal/fair"
@@ -25,26 +23,10 @@ func (a *API) setClient(c *call) {
 // logged returns names and values, followed by those of the call.
 func (c *call) logged(pairs ...any) []any { return append(pairs, c.notes...) }
 
-// traceParent is the header by which a proxy or a caller names the trace that a call is part of
-// (W3C Trace Context, 3.2).
-var traceParent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-|$)`)
-
-// traceID returns the id of the trace in a traceparent header, or "".
-func traceID(header string) string {
-	if header == "" || len(header) > 128 {
-		return ""
-	}
-	match := traceParent.FindStringSubmatch(header)
-	if len(match) < 2 || strings.Trim(match[1], "0") == "" {
-		return ""
-	}
-	return match[1]
-}
-
 // record adds a call to the metrics and the log.
 func (a *API) record(c *call, name string, status int, code string) {
 	took := time.Since(c.began)
-	a.metrics.observe(name, code, took)
+	a.metrics.Observe(name, code, took)
 	a.Log.Info("call", c.logged("operation", name, "status", status, "code", code, "ms", float64(took.Microseconds())/1000)...)
 }
 

@@ -88,11 +88,22 @@ var samples = map[string]string{
 	"comments-create":         `{"request_id":"{request}","body":"B"}`,
 	"comments-update":         `{"request_id":"{request}","id":"{comment}","body":"B2"}`,
 	"comments-delete":         `{"request_id":"{request}","id":"{comment}"}`,
+	"widget-news":             `{"reader":"` + browser + `"}`,
+	"widget-my-requests":      `{"reader":"` + browser + `"}`,
+	"widget-my-link":          `{"reader":"` + browser + `"}`,
+	"widget-reply":            `{"reader":"` + browser + `","request_id":"{request}","body":"B"}`,
+	"mine-list":               `{"token":"{status_link}"}`,
+	"mine-reply":              `{"token":"{status_link}","request_id":"{request}","body":"B"}`,
+	"requests-status-link":    `{"id":"{request}"}`,
+	"requests-revoke-links":   `{"id":"{request}"}`,
 	"links-add":               `{"request_id":"{request}","url":"https://github.com/acme/shop/issues/1"}`,
 	"links-remove":            `{"request_id":"{request}","id":"{link}"}`,
 	"widget-similar-requests": `{"text":"T"}`,
 	"requests-similar":        `{"app_id":"{app}","text":"T"}`,
 }
+
+// browser is the secret of a reader.
+const browser = "0197a2b3c4d500112233445566778899aabbccddeeff00112233445566778899"
 
 func sample(t testing.TB, name string) string {
 	t.Helper()

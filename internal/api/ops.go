@@ -15,7 +15,7 @@ import (
 // operations returns all operations. The guard determines the type of an operation's first
 // parameter, so listing an operation with the wrong guard does not compile.
 func (a *API) operations() []op {
-	return slices.Concat(a.accessOperations(), a.requestOperations(), a.personalOperations(), a.teamOperations())
+	return slices.Concat(a.accessOperations(), a.requestOperations(), a.readerOperations(), a.personalOperations(), a.teamOperations())
 }
 
 func (a *API) accessOperations() []op {
@@ -90,6 +90,21 @@ func (a *API) requestOperations() []op {
 	}
 }
 
+// readerOperations tell people outside the account what becomes of what they asked for.
+func (a *API) readerOperations() []op {
+	const member = feedback.RoleMember
+	return []op{
+		widget("widget-news", "Count what is new of what a person asked or voted for", a.widgetNews),
+		widget("widget-my-requests", "List what a person asked or voted for, newest first", a.widgetMyRequests),
+		widget("widget-my-link", "Create a private link to what a person asked or voted for", a.widgetMyLink),
+		widget("widget-reply", "Answer a public comment on a request that the person submitted", a.widgetReply),
+		public("mine-list", "List what the holder of a private link asked or voted for, newest first", a.mineList),
+		public("mine-reply", "Answer a public comment on a request of a private link", a.mineReply),
+		bearer("requests-status-link", member, "Create a link that shows a request to the person to whom you give it", a.requestsStatusLink),
+		bearer("requests-revoke-links", member, "End all links of requests-status-link to a request", a.requestsRevokeLinks),
+	}
+}
+
 // personalOperations are about what users have of their own, viewers too: saved views and mentions.
 // Changing a view of the team takes a member.
 func (a *API) personalOperations() []op {
@@ -158,6 +173,13 @@ func (c caller) actor() feedback.Actor {
 		return feedback.Actor{Kind: feedback.ByToken, ID: &c.token.ID}
 	}
 	return feedback.Actor{Kind: feedback.ByUser, ID: &c.User.ID}
+}
+
+// acting is actor, and says whether the people who asked are told.
+func (c caller) acting(quiet bool) feedback.Actor {
+	by := c.actor()
+	by.Quiet = quiet
+	return by
 }
 
 // onlyApp returns the app that the caller is limited to, or nil.

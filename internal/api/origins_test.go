@@ -12,7 +12,7 @@ import (
 // Only those in allowed_origins are accepted, and the others change nothing.
 func TestForeignOrigins(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
-	s.names["request"] = s.submit("T")
+	s.names["request"] = s.asked("T")
 	settings := `{"sharing":"all","widget":{"allow_file_uploads":true},"allowed_origins":["https://shop.example"]}`
 	s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":`+settings+`}`))
 	calls := map[string]func() *http.Request{

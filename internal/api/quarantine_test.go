@@ -52,9 +52,12 @@ func (s *service) lastEvent(id string) string {
 var reads = map[string][]string{
 	"widget-submit-request":   {`{"title":"Dark mode","description":"","idempotency_key":"key"}`},
 	"widget-similar-requests": {`{"text":"Dark mode"}`, `{"text":"Watches"}`},
-	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00"}`}, // repeated, so it changes nothing
+	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00","reader":"` + browser + `"}`}, // repeated
+	"widget-news":             {`{"reader":"` + browser + `"}`},
+	"widget-my-requests":      {`{"reader":"` + browser + `"}`},
 	// These show no requests.
-	"widget-create-upload": nil, "views-create": nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
+	"widget-create-upload": nil, "widget-my-link": nil, "widget-reply": nil,
+	"views-create": nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
 	"webhooks-create": nil, "webhooks-list": nil, "webhooks-get": nil, "webhooks-update": nil, "webhooks-delete": nil, "webhooks-secret": nil,
 	"webhooks-test": nil, "webhooks-attempts": nil, "webhooks-rewind": nil, "webhooks-resend": nil, // see TestQuarantine of package webhook
 	"tokens-create": nil, "tokens-list": nil, "tokens-revoke": nil,

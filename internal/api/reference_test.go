@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/openapi"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -62,10 +63,10 @@ func reference(t testing.TB, a *API) string {
 	} {
 		a.describeRecord(t, &b, name)
 	}
-	for _, area := range areas(a.order) {
-		fmt.Fprintf(&b, "\n## %s\n", areaTitles[area])
+	for _, area := range openapi.Areas(a.described()) {
+		fmt.Fprintf(&b, "\n## %s\n", area.Title)
 		for _, o := range a.order {
-			if o.params.Area == area {
+			if o.params.Area == area.Name {
 				describe(&b, o, readScript(t, byName[o.name]))
 			}
 		}

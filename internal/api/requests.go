@@ -30,6 +30,8 @@ type requestParams struct {
 type requestsGetResult struct {
 	Request feedback.Request `json:"request"`
 	Links   []feedback.Link  `json:"links" doc:"The issues and other pages that the team has linked to it, oldest first."`
+
+	Audience feedback.Audience `json:"audience" doc:"Who outside the account is told of changes."`
 }
 
 func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requestsGetResult, error) {
@@ -38,7 +40,11 @@ func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requ
 		return requestsGetResult{}, err
 	}
 	links, err := a.Store.Links.List(ctx, c.Account.ID, in.ID)
-	return requestsGetResult{a.withLinks(c.Account.ID, r)[0], links}, err
+	if err != nil {
+		return requestsGetResult{}, err
+	}
+	audience, err := a.Store.Audience(ctx, c.Account.ID, r)
+	return requestsGetResult{a.withLinks(c.Account.ID, r)[0], links, audience}, err
 }
 
 // tagList are tags of a request.
@@ -105,6 +111,7 @@ type requestsUpdateParams struct {
 	AssigneeID      params.Nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
 	ETA             params.Nullable[expected]    `json:"eta,omitzero" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none."`
 	ExpectedVersion *int64                       `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change if the version differs."`
+	Quiet           bool                         `json:"quiet,omitempty" doc:"Do not tell the people who asked. See Your ideas."`
 }
 
 func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdateParams) (requestResult, error) {
@@ -118,7 +125,7 @@ func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdatePar
 		}
 		change.ETA = new((*string)(*eta))
 	}
-	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.actor(), func(r *feedback.Request) error {
+	r, err := a.Store.ChangeRequest(ctx, c.Account.ID, in.ID, c.acting(in.Quiet), func(r *feedback.Request) error {
 		switch {
 		case r.Box == feedback.Bin:
 			return feedback.ErrRequestNotFound

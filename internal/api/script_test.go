@@ -180,7 +180,7 @@ func (s *service) play(steps []step) []step {
 			s.index()
 		}
 		if st.sign[0] != "" {
-			s.names[st.sign[0]] = signed(s.t, s.filled(st.sign[1]), s.filled(st.body))
+			s.names[st.sign[0]] = signedToken(s.t, s.filled(st.sign[1]), s.filled(st.body))
 		}
 		if st.path == "" {
 			continue

@@ -50,7 +50,12 @@ const personBytes = 4 << 10
 // of a page is known only after reading it, so holdPage acquires the maximum beforehand. This
 // limits the memory, and calls that wait do not hold a database connection.
 func (a *API) holdPage(ctx context.Context, c caller, rows int, maxRowBytes int64) error {
-	m := pageMemory{a.pages.of(holder{c.Account.ID, c.ID}), int64(rows) * maxRowBytes}
+	return hold(ctx, c.client, a.pages.of(holder{c.Account.ID, c.ID}), rows, maxRowBytes)
+}
+
+// hold is holdPage for any client, with claims on other memory.
+func hold(ctx context.Context, c *client, claims fair.Claims, rows int, maxRowBytes int64) error {
+	m := pageMemory{claims, int64(rows) * maxRowBytes}
 	if err := m.claims.Acquire(ctx, m.bytes); err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ var severalLines = []string{
 	"requests-list tag", "requests-facets tag", "requests-export tag", "requests-bulk-update filter.tag",
 	"views-create filter.tag", "views-update filter.tag",
 	"requests-bulk-update set.remove_tags",
+	"widget-reply body", "mine-reply body",
 }
 
 // cleanedFields are the parameters that are turned into a single line.

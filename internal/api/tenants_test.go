@@ -45,11 +45,12 @@ func TestTenants(t *testing.T) {
 			"user":    s.user("viewer"), "file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
+		ownLink := s.statusLink("owner", s.names["request"])
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		deleted := strings.NewReplacer(
 			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{link}", random,
 			"{view}", random, "{mention}", random, "{token}", random, "{webhook}", random,
-			"{receiver}", s.names["receiver"], "{spam}", random, "{session}", random, "{user}", random, "{file}", random,
+			"{status_link}", ownLink, "{receiver}", s.names["receiver"], "{spam}", random, "{session}", random, "{user}", random, "{file}", random,
 		)
 		before := s.snapshot()
 
@@ -59,7 +60,7 @@ func TestTenants(t *testing.T) {
 				if field == "attachments" {
 					body, status = `{"title":"T","description":"","attachments":["{file}"]}`, http.StatusBadRequest
 				}
-				who := map[guard][2]string{guardBearer: {"stranger", "owner"}, guardWidget: {"stranger_key", "key"}}[o.guard]
+				who := map[guard][2]string{guardPublic: {}, guardBearer: {"stranger", "owner"}, guardWidget: {"stranger_key", "key"}}[o.guard]
 				for noun, id := range own {
 					if !strings.Contains(body, "{"+noun+"}") {
 						continue
@@ -101,7 +102,7 @@ func (s *service) strangers() *strings.Replacer {
 	link := s.must("links-add", "stranger", `{"request_id":"`+names[5]+`","url":"https://a.example"}`)["link"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string), "{link}", link["id"].(string), "{view}", s.view("stranger"),
 		"{token}", first(s.token("stranger", `{"name":"CI","scope":"viewer"}`)),
-		"{webhook}", s.webhook("stranger"), "{receiver}", s.names["receiver"])
+		"{webhook}", s.webhook("stranger"), "{status_link}", s.statusLink("stranger", names[5]), "{receiver}", s.names["receiver"])
 	return strings.NewReplacer(names...)
 }
 
@@ -123,6 +124,14 @@ func (s *service) issueLink() string {
 	s.t.Helper()
 	added := s.must("links-add", "owner", s.filled(`{"request_id":"{request}","url":"https://a.example"}`))
 	return added["link"].(map[string]any)["id"].(string)
+}
+
+// statusLink returns the token of a new link to a request.
+func (s *service) statusLink(who, request string) string {
+	s.t.Helper()
+	link := s.must("requests-status-link", who, `{"id":"`+request+`"}`)["url"].(string)
+	_, token, _ := strings.Cut(link, "#")
+	return token
 }
 
 // mention returns the id of a new mention of a user.

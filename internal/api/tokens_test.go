@@ -75,7 +75,7 @@ var aboutApps = []string{
 	"requests-list", "requests-facets", "requests-get", "requests-create", "requests-update", "requests-bulk-update", "requests-delete",
 	"requests-restore", "requests-release", "requests-block", "requests-merge", "requests-unmerge", "votes-add", "votes-remove", "votes-list",
 	"comments-list", "comments-create", "comments-update", "comments-delete", "links-add", "links-remove", "requests-history",
-	"requests-export", "requests-similar", "requests-stats", "events-list",
+	"requests-export", "requests-similar", "requests-stats", "requests-status-link", "requests-revoke-links", "events-list",
 }
 
 // TestTokenOfOneApp: a token that is limited to an app can do with its data what others can. For data of
@@ -219,7 +219,7 @@ func TestServiceTokenAsAuthor(t *testing.T) {
 		id, secret := s.token("owner", `{"name":"Support desk","scope":"member","kind":"service"}`)
 		s.names["program"] = secret
 		body := s.filled(`{"request_id":"{request}","body":"@[V](user:` + s.user("viewer") + `)"}`)
-		want := map[string]any{"id": id, "name": "Support desk"}
+		want := map[string]any{"id": id, "name": "Support desk", "kind": "team"}
 		if got := s.must("comments-create", "program", body)["comment"].(map[string]any)["author"]; !reflect.DeepEqual(got, want) {
 			t.Errorf("the author of the comment is %v", got)
 		}

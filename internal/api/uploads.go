@@ -7,6 +7,7 @@ import (
 
 	"gatherkit/internal/blob"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/signed"
 )
 
 type widgetCreateUploadParams struct {
@@ -45,14 +46,15 @@ func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreate
 	u := feedback.Upload{AppID: v.app.ID, Sender: a.senderOf(v), Attachment: feedback.Attachment{
 		Filename: feedback.CleanFilename(in.Filename), ContentType: in.ContentType, Size: in.Size,
 	}}
-	u, err := a.Store.AddUpload(ctx, v.app.AccountID, u)
+	u, err := a.Store.Uploads.Add(ctx, v.app.AccountID, u)
 	if err != nil {
 		return result, err
 	}
 	until := feedback.At(a.Now().Add(feedback.SendLife))
 	url, err := a.Files.Target(ctx, u.ID, u.Size, feedback.SendLife)
 	if url == "" {
-		url = a.link(uploadPath + fileLink{forUpload, v.app.AccountID, u.ID, until}.sign(a.linkKey))
+		link := signed.FileLink{Purpose: signed.ForUpload, AccountID: v.app.AccountID, FileID: u.ID, Until: until}
+		url = a.link(uploadPath + link.Text(a.linkKey))
 	}
 	result.Upload = uploadTarget{u.ID, url, "PUT", map[string]string{"Content-Type": u.ContentType}, until}
 	return result, err
@@ -61,7 +63,7 @@ func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreate
 // senderOf returns a number that identifies an address at an app, to limit its files. It
 // reveals neither the address nor whether the address has sent files to other apps.
 func (a *API) senderOf(v visitor) int64 {
-	sum := mac(a.linkKey, append([]byte("sender"), v.app.ID.String()+v.from.String()...))
+	sum := signed.MAC(a.linkKey, append([]byte("sender"), v.app.ID.String()+v.from.String()...))
 	return int64(binary.BigEndian.Uint64(sum)) //nolint:gosec // a negative number is fine
 }
 
@@ -84,7 +86,7 @@ func (a *API) acceptFiles(ctx context.Context, app feedback.App, ids []feedback.
 	if err := a.filesAllowed(app); err != nil {
 		return err
 	}
-	waiting, err := a.Store.WaitingUploads(ctx, app.AccountID, app.ID, ids)
+	waiting, err := a.Store.Uploads.Waiting(ctx, app.AccountID, app.ID, ids)
 	if err != nil {
 		return err
 	}
@@ -113,13 +115,13 @@ func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.
 		if err := a.Files.Discard(ctx, u.ID); err != nil {
 			return err
 		}
-		if err := a.Store.RemoveUpload(ctx, accountID, u.ID); err != nil {
+		if err := a.Store.Uploads.Remove(ctx, accountID, u.ID); err != nil {
 			return err
 		}
 	}
 	if err != nil {
-		return a.metrics.fileError("inspect", err)
+		return a.metrics.FileError("inspect", err)
 	}
 	u.ContentType, u.Size, u.Filename = contentType, size, feedback.SafeFilename(u.Filename, contentType)
-	return a.Store.SaveUpload(ctx, accountID, u)
+	return a.Store.Uploads.Save(ctx, accountID, u)
 }

@@ -87,6 +87,7 @@ type widgetVoteParams struct {
 	Voter         *feedback.ID `json:"voter,omitempty" format:"uuid" doc:"A random UUID that the browser keeps. Or send identity_token."`
 	Remove        bool         `json:"remove,omitempty" doc:"Withdraw the vote."`
 	IdentityToken string       `json:"identity_token,omitempty" verbatim:"true" doc:"Identifies the person. See Identity."`
+	Reader        string       `json:"reader,omitempty" verbatim:"true" doc:"A secret of the browser. See Your ideas."`
 }
 
 func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (voteResult, error) {
@@ -98,14 +99,20 @@ func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (v
 	}
 	// Without a token, the browser identifies the person.
 	person := &feedback.Person{BrowserID: in.Voter}
+	reader, err := readerOf(v.app, in.Reader)
+	if err != nil {
+		return voteResult{}, err
+	}
 	if in.IdentityToken != "" {
-		var err error
 		if person, err = a.identify(ctx, v.app, in.IdentityToken); err != nil {
 			return voteResult{}, err
 		}
+		reader = feedback.ReaderOfPerson(v.app.ID, *person.ExternalID)
 	} else if in.Voter == nil {
 		return voteResult{}, feedback.Invalid("widget", "voter", "voter is required and must be a UUID, unless you send identity_token.")
 	}
-	votes, err := a.Store.WidgetVote(ctx, v.app, store.Ballot{RequestID: in.RequestID, Person: *person, Source: "widget", Remove: in.Remove})
+	votes, err := a.Store.WidgetVote(ctx, v.app, store.Ballot{
+		RequestID: in.RequestID, Person: *person, Source: "widget", Remove: in.Remove, Reader: reader,
+	})
 	return voteResult{votes, !in.Remove}, err
 }

@@ -28,6 +28,7 @@ type widgetSubmitRequestParams struct {
 	Attachments    fileList          `json:"attachments,omitempty" doc:"File ids. See Files."`
 	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"See Idempotency."`
 	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Replaces email, name, external_id. See Identity."`
+	Reader         string            `json:"reader,omitempty" verbatim:"true" doc:"A secret of the browser, which can then ask what becomes of the request. See Your ideas."`
 	Form           *formParams       `json:"form,omitempty" doc:"Its fields website and seconds help to detect spam. See Spam."`
 }
 
@@ -55,9 +56,12 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	if err := in.Metadata.Check(); err != nil {
 		return result, err
 	}
-	submission := store.Submission{
-		App: v.app, Request: in.request(), Attachments: in.Attachments, IdempotencyKey: storedKey(v.origin, in.IdempotencyKey),
+	reader, err := readerOf(v.app, in.Reader)
+	if err != nil {
+		return result, err
 	}
+	submission := store.Submission{App: v.app, Request: in.request(), Attachments: in.Attachments, Reader: reader}
+	submission.IdempotencyKey, submission.FormerKey = storedKey(v.origin, in.IdempotencyKey)
 	if in.IdempotencyKey != "" {
 		first, found, err := a.findSubmission(ctx, submission, in.IdempotencyKey)
 		if err != nil || found {
@@ -77,6 +81,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 			return result, err
 		}
 		submission.Identity, email = person, person.Email
+		submission.Reader = feedback.ReaderOfPerson(v.app.ID, *person.ExternalID)
 	}
 	if v.app.Settings.Widget.RequireEmail && email == nil {
 		return result, feedback.Invalid("widget", "email", "email is required by this app's settings.")

@@ -3,7 +3,29 @@ package fair
 import (
 	"net/netip"
 	"slices"
+	"strings"
 )
+
+// Address returns the address of the client: the peer of the connection, or the address
+// that a trusted proxy forwards. Proxies append to X-Forwarded-For, so it is read from the
+// right, up to the first address that is not a trusted proxy.
+func Address(peer netip.Addr, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
+	address := peer.Unmap()
+	hops := strings.Split(strings.Join(forwardedFor, ","), ",")
+	for i := len(hops) - 1; i >= 0 && Within(address, trusted); i-- {
+		hop := strings.TrimSpace(hops[i])
+		next, err := netip.ParseAddr(hop)
+		if err != nil {
+			withPort, err := netip.ParseAddrPort(hop)
+			if err != nil {
+				break
+			}
+			next = withPort.Addr()
+		}
+		address = next.Unmap().WithZone("")
+	}
+	return address
+}
 
 // Caller returns the prefix that counts as one caller: an IPv4 address, or the /64 that a
 // provider assigns to one IPv6 customer. For an invalid address, as on a Unix socket, it

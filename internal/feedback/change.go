@@ -85,6 +85,8 @@ func (k ChangeKind) AboutRequests() bool {
 type Actor struct {
 	Kind string // one of the constants below
 	ID   *ID    // the user, the token, or the app whose key was used; nil for a command
+	// Quiet is true if the people who asked are not told of what the actor does.
+	Quiet bool
 }
 
 // The kinds of actors: a user of the dashboard, a program with a token, a caller with an API key,

@@ -1,6 +1,6 @@
 package feedback
 
-// Comment is a user's comment on a request.
+// Comment is a comment on a request, by a user or by the person who asked for it.
 type Comment struct {
 	ID         ID         `json:"id" format:"uuid"`
 	RequestID  ID         `json:"request_id" format:"uuid"`
@@ -11,10 +11,40 @@ type Comment struct {
 	UpdatedAt  Time       `json:"updated_at" format:"date-time"`
 }
 
-// Author is the user who wrote a comment, or the service token.
+// Author is the user who wrote a comment, the service token, or the submitter of the request.
 type Author struct {
-	ID   ID      `json:"id" format:"uuid"`
-	Name *string `json:"name" doc:"Null if the user was removed."`
+	ID   *ID        `json:"id" format:"uuid" doc:"The user or the token; null for the submitter."`
+	Name *string    `json:"name" doc:"Null if the user was removed, or the submitter gave no name."`
+	Kind AuthorKind `json:"kind" enum:"team,submitter"`
+}
+
+// AuthorKind says on which side an author is.
+type AuthorKind string
+
+// The two sides of a conversation: the account's users and programs, and the person who asked.
+const (
+	ByTeam      AuthorKind = "team"
+	BySubmitter AuthorKind = "submitter"
+)
+
+// AuthorOf returns the author of a row: the user or token with the id and the name, or the submitter, for
+// whom the id is zero.
+func AuthorOf(id ID, name, submitter *string) Author {
+	if id == (ID{}) {
+		return Author{nil, submitter, BySubmitter}
+	}
+	return Author{&id, name, ByTeam}
+}
+
+// Is reports whether the author is the user or token with the id.
+func (a Author) Is(id ID) bool { return a.ID != nil && *a.ID == id }
+
+// RowID returns the id under which the author is stored, which is zero for the submitter.
+func (a Author) RowID() ID {
+	if a.ID == nil {
+		return ID{}
+	}
+	return *a.ID
 }
 
 // Visibility says who may read a comment. Callers with an API key never see internal
@@ -36,7 +66,7 @@ type CommentChange struct {
 // Edit applies a change made by a user. It returns ErrForbidden if the user is not the
 // author: nobody may put words into the author's mouth or change who reads them.
 func (c *Comment) Edit(by ID, change CommentChange) error {
-	if by != c.Author.ID {
+	if !c.Author.Is(by) {
 		return ErrForbidden.With("Only the author of a comment may change it.")
 	}
 	set(&c.Body, change.Body)
@@ -47,7 +77,7 @@ func (c *Comment) Edit(by ID, change CommentChange) error {
 // CheckRemoval returns ErrForbidden if a user with the given role may not delete the
 // comment. Users may delete their own comments, and admins may delete all comments.
 func (c *Comment) CheckRemoval(by ID, role Role) error {
-	if by != c.Author.ID && !role.Allows(RoleAdmin) {
+	if !c.Author.Is(by) && !role.Allows(RoleAdmin) {
 		return ErrForbidden.With("Only the author of a comment or an admin may delete it.")
 	}
 	return nil

@@ -11,7 +11,7 @@ func TestWhoMayChangeComments(t *testing.T) {
 	author, other, body, public := ID{1}, ID{2}, "B2", Public
 	for _, user := range []ID{author, other} {
 		for _, role := range []Role{RoleMember, RoleAdmin, RoleOwner} {
-			comment := Comment{Author: Author{ID: author}, Body: "B", Visibility: Internal}
+			comment := Comment{Author: Author{ID: &author}, Body: "B", Visibility: Internal}
 			old := comment
 			err := comment.Edit(user, CommentChange{Body: &body})
 			if own := user == author; own != (err == nil) || !own && (!errors.Is(err, ErrForbidden) || comment != old) {
@@ -23,7 +23,7 @@ func TestWhoMayChangeComments(t *testing.T) {
 			}
 		}
 	}
-	comment := Comment{Author: Author{ID: author}, Body: "B", Visibility: Internal}
+	comment := Comment{Author: Author{ID: &author}, Body: "B", Visibility: Internal}
 	if err := comment.Edit(author, CommentChange{Visibility: &public}); err != nil || comment.Body != "B" || comment.Visibility != Public {
 		t.Errorf("%+v, %v", comment, err)
 	}

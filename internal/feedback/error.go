@@ -80,6 +80,8 @@ var (
 		"The identity token is not valid; it must be a JWT signed with HS256 and the app's identity secret.")
 	ErrInvalidAPIKey = newError(401, "auth.invalid_api_key",
 		"The API key is not valid; copy the current one from the app's settings.")
+	ErrStatusLinkNotFound = newError(404, "mine.link_not_found",
+		"This link has ended or is not complete; ask for a new one where you got it.")
 
 	ErrForbidden = newError(403, "auth.forbidden",
 		"Your role does not allow this operation.")
@@ -142,6 +144,8 @@ var (
 		"The log of changes ends before this position; an older copy of the database was restored.")
 	ErrIdempotencyMismatch = newError(409, "widget.idempotency_mismatch",
 		"This idempotency_key was already used with different content; use a new key for each request.")
+	ErrReplyNotAllowed = newError(409, "requests.reply_not_allowed",
+		"You can answer once the team has commented, and write at most 10 answers in a row.")
 	ErrVersionConflict = newError(409, "requests.version_conflict",
 		"The request has changed since you read it; read it again and repeat your change.")
 	ErrMerged = newError(409, "requests.merged",
@@ -170,14 +174,14 @@ func Codes() []*Error {
 	return []*Error{
 		ErrInvalidJSON, ErrUnknownParameter, ErrInvalidFile,
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken,
-		ErrMissingAPIKey, ErrInvalidAPIKey, ErrIdentityExpired, ErrInvalidIdentityToken,
+		ErrMissingAPIKey, ErrInvalidAPIKey, ErrIdentityExpired, ErrInvalidIdentityToken, ErrStatusLinkNotFound,
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
 		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound,
 		ErrLinkNotFound, ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
 		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrTooManyViews, ErrTooManyTokens, ErrTooManyLinks, ErrTooManyWebhooks,
-		ErrPositionAhead, ErrIdempotencyMismatch, ErrVersionConflict,
+		ErrPositionAhead, ErrIdempotencyMismatch, ErrReplyNotAllowed, ErrVersionConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,

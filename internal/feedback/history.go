@@ -139,7 +139,9 @@ func commentWithVisibility(visibility any) string {
 func (e *Event) describeEach(describe func(field string) string) string {
 	var parts []string
 	for _, field := range slices.Sorted(maps.Keys(e.After)) {
-		parts = append(parts, describe(field))
+		if field != "told" && field != "quiet" { // who was told of the change is not part of it
+			parts = append(parts, describe(field))
+		}
 	}
 	return join(parts)
 }

@@ -20,7 +20,7 @@ func (c Comment) Mentioned() []ID {
 	var ids []ID
 	for _, found := range mention.FindAllStringSubmatch(c.Body, -1) {
 		id, err := ParseID(found[2])
-		if err == nil && id != c.Author.ID && !slices.Contains(ids, id) && len(ids) < MaxMentions {
+		if err == nil && !c.Author.Is(id) && !slices.Contains(ids, id) && len(ids) < MaxMentions {
 			ids = append(ids, id)
 		}
 	}
@@ -38,6 +38,12 @@ type Mention struct {
 	Excerpt      string `json:"excerpt" doc:"The beginning of the comment on one line: at most 200 characters, with names in place of mentions."`
 	Read         bool   `json:"read"`
 	CreatedAt    Time   `json:"created_at" format:"date-time"`
+}
+
+// ForOutsiders returns the text of a comment for people outside the account, who never see the names of
+// users: mentions have the name of the app.
+func ForOutsiders(body, app string) string {
+	return mention.ReplaceAllLiteralString(body, "@"+app)
 }
 
 // excerptLength is in characters.

@@ -35,7 +35,7 @@ func TestMentioned(t *testing.T) {
 		"another link":  {"[A](user:" + ada.String() + ") @[A](https://" + ada.String() + ")", nil},
 		"in a sentence": {"(ask @[Ä. O'B-C](user:" + ada.String() + "))", []ID{ada}},
 	} {
-		if got := (Comment{Author: Author{ID: author}, Body: test.body}).Mentioned(); !slices.Equal(got, test.want) {
+		if got := (Comment{Author: Author{ID: &author}, Body: test.body}).Mentioned(); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}

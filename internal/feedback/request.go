@@ -27,6 +27,7 @@ type Request struct {
 	Version      int64        `json:"version" doc:"Increases by one with each change."`
 	CreatedAt    Time         `json:"created_at" format:"date-time"`
 	UpdatedAt    Time         `json:"updated_at" format:"date-time"`
+	ReplyAt      *Time        `json:"reply_at" format:"date-time" doc:"When the submitter last wrote a comment that no public comment of the team has followed; null for never."`
 
 	// Box says whether the request is live, in the bin or in quarantine.
 	Box Box `json:"-"`

@@ -21,13 +21,14 @@ import (
 // TokenKind is the prefix of a kind of token that contains an account's id.
 type TokenKind string
 
-// The kinds of tokens: two for sessions, one for links with which users choose a password, and
-// one for programs.
+// The kinds of tokens: two for sessions, one for links with which users choose a password, one for
+// programs, and one for links to what somebody asked for.
 const (
 	AccessToken  TokenKind = "gat_"
 	RefreshToken TokenKind = "grt_"
 	JoinToken    TokenKind = "gjt_"
 	ProgramToken TokenKind = "gtk_"
+	StatusToken  TokenKind = "gsl_"
 )
 
 const (

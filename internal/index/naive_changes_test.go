@@ -355,7 +355,7 @@ func (w *world) comment(t *rapid.T, of *tenant) error {
 		return err
 	}
 	_, err = w.AddComment(ctx, of.ID, feedback.Actor{Kind: feedback.ByUser, ID: of.owner}, feedback.Comment{
-		RequestID: r.ID, Author: feedback.Author{ID: *of.owner}, Body: "Thanks.",
+		RequestID: r.ID, Author: feedback.Author{ID: of.owner, Kind: feedback.ByTeam}, Body: "Thanks.",
 		Visibility: rapid.SampledFrom([]feedback.Visibility{feedback.Public, feedback.Internal}).Draw(t, "visibility"),
 	})
 	return err

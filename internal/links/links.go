@@ -38,7 +38,10 @@ const selectLinks = `SELECT l.id, l.request_id, l.url, l.author_id,
 	FROM request_links l WHERE l.account_id = $1 AND l.request_id = $2`
 
 func scan(r database.Row) (l feedback.Link, err error) {
-	err = r.Scan(&l.ID, &l.RequestID, &l.URL, &l.Author.ID, &l.Author.Name, &l.CreatedAt)
+	var author feedback.ID
+	var name *string
+	err = r.Scan(&l.ID, &l.RequestID, &l.URL, &author, &name, &l.CreatedAt)
+	l.Author = feedback.AuthorOf(author, name, nil)
 	return l, err
 }
 
@@ -70,7 +73,7 @@ func (l *Links) Add(ctx context.Context, accountID feedback.ID, by feedback.Acto
 		}
 		id := l.ids.New()
 		_, err = tx.ExecContext(ctx, "INSERT INTO request_links (account_id, request_id, id, url, author_id, created_at)"+
-			" VALUES ($1, $2, $3, $4, $5, $6)", accountID, link.RequestID, id, link.URL, link.Author.ID, id.Time())
+			" VALUES ($1, $2, $3, $4, $5, $6)", accountID, link.RequestID, id, link.URL, link.Author.RowID(), id.Time())
 		if err != nil {
 			return nil, err
 		}

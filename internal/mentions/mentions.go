@@ -56,6 +56,7 @@ func (m *Mentions) List(
 		(SELECT r.title FROM requests r WHERE r.account_id = $1 AND r.id = m.request_id),
 		COALESCE((SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = m.author_id),
 			(SELECT t.name FROM access_tokens t WHERE t.account_id = $1 AND t.id = m.author_id)),
+		(SELECT r.submitter_name FROM requests r WHERE r.account_id = $1 AND r.id = m.request_id),
 		(SELECT SUBSTR(c.body, 1, `+begins+`) FROM comments c
 			WHERE c.account_id = $1 AND c.request_id = m.request_id AND c.id = m.comment_id)`+
 		from+" ORDER BY m.id DESC LIMIT CAST($3 AS BIGINT)", args...)
@@ -64,7 +65,10 @@ func (m *Mentions) List(
 
 func scan(r database.Row) (m feedback.Mention, err error) {
 	var body string
-	err = r.Scan(&m.ID, &m.RequestID, &m.CommentID, &m.Author.ID, &m.Read, &m.RequestTitle, &m.Author.Name, &body)
+	var author feedback.ID
+	var name, submitter *string
+	err = r.Scan(&m.ID, &m.RequestID, &m.CommentID, &author, &m.Read, &m.RequestTitle, &name, &submitter, &body)
+	m.Author = feedback.AuthorOf(author, name, submitter)
 	m.Excerpt, m.CreatedAt = feedback.Excerpt(body), m.ID.Time()
 	return m, err
 }
@@ -141,6 +145,12 @@ func Save(ctx context.Context, tx *sql.Tx, ids *feedback.IDs, accountID feedback
 	return nil
 }
 
+// Answer mentions the user to whom the submitter of a request answers with a comment, in the transaction
+// that stores the comment. A program that is answered is not mentioned.
+func Answer(ctx context.Context, tx *sql.Tx, ids *feedback.IDs, accountID, userID feedback.ID, c feedback.Comment) error {
+	return add(ctx, tx, ids.New(), accountID, userID, c)
+}
+
 // add stores a mention unless there is no such user. It writes the user's row, so that a concurrent
 // removal waits, sees the mention, and deletes it.
 func add(ctx context.Context, tx *sql.Tx, id, accountID, userID feedback.ID, c feedback.Comment) error {
@@ -149,7 +159,7 @@ func add(ctx context.Context, tx *sql.Tx, id, accountID, userID feedback.ID, c f
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO mentions (account_id, user_id, id, request_id, comment_id, author_id)"+
-		" VALUES ($1, $2, $3, $4, $5, $6)", accountID, userID, id, c.RequestID, c.ID, c.Author.ID)
+		" VALUES ($1, $2, $3, $4, $5, $6)", accountID, userID, id, c.RequestID, c.ID, c.Author.RowID())
 	return err
 }
 

@@ -40,6 +40,7 @@ var requestColumns = []column{
 	field("version", func(r *request) *int64 { return &r.Version }),
 	field("created_at", func(r *request) *feedback.Time { return &r.CreatedAt }),
 	field("updated_at", func(r *request) *feedback.Time { return &r.UpdatedAt }),
+	field("reply_at", func(r *request) **feedback.Time { return &r.ReplyAt }),
 }
 
 // Columns are the names of a request's columns, as a SELECT or an INSERT lists them.

@@ -40,7 +40,7 @@ func TestAnswers(t *testing.T) {
 		comment := func(visibility feedback.Visibility) func(feedback.ID) error {
 			return func(id feedback.ID) error {
 				_, err := r.AddComment(ctx, account.ID, by, feedback.Comment{
-					RequestID: id, Author: feedback.Author{ID: user}, Visibility: visibility, Body: "B",
+					RequestID: id, Author: feedback.Author{ID: &user, Kind: feedback.ByTeam}, Visibility: visibility, Body: "B",
 				})
 				return err
 			}

@@ -202,7 +202,8 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	now := feedback.At(s.now())
 	rows := make([]Voter, len(casts))
 	for i, c := range casts {
-		rows[i] = Voter{feedback.Vote{RequestID: c.root.ID, Person: c.Person, Source: c.Source, CreatedAt: now}, c.Person.Key()}
+		vote := feedback.Vote{RequestID: c.root.ID, Person: c.Person, Source: c.Source, CreatedAt: now}
+		rows[i] = Voter{Vote: vote, Key: c.Person.Key(), reader: c.Reader}
 	}
 	added, err := s.insertVotes(ctx, tx, accountID, rows)
 	if err != nil || len(added) == 0 {
@@ -256,13 +257,13 @@ func (s *Store) insertVotes(
 	if len(votes) == 0 {
 		return added, nil
 	}
-	const columns = 9
+	const columns = 10
 	votes = database.Padded(votes)
 	args := make([]any, 0, columns*len(votes))
 	for _, v := range votes {
-		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt)
+		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt, v.reader)
 	}
-	rows, err := database.All(ctx, tx, scanStanding, "INSERT INTO votes (account_id, request_id, "+voteColumns+") VALUES "+
+	rows, err := database.All(ctx, tx, scanStanding, "INSERT INTO votes (account_id, request_id, "+voteColumns+", reader) VALUES "+
 		s.db.Placeholders(len(votes), columns)+" ON CONFLICT DO NOTHING RETURNING request_id, person", args...)
 	for _, at := range rows {
 		added[at] = true
@@ -331,7 +332,7 @@ func (s *Store) keepSubmitters(ctx context.Context, tx *sql.Tx, accountID feedba
 	votes := make([]Voter, 0, len(alone))
 	for _, r := range alone {
 		v, key := submitterVote(r)
-		votes = append(votes, Voter{v, key})
+		votes = append(votes, Voter{Vote: v, Key: key})
 	}
 	_, err = s.insertVotes(ctx, tx, accountID, votes)
 	return err

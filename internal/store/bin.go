@@ -8,6 +8,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sweep"
 )
 
 // keepBinned is how long a request stays in the bin. Its updated_at does not change there,
@@ -16,7 +17,7 @@ const keepBinned = 30 * 24 * time.Hour
 
 // sweepBin permanently deletes the requests that have been in an account's bin for 30 days.
 func (s *Store) sweepBin(ctx context.Context, accountID feedback.ID) error {
-	for n := sweepChunk; n == sweepChunk; {
+	for n := sweep.Chunk; n == sweep.Chunk; {
 		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			n, err = s.removeBinned(ctx, tx, accountID)
 			return err
@@ -38,7 +39,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 		return b, err
 	}, "SELECT id, app_id, status FROM requests WHERE account_id = $1 AND box = 'bin' AND updated_at < $2"+
 		" AND app_id IN (SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL) ORDER BY id ASC NULLS FIRST LIMIT $3",
-		accountID, until, sweepChunk)
+		accountID, until, sweep.Chunk)
 	if err != nil || len(old) == 0 {
 		return 0, err
 	}

@@ -165,7 +165,7 @@ func (s *Store) changeAll(
 	// The order of the log entries must not depend on how the requests were selected.
 	slices.SortFunc(requests, func(a, b feedback.Request) int { return a.ID.Compare(b.ID) })
 	deltas := map[countKey]int64{}
-	roots, assignees, answered := map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}
+	roots, assignees, answered, news := map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}
 	var altered, retagged []feedback.Request
 	var changes []feedback.Change
 	for i := range requests {
@@ -186,7 +186,7 @@ func (s *Store) changeAll(
 		if r.MergedIntoID != nil && r.Box != old.Box {
 			roots[*r.MergedIntoID] = true
 		}
-		answered[r.ID] = isAnswer(by, old, r)
+		answered[r.ID], news[r.ID] = isAnswer(by, old, r), isNews(old, r)
 		if reassigned(old, r) {
 			assignees[*r.AssigneeID] = true
 		}
@@ -203,8 +203,11 @@ func (s *Store) changeAll(
 			return 0, err
 		}
 	}
+	if err := s.Readers.TellAll(ctx, tx, accountID, by, altered, changes, news); err != nil {
+		return 0, err
+	}
 	now := feedback.At(s.now())
-	if err := saveGrouped(ctx, tx, accountID, altered, changes, answered, now); err != nil {
+	if err := saveGrouped(ctx, tx, accountID, altered, changes, answered, news, now); err != nil {
 		return 0, err
 	}
 	if err := s.saveTags(ctx, tx, accountID, retagged...); err != nil {
@@ -240,7 +243,7 @@ func changed(old, r feedback.Request) (before, after map[string]any) {
 // several times as long.
 func saveGrouped(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, changes []feedback.Change,
-	answered map[feedback.ID]bool, now feedback.Time,
+	answered, news map[feedback.ID]bool, now feedback.Time,
 ) error {
 	type values struct {
 		box      feedback.Box
@@ -249,11 +252,12 @@ func saveGrouped(
 		assignee feedback.ID
 		tags     string
 		answered bool
+		news     bool
 	}
 	groups := map[values][]feedback.ID{}
 	examples := map[values]*feedback.Request{}
 	for i, r := range requests {
-		key := values{box: r.Box, status: r.Status, columns: "box status", answered: answered[r.ID]}
+		key := values{box: r.Box, status: r.Status, columns: "box status", answered: answered[r.ID], news: news[r.ID]}
 		if _, differs := changes[i].After["assignee_id"]; differs {
 			if key.columns += " assignee_id"; r.AssigneeID != nil {
 				key.assignee = *r.AssigneeID
@@ -270,7 +274,8 @@ func saveGrouped(
 		for _, piece := range database.Powers(ids) {
 			p := database.Parameters{accountID, now}
 			n, err := database.Changed(ctx, tx, "UPDATE requests SET "+row.Assign(&p, examples[key], strings.Fields(key.columns)...)+
-				", version = version + 1, updated_at = $2, "+setAnswered(p.Add(answeredAt(key.answered, now)))+
+				", version = version + 1, updated_at = $2, "+setAnswered(p.Add(answeredAt(key.answered, now)))+", "+
+				setNews("news_at", p.Add(newsAt(changes[0].Actor, key.news, now)))+
 				" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...)
 			if err != nil {
 				return err

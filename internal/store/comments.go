@@ -15,6 +15,7 @@ import (
 const commentColumns = `c.id, c.request_id, c.author_id,
 	COALESCE((SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.author_id),
 		(SELECT t.name FROM access_tokens t WHERE t.account_id = $1 AND t.id = c.author_id)),
+	(SELECT r.submitter_name FROM requests r WHERE r.account_id = $1 AND r.id = c.request_id),
 	c.visibility, c.body, c.created_at, c.updated_at FROM comments c`
 
 // Comments returns a page of up to limit comments on a request, oldest first, that follow the
@@ -48,11 +49,7 @@ func (s *Store) AddComment(
 		// replicas' clocks agree. So no keyset page skips one.
 		c.ID = s.ids.New()
 		c.CreatedAt, c.UpdatedAt = c.ID.Time(), c.ID.Time()
-		_, err = tx.ExecContext(ctx, "INSERT INTO comments"+
-			" (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)"+
-			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-			accountID, c.RequestID, c.ID, c.Author.ID, string(c.Visibility), c.Body, c.CreatedAt, c.UpdatedAt)
-		if err != nil {
+		if err := insertComment(ctx, tx, accountID, c); err != nil {
 			return err
 		}
 		if err := mentions.Save(ctx, tx, s.ids, accountID, c); err != nil {
@@ -62,7 +59,8 @@ func (s *Store) AddComment(
 			Kind: feedback.CommentCreated, Actor: by,
 			After: map[string]any{"comment_id": c.ID, "visibility": c.Visibility, "body": c.Body},
 		}
-		if err := s.countComments(ctx, tx, accountID, r, c.CreatedAt, 1, c.Visibility == feedback.Public, change); err != nil {
+		public := c.Visibility == feedback.Public
+		if err := s.countComments(ctx, tx, accountID, r, c.CreatedAt, said{more: 1, public: public, news: public}, change); err != nil {
 			return err
 		}
 		c, err = readComment(ctx, tx, accountID, c.RequestID, c.ID)
@@ -105,9 +103,10 @@ func (s *Store) ChangeComment(
 		}
 		before["comment_id"], after["comment_id"] = id, id
 		before["visibility"], after["visibility"] = old.Visibility, c.Visibility // says who may see the entry
-		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, 0, c.Visibility == feedback.Public, feedback.Change{
-			Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after,
-		})
+		public := c.Visibility == feedback.Public
+		change := feedback.Change{Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after}
+		about := said{public: public, news: public && old.Visibility != c.Visibility}
+		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, about, change)
 	})
 	return c, err
 }
@@ -137,7 +136,7 @@ func (s *Store) DeleteComment(
 		if err := mentions.RemoveComment(ctx, tx, accountID, requestID, id); err != nil {
 			return err
 		}
-		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), -1, false, feedback.Change{
+		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), said{more: -1, gone: &c}, feedback.Change{
 			Kind: feedback.CommentDeleted, Actor: by,
 			Before: map[string]any{"comment_id": id, "author_id": c.Author.ID, "visibility": c.Visibility, "body": c.Body},
 		})
@@ -153,20 +152,64 @@ func (s *Store) lockCommented(ctx context.Context, tx *sql.Tx, accountID, id fee
 	return r, err
 }
 
-// countComments adds more to the request's number of comments and logs c. A change of a
-// comment also changes the version of the request, and a public comment answers it.
+// said is what a change of the comments on a request means for it.
+type said struct {
+	more   int64             // comments
+	public bool              // a comment is public, which answers the request
+	news   bool              // a comment was not public before
+	gone   *feedback.Comment // was deleted
+}
+
+// countComments counts the comments on a request, and logs the change c. A change of a comment also
+// changes the version of the request.
 func (s *Store) countComments(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, now feedback.Time, more int64, public bool,
-	c feedback.Change,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, now feedback.Time, about said, c feedback.Change,
 ) error {
-	_, err := tx.ExecContext(ctx, "UPDATE requests SET comments = comments + $4, "+setAnswered("$5")+", "+touched+
-		" WHERE account_id = $1 AND id = $3",
-		accountID, now, r.ID, more, answeredAt(public && c.Actor.OfTeam(), now))
+	if about.news {
+		counts, err := countsFor(ctx, tx, accountID, r)
+		if err != nil {
+			return err
+		}
+		if err := s.Readers.TellAskers(ctx, tx, accountID, c, r, counts); err != nil {
+			return err
+		}
+	}
+	replied, err := replyAt(ctx, tx, accountID, r, about)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE requests SET comments = comments + $4, "+setAnswered("$5")+", "+
+		setNews("comment_news_at", "$6")+", reply_at = NULLIF(CAST($7 AS BIGINT), 0), "+touched+" WHERE account_id = $1 AND id = $3",
+		accountID, now, r.ID, about.more, answeredAt(about.public && c.Actor.OfTeam(), now), newsAt(c.Actor, about.news, now), replied)
 	if err != nil {
 		return err
 	}
 	c.AppID, c.RequestID = &r.AppID, &r.ID
 	return changelog.Record(ctx, tx, s.db, accountID, now, c)
+}
+
+// replyAt returns when the submitter wrote the last comment that the team has not answered, or 0, after a
+// change of the comments on a request.
+func replyAt(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, about said) (feedback.Time, error) {
+	if about.news || r.ReplyAt == nil {
+		return 0, nil
+	}
+	if about.gone == nil || about.gone.Author.Kind != feedback.BySubmitter {
+		return *r.ReplyAt, nil
+	}
+	latest, _, err := latestPublic(ctx, tx, accountID, r)
+	if err != nil || len(latest) == 0 || latest[0].Author.Kind != feedback.BySubmitter {
+		return 0, err
+	}
+	return latest[0].CreatedAt, nil
+}
+
+func insertComment(ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Comment) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO comments"+
+		" (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)"+
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		accountID, c.RequestID, c.ID, c.Author.RowID(), string(c.Visibility), c.Body, c.CreatedAt, c.UpdatedAt)
+	return err
 }
 
 func readComment(
@@ -178,6 +221,9 @@ func readComment(
 }
 
 func scanComment(r database.Row) (c feedback.Comment, err error) {
-	err = r.Scan(&c.ID, &c.RequestID, &c.Author.ID, &c.Author.Name, (*string)(&c.Visibility), &c.Body, &c.CreatedAt, &c.UpdatedAt)
+	var author feedback.ID
+	var name, submitter *string
+	err = r.Scan(&c.ID, &c.RequestID, &author, &name, &submitter, (*string)(&c.Visibility), &c.Body, &c.CreatedAt, &c.UpdatedAt)
+	c.Author = feedback.AuthorOf(author, name, submitter)
 	return c, err
 }

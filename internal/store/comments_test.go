@@ -37,7 +37,7 @@ func TestComments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		author := feedback.Author{ID: members[0].ID, Name: &members[0].Name}
+		author := feedback.Author{ID: &members[0].ID, Kind: feedback.ByTeam, Name: &members[0].Name}
 		rapid.Check(t, func(t *rapid.T) {
 			app := r.NewApp(account)
 			defer r.Drop(app)
@@ -63,7 +63,7 @@ func TestComments(t *testing.T) {
 
 // step changes something and notes it.
 func (one *talk) step(t *rapid.T, s *store.Store, accountID feedback.ID, author feedback.Author, other *talk) {
-	by := feedback.Actor{Kind: feedback.ByUser, ID: &author.ID}
+	by := feedback.Actor{Kind: feedback.ByUser, ID: author.ID}
 	body := rapid.SampledFrom([]string{"a", "b", "é\n="}).Draw(t, "body")
 	visibility := rapid.SampledFrom([]feedback.Visibility{feedback.Internal, feedback.Public}).Draw(t, "visibility")
 	var at int
@@ -148,7 +148,7 @@ func (one *talk) check(t *rapid.T, s *store.Store, accountID feedback.ID) {
 		got, more = append(got, page...), len(page) == 2
 	}
 	if !slices.EqualFunc(got, one.said, func(a, b feedback.Comment) bool {
-		same := a.Author.ID == b.Author.ID && *a.Author.Name == *b.Author.Name
+		same := *a.Author.ID == *b.Author.ID && *a.Author.Name == *b.Author.Name
 		a.Author, b.Author = feedback.Author{}, feedback.Author{}
 		return same && a == b
 	}) {
@@ -203,7 +203,7 @@ func TestCommentPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		by, author := feedback.Actor{Kind: feedback.ByUser, ID: &members[0].ID}, feedback.Author{ID: members[0].ID}
+		by, author := feedback.Actor{Kind: feedback.ByUser, ID: &members[0].ID}, feedback.Author{ID: &members[0].ID, Kind: feedback.ByTeam}
 		b.Exec(`INSERT INTO comments (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)
 			SELECT account_id, id, id, id, 'internal', 'B', 0, 0 FROM requests`)
 		b.Analyze()

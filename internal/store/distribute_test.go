@@ -39,6 +39,7 @@ login_failures subject
 logins email
 mentions account_id beside accounts
 purges account_id beside accounts
+readers account_id beside accounts
 request_counts account_id beside accounts
 request_links account_id beside accounts
 request_tags account_id beside accounts
@@ -46,6 +47,7 @@ request_words account_id beside accounts
 requests account_id beside accounts
 session_tokens account_id beside accounts
 sessions account_id beside accounts
+status_links account_id beside accounts
 uploads account_id beside accounts
 users account_id beside accounts
 views account_id beside accounts

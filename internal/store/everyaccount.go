@@ -12,6 +12,7 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sweep"
 )
 
 // With Citus, accounts are on several machines. While one is away, every statement over all accounts
@@ -100,10 +101,10 @@ func (s *Store) apart(ctx context.Context, fn func(context.Context, feedback.ID)
 // forEach calls fn for each of the items that ofAll has found, and reports whether there were any. It
 // returns what failed, beside err.
 func forEach[T any](items []T, err error, fn func(T) error) (more bool, _ error) {
-	failed := errorList{}
-	failed.add(err)
+	failed := sweep.Errors{}
+	failed.Add(err)
 	for _, item := range items {
-		failed.add(fn(item))
+		failed.Add(fn(item))
 	}
-	return len(items) > 0, failed.err()
+	return len(items) > 0, failed.Err()
 }

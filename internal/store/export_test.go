@@ -6,6 +6,8 @@ import (
 
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
+	"gatherkit/internal/sweep"
+	"gatherkit/internal/uploads"
 )
 
 // What the tests outside this package need from inside.
@@ -16,15 +18,8 @@ const PurgeChunk = purgeChunk
 // SweepChunk and UploadChunk are how many rows and files one transaction of a sweep
 // removes.
 const (
-	SweepChunk  = sweepChunk
-	UploadChunk = uploadChunk
-)
-
-// MaxWaitingOfFrom is how many bytes of files from one address to one app wait to be
-// attached, and MinWaiting what the smallest file counts as.
-const (
-	MaxWaitingOfFrom = maxWaitingOfFrom
-	MinWaiting       = minWaiting
+	SweepChunk  = sweep.Chunk
+	UploadChunk = uploads.SweepChunk
 )
 
 // RecountChunk is for how many requests Recount counts in one transaction.

@@ -13,6 +13,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/sweep"
 	"gatherkit/internal/tokens"
 )
 
@@ -122,8 +123,8 @@ func (s *Store) readExport(
 
 // sweepExports deletes expired links.
 func (s *Store) sweepExports(ctx context.Context) error {
-	return s.inChunks(ctx, "DELETE FROM exports WHERE token_hash IN"+
-		" (SELECT token_hash FROM exports WHERE expires_at <= $1 LIMIT $2)", feedback.At(s.now()), sweepChunk)
+	return sweep.InChunks(ctx, s.db, "DELETE FROM exports WHERE token_hash IN"+
+		" (SELECT token_hash FROM exports WHERE expires_at <= $1 LIMIT $2)", feedback.At(s.now()), sweep.Chunk)
 }
 
 // ExportPage returns a page of up to limit requests that match the filter, newest first, that
@@ -292,7 +293,7 @@ func addSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, expor
 	for i := range exported {
 		if r := &exported[i]; slices.Contains(single, r.ID) && !slices.Contains(roots, r.ID) {
 			v, key := submitterVote(r.Request)
-			r.Votes = []Voter{{v, key}}
+			r.Votes = []Voter{{Vote: v, Key: key}}
 		}
 	}
 	return err

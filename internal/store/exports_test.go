@@ -43,7 +43,7 @@ func TestExportIsOfOneMoment(t *testing.T) {
 						t.Error(err)
 					}
 					comment := feedback.Comment{
-						RequestID: id, Author: feedback.Author{ID: account.ID}, Visibility: feedback.Public, Body: "B",
+						RequestID: id, Author: feedback.Author{ID: &account.ID, Kind: feedback.ByTeam}, Visibility: feedback.Public, Body: "B",
 					}
 					if _, err := r.AddComment(ctx, account.ID, feedback.Command(), comment); err != nil {
 						t.Error(err)
@@ -99,7 +99,8 @@ func TestExportOfParts(t *testing.T) {
 			}
 		}
 		for range 3 {
-			comment := feedback.Comment{RequestID: one.ID, Author: feedback.Author{ID: account.ID}, Visibility: feedback.Public, Body: "B"}
+			author := feedback.Author{ID: &account.ID, Kind: feedback.ByTeam}
+			comment := feedback.Comment{RequestID: one.ID, Author: author, Visibility: feedback.Public, Body: "B"}
 			if _, err := r.AddComment(ctx, account.ID, feedback.Command(), comment); err != nil {
 				t.Fatal(err)
 			}

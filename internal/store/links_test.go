@@ -25,7 +25,8 @@ func TestLinks(t *testing.T) {
 		one, other := r.Fill(app, 1), r.Fill(app, 1)
 		by := feedback.Actor{Kind: feedback.ByUser, ID: &user}
 		add := func(id feedback.ID, url string) (feedback.Link, error) {
-			return r.Links.Add(ctx, account.ID, by, feedback.Link{RequestID: id, URL: url, Author: feedback.Author{ID: user}})
+			author := feedback.Author{ID: &user, Kind: feedback.ByTeam}
+			return r.Links.Add(ctx, account.ID, by, feedback.Link{RequestID: id, URL: url, Author: author})
 		}
 		check := func(id feedback.ID, version int64, urls ...string) {
 			t.Helper()
@@ -37,7 +38,7 @@ func TestLinks(t *testing.T) {
 			var got []string
 			for _, l := range list {
 				got = append(got, l.URL)
-				if l.RequestID != id || l.Author.ID != user || l.Author.Name == nil {
+				if l.RequestID != id || !l.Author.Is(user) || l.Author.Name == nil {
 					t.Errorf("a link is %+v", l)
 				}
 			}

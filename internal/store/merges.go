@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 
 	"gatherkit/internal/changelog"
@@ -84,13 +85,17 @@ func (s *Store) merge(
 	if err != nil {
 		return err
 	}
+	told := map[string]any{}
+	if err := s.Readers.Tell(ctx, tx, accountID, by, told, r, root); err != nil {
+		return err
+	}
 	_, err = tx.ExecContext(ctx, "UPDATE requests SET status = $3, merged_into_id = $4, merged_parent_id = $5, merged_status = $6, "+
-		setAnswered("$7")+" WHERE account_id = $1 AND id = $2", accountID, r.ID, string(feedback.Duplicate), root.ID, into.ID,
-		string(r.Status), answeredAt(by.OfTeam(), now))
+		setAnswered("$7")+", "+setNews("news_at", "$8")+", rooted_at = $9 WHERE account_id = $1 AND id = $2",
+		accountID, r.ID, string(feedback.Duplicate), root.ID, into.ID, string(r.Status), answeredAt(by.OfTeam(), now), newsAt(by, true, now), now)
 	if err != nil {
 		return err
 	}
-	if err := setRoot(ctx, tx, accountID, descendants, root.ID, now); err != nil {
+	if err := setRoot(ctx, tx, accountID, by, descendants, root.ID, now); err != nil {
 		return err
 	}
 	votes, err := recountVotes(ctx, tx, accountID, now, r.ID, root.ID)
@@ -106,6 +111,7 @@ func (s *Store) merge(
 	first, second := kind, kind
 	first.RequestID, second.RequestID = &r.ID, &root.ID
 	first.Before, first.After = feedback.Diff(r, after)
+	maps.Copy(first.After, told)
 	second.Before, second.After = votesBefore(root.Votes, votes[root.ID])
 	second.After["merged_id"] = r.ID
 	changes := append([]feedback.Change{first, second}, rootChanges(kind, descendants, root.ID)...)
@@ -177,7 +183,7 @@ func (s *Store) unmerge(
 		deltas[countKey{m.appID, m.box, feedback.Duplicate}]--
 		deltas[countKey{m.appID, m.box, m.former}]++
 		descendants := descendantsOf(children, m.id)
-		if err := setRoot(ctx, tx, accountID, descendants, m.id, now); err != nil {
+		if err := setRoot(ctx, tx, accountID, by, descendants, m.id, now); err != nil {
 			return nil, err
 		}
 		kind := feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &m.appID}
@@ -185,10 +191,10 @@ func (s *Store) unmerge(
 	}
 	for _, status := range feedback.Statuses() {
 		for _, piece := range database.Powers(byStatus[status]) {
-			p := database.Parameters{accountID, string(status)}
+			p := database.Parameters{accountID, string(status), newsAt(by, true, now)}
 			if _, err := tx.ExecContext(ctx,
-				"UPDATE requests SET status = $2, merged_into_id = NULL, merged_parent_id = NULL, merged_status = NULL"+
-					" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...); err != nil {
+				"UPDATE requests SET status = $2, merged_into_id = NULL, merged_parent_id = NULL, merged_status = NULL, "+
+					setNews("news_at", "$3")+" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...); err != nil {
 				return nil, err
 			}
 		}
@@ -203,6 +209,10 @@ func (s *Store) unmerge(
 		c.Before, c.After = votesBefore(m.votes, votes[m.id])
 		c.Before["status"], c.After["status"] = feedback.Duplicate, m.former
 		c.Before["merged_into_id"], c.After["merged_into_id"] = m.root, nil
+		r := feedback.Request{ID: m.id, AppID: m.appID, Box: m.box, Status: m.former}
+		if err := s.Readers.Tell(ctx, tx, accountID, by, c.After, r, r); err != nil {
+			return nil, err
+		}
 		changes = append(changes, c)
 	}
 	return append(changes, ofDescendants...), s.count(ctx, tx, accountID, deltas)
@@ -270,15 +280,15 @@ func descendantsOf(children map[feedback.ID][]merged, id feedback.ID) []merged {
 
 // setRoot changes the root of merged requests.
 func setRoot(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []merged, root feedback.ID, now feedback.Time,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, requests []merged, root feedback.ID, now feedback.Time,
 ) error {
 	for _, piece := range database.Powers(requests) {
-		p := database.Parameters{accountID, now, root}
+		p := database.Parameters{accountID, now, root, newsAt(by, true, now)}
 		ids := make([]feedback.ID, 0, len(piece))
 		for _, m := range piece {
 			ids = append(ids, m.id)
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET merged_into_id = $3, "+touched+
+		if _, err := tx.ExecContext(ctx, "UPDATE requests SET merged_into_id = $3, rooted_at = $2, "+setNews("news_at", "$4")+", "+touched+
 			" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...); err != nil {
 			return err
 		}

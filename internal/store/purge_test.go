@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/readers"
 	"gatherkit/internal/search"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -103,11 +104,11 @@ func holding(r *storetest.Rig, texts ...string) map[string][]map[string]string {
 func addUpload(r *storetest.Rig, app feedback.App) feedback.ID {
 	r.T.Helper()
 	file := feedback.Attachment{Filename: personal + ".png", ContentType: "image/png", Size: 5}
-	u, err := r.AddUpload(ctx, app.AccountID, feedback.Upload{AppID: app.ID, Attachment: file})
+	u, err := r.Uploads.Add(ctx, app.AccountID, feedback.Upload{AppID: app.ID, Attachment: file})
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	if err := r.SaveUpload(ctx, app.AccountID, u); err != nil {
+	if err := r.Uploads.Save(ctx, app.AccountID, u); err != nil {
 		r.T.Fatal(err)
 	}
 	return u.ID
@@ -127,8 +128,9 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	request.Submitter = feedback.Submitter{Email: text("a@" + personal + ".example"), Name: text(personal), ExternalID: text(personal)}
 	request.Metadata = feedback.Metadata{"page": personal}
 	file = addUpload(r, app)
+	who := readers.Who{App: app, Reader: feedback.ReaderOfPerson(app.ID, personal)}
 	request, err := r.Submit(ctx, store.Submission{
-		App: app, Request: request, Attachments: []feedback.ID{file}, IdempotencyKey: personal + app.ID.String(),
+		App: app, Request: request, Attachments: []feedback.ID{file}, IdempotencyKey: personal + app.ID.String(), Reader: who.Reader,
 	})
 	must(err)
 	_, err = r.ChangeRequest(ctx, app.AccountID, request.ID, feedback.Command(), func(r *feedback.Request) error {
@@ -143,7 +145,7 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	}
 	colleague := r.UserOf(feedback.Account{ID: app.AccountID})
 	_, err = r.AddComment(ctx, app.AccountID, feedback.Command(), feedback.Comment{
-		RequestID: request.ID, Author: feedback.Author{ID: app.AccountID}, Visibility: feedback.Internal,
+		RequestID: request.ID, Author: feedback.Author{ID: &app.AccountID, Kind: feedback.ByTeam}, Visibility: feedback.Internal,
 		Body: "What " + personal + " said, @[Colleague](user:" + colleague.String() + ")",
 	})
 	must(err)
@@ -163,7 +165,24 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 		" payload) VALUES ($1, $2, $3, 1, 1, 'evt', 'request.updated', $3, 1, 'refused', 1, $4)", app.AccountID, hook.ID, request.ID, personal)
 	_, err = r.MakeIdentitySecret(ctx, app.AccountID, app.ID, feedback.Command(), false)
 	must(err)
+	hearsBack(r, who, request.ID)
 	return request.ID, file
+}
+
+// hearsBack lets a person see what they asked for, and makes links for them.
+func hearsBack(r *storetest.Rig, who readers.Who, requestID feedback.ID) {
+	r.T.Helper()
+	seen := feedback.At(r.Clock.Now())
+	_, err := r.Readers.List(ctx, who, feedback.ID{}, 1, &seen)
+	if err == nil {
+		_, err = r.Readers.Link(ctx, who, false)
+	}
+	if err == nil {
+		_, err = r.StatusLink(ctx, who.App.AccountID, requestID, who.App.ID)
+	}
+	if err != nil {
+		r.T.Fatal(err)
+	}
 }
 
 // indexPreviously writes requests into the index of the version before.

@@ -10,6 +10,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/row"
+	"gatherkit/internal/uploads"
 	"gatherkit/internal/webhook"
 )
 
@@ -55,7 +56,7 @@ func (s *Store) ChangeRequest(
 		}
 		r.Version++
 		r.UpdatedAt = feedback.At(s.now())
-		if err := s.saveRequest(ctx, tx, accountID, old, r, isAnswer(by, old, r)); err != nil {
+		if err := s.saveRequest(ctx, tx, accountID, by, old, r); err != nil {
 			return err
 		}
 		if err := s.move(ctx, tx, accountID, old, r); err != nil {
@@ -63,6 +64,11 @@ func (s *Store) ChangeRequest(
 		}
 		if r.MergedIntoID != nil && r.Box != old.Box {
 			if err := s.recountRoots(ctx, tx, accountID, by, *r.MergedIntoID); err != nil {
+				return err
+			}
+		}
+		if isNews(old, r) {
+			if err := s.Readers.Tell(ctx, tx, accountID, by, after, r, r); err != nil {
 				return err
 			}
 		}
@@ -106,7 +112,7 @@ var errGateNotLocked = errors.New("an app or a request was changed by a transact
 // saveRequest saves the changes from old to r. The caller has read old after it locked the
 // gate. saveRequest returns a field error if the new assignee is not a user of the account.
 func (s *Store) saveRequest(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, old, r feedback.Request, answer bool,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, old, r feedback.Request,
 ) error {
 	if reassigned(old, r) {
 		if err := checkAssignee(ctx, tx, accountID, *r.AssigneeID); err != nil {
@@ -116,7 +122,8 @@ func (s *Store) saveRequest(
 	p := database.Parameters{accountID, r.ID, old.Version}
 	n, err := database.Changed(ctx, tx, "UPDATE requests SET "+
 		row.Assign(&p, &r, "box", "status", "title", "description", "tags", "assignee_id", "eta", "version", "updated_at")+", "+
-		setAnswered(p.Add(answeredAt(answer, r.UpdatedAt)))+" WHERE account_id = $1 AND id = $2 AND version = $3", p...)
+		setAnswered(p.Add(answeredAt(isAnswer(by, old, r), r.UpdatedAt)))+", "+
+		setNews("news_at", p.Add(newsAt(by, isNews(old, r), r.UpdatedAt)))+" WHERE account_id = $1 AND id = $2 AND version = $3", p...)
 	if err != nil {
 		return err
 	}
@@ -211,7 +218,7 @@ func (s *Store) changePart(
 		if err != nil || change == nil {
 			return err
 		}
-		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), 0, false, *change)
+		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), said{}, *change)
 	})
 }
 
@@ -253,10 +260,10 @@ func (s *Store) insertRequests(
 	for _, piece := range database.Powers(rows) {
 		var args []any
 		for _, n := range piece {
-			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint)
+			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint, n.reader)
 		}
 		ids, err := database.All(ctx, tx, database.One[feedback.ID],
-			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint) VALUES "+
+			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint, reader) VALUES "+
 				s.db.Placeholders(len(piece), len(args)/len(piece))+" ON CONFLICT DO NOTHING RETURNING id", args...)
 		if err != nil {
 			return nil, err
@@ -271,7 +278,7 @@ func (s *Store) insertRequests(
 // removeChildren deletes the rows that belong to requests, which are about to be purged. It
 // releases their files, which the worker deletes.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	for _, table := range []string{"changes", "request_tags", "votes", "comments", "mentions", "request_links"} {
+	for _, table := range []string{"changes", "request_tags", "votes", "comments", "mentions", "request_links", "status_links"} {
 		p := database.Parameters{accountID}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+
 			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, ids)+")", p...); err != nil {
@@ -281,7 +288,7 @@ func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids 
 	if err := webhook.RemoveRequests(ctx, tx, accountID, ids); err != nil {
 		return err
 	}
-	return releaseUploads(ctx, tx, accountID, ids)
+	return uploads.Release(ctx, tx, accountID, ids)
 }
 
 // newRow is a request to insert.
@@ -289,6 +296,7 @@ type newRow struct {
 	request     feedback.Request
 	key         *string // idempotency key, or nil
 	fingerprint []byte  // nil without a key
+	reader      feedback.Reader
 }
 
 // order returns the sort key in which rows are inserted: by app and idempotency key.

@@ -24,7 +24,9 @@ import (
 	"gatherkit/internal/lease"
 	"gatherkit/internal/links"
 	"gatherkit/internal/mentions"
+	"gatherkit/internal/readers"
 	"gatherkit/internal/tokens"
+	"gatherkit/internal/uploads"
 	"gatherkit/internal/views"
 	"gatherkit/internal/webhook"
 )
@@ -64,7 +66,9 @@ type Store struct {
 
 	Links    *links.Links // of requests
 	Mentions *mentions.Mentions
-	Tokens   *tokens.Tokens // of programs
+	Readers  *readers.Readers // people outside, who hear back
+	Tokens   *tokens.Tokens   // of programs
+	Uploads  *uploads.Uploads
 	Events   *events.Events // the feed of changes
 	Waiters  *events.Waiters
 	Webhooks *webhook.Webhooks
@@ -83,9 +87,6 @@ type Store struct {
 
 	outcomes lease.Outcomes // of the background work
 	accounts accountList
-
-	removeFile func(context.Context, feedback.ID) error
-	unsentLife time.Duration // how long an upload that is not ready may still arrive
 }
 
 const (
@@ -118,13 +119,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	ids := feedback.NewIDs(o.Now, o.Rand)
 	s := &Store{
 		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
-		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
+		Readers: readers.New(db, o.Now, o.Rand, readApp),
+		Tokens:  tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
+		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
 		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
-		removeFile: o.RemoveFile, unsentLife: feedback.SendLife,
-	}
-	if o.FilesSentPast {
-		s.unsentLife = feedback.UploadLife
 	}
 	s.Links = links.New(db, ids, s.changePart)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -21,10 +22,14 @@ type Submission struct {
 	// Identity is the verified submitter, or nil. It replaces the submitter of Request when the
 	// request is stored. The fingerprint is of the submitter as it was sent.
 	Identity *feedback.Person
+	// Reader hears what becomes of the request; nil for nobody.
+	Reader feedback.Reader
 	// Attachments are the ids of files that were uploaded before.
 	Attachments []feedback.ID
 	// IdempotencyKey is empty if the client sent none.
 	IdempotencyKey string
+	// FormerKey is the form in which the version before stored the key, or empty if that is the same.
+	FormerKey string
 }
 
 // submitted is the result of one submission of a group.
@@ -168,10 +173,10 @@ func (s *Store) arrive(sub Submission) feedback.Request {
 
 func newSubmissionRow(r feedback.Request, sub Submission) newRow {
 	if sub.IdempotencyKey == "" {
-		return newRow{request: r}
+		return newRow{request: r, reader: sub.Reader}
 	}
 	fingerprint := sub.Request.Fingerprint(sub.Attachments)
-	return newRow{request: r, key: &sub.IdempotencyKey, fingerprint: fingerprint[:]}
+	return newRow{request: r, key: &sub.IdempotencyKey, fingerprint: fingerprint[:], reader: sub.Reader}
 }
 
 // replay returns the response to a repeated submission: the id and the time of the first one,
@@ -180,7 +185,8 @@ func replay(ctx context.Context, q database.Queryer, sub Submission) (feedback.R
 	r := sub.Request
 	var stored []byte
 	err := q.QueryRowContext(ctx, `SELECT id, created_at, fingerprint FROM requests
-		WHERE account_id = $1 AND app_id = $2 AND idempotency_key = $3`, sub.App.AccountID, sub.App.ID, sub.IdempotencyKey).
+		WHERE account_id = $1 AND app_id = $2 AND idempotency_key IN ($3, $4)`,
+		sub.App.AccountID, sub.App.ID, sub.IdempotencyKey, cmp.Or(sub.FormerKey, sub.IdempotencyKey)).
 		Scan(&r.ID, &r.CreatedAt, &stored)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil

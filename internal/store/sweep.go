@@ -4,16 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
-	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sweep"
 )
 
 const (
-	sweepChunk    = 1000
 	idempotentFor = 30 * 24 * time.Hour
 	// keepExpired is how long an expired token is kept. Until then, the answer is that it
 	// has expired, and afterwards that it is invalid.
@@ -26,7 +23,7 @@ const (
 // also deletes the uploads of purged requests. What fails does not keep it from the rest,
 // unless the database or the storage of files is away; it returns what has failed.
 func (s *Store) Sweep(ctx context.Context) error {
-	var failed errorList
+	var failed sweep.Errors
 	accounts, err := s.accountIDs(ctx)
 	if err != nil {
 		return err
@@ -40,50 +37,23 @@ func (s *Store) Sweep(ctx context.Context) error {
 		parts = append(parts, func() error { return s.sweepTokens(ctx, accountID) }, func() error { return s.sweepBin(ctx, accountID) })
 	}
 	for _, accountID := range accounts { // last, because the file storage may be slow or down
-		parts = append(parts, func() error { return s.sweepUploads(ctx, accountID) })
+		parts = append(parts, func() error { return s.Uploads.Sweep(ctx, accountID) })
 	}
 	for _, part := range parts {
 		err := part()
-		failed.add(err)
-		if s.givesUp(ctx, err) {
+		failed.Add(err)
+		if sweep.GivesUp(ctx, s.db, err) {
 			break
 		}
 	}
-	return failed.err()
+	return failed.Err()
 }
 
 // sweepFailures deletes the counts of failed logins that have expired.
 func (s *Store) sweepFailures(ctx context.Context) error {
-	return s.inChunks(ctx, "DELETE FROM login_failures WHERE subject IN"+
+	return sweep.InChunks(ctx, s.db, "DELETE FROM login_failures WHERE subject IN"+
 		" (SELECT subject FROM login_failures WHERE resets_at <= $1 LIMIT $2)",
-		feedback.At(s.now()), sweepChunk)
-}
-
-// maxErrors is how many errors of a sweep are reported.
-const maxErrors = 5
-
-// errorList is the errors of many steps.
-type errorList struct {
-	first []error
-	more  int
-}
-
-func (l *errorList) add(err error) {
-	switch {
-	case err == nil:
-	case len(l.first) < maxErrors:
-		l.first = append(l.first, err)
-	default:
-		l.more++
-	}
-}
-
-// err returns the first errors and the number of the others, or nil if there are none.
-func (l *errorList) err() error {
-	if l.more > 0 {
-		return errors.Join(append(slices.Clip(l.first), fmt.Errorf("%d more errors", l.more))...)
-	}
-	return errors.Join(l.first...)
+		feedback.At(s.now()), sweep.Chunk)
 }
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
@@ -91,29 +61,14 @@ func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
 		return err
 	}
 	until := feedback.At(s.now().Add(-keepExpired))
-	err := s.inChunks(ctx, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
-		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`, accountID, until, sweepChunk)
+	err := sweep.InChunks(ctx, s.db, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
+		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`, accountID, until, sweep.Chunk)
 	if err != nil {
 		return err
 	}
-	return s.inChunks(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id IN
+	return sweep.InChunks(ctx, s.db, `DELETE FROM sessions WHERE account_id = $1 AND id IN
 		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
-			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweepChunk)
-}
-
-// inChunks runs a statement that changes up to sweepChunk rows until it changes fewer. Each
-// run is a transaction of its own.
-func (s *Store) inChunks(ctx context.Context, statement string, args ...any) error {
-	for n := int64(sweepChunk); n == sweepChunk; {
-		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			n, err = database.Changed(ctx, tx, statement, args...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweep.Chunk)
 }
 
 // sweepKeys clears the idempotency keys of requests that are older than 30 days. A range of
@@ -127,17 +82,17 @@ func (s *Store) sweepKeys(ctx context.Context, accounts []feedback.ID) error {
 		return err
 	}
 	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
-	var failed errorList
+	var failed sweep.Errors
 	for _, accountID := range accounts {
-		err := s.inChunks(ctx, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
+		err := sweep.InChunks(ctx, s.db, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
 			(SELECT id FROM requests WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL LIMIT $4)`,
-			accountID, from, to, sweepChunk)
-		failed.add(err)
-		if s.givesUp(ctx, err) {
+			accountID, from, to, sweep.Chunk)
+		failed.Add(err)
+		if sweep.GivesUp(ctx, s.db, err) {
 			break
 		}
 	}
-	if err := failed.err(); err != nil {
+	if err := failed.Err(); err != nil {
 		return err // the next sweep begins at the same time again
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -53,13 +53,13 @@ func newFileful(t *testing.T, at storetest.Place) *fileful {
 		}
 	})
 	for range 40 {
-		u, err := f.AddUpload(ctx, f.Acme.ID, feedback.Upload{
+		u, err := f.Uploads.Add(ctx, f.Acme.ID, feedback.Upload{
 			AppID: f.AcmeApps[1].ID, Attachment: feedback.Attachment{Filename: "a", ContentType: "text/plain", Size: 5},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.SaveUpload(ctx, f.Acme.ID, u); err != nil {
+		if err := f.Uploads.Save(ctx, f.Acme.ID, u); err != nil {
 			t.Fatal(err)
 		}
 		f.waiting = append(f.waiting, u.ID)
@@ -81,7 +81,7 @@ func TestUploadPlans(t *testing.T) {
 		f := newFileful(t, at)
 		primary := map[string]string{"sqlite": "INDEX sqlite_autoindex_uploads_1", "postgres": "uploads_pkey"}[at.Name]
 		add := func(s *store.Store) error {
-			_, err := s.AddUpload(ctx, f.Acme.ID, feedback.Upload{
+			_, err := s.Uploads.Add(ctx, f.Acme.ID, feedback.Upload{
 				AppID: f.AcmeApps[1].ID, Attachment: feedback.Attachment{Filename: "a", ContentType: "text/plain", Size: 5},
 			})
 			return err
@@ -97,19 +97,19 @@ func TestUploadPlans(t *testing.T) {
 		}{
 			{"what waits", "SUM(bytes)", []string{"uploads_waiting"}, add},
 			{"one file", "FROM uploads", []string{primary}, func(s *store.Store) error {
-				_, err := s.Upload(ctx, f.Acme.ID, f.waiting[30])
+				_, err := s.Uploads.Get(ctx, f.Acme.ID, f.waiting[30])
 				return err
 			}},
 			{"files to attach", "FROM uploads", []string{primary, "uploads_waiting"}, func(s *store.Store) error {
-				_, err := s.WaitingUploads(ctx, f.Acme.ID, f.AcmeApps[1].ID, f.waiting[30:35])
+				_, err := s.Uploads.Waiting(ctx, f.Acme.ID, f.AcmeApps[1].ID, f.waiting[30:35])
 				return err
 			}},
 			{"that it has come", "SET content_type", []string{primary, "uploads_waiting"}, func(s *store.Store) error {
 				file := feedback.Attachment{ID: f.waiting[36], ContentType: "text/plain", Size: 5}
-				return s.SaveUpload(ctx, f.Acme.ID, feedback.Upload{Attachment: file})
+				return s.Uploads.Save(ctx, f.Acme.ID, feedback.Upload{Attachment: file})
 			}},
 			{"that it is refused", "DELETE FROM uploads", []string{primary, "uploads_waiting"}, func(s *store.Store) error {
-				return s.RemoveUpload(ctx, f.Acme.ID, f.waiting[37])
+				return s.Uploads.Remove(ctx, f.Acme.ID, f.waiting[37])
 			}},
 			{"attaching", "SET request_id = $3", []string{primary, "uploads_waiting"}, submit},
 			{"files of what goes", "SET request_id = NULL", []string{"uploads_request"}, f.purgeBin},

@@ -33,7 +33,7 @@ func TestFilesToAttach(t *testing.T) {
 		if _, err := submit(taken); err != nil {
 			t.Fatal(err)
 		}
-		announced, err := r.AddUpload(ctx, account.ID, feedback.Upload{
+		announced, err := r.Uploads.Add(ctx, account.ID, feedback.Upload{
 			AppID: app.ID, Attachment: feedback.Attachment{Filename: "a.png", ContentType: "image/png", Size: 5},
 		})
 		if err != nil {
@@ -74,75 +74,4 @@ func newRemovingRig(t *testing.T, at storetest.Place) (*storetest.Rig, *int) {
 		}
 	})
 	return r, &removed
-}
-
-// TestWaitingFilesAreBounded: no more bytes wait to be attached than one address may
-// have of them, and those that have not come go when they are old enough.
-func TestWaitingFilesAreBounded(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r, removed := newRemovingRig(t, at)
-		app, other := r.NewApp(r.NewAccount("Acme")), r.NewApp(r.NewAccount("Globex"))
-		add := func(app feedback.App, size int64) error {
-			file := feedback.Attachment{Filename: "a.png", ContentType: "image/png", Size: size}
-			_, err := r.AddUpload(ctx, app.AccountID, feedback.Upload{AppID: app.ID, Attachment: file})
-			return err
-		}
-		full := func(wanted bool) {
-			t.Helper()
-			if err := add(app, 1); errors.Is(err, feedback.ErrRateLimited) != wanted || err != nil && !wanted {
-				t.Errorf("another file: %v", err)
-			}
-		}
-		if err := errors.Join(add(app, store.MaxWaitingOfFrom-store.MinWaiting), add(app, 1), add(other, 1)); err != nil {
-			t.Fatal(err)
-		}
-		full(true)
-		r.Clock.Move(feedback.SendLife)
-		full(true)
-		r.Clock.Move(time.Millisecond)
-		full(false)
-		r.Clock.Move(time.Hour - time.Millisecond)
-		if err := r.Sweep(ctx); err != nil || *removed != 0 {
-			t.Errorf("%d files went before their time, %v", *removed, err)
-		}
-		r.Clock.Move(time.Millisecond)
-		if err := r.Sweep(ctx); err != nil || *removed != 3 {
-			t.Errorf("%d files went, want 3, %v", *removed, err)
-		}
-	})
-}
-
-// TestUploadsOfStrangers: what one account does with the id of another account's file
-// changes nothing, nor does it change one that is attached.
-func TestUploadsOfStrangers(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := storetest.NewRig(t, at)
-		account, stranger := r.NewAccount("Acme"), r.NewAccount("Globex")
-		app := r.NewApp(account)
-		attached := addUpload(r, app)
-		sub := store.Submission{App: app, Request: feedback.NewRequest("T", ""), Attachments: []feedback.ID{attached}}
-		if _, err := r.Submit(ctx, sub); err != nil {
-			t.Fatal(err)
-		}
-		waiting := addUpload(r, app)
-		for _, id := range []feedback.ID{attached, waiting} {
-			before, err := r.Upload(ctx, account.ID, id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			changed := feedback.Upload{Attachment: feedback.Attachment{ID: id, ContentType: "text/plain", Size: 1}}
-			by := stranger.ID
-			if id == attached {
-				by = account.ID
-			}
-			err = errors.Join(r.SaveUpload(ctx, by, changed), r.RemoveUpload(ctx, account.ID, id), r.RemoveUpload(ctx, stranger.ID, id))
-			if err != nil {
-				t.Error(err)
-			}
-			now, err := r.Upload(ctx, account.ID, id)
-			if err != nil || now.Attachment != before.Attachment || !now.Ready || !same(now.RequestID, before.RequestID) {
-				t.Errorf("%+v became %+v, %v", before, now, err)
-			}
-		}
-	})
 }

@@ -36,6 +36,7 @@ type Ballot struct {
 	Person    feedback.Person // not anonymous
 	Source    string
 	Remove    bool
+	Reader    feedback.Reader // hears what becomes of the request; nil for nobody
 }
 
 // Vote counts a ballot that a user casts on behalf of a person, and returns the number of
@@ -121,7 +122,8 @@ func submitterVote(r feedback.Request) (feedback.Vote, string) {
 // Voter is a vote and the key of its person.
 type Voter struct {
 	feedback.Vote
-	Key string
+	Key    string
+	reader feedback.Reader // set only in votes to insert
 }
 
 // Votes returns a page of up to limit votes that count for a request, by the keys of the
@@ -153,7 +155,7 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 		}
 		if again.Version == r.Version {
 			v, key := submitterVote(r)
-			return []Voter{{v, key}}, 1, nil
+			return []Voter{{Vote: v, Key: key}}, 1, nil
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
+	"gatherkit/internal/readers"
 )
 
 // The background work consists of two loops: the worker, which cleans up, and the indexer,
@@ -135,6 +136,9 @@ func purgeRows(ctx context.Context, tx *sql.Tx, p purge) error {
 		}
 		args := database.Parameters{p.accountID}
 		_, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE account_id = $1 AND id IN ("+database.List(&args, ids)+")", args...)
+		return err
+	}
+	if more, err := readers.PurgeApp(ctx, tx, p.accountID, p.appID, purgeChunk); err != nil || more {
 		return err
 	}
 	for _, statement := range []string{

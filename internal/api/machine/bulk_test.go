@@ -94,6 +94,7 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 		updated++
 		m.record(r.account, moved(from, r.box()), w.actor(), w.by(), r.app.id, r.id)
 		r.latest().differs("status", status, r.status)
+		m.tellStatus(w, r, status)
 		if r.binned != binned {
 			roots = append(roots, r.root)
 		}

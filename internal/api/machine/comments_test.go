@@ -9,7 +9,8 @@ import (
 
 type comment struct {
 	id               string
-	author           *user
+	number           int   // of all comments, in the order of creation
+	author           *user // nil if the submitter of the request wrote it
 	visibility, body string
 	created, updated time.Time
 	deleted          bool
@@ -28,10 +29,19 @@ func (r *request) liveComments() []*comment {
 
 func (r *request) commented() bool { return len(r.liveComments()) > 0 }
 
+func (c *comment) ofTeam() bool { return c.author != nil }
+
+func (u *user) asAuthor() object {
+	if u.gone {
+		return object{"id": u.id, "name": nil, "kind": "team"}
+	}
+	return object{"id": u.id, "name": u.name, "kind": "team"}
+}
+
 func (c *comment) shown(r *request) object {
-	author := object{"id": c.author.id, "name": c.author.name}
-	if c.author.gone {
-		author["name"] = nil
+	author := object{"id": nil, "name": r.submitter["name"], "kind": "submitter"}
+	if c.ofTeam() {
+		author = c.author.asAuthor()
 	}
 	return object{
 		"id": c.id, "request_id": r.id, "author": author, "visibility": c.visibility, "body": c.body,
@@ -65,13 +75,20 @@ func (m *model) createComment(w who, in, got object) (string, object) {
 	if visibility, sent := in["visibility"].(string); sent {
 		c.visibility = visibility
 	}
-	r.comments = append(r.comments, c)
+	m.addComment(r, c)
 	m.saveMentions(r, c)
 	if c.visibility == "public" {
 		m.answer(r)
 	}
 	m.noteComment(w, r, "comment.created", "", c.visibility)
+	m.published(w, r, "", c)
 	return "ok", object{"comment": c.shown(r)}
+}
+
+func (m *model) addComment(r *request, c *comment) {
+	m.comments++
+	c.number = m.comments
+	r.comments = append(r.comments, c)
 }
 
 // noteComment records a change of a comment, which also changes the request. before and after are the
@@ -117,6 +134,7 @@ func (m *model) updateComment(w who, in, _ object) (string, object) {
 			m.answer(r)
 		}
 		m.noteComment(w, r, "comment.updated", old.visibility, c.visibility)
+		m.published(w, r, old.visibility, c)
 	}
 	return "ok", object{"comment": c.shown(r)}
 }
@@ -131,6 +149,7 @@ func (m *model) deleteComment(w who, in, _ object) (string, object) {
 		return "auth.forbidden", nil
 	}
 	c.deleted = true
+	m.unanswered(r, c)
 	m.noteComment(w, r, "comment.deleted", c.visibility, "")
 	return "ok", object{"deleted": true, "id": c.id}
 }

@@ -43,13 +43,17 @@ var drawn = []string{
 	"webhooks-create", "webhooks-create", "webhooks-update", "webhooks-update", "webhooks-list", "webhooks-get", "webhooks-secret",
 	"webhooks-test", "webhooks-attempts", "webhooks-attempts", "webhooks-resend", "webhooks-resend", "webhooks-rewind", "webhooks-rewind",
 	"webhooks-delete",
+	"widget-news", "widget-my-requests", "widget-my-requests", "widget-my-link", "widget-my-link", "widget-reply", "widget-reply",
+	"widget-reply", "mine-list", "mine-list", "mine-reply", "mine-reply", "requests-status-link",
+	"requests-status-link", "requests-revoke-links",
 }
 
 // usual has optional parameters without which most calls fail.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "requests-similar": {"app_id", "text"},
-	"votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter"},
-	"widget-submit-request": {"form"}, "mentions-read": {"ids", "up_to"}, "webhooks-create": {"internal"},
+	"votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter", "reader"},
+	"widget-submit-request": {"form", "reader"}, "widget-news": {"reader"}, "widget-my-requests": {"reader", "seen_until"},
+	"widget-my-link": {"reader"}, "widget-reply": {"reader"}, "mentions-read": {"ids", "up_to"}, "webhooks-create": {"internal"},
 }
 
 // after has operations that mostly fail unless another one was called before. shows reports
@@ -132,7 +136,9 @@ func (m *machine) addApp(who string) {
 		m.do(aCall{operation: "apps-identity-secret", who: who, in: object{"id": a.id}})
 	}
 	for _, title := range []string{"A", "Dark mode", "A"} {
-		m.do(aCall{operation: "widget-submit-request", who: a.key, in: object{"title": title, "description": ""}})
+		m.do(aCall{operation: "widget-submit-request", who: a.key, in: object{
+			"title": title, "description": "", "reader": draw(m, "reader", append(readers, "")...),
+		}})
 	}
 }
 
@@ -180,6 +186,7 @@ func (m *machine) step() {
 	if missing && verb != "list" && m.often("one is created before") {
 		operation = area + "-create"
 	}
+	operation = m.prepareReader(operation)
 	if find(m.apps, (*app).live) == nil { // without an app, most calls would fail
 		operation = "apps-create"
 	}
@@ -199,6 +206,9 @@ func (m *machine) step() {
 	}
 	if times > 1 && (c.operation == "webhooks-test" || c.operation == "webhooks-resend") {
 		times = mostSends + 1
+	}
+	if times > 1 {
+		m.replyOften(c)
 	}
 	for range times {
 		m.do(c)
@@ -301,9 +311,9 @@ func (m *machine) anyOf(kind string) string {
 func (m *machine) caller(operation string, least feedback.Role) string {
 	u := m.userNamed(draw(m, "user", "owner", "admin", "member", "stranger", "viewer", "owner"))
 	var by *user // who must call
-	r := last(m.requests, func(r *request) bool { return r.live() && r.commented() })
+	r := last(m.requests, func(r *request) bool { return r.live() && find(r.liveComments(), (*comment).ofTeam) != nil })
 	if r != nil && (operation == "comments-update" && m.often("the author") || operation == "comments-delete" && u.account != r.account) {
-		u = r.liveComments()[0].author
+		u = find(r.liveComments(), (*comment).ofTeam).author
 		by = u
 	}
 	n := last(m.mentions, func(n *mention) bool { return n.listed() && n.user.password != "" })
@@ -375,7 +385,9 @@ func (m *machine) call(operation string) aCall {
 		c.identity = m.identity(c)
 	}
 	if text, _ := c.in["cursor"].(string); text != "" && m.often("cursor alone") {
-		maps.DeleteFunc(c.in, func(name string, _ any) bool { return name != "cursor" && name != "request_id" })
+		maps.DeleteFunc(c.in, func(name string, _ any) bool {
+			return !slices.Contains([]string{"cursor", "request_id", "reader", "identity_token", "token"}, name)
+		})
 	}
 	if m.rarely("unknown parameter") {
 		c.in["unknown"] = nil

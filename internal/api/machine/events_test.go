@@ -112,6 +112,9 @@ func (m *model) tell(entry object, c change, shown object) {
 	for _, field := range []string{"before", "after", "summary"} {
 		entry[field] = shown[field]
 	}
+	if after, changed := shown["after"].(object); changed || c.quiet || c.told > 0 {
+		entry["after"] = c.outside(after)
+	}
 	if c.facts == nil {
 		return
 	}

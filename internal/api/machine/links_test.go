@@ -19,11 +19,7 @@ type link struct {
 }
 
 func (l link) shown(r *request) object {
-	author := object{"id": l.author.id, "name": l.author.name}
-	if l.author.gone {
-		author["name"] = nil
-	}
-	return object{"id": l.id, "request_id": r.id, "url": l.url, "author": author, "created_at": l.created.Format(timeForm)}
+	return object{"id": l.id, "request_id": r.id, "url": l.url, "author": l.author.asAuthor(), "created_at": l.created.Format(timeForm)}
 }
 
 func (m *model) addLink(w who, in, got object) (string, object) {

@@ -33,14 +33,17 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 		return "requests.merged", nil
 	}
 	followers := m.members(r)
+	told := m.audienceBelow(r, root)
 	for _, f := range followers {
-		f.root = root
+		f.root, f.rooted = root, m.now()
 	}
-	r.status, r.former, r.parent, r.root = "duplicate", r.status, into, root
+	r.status, r.former, r.parent, r.root, r.rooted = "duplicate", r.status, into, root, m.now()
 	m.answer(r)
 	m.recount(followers...)
 	m.recount(r, root)
-	m.recordAll(append([]*request{r, root}, followers...), "request.merged", w.actor(), w.by())
+	entries := m.recordAll(append([]*request{r, root}, followers...), "request.merged", w.actor(), w.by())
+	entries[0].tell(w, r, told)
+	m.tellNews(w, append(followers, r)...)
 	return "ok", object{"request": r.shown()}
 }
 
@@ -52,7 +55,9 @@ func (m *model) unmergeRequest(w who, in, _ object) (string, object) {
 	if root := r.root; root != nil {
 		followers := m.takeOut(r)
 		m.recount(root)
-		m.recordAll(append([]*request{r, root}, followers...), "request.unmerged", w.actor(), w.by())
+		entries := m.recordAll(append([]*request{r, root}, followers...), "request.unmerged", w.actor(), w.by())
+		entries[0].tell(w, r, m.audience(r))
+		m.tellNews(w, append(followers, r)...)
 	}
 	return "ok", object{"request": r.shown()}
 }
@@ -75,7 +80,7 @@ func (m *model) takeOut(r *request) (followers []*request) {
 	for from := []*request{r}; len(from) > 0; from = from[1:] {
 		for _, other := range m.requests {
 			if other.parent == from[0] && !other.gone {
-				other.root = r
+				other.root, other.rooted = r, m.now()
 				followers = append(followers, other)
 				from = append(from, other)
 			}
@@ -86,10 +91,16 @@ func (m *model) takeOut(r *request) (followers []*request) {
 	return followers
 }
 
-func (m *model) recordAll(requests []*request, kind, actor, by string) {
+// recordAll adds an entry for each request of an account, and returns these.
+func (m *model) recordAll(requests []*request, kind, actor, by string) []change {
 	for _, r := range requests {
 		m.record(r.account, kind, actor, by, r.app.id, r.id)
 	}
+	if len(requests) == 0 {
+		return nil
+	}
+	log := requests[0].log
+	return log[len(log)-len(requests):]
 }
 
 func (m *model) older(a, b *request) int {
@@ -119,7 +130,11 @@ func (m *model) emptyBin(a *account, until time.Time) {
 	for _, head := range heads {
 		followers = append(followers, m.takeOut(head)...)
 	}
-	m.recordAll(append(heads, followers...), "request.unmerged", "service", "")
+	entries := m.recordAll(append(heads, followers...), "request.unmerged", "service", "")
+	for i, head := range heads {
+		entries[i].tell(who{}, head, m.audience(head))
+	}
+	m.tellNews(who{}, append(heads, followers...)...)
 	m.forget(a, ids)
 	for _, r := range gone {
 		r.root, r.parent = nil, nil

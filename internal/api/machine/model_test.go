@@ -16,27 +16,30 @@ type object = map[string]any
 // model is the state that the service should have. Nothing is removed from its lists but views and webhooks, so
 // their order is the order of creation. Ids and secrets are names.
 type model struct {
-	now      func() time.Time
-	accounts []*account
-	users    []*user
-	apps     []*app
-	requests []*request
-	tokens   []*token // of sessions
-	programs []*program
-	cursors  []*place
-	exports  []*export
-	uploads  []*upload
-	links    []*joinLink
-	written  []submittedText
-	mentions []*mention
-	views    []*view // in the order that users give them
-	webhooks []*endpoint
-	expects  []expected        // calls that the receiver should get
-	eventIDs map[string]string // by account and number
-	down     bool              // whether the receiver answers everything with 503
+	now         func() time.Time
+	accounts    []*account
+	users       []*user
+	apps        []*app
+	requests    []*request
+	tokens      []*token // of sessions
+	programs    []*program
+	cursors     []*place
+	exports     []*export
+	uploads     []*upload
+	links       []*joinLink
+	statusLinks []*statusLink
+	written     []submittedText
+	mentions    []*mention
+	views       []*view // in the order that users give them
+	webhooks    []*endpoint
+	expects     []expected        // calls that the receiver should get
+	eventIDs    map[string]string // by account and number
+	down        bool              // whether the receiver answers everything with 503
 
 	firstView map[*user]*view
 	failures  map[string]*countdown // failed logins by e-mail, and all of them under ""
+	seenUntil map[string]*time.Time // by app and reader; zero for never
+	comments  int                   // how many there have ever been
 	learned   map[string]bool       // the names that the model has taken from answers
 }
 
@@ -56,6 +59,8 @@ type (
 		by            any
 		changed       []string // fields; only those that kinds of events can name
 		internal      bool     // only the team may see it
+		told          int      // how many people outside were told
+		quiet         bool     // nobody was told, as the caller wanted
 		facts         *facts   // nil if the model does not know them
 	}
 	// facts are what an entry of the log says: what somebody did, and the changed fields.
@@ -84,6 +89,10 @@ type (
 		id, title, description, status, idempotencyKey string
 		ofPage                                         bool // sent by a page; pages and programs have separate idempotency keys
 		submitter                                      object
+		reader                                         string    // of the submitter; "" for nobody
+		news, commentNews                              time.Time // when those who asked or voted, or only those who asked, were told
+		rooted                                         time.Time // since when root is the root
+		replied                                        time.Time // when the submitter wrote a comment that nobody has answered; zero if none
 		metadata                                       any
 		tags                                           []any
 		assignee                                       any
@@ -135,6 +144,7 @@ type (
 func newModel(now func() time.Time) *model {
 	return &model{
 		now: now, firstView: map[*user]*view{}, failures: map[string]*countdown{}, learned: map[string]bool{}, eventIDs: map[string]string{},
+		seenUntil: map[string]*time.Time{},
 	}
 }
 
@@ -174,7 +184,8 @@ func (m *model) record(a *account, kind, actor, by, app, request string) {
 	a.seq++
 	or := func(id string) string { return strings.Join(strings.Fields(id + " -")[:1], "") }
 	a.log = append(a.log, change{
-		text: fmt.Sprintln(a.seq, m.now().Format(timeForm), kind, actor, or(by), or(app), or(request)), request: request, number: a.seq,
+		text:    fmt.Sprint(a.seq, " ", m.now().Format(timeForm), " ", kind, " ", actor, " ", or(by), " ", or(app), " ", or(request)),
+		request: request, number: a.seq,
 		at: m.now(), kind: kind, actor: actor, app: app, by: by,
 	})
 }
@@ -186,7 +197,7 @@ func (a *account) latest() *change { return &a.log[len(a.log)-1] }
 func (a *account) logged() string {
 	var b strings.Builder
 	for _, c := range a.log {
-		b.WriteString(c.text)
+		fmt.Fprintln(&b, c.text, text(c.outside(object{})))
 	}
 	fmt.Fprintln(&b, a.seq)
 	return b.String()

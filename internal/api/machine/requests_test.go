@@ -25,6 +25,10 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		app: w.app, title: in["title"].(string), description: in["description"].(string), status: "opened", metadata: metadata,
 		version: 1, tags: []any{}, source: "widget", votes: 1, submitter: personOf(in), created: m.now(), updated: m.now(),
 	}
+	var wrong string
+	if r.reader, wrong = readerIn(in); wrong != "" {
+		return wrong, nil
+	}
 	ids, _ := in["attachments"].([]any)
 	r.sent = text([]any{r.title, r.description, r.submitter, metadata, append([]any{}, ids...)})
 	r.idempotencyKey, _ = in["idempotency_key"].(string)
@@ -40,7 +44,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 	}
 	person, refusal := m.identified(w, in)
 	if person != nil {
-		r.submitter = person
+		r.submitter, r.reader = person, keyOf(person)
 	}
 	files, all := m.attachable(w.app, ids)
 	switch {
@@ -119,7 +123,7 @@ func (m *model) getRequest(w who, in, _ object) (string, object) {
 	for _, l := range r.linked {
 		links = append(links, l.shown(r))
 	}
-	return "ok", object{"request": r.shown(), "links": links}
+	return "ok", object{"request": r.shown(), "links": links, "audience": m.audience(r).shown()}
 }
 
 func (m *model) updateRequest(w who, in, _ object) (string, object) {
@@ -182,6 +186,7 @@ func (m *model) changeRequest(w who, r *request, kind string, change func(*reque
 	}
 	m.record(r.account, kind, w.actor(), w.by(), r.app.id, r.id)
 	r.latest().differs("status", status, r.status)
+	m.tellStatus(w, r, status)
 }
 
 // alter changes a request and reports whether it differs afterwards.
@@ -227,7 +232,7 @@ func (r *request) shown() object {
 		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
 		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.liveComments()), "source": r.source,
 		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "version": r.version, "attachments": attachments,
-		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm),
+		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm), "reply_at": timeOrNil(r.replied),
 	}
 	for _, name := range plainFields {
 		shown[name] = r.plain[name]

@@ -56,6 +56,14 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"votes-remove":            (*model).removeVote,
 	"votes-list":              (*model).listVotes,
 	"widget-vote":             (*model).widgetVote,
+	"requests-status-link":    (*model).linkRequest,
+	"requests-revoke-links":   (*model).revokeLinks,
+	"widget-news":             (*model).widgetNews,
+	"widget-my-requests":      (*model).widgetMine,
+	"widget-my-link":          (*model).widgetLink,
+	"widget-reply":            (*model).widgetReply,
+	"mine-list":               (*model).mineList,
+	"mine-reply":              (*model).mineReply,
 	"comments-list":           (*model).listComments,
 	"comments-create":         (*model).createComment,
 	"comments-update":         (*model).updateComment,
@@ -96,6 +104,7 @@ type who struct {
 	app            *app
 	bearer, origin string
 	identity       *identity
+	quiet          bool // of the call
 }
 
 // predict returns the answer that the service must give, and changes the model as the call
@@ -141,6 +150,7 @@ func (m *model) predict(c aCall, got object) (string, object) {
 		return refusal, nil
 	}
 	m.learn(got)
+	w.quiet = in["quiet"] == true
 	return answers[c.operation](m, w, in, got)
 }
 

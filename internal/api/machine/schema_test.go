@@ -194,7 +194,7 @@ func (s *schema) readList(v []any, cleaned func(string) (string, bool)) (any, bo
 // have several lines. All other text is trimmed and must be a single line.
 var (
 	verbatim = []string{
-		"token", "refresh_token", "identity_token", "password", "current_password", "new_password", "idempotency_key", "cursor",
+		"token", "refresh_token", "identity_token", "password", "current_password", "new_password", "idempotency_key", "cursor", "reader",
 	}
 	multiline = []string{"description", "body", "tag", "query", "text", "remove_tags", "website", "filename"}
 	// oneLine has parameters of a submission whose text is turned into a single line instead of

@@ -99,7 +99,7 @@ func (s *service) clear(t *rapid.T) {
 		"request_words", "word_counts", "indexed_requests", "index_progress", "index_followed", "index_documents", "index_blocks",
 		"index_ids", "index_postings", "index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
-		"views", "default_views", "access_tokens", "webhooks", "webhook_retries", "webhook_attempts",
+		"views", "default_views", "access_tokens", "webhooks", "webhook_retries", "webhook_attempts", "readers", "status_links",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -129,14 +129,14 @@ func (s *service) clear(t *rapid.T) {
 
 var (
 	randomText = regexp.MustCompile(
-		`whsec_[0-9A-Za-z+/]{43}=|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(gat|grt|gjt|gtk|gk|gis|gex|evt)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
-	logDetails = regexp.MustCompile(` \|.*`)
-	loggedKey  = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
+		`whsec_[0-9A-Za-z+/]{43}=|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|` +
+			`(gat|grt|gjt|gtk|gk|gis|gex|gsl|evt)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
+	loggedKey = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
 	// secretKinds has the names of secrets by prefix.
 	secretKinds = map[string]string{
 		"gat": "access", "gjt": "join", "grt": "refresh", "gtk": "program", "gk": "key", "gis": "secret", "gex": "link", "evt": "event",
-		"whsec": "signing",
+		"whsec": "signing", "gsl": "status",
 	}
 )
 

@@ -27,8 +27,8 @@ func (m *machine) value(c aCall, name string) any {
 		return nil
 	}
 	for _, of := range []func(aCall, string) (any, bool){
-		m.webhookValue, m.teamValue, m.tokenValue, m.eventValue, m.mentionValue, m.idValue, m.fileValue, m.linkValue, m.filterValue,
-		m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
+		m.readerValue, m.webhookValue, m.teamValue, m.tokenValue, m.eventValue, m.mentionValue, m.idValue, m.fileValue, m.linkValue,
+		m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
 	} {
 		if v, ok := of(c, name); ok {
 			return v
@@ -166,7 +166,8 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 			[]any{number("0"), number("-1"), number("1.5"), "1"}), true
 	case "cursor":
 		right := one(m, "cursor", m.cursors, func(p *place) string { return p.text }, func(p *place) bool {
-			return p.operation == c.operation && (c.in["request_id"] == nil || c.in["request_id"] == p.request)
+			same := p.operation == c.operation || p.operation == "mine" && ofReaders(c.operation)
+			return same && (c.in["request_id"] == nil || c.in["request_id"] == p.request)
 		})
 		return m.either(name, []any{right, right, ""}, []any{m.any(), "junk"}), true
 	}

@@ -16,6 +16,7 @@ import (
 type vote struct {
 	by          object
 	key, source string
+	reader      string // who hears of the request; "" for nobody
 	created     time.Time
 }
 
@@ -56,7 +57,7 @@ func (m *model) addRequest(r *request, actor, by string) {
 	r.set(nil)
 	if r.votes == 1 {
 		key := cmp.Or(keyOf(r.submitter), fmt.Sprintf("r:%09d", len(m.requests)))
-		r.given = []*vote{{r.submitter, key, r.source, r.created}}
+		r.given = []*vote{{by: r.submitter, key: key, source: r.source, created: r.created}}
 	}
 	m.requests = append(m.requests, r)
 	m.record(r.account, "request.created", actor, by, r.app.id, r.id)
@@ -174,13 +175,17 @@ func (m *model) widgetVote(w who, in, _ object) (string, object) {
 	voter, _ := in["voter"].(string)
 	v.key = "b:" + voter
 	person, refusal := m.identified(w, in)
+	reader, wrong := readerIn(in)
+	v.reader = reader
 	switch {
 	case !w.app.allows(w.origin):
 		return "widget.origin_not_allowed", nil
+	case wrong != "":
+		return wrong, nil
 	case refusal != "":
 		return refusal, nil
 	case person != nil:
-		v.by, v.key = person, keyOf(person)
+		v.by, v.key, v.reader = person, keyOf(person), keyOf(person)
 	case voter == "":
 		return "widget.invalid_voter", nil
 	}

@@ -31,7 +31,7 @@ export async function answer<T>(url: string, part: string, init: RequestInit = {
   let wait
   let body
   try {
-    const response = await fetch(url, { ...init, credentials: 'omit', signal: AbortSignal.timeout(timeout) })
+    const response = await fetch(url, { credentials: 'omit', signal: AbortSignal.timeout(timeout), ...init })
     wait = response.headers.get('Retry-After')
     const text = await response.text() // throws if the answer is incomplete
     status = response.status

@@ -1,16 +1,26 @@
 import { caller, type Failure } from './api'
-import { type Config, fetchConfig, keepConfig, lastConfig } from './config'
+import { type Config, fetchConfig } from './config'
 import type { Emit } from './events'
+import { h, icon } from './dom'
 import { createHost, type Host } from './launcher'
+import { load } from './load'
+import type { Mine } from './mine'
 import { type Outbox, openOutbox } from './outbox'
 import { createPanel, type Panel } from './panel'
 import type { BootOptions, Identity, Prefill, Settings } from './public'
 import type { Entry, Kept, Outcome } from './entries'
-import { forgetDraft } from './storage'
-import { type Translate, translator } from './strings'
+import { forgetDraft, keep, read, secret, uuid, write } from './storage'
+import { type Name, type Translate, translator } from './strings'
+import type { AppTools, Place } from './tools'
 
 /** How long to wait before the first configuration is requested again. */
 const retryDelay = 30_000
+
+/** How long after the page the widget asks for news. */
+const newsDelay = 3000
+
+/** How long the launcher shows that an idea was sent. */
+const sentTime = 5000
 
 /** The widget of one app. */
 export interface App {
@@ -21,20 +31,13 @@ export interface App {
   destroy(): void
 }
 
-/** The person of a token, only to compare tokens. The service verifies them. */
-export function subject(token: string): string {
-  try {
-    const claims = JSON.parse(atob(token.split('.')[1]!.replace(/-/g, '+').replace(/_/g, '/')))
-    return String(claims.sub ?? claims.email)
-  } catch {
-    return token
-  }
-}
-
 export function start(options: BootOptions, base: string, emit: Emit): App {
   const { key, launcher, trigger } = options
   const settings: Settings = { ...options }
   const call = caller(base, key)
+  /** The name of the configuration of the last visit, so that the widget also works offline. */
+  const saved = `config:${key}`
+  const tools: AppTools = { base, h, icon, keep, uuid, call, token, reader, emit, failed, told, own }
   const ended = new AbortController()
   const { signal } = ended
   let identity: Identity = options.identity ?? {}
@@ -42,13 +45,20 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   let outbox: Outbox | undefined
   let panel: Panel | undefined
   let host: Host | undefined
+  let mine: Mine | undefined
   let unsent: Entry[] = []
+  let unread = 0
+  /** How many ideas were sent just now. */
+  let sent = 0
   /** Set if the panel should open as soon as it can. */
   let wanted: Prefill | undefined
   let timer = 0
 
   const language = () => settings.locale || document.documentElement.lang || navigator.language
   const signed = () => !!(identity.token || identity.getToken)
+  /** Unverified people are distinguished by what the page says, so that they do not see each other's ideas. */
+  const who = () => signed() ? '*' : identity.external_id || identity.email || ''
+  const readerName = () => `reader:${config!.app_id}${who()}`
   const texts = (): Promise<Translate> => translator(base, language(), settings.strings)
 
   function failed(error: unknown, id?: string): void {
@@ -56,7 +66,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     emit('error', { kind, code, message, ...(id && { id }) })
   }
 
-  async function askToken(fresh: boolean): Promise<string | undefined> {
+  async function token(fresh: boolean): Promise<string | undefined> {
     const asked = identity
     if (asked.getToken && (fresh || !asked.token)) {
       try {
@@ -68,11 +78,25 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     return asked.token
   }
 
-  /** The token of the idea's author, never that of another person. */
-  async function tokenOf(entry: Entry, fresh: boolean): Promise<string | undefined> {
-    const token = await askToken(fresh)
-    entry.token ??= token
-    return token && subject(token) == subject(entry.token!) ? token : entry.token
+  /** The person's secret. For verified people, it only says that this browser knows them. */
+  function reader(): string | undefined {
+    const made = keep(readerName(), secret)
+    return signed() ? undefined : made
+  }
+
+  /** Asks for news if the browser knows the person, or offers the list of their own ideas in a panel. */
+  async function own(place?: Place): Promise<void> {
+    const asked = who()
+    if (!config || !(place && signed() || read(readerName()))) return
+    const script = await load(base, 'mine')
+    if (!script || asked != who() || signal.aborted) return
+    mine ??= script.createMine(tools)
+    mine.news(place)
+  }
+
+  function told(count: number): void {
+    unread = count
+    mark()
   }
 
   function compose(
@@ -99,23 +123,35 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       next: 0,
       signed: signed(),
       token,
-      fields: { title, description, ...person, form, metadata },
+      fields: { title, description, ...person, reader: reader(), form, metadata },
     }
   }
 
   /** Handles the outcome of an idea, even if another tab sent it. */
   function tell(id: string, outcome: Outcome): void {
-    if (outcome.state == 'sent') forgetDraft(config!.app_id, id)
+    if (outcome.state == 'sent') {
+      forgetDraft(config!.app_id, id)
+      sent++
+      setTimeout(() => {
+        sent--
+        mark()
+      }, sentTime)
+      own()
+    }
     panel?.outcome(id, outcome)
   }
 
-  /** Marks the launcher while ideas are unsent. */
-  async function left(entries: Entry[]): Promise<void> {
+  /** Marks the launcher while ideas are unsent, after they were sent, and while there are news. */
+  async function mark(entries = [...unsent]): Promise<void> {
     unsent = entries
-    const count = entries.length
-    const refused = entries.some(({ refusal }) => refusal)
-    const text = count ? (await texts())(refused ? 'refused_heading' : 'unsent', { count }) : ''
-    if (unsent == entries) host!.mark(refused ? '!' : String(count || ''), text)
+    const count = entries.length || unread
+    const [sign, name]: [string?, Name?] =
+      entries.some(({ refusal }) => refusal) ? ['!', 'refused_heading']
+      : entries.length ? [String(count), 'unsent']
+      : sent ? ['✓', 'sent_text']
+      : unread ? ['●', 'mine_news'] : []
+    const text = name && (await texts())(name, { count })
+    if (unsent == entries) host!.mark(sign, text)
   }
 
   function apply(fresh: Config): void {
@@ -125,8 +161,9 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     host.update(config, settings.theme)
     if (outbox) return
     const { app_id } = config
-    outbox = openOutbox({ app: app_id, base, call, token: tokenOf, tell, left, failed, emit })
+    outbox = openOutbox({ ...tools, app: app_id, tell, left: mark })
     outbox.flush(true)
+    setTimeout(own, newsDelay)
     emit('ready', { app_id })
     if (wanted) api.open(wanted)
   }
@@ -138,12 +175,12 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     panel = undefined
   }
 
-  async function load(): Promise<void> {
+  async function loadConfig(): Promise<void> {
     clearTimeout(timer)
     try {
       const fresh = await fetchConfig(base, key)
       if (signal.aborted) return
-      keepConfig(key, fresh)
+      write(saved, fresh)
       apply(fresh)
     } catch (error) {
       if (signal.aborted) return
@@ -151,11 +188,11 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       const { kind, message } = error as Failure
       if (kind == 'refused') {
         // The app was deleted, has a new key, or does not allow this page.
-        keepConfig(key)
+        write(saved)
         host?.remove()
         console.warn(`Gatherkit: ${message}`)
       } else if (!config) {
-        timer = setTimeout(load, retryDelay)
+        timer = setTimeout(loadConfig, retryDelay)
       }
     }
   }
@@ -164,9 +201,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     const t = await texts()
     const { root } = host!
     return panel ??= createPanel({
-      root, base, t, compose, config: config!, outbox: outbox!,
-      tools: { call, failed, token: askToken, emit },
-      known: () => signed() || !!identity.email,
+      ...tools, root, t, compose, config: config!, outbox: outbox!, known: () => signed() || identity.email,
     })
   }
 
@@ -185,21 +220,27 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       panel?.close()
     },
     identify(next = {}) {
+      const before = who()
       identity = { ...next }
+      if (signed() || who() != before) {
+        mine?.end()
+        mine = undefined
+        own()
+      }
       outbox?.flush(true)
     },
     set(changes) {
       Object.assign(settings, changes)
       if (config) {
         host!.update(config, settings.theme)
-        left(unsent)
+        mark()
       }
       renew()
     },
     destroy() {
       ended.abort()
       clearTimeout(timer)
-      panel?.close()
+      mine?.end()
       panel?.remove()
       outbox?.stop()
       host?.remove()
@@ -207,8 +248,9 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   }
 
   function wake(): void {
-    if (!config) load()
+    if (!config) loadConfig()
     outbox?.flush(true)
+    own()
   }
 
   addEventListener('online', wake, { signal })
@@ -218,8 +260,8 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     event.preventDefault()
     api.open()
   }, { signal })
-  const last = lastConfig(key)
+  const last = read<Config>(saved)
   if (last) apply(last)
-  load()
+  loadConfig()
   return api
 }

@@ -101,7 +101,7 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
 
   function take(event: { clipboardData?: DataTransfer; dataTransfer?: DataTransfer } & Event): void {
     const data = event.clipboardData ?? event.dataTransfer
-    if (!data?.types.includes('Files') || element.closest('[inert]')) return
+    if (!data?.types.includes('Files') || !element.isConnected || element.closest('[inert]')) return
     event.preventDefault()
     if (event.type != 'dragover') add(data.files)
   }

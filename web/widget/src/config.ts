@@ -1,5 +1,4 @@
 import { answer } from './api'
-import { read, write } from './storage'
 
 /** The public configuration of the app. */
 export interface Config {
@@ -15,10 +14,5 @@ export interface Config {
   sharing: string
   uploads: { max_size: number; max_count: number; content_types: string[] }
 }
-
-/** The configuration of the last visit, so that the widget also works offline. */
-export const lastConfig = (key: string) => read<Config>(`config:${key}`)
-
-export const keepConfig = (key: string, config?: Config) => write(`config:${key}`, config)
 
 export const fetchConfig = (base: string, key: string) => answer<Config>(`${base}widget/config/${encodeURIComponent(key)}.json`, 'app_id')

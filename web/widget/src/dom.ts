@@ -1,28 +1,26 @@
 type Props = Record<string, string | number | boolean | undefined | ((event: any) => void)>
 
+function fill<E extends Element>(element: E, props: Props, children: (Node | string)[]): E {
+  for (const [name, value] of Object.entries(props)) {
+    if (typeof value == 'function') element.addEventListener(name, value)
+    else if (value != null && value !== false) element.setAttribute(name, value === true ? '' : String(value))
+  }
+  element.append(...children)
+  return element
+}
+
 /** Creates an element. Props that are functions become event listeners. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(props)) {
-    if (typeof value == 'function') element.addEventListener(name, value)
-    else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? '' : String(value))
-  }
-  element.append(...children)
-  return element
+  return fill(document.createElement(tag), props, children)
 }
 
 /** Creates an icon from a path on a grid of 24. */
-export function icon(lines: string): SVGElement {
-  const space = 'http://www.w3.org/2000/svg'
-  const svg = document.createElementNS(space, 'svg')
-  svg.setAttribute('viewBox', '0 0 24 24')
-  svg.setAttribute('aria-hidden', 'true')
-  const path = document.createElementNS(space, 'path')
-  path.setAttribute('d', lines)
-  svg.append(path)
-  return svg
+export function icon(d: string): SVGElement {
+  const draw = (tag: 'svg' | 'path', props: Props, ...children: Node[]): SVGElement =>
+    fill(document.createElementNS('http://www.w3.org/2000/svg', tag), props, children)
+  return draw('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, draw('path', { d }))
 }

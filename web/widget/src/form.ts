@@ -53,9 +53,10 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
   const element = h('div', { class: 'form', input: changed, keypress: pressed }, fields, h('div', { class: 'foot' }, send))
 
   function field(input: HTMLElement, name: Name, optional = false): HTMLElement {
-    const problem = h('p', { id: `${name}-problem`, class: 'error' })
-    input.setAttribute('aria-describedby', problem.id)
-    input.addEventListener('input', () => complain(input))
+    const id = `${name}-problem`
+    const problem = h('p', { id, class: 'error' })
+    input.setAttribute('aria-describedby', id)
+    input.oninput = () => complain(input)
     const label = h('label', { for: name }, t(name), ' ', optional ? h('small', {}, t('optional')) : '')
     return h('div', { class: 'field' }, label, input, problem)
   }

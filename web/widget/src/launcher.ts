@@ -8,8 +8,8 @@ import css from './style.css'
 export interface Host {
   root: HTMLElement
   update(config: Config, theme?: Theme): void
-  /** Marks the button with a sign and its meaning, or removes the mark if both are empty. */
-  mark(sign: string, text: string): void
+  /** Marks the button with a sign and its meaning, or removes the mark. */
+  mark(sign?: string, text?: string): void
   remove(): void
 }
 
@@ -48,7 +48,7 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
       const { style } = root
       if (host.dataset.at != position && !hidden) {
         // Several launchers in one corner stack up.
-        style.setProperty('--slot', String(document.querySelectorAll(`${tag}[data-at=${position}]`).length))
+        style.setProperty('--slot', `${document.querySelectorAll(`${tag}[data-at=${position}]`).length * 60}px`)
         host.dataset.at = position
       }
       style.setProperty(
@@ -62,7 +62,7 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
       // Outside the body, because pages re-render and transform the body.
       if (!host.isConnected) document.documentElement.append(host)
     },
-    mark(sign, text) {
+    mark(sign = '', text = '') {
       mark.textContent = sign
       mark.title = text
       meaning.textContent = text && ` (${text})`

@@ -1,5 +1,5 @@
 import { failure } from './api'
-import { loadExtras } from './load'
+import { load } from './load'
 import type { Sender } from './sender'
 import { type Entry, list, type Outcome, put, remove } from './entries'
 import type { OutboxTools } from './tools'
@@ -56,27 +56,26 @@ export function openOutbox(tools: OutboxTools): Outbox {
   async function flush(eager = false): Promise<void> {
     const entries = await list(app)
     if (!entries.length || stopped) return
-    try {
-      const { createSender } = await loadExtras(base)
-      if (stopped) return
-      sender ??= createSender({ ...tools, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
-      sender.flush(eager)
-    } catch {
-      const reason = failure(0)
-      const { kind } = reason
-      for (const { id } of entries) {
-        tools.failed(reason, id)
-        tell(id, { state: 'waiting', kind })
-      }
-      if (kind == 'server') setTimeout(flush, 30_000)
+    const script = await load(base, 'extras')
+    if (stopped) return
+    if (script) {
+      sender ??= script.createSender({ ...tools, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
+      return sender.flush(eager)
     }
+    const reason = failure(0)
+    const kind = reason.kind as 'offline' | 'server'
+    for (const { id } of entries) {
+      tools.failed(reason, id)
+      tell(id, { state: 'waiting', kind })
+    }
+    if (kind == 'server') setTimeout(flush, 30_000)
   }
 
   return {
     async add(entry) {
       const others = await list(app)
       const bytes = [...others, entry].flatMap(({ files }) => files).reduce((sum, { blob }) => sum + blob.size, 0)
-      if (others.length >= most.entries || bytes > most.bytes) throw Error('The outbox is full')
+      if (others.length >= most.entries || bytes > most.bytes) throw Error()
       return put(entry)
     },
     flush,

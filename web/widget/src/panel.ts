@@ -1,26 +1,19 @@
 import type { Picker } from './attachments'
-import type { Config } from './config'
 import { h, icon } from './dom'
 import { createForm, type Text } from './form'
 import type { Outbox } from './outbox'
-import { loadExtras } from './load'
+import { load } from './load'
 import type { Prefill } from './public'
 import type { Entry, Kept, Outcome } from './entries'
 import type { Similar } from './similar'
-import { forgetDraft, read, uuid, voter, write } from './storage'
-import { learn, type Name, type Translate } from './strings'
-import type { Tools } from './tools'
+import { forgetDraft, read, uuid, write } from './storage'
+import type { Place, Tools } from './tools'
 
-export interface PanelOptions {
+export interface PanelOptions extends Omit<Tools, 'say'> {
   root: HTMLElement
-  base: string
-  config: Config
-  t: Translate
   outbox: Outbox
-  /** The tools of the extras that the panel does not have itself. */
-  tools: Pick<Tools, 'call' | 'token' | 'emit' | 'failed'>
   /** Whether the page has identified the person. */
-  known(): boolean
+  known(): unknown
   /** Creates an entry from the text and files. */
   compose(id: string, text: Text, files: Kept[], form: { website: string; seconds: number }): Entry
 }
@@ -43,28 +36,29 @@ interface Draft extends Text {
   id?: string
 }
 
-const icons = { sent: 'M5 12.5l4.5 4.5L19 7.5', waiting: 'M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z' }
+const icons = { sent: 'M5 12.5l4.5 4.5L19 7.5', waiting: 'M12 7v5l3 2M12 3a9 9 0 1 0 .1 0z' }
 
 export function createPanel(options: PanelOptions): Panel {
-  const { root, base, config, t, outbox, tools } = options
-  const { emit } = tools
+  const { root, base, config, t, outbox, emit, own } = options
   const { app_id, widget, sharing } = config
   const status = h('p', { role: 'status', class: 'unseen' })
   const say = (text: string): void => void (status.textContent = text)
   const form = createForm(config, t, changed, submit)
   const view = h('div', { class: 'body' }, form.element)
+  const heading = h('h2', { id: 'heading' }, t('heading'))
   const dialog = h(
     'dialog',
     { 'aria-labelledby': 'heading', close: closed, click: outside },
     h(
       'div',
       { class: 'bar' },
-      h('h2', { id: 'heading' }, t('heading')),
+      heading,
       h('button', { class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18')),
     ),
     view,
     status,
   )
+  const all: Tools & Place = { ...options, say, dialog, heading, show: turn, home: again }
   let similar: Similar | undefined
   let picker: Picker | undefined
   let seconds = 0
@@ -78,7 +72,7 @@ export function createPanel(options: PanelOptions): Panel {
   /** Files of a refused idea, until the field for files has loaded. */
   let returned: Kept[] = []
 
-  const spent = () => Math.round(seconds + (performance.now() - since) / 1000)
+  const spent = () => seconds + (performance.now() - since) / 1000
   const lastDraft = () => read<Draft>(`draft:${app_id}`)
   const keepDraft = (draft?: Draft) => write(`draft:${app_id}`, draft)
 
@@ -130,7 +124,7 @@ export function createPanel(options: PanelOptions): Panel {
       durable = await outbox.add(
         options.compose(id, text, picker?.files() ?? (widget.allow_file_uploads ? returned : []), {
           website: form.website(),
-          seconds: spent(),
+          seconds: Math.round(spent()),
         }),
       )
       if (durable) forgetDraft(app_id, id)
@@ -152,13 +146,15 @@ export function createPanel(options: PanelOptions): Panel {
     if (id != sending) return
     const { state } = outcome
     if (state == 'progress') return picker?.progress(outcome.file, outcome.part)
-    if (state != 'waiting') settle()
-    form.busy(false)
+    settle()
     clear()
+    own(all)
     if (state == 'refused') restore({})
-    else if (state == 'sent') result('sent', 'sent')
-    // The outbox keeps trying, and reports the next outcome.
-    else result('waiting', outcome.kind == 'offline' || outcome.kind == 'identity' ? outcome.kind : 'server')
+    else if (state == 'sent') result(state)
+    else {
+      sending = id // the outbox keeps trying, and reports the next outcome
+      result(outcome.kind == 'key' ? 'server' : outcome.kind)
+    }
   }
 
   function clear(): void {
@@ -171,26 +167,32 @@ export function createPanel(options: PanelOptions): Panel {
     since = performance.now()
   }
 
-  function result(kind: 'sent' | 'waiting', name: 'sent' | 'offline' | 'server' | 'identity'): void {
+  function result(name: 'sent' | 'offline' | 'server' | 'identity'): void {
+    const kind = name == 'sent' ? name : 'waiting'
     const heading = h('h3', { tabindex: -1 }, t(`${name}_heading`))
-    const texts = ([`${name}_text`, ...(kind == 'waiting' && !durable ? ['memory_text'] : [])] as Name[]).map((text) => t(text))
+    const text = t(`${name}_text`) + (kind == name || durable ? '' : ` ${t('memory_text')}`)
     show(
       h(
         'div',
         { class: `result ${kind}` },
         h('div', { class: 'seal' }, icon(icons[kind])),
         heading,
-        ...texts.map((text) => h('p', {}, text)),
+        h('p', {}, text),
         h('div', { class: 'foot' }, h('button', { class: 'primary', click: again }, t('again'))),
       ),
     )
     heading.focus()
-    say(texts.join(' '))
+    say(text)
+  }
+
+  /** Shows something else than the outcome of an idea. */
+  function turn(element: HTMLElement): void {
+    sending = undefined
+    show(element)
   }
 
   function again(): void {
-    sending = undefined
-    show(form.element)
+    turn(form.element)
     form.title.focus()
   }
 
@@ -203,7 +205,7 @@ export function createPanel(options: PanelOptions): Panel {
   }
 
   function closed(): void {
-    seconds += (performance.now() - since) / 1000
+    seconds = spent()
     if (view.firstChild != form.element) again()
     emit('close', {})
   }
@@ -215,18 +217,15 @@ export function createPanel(options: PanelOptions): Panel {
   /** Loads the extras that the app uses. If that fails, the next opening tries again. */
   async function extend(): Promise<void> {
     const shares = sharing != 'none'
-    if (similar || picker || !shares && !widget.allow_file_uploads) return
-    const { english, createPicker, createSimilar, createVotes } = await loadExtras(base)
-    if (similar || picker) return // opened twice
-    learn(english)
-    const all: Tools = { ...tools, h, icon, voter, t, config, say }
+    const script = shares || widget.allow_file_uploads ? await load(base, 'extras') : undefined
+    if (!script || similar || picker) return // not needed, failed, or opened before
     if (shares) {
-      similar = createSimilar(all, createVotes(all))
+      similar = script.createSimilar(all, script.createVotes(all))
       form.similar.replaceWith(similar.element)
       similar.search(form.text().title)
     }
     if (widget.allow_file_uploads) {
-      picker = createPicker(all)
+      picker = script.createPicker(all)
       form.attachments.replaceWith(picker.element)
       picker.receive(dialog)
       picker.restore(returned)
@@ -253,7 +252,8 @@ export function createPanel(options: PanelOptions): Panel {
       since = performance.now()
       fit()
       dialog.showModal()
-      extend().catch(() => {})
+      extend()
+      own(all)
       if (!sending) restore(prefill)
       return true
     },
@@ -262,6 +262,7 @@ export function createPanel(options: PanelOptions): Panel {
     outcome: showOutcome,
     remove() {
       visualViewport!.removeEventListener('resize', fit)
+      close()
       dialog.remove()
     },
   }

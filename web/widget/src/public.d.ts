@@ -80,6 +80,8 @@ export interface Events {
   /** The service has stored an idea. */
   submit: { key: string; id: string; request: SubmittedRequest }
   vote: { key: string; request_id: string; votes: number; voted: boolean }
+  /** The number of the person's ideas with unread news has changed. */
+  news: { key: string; unread: number }
   /** `id` is set if the error concerns an idea. */
   error: { key: string; kind: ErrorKind; code: string; message: string; id?: string }
 }

@@ -33,7 +33,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
     dispatchEvent(new CustomEvent(`gatherkit:${event}`, { detail }))
   }
 
-  const named = ({ key }: Target = {}): App[] => (key ? [apps.get(key)].filter((app) => app != undefined) : [...apps.values()])
+  const named = ({ key }: Target = {}): App[] => [...apps].flatMap(([own, app]) => (key && key != own ? [] : app))
 
   const commands = {
     boot(options: BootOptions) {

@@ -18,6 +18,16 @@ export function backoff(tries: number, chance = Math.random()): number {
   return Math.min(2000 * 2 ** (tries - 1), 300_000) * (0.5 + chance)
 }
 
+/** The person of a token, only to compare tokens. The service verifies them. */
+export function subject(token: string): string {
+  try {
+    const claims = JSON.parse(atob(token.split('.')[1]!.replace(/-/g, '+').replace(/_/g, '/')))
+    return String(claims.sub ?? claims.email)
+  } catch {
+    return token
+  }
+}
+
 export interface Sender {
   /** Sends what is due. If eager, also retries ideas that failed. */
   flush(eager: boolean): void
@@ -39,9 +49,16 @@ export function createSender(tools: SenderTools): Sender {
     if (await put(entry)) entry.files = (await list(app)).find(({ id }) => id == entry.id)?.files ?? entry.files
   }
 
+  /** The token of the idea's author, never that of another person. */
+  async function tokenOf(entry: Entry, fresh: boolean): Promise<string | undefined> {
+    const now = await token(fresh)
+    entry.token ??= now
+    return now && subject(now) == subject(entry.token!) ? now : entry.token
+  }
+
   async function submit(entry: Entry, fresh = false): Promise<SubmittedRequest> {
     const { id, fields, signed } = entry
-    const identity_token = signed ? await token(entry, fresh) : undefined
+    const identity_token = signed ? await tokenOf(entry, fresh) : undefined
     if (signed && !identity_token) throw refusal('identity', 'widget.identity_expired')
     let old = 0
     for (const file of entry.files.keys()) {

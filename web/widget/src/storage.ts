@@ -33,14 +33,20 @@ export function forgetDraft(app: string, id: string): void {
   if (read<{ id?: string }>(`draft:${app}`)?.id == id) write(`draft:${app}`)
 }
 
-/** A random UUID, because pages without TLS have no crypto.randomUUID. */
-export function uuid(): string {
-  return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => (crypto.getRandomValues(new Uint8Array(1))[0]! % 16).toString(16))
+/** A secret of 64 hexadecimal digits: 12 of the time in milliseconds, so that the service stores new ones together, and 52 random ones. */
+export function secret(): string {
+  const time = Date.now().toString(16).padStart(12, '0')
+  return [...crypto.getRandomValues(new Uint8Array(52))].reduce((text, byte) => text + (byte % 16).toString(16), time)
 }
 
-/** A random id of the browser, so that its votes count once. */
-export function voter(): string {
-  const known = read<string>('voter') ?? uuid()
-  write('voter', known)
+/** A UUID of version 7. Pages without TLS have no crypto.randomUUID. */
+export function uuid(): string {
+  return secret().replace(/(.{8})(.{4})(...)(...)(.{12}).*/, '$1-$2-7$3-8$4-$5')
+}
+
+/** Returns the value with this name, which is made when it is first needed. */
+export function keep(name: string, make: () => string): string {
+  const known = read<string>(name) ?? make()
+  write(name, known)
   return known
 }

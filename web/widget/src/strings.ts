@@ -1,4 +1,6 @@
+import { answer } from './api'
 import english from './locales/en.json'
+import { once } from './once'
 
 export type Name = keyof typeof english
 export type Catalogue = Partial<Record<Name, string>>
@@ -12,21 +14,11 @@ export function learn(more: Catalogue): void {
   Object.assign(texts, more)
 }
 
-const loaded = new Map<string, Catalogue>()
-
-/** The catalogue of a language. It is empty, so that English applies, if there is none. */
-async function catalogue(base: string, language: string): Promise<Catalogue> {
-  if (!LOCALES.includes(language)) return {}
+/** The catalogue of a language, or nothing if there is none. Then English applies. */
+async function catalogue(base: string, language: string): Promise<Catalogue | undefined> {
+  if (!LOCALES.includes(language)) return
   const url = `${base}widget/locales/${language}.json?${VERSION}`
-  try {
-    if (!loaded.has(url)) {
-      const response = await fetch(url, { credentials: 'omit', signal: AbortSignal.timeout(4000) })
-      if (response.ok) loaded.set(url, await response.json())
-    }
-  } catch {
-    // The form opens in English.
-  }
-  return loaded.get(url) ?? {}
+  return once(url, () => answer<Catalogue>(url, 'lang', { signal: AbortSignal.timeout(4000) }))
 }
 
 export async function translator(base: string, locale: string, own: Catalogue = {}): Promise<Translate> {

@@ -7,38 +7,55 @@ import type { Config } from './config'
 import type { h, icon } from './dom'
 import type { Emit } from './events'
 import type { Entry, list, Outcome, put, remove } from './entries'
-import type { voter } from './storage'
+import type { keep, uuid } from './storage'
 import type { Translate } from './strings'
 
-/** What files, similar requests and votes need. */
-export interface Tools {
+/** What all of them need. */
+export interface AppTools {
+  base: string
   h: typeof h
   icon: typeof icon
-  voter: typeof voter
-  t: Translate
+  keep: typeof keep
+  uuid: typeof uuid
   call: Call
+  /** The identity token, if there is one. `fresh` is set if the previous one was refused. */
+  token(fresh: boolean): Promise<string | undefined>
+  /** The person's reader, which is made when it is first needed. Verified people have none. */
+  reader(): string | undefined
+  emit: Emit
+  /** Reports an error, which may concern an idea. */
+  failed(error: unknown, id?: string): void
+  /** Marks the launcher with the number of news. */
+  told(unread: number): void
+  /** Asks for news if there is a reader, or offers the list in a place. */
+  own(place?: Place): void
+}
+
+/** What files, similar requests and votes need. */
+export interface Tools extends AppTools {
+  t: Translate
   config: Config
   /** Announces a text to screen readers. */
   say(text: string): void
-  /** The identity token, if there is one. */
-  token(fresh: boolean): Promise<string | undefined>
-  emit: Emit
-  failed(error: unknown): void
+}
+
+/** Where a panel offers the person's own ideas. */
+export interface Place extends Pick<Tools, 't' | 'say'> {
+  dialog: HTMLElement
+  heading: HTMLElement
+  /** Shows an element instead of the form. */
+  show(element: HTMLElement): void
+  /** Shows the form. */
+  home(): void
 }
 
 /** What the outbox needs. */
-export interface OutboxTools {
+export interface OutboxTools extends Pick<AppTools, 'base' | 'call' | 'token' | 'emit' | 'failed'> {
   app: string
-  base: string
-  call: Call
-  /** The token of the idea's author. `fresh` is set if the previous one was refused. */
-  token(entry: Entry, fresh: boolean): Promise<string | undefined>
   /** Reports the outcome of an idea to all tabs. */
   tell(id: string, outcome: Outcome): void
   /** Reports the ideas in the outbox, at the start and after each outcome. */
   left(entries: Entry[]): void
-  emit: Emit
-  failed(error: unknown, id: string): void
 }
 
 /** What sending needs. */

@@ -13,12 +13,14 @@ export interface Votes {
   cast(request: string, remove: boolean): Promise<Ballot>
 }
 
-export function createVotes({ voter, call, token, emit, failed }: Tools): Votes {
+export function createVotes({ keep, uuid, reader, call, token, emit, failed }: Tools): Votes {
   const given = new Set<string>()
 
   async function send(request: string, remove: boolean, fresh = false): Promise<Ballot> {
     try {
-      return await call<Ballot>('widget-vote', { request_id: request, voter: voter(), remove, identity_token: await token(fresh) })
+      // The voter is random, so that the votes of this browser count once.
+      const person = { voter: keep('voter', uuid), reader: reader(), identity_token: await token(fresh) }
+      return await call<Ballot>('widget-vote', { request_id: request, remove, ...person })
     } catch (error) {
       if ((error as Failure).kind == 'identity' && !fresh) return send(request, remove, true)
       failed(error)

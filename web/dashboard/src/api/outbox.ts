@@ -8,7 +8,7 @@ import type { FeatureRequest } from "./types";
 // their result. They are only in the memory of the tab: the browser asks before it closes it.
 
 export interface Change {
-  quiet: boolean; // whether it is a check that the user does not know of
+  hidden: boolean; // whether it is a check that the user does not know of
   send(): Promise<void>;
   // applied returns a request as it is after the change, or undefined if the change moves it out
   // of the box.
@@ -38,7 +38,7 @@ const warn = (event: Event) => event.preventDefault();
 
 // show tells the page how many changes wait. stopped means that they cannot be sent now.
 function show(stopped: boolean): void {
-  const waiting = queue.filter((change) => !change.quiet).length;
+  const waiting = queue.filter((change) => !change.hidden).length;
   if (stopped === state.stopped && waiting === state.waiting) return;
   state = { waiting, stopped };
   if (stopped && waiting > 0) addEventListener("beforeunload", warn);
@@ -112,7 +112,7 @@ export const outbox = {
     queue.slice(queue.indexOf(after) + 1).reduce((now, change) => change.continueFrom(now), row);
   },
 
-  // changed says that a change became quiet.
+  // changed says that a change became hidden.
   changed: (): void => show(state.stopped),
 
   waiting: (): number => state.waiting,

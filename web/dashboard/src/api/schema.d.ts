@@ -504,6 +504,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mine-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List what the holder of a private link asked or voted for, newest first
+         * @description Needs no credentials.
+         */
+        post: operations["mine-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mine-reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a public comment on a request of a private link
+         * @description Needs no credentials.
+         */
+        post: operations["mine-reply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/requests-block": {
         parameters: {
             query?: never;
@@ -744,6 +784,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/requests-revoke-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End all links of requests-status-link to a request
+         * @description Needs an access token with the role member or above.
+         */
+        post: operations["requests-revoke-links"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/requests-similar": {
         parameters: {
             query?: never;
@@ -778,6 +838,26 @@ export interface paths {
          * @description Needs an access token with the role viewer or above.
          */
         post: operations["requests-stats"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/requests-status-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a link that shows a request to the person to whom you give it
+         * @description Needs an access token with the role member or above.
+         */
+        post: operations["requests-status-link"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1444,6 +1524,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/widget-my-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a private link to what a person asked or voted for
+         * @description Needs an app's API key in the header X-API-Key.
+         */
+        post: operations["widget-my-link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/widget-my-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List what a person asked or voted for, newest first
+         * @description Needs an app's API key in the header X-API-Key.
+         */
+        post: operations["widget-my-requests"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/widget-news": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count what is new of what a person asked or voted for
+         * @description Needs an app's API key in the header X-API-Key.
+         */
+        post: operations["widget-news"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/widget-reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a public comment on a request that the person submitted
+         * @description Needs an app's API key in the header X-API-Key.
+         */
+        post: operations["widget-reply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/widget-similar-requests": {
         parameters: {
             query?: never;
@@ -1676,6 +1836,25 @@ export interface components {
         AttemptResult: {
             attempt: components["schemas"]["Attempt"];
         };
+        Audience: {
+            /**
+             * Format: int64
+             * @description Browsers and verified people that submitted it, or a request that is merged into it. They see its status and public comments.
+             */
+            askers: number;
+            /**
+             * Format: int64
+             * @description Links of requests-status-link that work.
+             */
+            links: number;
+            /** @description Whether the submitter is one of the askers. */
+            submitter: boolean;
+            /**
+             * Format: int64
+             * @description Others that voted for it. They see its status; 0 unless the app shares the request.
+             */
+            voters: number;
+        };
         AuditEntry: {
             actor: components["schemas"]["EventActor"];
             /** @description The changed fields after the change. */
@@ -1781,9 +1960,14 @@ export interface components {
             refresh_token?: string;
         };
         Author: {
-            /** Format: uuid */
-            id: string;
-            /** @description Null if the user was removed. */
+            /**
+             * Format: uuid
+             * @description The user or the token; null for the submitter.
+             */
+            id: string | null;
+            /** @enum {string} */
+            kind: "team" | "submitter";
+            /** @description Null if the user was removed, or the submitter gave no name. */
             name: string | null;
         };
         BoxFacet: {
@@ -1842,6 +2026,8 @@ export interface components {
         CommentsCreateParams: {
             /** @description Markdown. See mentions-list for how it mentions users. */
             body: string;
+            /** @description Do not tell the people who asked. See Your ideas. */
+            quiet?: boolean;
             /**
              * Format: uuid
              * @description The request.
@@ -1886,6 +2072,8 @@ export interface components {
              * @description The comment.
              */
             id: string;
+            /** @description Do not tell the people who asked that it is public now. */
+            quiet?: boolean;
             /**
              * Format: uuid
              * @description The request.
@@ -2016,7 +2204,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, requests.reply_not_allowed, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -2236,11 +2424,118 @@ export interface components {
              */
             read: number;
         };
+        Mine: {
+            /** @description True if the person submitted it, false if they voted. */
+            asked: boolean;
+            /** @description Whether the team has commented, so that the person can answer. */
+            can_reply: boolean;
+            /** @description The latest 10 public comments, oldest first, with those of the request that it is merged into; none if the person only voted. */
+            comments: components["schemas"]["PublicComment"][];
+            /** Format: date-time */
+            created_at: string;
+            /** @description Empty if the person only voted. */
+            description: string;
+            /** Format: uuid */
+            id: string;
+            /** @description Whether it is merged into a request that asks for the same. */
+            merged: boolean;
+            /**
+             * Format: date-time
+             * @description The last change of the status, merge or public comment; null if there was none.
+             */
+            news_at: string | null;
+            /**
+             * @description Of the request that it is merged into, if it is merged.
+             * @enum {string}
+             */
+            status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined";
+            title: string;
+            /** @description Whether it has news since seen_until of earlier calls. */
+            unread: boolean;
+            /** Format: int64 */
+            votes: number;
+        };
+        MineListParams: {
+            /** @description next_cursor of the previous page. */
+            cursor?: string;
+            /**
+             * Format: int64
+             * @description Page size: 20 by default, at most 50. A page can be shorter although has_more is true.
+             */
+            limit?: number;
+            /**
+             * Format: date-time
+             * @description The person has seen the news up to then: send the latest news_at that you show. Later calls do not mark these as unread.
+             */
+            seen_until?: string;
+            /** @description What follows # in the link. */
+            token: string;
+        };
+        MineListResult: {
+            app_name: string;
+            has_more: boolean;
+            /** @description Send it as cursor to get the next page; empty on the last page. */
+            next_cursor: string;
+            /** @description The colour of the app's widget. */
+            primary_color: string;
+            requests: components["schemas"]["Mine"][] | null;
+            /**
+             * Format: int64
+             * @description As in widget-news, before this call.
+             */
+            unread: number;
+        };
+        MineReplyParams: {
+            /** @description The same text as in the last answer is not stored again. */
+            body: string;
+            /**
+             * Format: uuid
+             * @description The request.
+             */
+            request_id: string;
+            /** @description What follows # in the link. */
+            token: string;
+        };
+        MineResult: {
+            app_name: string;
+            has_more: boolean;
+            /** @description Send it as cursor to get the next page; empty on the last page. */
+            next_cursor: string;
+            requests: components["schemas"]["Mine"][];
+            /**
+             * Format: int64
+             * @description As in widget-news, before this call.
+             */
+            unread: number;
+        };
+        PrivateLinkResult: {
+            /** @description The link. The service stores only its hash, so it cannot be read again. */
+            url: string;
+        };
+        PublicComment: {
+            /** Format: date-time */
+            at: string;
+            /** @description Markdown, with the app's name in place of mentioned users. */
+            body: string;
+            /** Format: uuid */
+            id: string;
+            /** @description True if the submitter wrote it. Others are signed with the app's name. */
+            mine: boolean;
+        };
         Range: {
             /** Format: int64 */
             from: number;
             /** Format: int64 */
             to: number;
+        };
+        ReaderParams: {
+            /** @description Identifies the person. See Identity. */
+            identity_token?: string;
+            /** @description The secret that the browser sent with its requests and votes. Or send identity_token. */
+            reader?: string;
+        };
+        ReplyResult: {
+            comment: components["schemas"]["PublicComment"];
         };
         Request: {
             /** Format: uuid */
@@ -2266,6 +2561,11 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: date-time
+             * @description When the submitter last wrote a comment that no public comment of the team has followed; null for never.
+             */
+            reply_at: string | null;
             /** @enum {string} */
             source: "widget" | "dashboard" | "api" | "import";
             /** @enum {string} */
@@ -2306,6 +2606,8 @@ export interface components {
             filter?: components["schemas"]["RequestsWhere"];
             /** @description The requests. Or send filter. */
             ids?: string[];
+            /** @description Do not tell the people who asked. See Your ideas. */
+            quiet?: boolean;
             /** @description The new values. */
             set: components["schemas"]["BulkSet"];
         };
@@ -2434,6 +2736,8 @@ export interface components {
             tag?: string;
         };
         RequestsGetResult: {
+            /** @description Who outside the account is told of changes. */
+            audience: components["schemas"]["Audience"];
             /** @description The issues and other pages that the team has linked to it, oldest first. */
             links: components["schemas"]["Link"][];
             request: components["schemas"]["Request"];
@@ -2538,6 +2842,8 @@ export interface components {
              * @description The request to merge it into, of the same app; may be a merged one.
              */
             into_id: string;
+            /** @description Do not tell the people who asked. See Your ideas. */
+            quiet?: boolean;
         };
         RequestsSimilarParams: {
             /**
@@ -2568,6 +2874,15 @@ export interface components {
             /** @description Last day (included) or end time (not included); today by default. */
             to?: string;
         };
+        RequestsUnmergeParams: {
+            /**
+             * Format: uuid
+             * @description The request.
+             */
+            id: string;
+            /** @description Do not tell the people who asked. See Your ideas. */
+            quiet?: boolean;
+        };
         RequestsUpdateParams: {
             /**
              * Format: uuid
@@ -2592,6 +2907,8 @@ export interface components {
              * @description The request.
              */
             id: string;
+            /** @description Do not tell the people who asked. See Your ideas. */
+            quiet?: boolean;
             /** @enum {string} */
             status?: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined";
             /** @description Replaces all tags. Tags that differ only in case are the same. */
@@ -2634,6 +2951,13 @@ export interface components {
             status?: ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate") | ("opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate")[];
             /** @description Only requests with this tag. */
             tag?: string;
+        };
+        RevokeLinksResult: {
+            /**
+             * Format: int64
+             * @description Number of links that worked until now.
+             */
+            revoked: number;
         };
         RevokedResult: {
             /** Format: uuid */
@@ -3339,6 +3663,52 @@ export interface components {
         WidgetCreateUploadResult: {
             upload: components["schemas"]["UploadTarget"];
         };
+        WidgetMyLinkParams: {
+            /** @description Identifies the person. See Identity. */
+            identity_token?: string;
+            /** @description The secret that the browser sent with its requests and votes. Or send identity_token. */
+            reader?: string;
+            /** @description End the person's other links. Otherwise, a sixth link ends the oldest one. */
+            replace?: boolean;
+        };
+        WidgetMyRequestsParams: {
+            /** @description next_cursor of the previous page. */
+            cursor?: string;
+            /** @description Identifies the person. See Identity. */
+            identity_token?: string;
+            /**
+             * Format: int64
+             * @description Page size: 20 by default, at most 50. A page can be shorter although has_more is true.
+             */
+            limit?: number;
+            /** @description The secret that the browser sent with its requests and votes. Or send identity_token. */
+            reader?: string;
+            /**
+             * Format: date-time
+             * @description The person has seen the news up to then: send the latest news_at that you show. Later calls do not mark these as unread.
+             */
+            seen_until?: string;
+        };
+        WidgetNewsResult: {
+            /**
+             * Format: int64
+             * @description Number of requests with news, at most 99.
+             */
+            unread: number;
+        };
+        WidgetReplyParams: {
+            /** @description The same text as in the last answer is not stored again. */
+            body: string;
+            /** @description Identifies the person. See Identity. */
+            identity_token?: string;
+            /** @description The secret that the browser sent with its requests and votes. Or send identity_token. */
+            reader?: string;
+            /**
+             * Format: uuid
+             * @description The request.
+             */
+            request_id: string;
+        };
         WidgetSettings: {
             /** @description Whether file uploads are allowed in the widget. */
             allow_file_uploads: boolean;
@@ -3384,6 +3754,8 @@ export interface components {
                 [key: string]: unknown;
             };
             name?: string;
+            /** @description A secret of the browser, which can then ask what becomes of the request. See Your ideas. */
+            reader?: string;
             title: string;
         };
         WidgetSubmitRequestResult: {
@@ -3392,6 +3764,8 @@ export interface components {
         WidgetVoteParams: {
             /** @description Identifies the person. See Identity. */
             identity_token?: string;
+            /** @description A secret of the browser. See Your ideas. */
+            reader?: string;
             /** @description Withdraw the vote. */
             remove?: boolean;
             /**
@@ -4556,6 +4930,98 @@ export interface operations {
             };
         };
     };
+    "mine-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MineListParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["MineListResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "mine-reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MineReplyParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["ReplyResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "requests-block": {
         parameters: {
             query?: never;
@@ -5108,6 +5574,52 @@ export interface operations {
             };
         };
     };
+    "requests-revoke-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["RevokeLinksResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "requests-similar": {
         parameters: {
             query?: never;
@@ -5200,7 +5712,7 @@ export interface operations {
             };
         };
     };
-    "requests-unmerge": {
+    "requests-status-link": {
         parameters: {
             query?: never;
             header?: never;
@@ -5210,6 +5722,52 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RequestParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["PrivateLinkResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "requests-unmerge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestsUnmergeParams"];
             };
         };
         responses: {
@@ -6679,6 +7237,190 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["WidgetCreateUploadResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "widget-my-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WidgetMyLinkParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["PrivateLinkResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "widget-my-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WidgetMyRequestsParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["MineResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "widget-news": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReaderParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["WidgetNewsResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "widget-reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WidgetReplyParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["ReplyResult"];
                     };
                 };
             };

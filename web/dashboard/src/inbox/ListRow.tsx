@@ -2,7 +2,7 @@ import { memo, type MouseEvent } from "react";
 
 import { statusNames, type App } from "../api/types";
 import type { Row } from "../requests/rows";
-import { CheckIcon, CommentIcon, VoteIcon } from "../ui/icons";
+import { CheckIcon, CommentIcon, ReplyIcon, VoteIcon } from "../ui/icons";
 import { ago, AppMark, Avatar, count, number, StatusMark, TagMark, Time } from "../ui/marks";
 
 interface Props {
@@ -62,7 +62,11 @@ export const ListRow = memo(function ListRow({
           </span>
         )}
         <StatusMark status={row.status} dotOnly />
-        <span className="item-title">{fresh && <span className="item-fresh" title="New since your last visit" />}{row.title}</span>
+        <span className="item-title">
+          {fresh && <span className="item-fresh" title="New since your last visit" />}
+          {row.reply_at && <span className="item-replied" title="Replied"><ReplyIcon size={16} /></span>}
+          {row.title}
+        </span>
         <span className="item-line">
           {app && <span className="item-app"><AppMark app={app} />{app.name}</span>}
           {row.sender && <span className="item-sender">{row.sender}</span>}
@@ -87,6 +91,7 @@ function labelOf(row: Row, app: App | undefined, assignee: string | undefined, f
   return [
     row.title,
     fresh && "new",
+    row.reply_at && "replied",
     statusNames[row.status],
     app?.name,
     row.sender && `from ${row.sender}`,

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 
 import { commentId } from "../requests/commentId";
+import { authorName } from "../requests/person";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
 import { MentionIcon } from "../ui/icons";
@@ -52,7 +53,7 @@ export default function MentionsPage() {
 const shownOf = (n: number, total: number) => (n < total ? `${n} of ${count(total, "mention")}` : count(total, "mention"));
 
 function Line({ mention, read }: { mention: Mention; read: ReturnType<typeof useReading> }) {
-  const name = mention.author.name ?? "Former member";
+  const name = authorName(mention.author);
   return (
     <li data-unread={!mention.read || undefined}>
       <Link

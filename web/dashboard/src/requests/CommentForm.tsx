@@ -1,26 +1,29 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type FormEvent, type KeyboardEvent } from "react";
 
-import { call } from "../api/call";
+import { call, type Params } from "../api/call";
 import { usersQuery } from "../api/queries";
+import type { FeatureRequest } from "../api/types";
 import { fromField } from "../text/mentions";
 import { Button } from "../ui/Button";
 import { Switch } from "../ui/choices";
 import { message } from "../ui/states";
 import { useDraft } from "./draft";
 import { MentionField } from "./MentionField";
+import { QuietSwitch, SeenBy } from "./SeenBy";
 
 type Changed = (more: number) => Promise<void>;
+type Visibility = Pick<Params<"comments-create">, "visibility" | "quiet">;
 
-export function CommentForm({ request_id, onChanged }: { request_id: string; onChanged: Changed }) {
-  const [body, setBody] = useDraft("comment." + request_id);
+export function CommentForm({ request, onChanged }: { request: FeatureRequest; onChanged: Changed }) {
+  const [body, setBody] = useDraft("comment." + request.id);
   const [open, setOpen] = useState(false); // whether it is public; each comment starts as internal
   const toBody = useBody();
   return (
     <CommentFields
-      body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment"
-      send={async () => {
-        await call("comments-create", { request_id, body: await toBody(body), visibility: open ? "public" : "internal" });
+      request={request} body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment"
+      send={async (visibility) => {
+        await call("comments-create", { request_id: request.id, body: await toBody(body), ...visibility });
         setBody("");
         setOpen(false);
         await onChanged(1);
@@ -37,17 +40,20 @@ export function useBody(): (text: string) => Promise<string> {
 }
 
 interface Fields {
+  request: FeatureRequest;
   label: string;
   body: string;
   onBody(body: string): void;
   open: boolean;
   onOpen(open: boolean): void;
-  send(): Promise<void>;
+  send(visibility: Visibility): Promise<void>;
   saved?: string; // the text of an existing comment
+  seen?: boolean; // whether it is public already, so that nobody is told
   onCancel?(): void;
 }
 
-export function CommentFields({ label, body, onBody, open, onOpen, send, saved, onCancel }: Fields) {
+export function CommentFields({ request, label, body, onBody, open, onOpen, send, saved, seen, onCancel }: Fields) {
+  const [quiet, setQuiet] = useState(false);
   const [error, setError] = useState<unknown>();
   const [sending, setSending] = useState(false);
 
@@ -57,7 +63,8 @@ export function CommentFields({ label, body, onBody, open, onOpen, send, saved, 
     setSending(true);
     setError(undefined);
     try {
-      await send();
+      await send(open ? { visibility: "public", ...(quiet && { quiet }) } : { visibility: "internal" });
+      setQuiet(false);
     } catch (caught) {
       setError(caught);
     } finally {
@@ -89,6 +96,7 @@ export function CommentFields({ label, body, onBody, open, onOpen, send, saved, 
       />
       <div className="row">
         <Switch isSelected={open} onChange={onOpen}>Public</Switch>
+        {open && !seen && <QuietSwitch quiet={quiet} onQuiet={setQuiet} />}
         <span className="request-bar-gap" />
         {onCancel && (
           <Button small kind="quiet" onPress={onCancel}>
@@ -99,6 +107,7 @@ export function CommentFields({ label, body, onBody, open, onOpen, send, saved, 
           {onCancel ? "Save" : open ? "Comment publicly" : "Comment"}
         </Button>
       </div>
+      {open && <SeenBy target={{ requests: [request] }} comment />}
     </form>
   );
 }

@@ -4,28 +4,30 @@ import { useState } from "react";
 import { call } from "../api/call";
 import { usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
-import type { Comment } from "../api/types";
+import type { Comment, FeatureRequest } from "../api/types";
 import { Markdown } from "../text/Markdown";
 import { toField } from "../text/mentions";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { EditIcon, TrashIcon } from "../ui/icons";
+import { EditIcon, ReplyIcon, TrashIcon } from "../ui/icons";
 import { Avatar, Time } from "../ui/marks";
 import { message } from "../ui/states";
 import { CommentFields, useBody } from "./CommentForm";
 import { commentId } from "./commentId";
+import { authorName } from "./person";
 
-type Props = { comment: Comment; editable: boolean; named?: boolean; onChanged(more: number): Promise<void> };
+type Props = { comment: Comment; request: FeatureRequest; editable: boolean; named?: boolean; onChanged(more: number): Promise<void> };
 
 // CommentItem shows a comment. One that is named in the address stands out.
-export function CommentItem({ comment, editable, named, onChanged }: Props) {
+export function CommentItem({ comment, request, editable, named, onChanged }: Props) {
   const { user, can } = useSession();
   const [draft, setDraft] = useState<{ body: string; open: boolean; saved: string }>();
   const [asking, setAsking] = useState(false);
   const { data: users } = useQuery({ ...usersQuery, enabled: comment.body.includes("@[") });
   const toBody = useBody();
   const own = comment.author.id === user.id;
-  const name = comment.author.name ?? "Former member";
+  const asker = comment.author.kind === "submitter";
+  const name = authorName(comment.author);
 
   return (
     <li
@@ -34,13 +36,18 @@ export function CommentItem({ comment, editable, named, onChanged }: Props) {
       tabIndex={-1}
       data-named={named || undefined}
       data-public={comment.visibility === "public" || undefined}
+      data-reply={asker || undefined}
     >
       <div className="comment-head">
         <Avatar name={name} />
         <span className="comment-author">{name}</span>
-        <span className={comment.visibility === "public" ? "comment-public" : "quiet small"}>
-          {comment.visibility === "public" ? "Public" : "Internal"}
-        </span>
+        {asker ? (
+          <span className="comment-reply"><ReplyIcon size={14} />Submitter</span>
+        ) : (
+          <span className={comment.visibility === "public" ? "comment-public" : "quiet small"}>
+            {comment.visibility === "public" ? "Public" : "Internal"}
+          </span>
+        )}
         <span className="quiet small">
           <Time at={comment.created_at} />
           {comment.updated_at !== comment.created_at && ", edited"}
@@ -75,24 +82,28 @@ export function CommentItem({ comment, editable, named, onChanged }: Props) {
       </div>
       {draft ? (
         <CommentFields
+          request={request}
           label="Your comment"
           saved={draft.saved}
+          seen={comment.visibility === "public"}
           body={draft.body}
           onBody={(body) => setDraft({ ...draft, body })}
           open={draft.open}
           onOpen={(open) => setDraft({ ...draft, open })}
           onCancel={() => setDraft(undefined)}
-          send={async () => {
+          send={async (visibility) => {
             await call("comments-update", {
               request_id: comment.request_id,
               id: comment.id,
               body: await toBody(draft.body),
-              visibility: draft.open ? "public" : "internal",
+              ...visibility,
             });
             await onChanged(0);
             setDraft(undefined);
           }}
         />
+      ) : asker ? (
+        <p className="text prose">{comment.body}</p>
       ) : (
         <Markdown text={comment.body} />
       )}
@@ -101,7 +112,9 @@ export function CommentItem({ comment, editable, named, onChanged }: Props) {
   );
 }
 
-function DeleteDialog({ comment, isOpen, onClose, onChanged }: Omit<Props, "editable" | "named"> & { isOpen: boolean; onClose(): void }) {
+type DeleteProps = Pick<Props, "comment" | "onChanged"> & { isOpen: boolean; onClose(): void };
+
+function DeleteDialog({ comment, isOpen, onClose, onChanged }: DeleteProps) {
   const [error, setError] = useState<unknown>();
   async function remove() {
     try {

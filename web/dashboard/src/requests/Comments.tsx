@@ -3,12 +3,12 @@ import { useLocation } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 import type { Comment, FeatureRequest } from "../api/types";
+import { reload } from "./carry";
 import { CommentForm } from "./CommentForm";
 import { commentId } from "./commentId";
 import { CommentItem } from "./CommentItem";
 import { commentsQuery } from "./details";
-import { place } from "./lists";
-import { requestQuery, rowOf } from "./rows";
+import { rowOf } from "./rows";
 import { More, Section, Waiting } from "./Section";
 
 export function Comments({ request, editable }: { request: FeatureRequest; editable: boolean }) {
@@ -21,12 +21,7 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
 
   // changed reads the comments again after some were added or deleted.
   async function changed(more: number) {
-    const now = client.getQueryData(requestQuery(request.id).queryKey);
-    if (now && more) {
-      const next = { ...now, comments: now.comments + more };
-      client.setQueryData(requestQuery(request.id).queryKey, next);
-      place([rowOf(next)], undefined);
-    }
+    await reload([rowOf(request)]).catch(() => undefined); // the comment is stored
     void client.invalidateQueries({ queryKey: ["requests", "history", request.id] });
     await client.invalidateQueries({ queryKey: ["requests", "comments", request.id] });
     if (more < 0) list.current?.focus(); // the focused button is gone
@@ -38,12 +33,19 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
       <Waiting query={comments} />
       <ul className="comments" ref={list} tabIndex={-1} aria-label="Comments">
         {all.map((comment) => (
-          <CommentItem key={comment.id} comment={comment} editable={editable} named={comment.id === named} onChanged={changed} />
+          <CommentItem
+            key={comment.id}
+            comment={comment}
+            request={request}
+            editable={editable}
+            named={comment.id === named}
+            onChanged={changed}
+          />
         ))}
       </ul>
       <More query={comments}>Show newer comments</More>
       {comments.data && all.length === 0 && !editable && <p className="quiet small">No comments yet</p>}
-      {editable && <CommentForm request_id={request.id} onChanged={changed} />}
+      {editable && <CommentForm request={request} onChanged={changed} />}
     </Section>
   );
 }

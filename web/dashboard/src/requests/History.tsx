@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import { Button } from "../ui/Button";
 import { Time } from "../ui/marks";
+import { toldOf } from "./audience";
 import { historyQuery } from "./details";
 import { More, Section, Waiting } from "./Section";
 
@@ -19,7 +20,7 @@ export function History({ id }: { id: string }) {
       <ol className="events">
         {(hides ? events.slice(0, shownAtFirst) : events).map((event) => (
           <li key={event.number}>
-            {event.summary}{" "}
+            {event.summary} {toldOf(event.after)}{" "}
             <span className="quiet">
               <Time at={event.at} />
             </span>

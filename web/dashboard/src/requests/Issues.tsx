@@ -12,20 +12,21 @@ import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
 import { CloseIcon, ExternalIcon } from "../ui/icons";
 import { notify, notifyError } from "../ui/notices";
-import { linksQuery } from "./details";
+import { besideQuery } from "./details";
 import { issueName, longestAddress, newIssue } from "./issues";
 import { requestQuery } from "./rows";
 import { Section, Waiting } from "./Section";
 
 // Issues are the links of a request to the issues of a tracker.
 export function Issues({ request, editable }: { request: FeatureRequest; editable: boolean }) {
-  const links = useQuery(linksQuery(request.id));
+  const beside = useQuery(besideQuery(request.id));
+  const links = beside.data?.links;
   const form = useRef<HTMLFormElement>(null);
   const client = useQueryClient();
 
   async function changed() {
     void client.invalidateQueries(requestQuery(request.id));
-    await client.invalidateQueries(linksQuery(request.id));
+    await client.invalidateQueries(besideQuery(request.id));
   }
 
   async function add(url: string) {
@@ -44,12 +45,12 @@ export function Issues({ request, editable }: { request: FeatureRequest; editabl
     }
   }
 
-  if (!editable && !links.error && !links.data?.length) return null;
+  if (!editable && !beside.error && !links?.length) return null;
   return (
-    <Section title="Issues" count={links.data?.length} action={editable && <CreateIssue request={request} />}>
-      <Waiting query={links} lines={1} />
+    <Section title="Issues" count={links?.length} action={editable && <CreateIssue request={request} />}>
+      <Waiting query={beside} lines={1} />
       <ul className="lines">
-        {links.data?.map((link) => {
+        {links?.map((link) => {
           const url = webAddress(link.url);
           const name = url ? issueName(url) : link.url;
           return (

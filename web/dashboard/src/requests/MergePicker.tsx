@@ -12,6 +12,7 @@ import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./picker";
 import { requestQuery } from "./rows";
+import { PickerAudience } from "./SeenBy";
 import type { Targeted } from "./target";
 
 type Found = Pick<Targeted, "id" | "title" | "status" | "votes">;
@@ -48,6 +49,7 @@ function whyNot(requests: Targeted[]): string | undefined {
 function Chooser({ requests, first, close }: { requests: Targeted[]; first: Targeted; close(): void }) {
   const [words, setWords] = useState("");
   const debounced = useDebounced(words.trim());
+  const [quiet, setQuiet] = useState(false);
   const { merge } = useChanges();
   const client = useQueryClient();
   const several = requests.length > 1;
@@ -64,7 +66,7 @@ function Chooser({ requests, first, close }: { requests: Targeted[]; first: Targ
     close();
     try {
       const into = requests.find((request) => request.id === id) ?? (await client.fetchQuery(requestQuery(id)));
-      await merge(requests.map((request) => request.id).filter((one) => one !== id), into);
+      await merge(requests.map((request) => request.id).filter((one) => one !== id), into, quiet);
     } catch (error) {
       notifyError(error, "Could not merge the requests.");
     }
@@ -110,6 +112,7 @@ function Chooser({ requests, first, close }: { requests: Targeted[]; first: Targ
                 ? "No matching requests"
                 : "No similar requests. Type to search."
         }
+        foot={<PickerAudience target={{ requests }} quiet={quiet} onQuiet={setQuiet} />}
       />
     </>
   );

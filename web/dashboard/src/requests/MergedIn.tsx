@@ -2,14 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 
 import { useSession } from "../api/session";
 import { Button } from "../ui/Button";
-import { useChanges } from "./changes";
 import { mergedQuery } from "./details";
+import { usePicker } from "./picker";
 import { RequestLine } from "./RequestLine";
 import { Section } from "./Section";
 
 export function MergedIn({ id }: { id: string }) {
   const member = useSession().can("member");
-  const { unmerge } = useChanges();
+  const pick = usePicker();
   const { data: merged = [] } = useQuery(mergedQuery(id));
   if (merged.length === 0) return null;
   return (
@@ -18,7 +18,13 @@ export function MergedIn({ id }: { id: string }) {
         {merged.map((request) => (
           <RequestLine key={request.id} request={request}>
             {member && (
-              <Button small kind="quiet" aria-label={`Unmerge ${request.title}`} onPress={() => void unmerge(request)}>
+              <Button
+                small
+                kind="quiet"
+                data-picker
+                aria-label={`Unmerge ${request.title}`}
+                onPress={() => pick("unmerge", { requests: [request] })}
+              >
                 Unmerge
               </Button>
             )}

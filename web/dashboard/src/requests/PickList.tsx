@@ -23,6 +23,7 @@ type Props = {
   loading?: boolean;
   onChoose(id: string): void;
   empty: ReactNode;
+  foot?: ReactNode;
 };
 
 // PickList is a list with a field that filters it. Arrow keys move, and Enter chooses.
@@ -83,6 +84,7 @@ export function PickList(props: Props) {
           )}
         </ListBox>
       </Autocomplete>
+      {props.foot}
     </div>
   );
 }

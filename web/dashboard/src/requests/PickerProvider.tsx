@@ -12,6 +12,7 @@ import { rowOf } from "./rows";
 import { StatusPicker } from "./StatusPicker";
 import { TagsPicker } from "./TagsPicker";
 import type { Target } from "./target";
+import { UnmergePicker } from "./UnmergePicker";
 import "./pickers.css";
 
 type Opened = { kind: PickerKind; target: Target; anchor: Element | null };
@@ -21,9 +22,17 @@ const titles: Record<PickerKind, string> = {
   tags: "Tags",
   assignee: "Assignee",
   merge: "Merge into another request",
+  unmerge: "Unmerge",
   eta: "ETA",
 };
-const bodies = { status: StatusPicker, tags: TagsPicker, assignee: AssigneePicker, merge: MergePicker, eta: EtaPicker };
+const bodies = {
+  status: StatusPicker,
+  tags: TagsPicker,
+  assignee: AssigneePicker,
+  merge: MergePicker,
+  unmerge: UnmergePicker,
+  eta: EtaPicker,
+};
 
 export function PickerProvider({ children }: { children: ReactNode }) {
   const member = useSession().can("member");

@@ -4,6 +4,7 @@ import { Button as AriaButton } from "react-aria-components";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
+import { ReplyIcon } from "../ui/icons";
 import { Avatar, number, StatusMark, TagMark, Time } from "../ui/marks";
 import { etaText } from "./eta";
 import { usePicker, type PickerKind } from "./picker";
@@ -76,6 +77,11 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
           <span className="quiet">{sources[request.source]}</span>
         </span>
       </Property>
+      {request.reply_at && (
+        <Property name="Replied">
+          <span className="property-value"><Time at={request.reply_at} /><span className="replied"><ReplyIcon size={16} /></span></span>
+        </Property>
+      )}
       {request.updated_at !== request.created_at && (
         <Property name="Updated">
           <span className="property-value">

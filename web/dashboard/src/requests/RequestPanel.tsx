@@ -20,6 +20,7 @@ import { History } from "./History";
 import { Issues } from "./Issues";
 import { useKeptFocus } from "./keptFocus";
 import { MergedIn } from "./MergedIn";
+import { StatusLinks } from "./StatusLinks";
 import { Submitter } from "./Submitter";
 import { Properties } from "./Properties";
 import { RequestText } from "./RequestText";
@@ -123,18 +124,21 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
       <span className="request-bar-gap" />
       <CopyButton text={absolute(href)} label="Copy link to this request">Copy link</CopyButton>
       {member && request && box === "live" && (
-        <Button
-          kind="quiet"
-          small
-          icon
-          aria-label="Delete request"
-          onPress={() => {
-            onClose();
-            void remove({ requests: [request] });
-          }}
-        >
-          <TrashIcon />
-        </Button>
+        <>
+          <StatusLinks key={id} id={id} />
+          <Button
+            kind="quiet"
+            small
+            icon
+            aria-label="Delete request"
+            onPress={() => {
+              onClose();
+              void remove({ requests: [request] });
+            }}
+          >
+            <TrashIcon />
+          </Button>
+        </>
       )}
       <span className="request-close">
         <Button kind="quiet" small icon aria-label="Close request" onPress={onClose}>
@@ -153,7 +157,7 @@ function useFreshDetails(request: FeatureRequest | undefined): void {
   useEffect(() => {
     const now = `${id} ${version} ${votes} ${comments}`;
     if (id && seen.current.startsWith(id) && seen.current !== now) {
-      for (const kind of ["history", "votes", "comments", "links"]) void client.invalidateQueries({ queryKey: ["requests", kind, id] });
+      for (const kind of ["history", "votes", "comments", "beside"]) void client.invalidateQueries({ queryKey: ["requests", kind, id] });
     }
     seen.current = now;
   }, [client, id, version, votes, comments]);

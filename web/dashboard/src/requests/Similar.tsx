@@ -12,6 +12,7 @@ import { usePicker } from "./picker";
 import { RequestLine } from "./RequestLine";
 import { requestQuery } from "./rows";
 import { Section, Waiting } from "./Section";
+import { SeenBy } from "./SeenBy";
 
 const shown = 5;
 
@@ -56,6 +57,7 @@ export function Similar({ request }: { request: FeatureRequest }) {
           ))}
         </ul>
       )}
+      {member && !!similar.data?.length && <SeenBy target={{ requests: [request] }} what="a merge" />}
     </Section>
   );
 }

@@ -6,10 +6,12 @@ import { useChanges } from "./changes";
 import { fold } from "./fold";
 import { PickList } from "./PickList";
 import { usePicker, type PickerProps } from "./picker";
+import { PickerAudience } from "./SeenBy";
 import { shared } from "./target";
 
 export function StatusPicker({ target, close }: PickerProps) {
   const [words, setWords] = useState("");
+  const [quiet, setQuiet] = useState(false);
   const { update } = useChanges();
   const pick = usePicker();
   const now = shared(target, (request) => request.status);
@@ -21,7 +23,7 @@ export function StatusPicker({ target, close }: PickerProps) {
     const status = statuses.find((one) => one === id);
     if (!status || status === now) return;
     if (status === "duplicate") pick("merge", target);
-    else void update(target, { status });
+    else void update(target, { status }, quiet);
   }
 
   const choices = statuses
@@ -53,6 +55,7 @@ export function StatusPicker({ target, close }: PickerProps) {
       numbers
       onChoose={choose}
       empty="No matching status"
+      foot={<PickerAudience target={target} quiet={quiet} onQuiet={setQuiet} />}
     />
   );
 }

@@ -7,6 +7,7 @@ import type { FeatureRequest } from "../api/types";
 import { Button } from "../ui/Button";
 import { MergeIcon, ShieldIcon, TrashIcon } from "../ui/icons";
 import { useChanges } from "./changes";
+import { usePicker } from "./picker";
 import { requestQuery } from "./rows";
 
 function Banner({ icon, children, actions }: { icon: ReactNode; children: ReactNode; actions: ReactNode }) {
@@ -67,13 +68,13 @@ export function QuarantineBanner({ request }: { request: FeatureRequest }) {
 }
 
 export function MergedBanner({ request, into }: { request: FeatureRequest; into: string }) {
-  const { unmerge } = useChanges();
+  const pick = usePicker();
   const target = useQuery(requestQuery(into));
   return (
     <Banner
       icon={<MergeIcon />}
       actions={
-        <Button small onPress={() => void unmerge(request)}>
+        <Button small data-picker onPress={() => pick("unmerge", { requests: [request] })}>
           Unmerge
         </Button>
       }

@@ -64,7 +64,7 @@ export async function carryOut(job: Job): Promise<void> {
     made: [],
     unsure: new Set(),
     calling: false,
-    quiet: false,
+    hidden: false,
     told: false,
     undone: false,
     send: () => make(change),
@@ -75,7 +75,7 @@ export async function carryOut(job: Job): Promise<void> {
     },
     continueFrom(row) {
       const pair = change.pairs.get(row.id);
-      if (!pair || change.quiet) return row;
+      if (!pair || change.hidden) return row;
       const next = changedBy(pair, row);
       pair.before = { ...pair.before, ...row };
       pair.after = { ...pair.after, ...next, version: row.version + 1 };
@@ -96,7 +96,7 @@ const byID = (steps: Step[]) => new Map(pairsOf(steps).map((pair) => [pair.befor
 
 // tell says what a change does while it waits.
 function tell(change: Carried): void {
-  if (!change.told && !change.quiet) notify(change.job.done, undoOf(change));
+  if (!change.told && !change.hidden) notify(change.job.done, undoOf(change));
   change.told = true;
 }
 
@@ -107,7 +107,7 @@ async function make(change: Carried): Promise<void> {
   let failed: unknown;
   while (change.steps.length > 0 && !stop.signal.aborted && !failed) {
     const more = change.steps.length > 1 || change.made.length > 0;
-    if (more && !change.quiet) report({ text: job.doing, done: change.made.length, total: change.total, stop });
+    if (more && !change.hidden) report({ text: job.doing, done: change.made.length, total: change.total, stop });
     const outage = await makeNext(change).catch((error: unknown) => void (failed = error));
     if (change.undone) {
       failed = undefined;
@@ -129,7 +129,7 @@ async function make(change: Carried): Promise<void> {
   if (!made.length) forgetUndo(change);
   if (failed || rest.length) await reportRest(change, failed);
   else if (!change.told) notify(job.done, undoOf(change));
-  else if (!change.quiet && !outbox.waiting()) notify("All changes are saved.", undoOf(change));
+  else if (!change.hidden && !outbox.waiting()) notify("All changes are saved.", undoOf(change));
 }
 
 // makeNext makes the next step. It returns the error if the service did not answer, and throws
@@ -183,9 +183,9 @@ function invalidate(rows: Row[]): void {
 
 // reportRest says why a change was not made, or only in part, and shows the current state.
 async function reportRest(change: Carried, failed: unknown): Promise<void> {
-  const { made, steps, quiet, total } = change;
+  const { made, steps, hidden, total } = change;
   const rest = pairsOf(steps).map((pair) => pair.before);
-  if (quiet) return reload(rest.slice(0, mostReloaded));
+  if (hidden) return reload(rest.slice(0, mostReloaded));
   if (made.length) notify(`Updated ${number(made.length)} of ${number(total)} requests.`, undoOf(change));
   if (!failed) return;
   const code = failed instanceof ApiError ? failed.code : "";
@@ -249,7 +249,7 @@ async function revert({ job, made, goneFrom }: Carried): Promise<void> {
 function withdraw(change: Carried): void {
   const { job } = change;
   const pairs = [...change.pairs.values()];
-  change.quiet = true;
+  change.hidden = true;
   change.told = true;
   change.pairs = new Map(pairs.map((pair) => [pair.before.id, opposite(pair)]));
   [change.from, change.to] = [job.to, job.from];

@@ -17,7 +17,9 @@ const mostMatching = 10_000;
 const mostETAs = 1_000;
 const mostMerged = 50;
 
-async function update(target: Target, edit: Edit): Promise<void> {
+// In all changes, quiet means that the people who asked or voted are not told. An undo is always quiet.
+
+async function update(target: Target, edit: Edit, quiet = false): Promise<void> {
   const rows = await rowsOf(target);
   if (!rows) return;
   if (edit.eta !== undefined && rows.length > mostETAs) {
@@ -36,23 +38,23 @@ async function update(target: Target, edit: Edit): Promise<void> {
   }
   const whole = "matching" in target && changing.length === rows.length ? target : undefined;
   await carryOut({
-    steps: edits(changing, () => edit, whole),
+    steps: edits(changing, () => edit, quiet, whole),
     whole: "matching" in target,
     doing: "Updating requests",
     done: sentence(changing.map((pair) => pair.before), edit) + merged(rows, edit),
-    inverse: (again) => edits(again, editOf),
+    inverse: (again) => edits(again, editOf, true),
   });
 }
 
 // edits returns the calls that edit rows. A single row is sent with its version; several rows
 // share as few calls as possible.
-function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Step[] {
-  if (pairs.length === 1) return [single(pairs[0]!, edit(pairs[0]!))];
+function edits(pairs: Pair[], edit: (pair: Pair) => Edit, quiet: boolean, whole?: Matching): Step[] {
+  if (pairs.length === 1) return [single(pairs[0]!, edit(pairs[0]!), quiet)];
   const steps: Step[] = [];
   for (const group of grouped(pairs, edit)) {
     const set = bulkSet(group.edit);
     const { eta: _, ...others } = group.edit;
-    if (set) steps.push(...bulk(group.pairs, set, (pair) => single(pair, others), whole));
+    if (set) steps.push(...bulk(group.pairs, { set, ...quietly(quiet) }, (pair) => single(pair, others, quiet), whole));
     if (group.edit.eta === undefined) continue;
     for (const pair of group.pairs) {
       steps.push({
@@ -67,7 +69,7 @@ function edits(pairs: Pair[], edit: (pair: Pair) => Edit, whole?: Matching): Ste
 // single edits one request. Votes and comments also change the version. So after a conflict, it
 // tries again on the new version unless someone else changed the same fields. If they already are
 // as the user wants them, such as after an answer that was lost, there is nothing to do.
-function single(pair: Pair, edit: Edit): Step {
+function single(pair: Pair, edit: Edit, quiet: boolean): Step {
   const { add_tags, remove_tags, status, ...rest } = edit;
   const fields = Object.keys(edit).map((name) => (name.endsWith("_tags") ? "tags" : name) as keyof Targeted);
   const make = async (version: number): Promise<FeatureRequest> => {
@@ -78,6 +80,7 @@ function single(pair: Pair, edit: Edit): Step {
         ...(rest as { assignee_id?: string; eta?: string }),
         ...(status && status !== "duplicate" && { status }),
         ...((add_tags || remove_tags) && { tags: pair.after.tags }),
+        ...quietly(quiet),
       });
       return request;
     } catch (error) {
@@ -92,17 +95,17 @@ function single(pair: Pair, edit: Edit): Step {
 }
 
 // bulk changes many requests with few calls. apart changes one of them.
-function bulk(pairs: Pair[], set: BulkSet, apart: (pair: Pair) => Step, whole?: Matching): Step[] {
+function bulk(pairs: Pair[], change: { set: BulkSet; quiet?: true }, apart: (pair: Pair) => Step, whole?: Matching): Step[] {
   const byIDs = () => chunks(pairs, mostIDs).map((some) => ({
     pairs: some,
-    run: async () => void (await call("requests-bulk-update", { ids: some.map((pair) => pair.before.id), set })),
+    run: async () => void (await call("requests-bulk-update", { ids: some.map((pair) => pair.before.id), ...change })),
     apart: () => some.map(apart),
   }));
   if (!whole || pairs.length > mostMatching) return byIDs();
   return [
     {
       pairs,
-      run: async () => void (await call("requests-bulk-update", { filter: whole.matching, expected_count: pairs.length, set })),
+      run: async () => void (await call("requests-bulk-update", { filter: whole.matching, expected_count: pairs.length, ...change })),
       apart: byIDs,
     },
   ];
@@ -152,7 +155,7 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
   const { from, to, doing, done, undo, one }: Move = moves[kind];
   const steps = (pairs: Pair[], box: "live" | "bin", each: typeof one, whole?: Matching): Step[] => {
     const apart = (pair: Pair) => ({ pairs: [pair], run: () => each(pair.before.id) });
-    return pairs.length === 1 ? pairs.map(apart) : bulk(pairs, { box }, apart, whole);
+    return pairs.length === 1 ? pairs.map(apart) : bulk(pairs, { set: { box } }, apart, whole);
   };
   await carryOut({
     steps: steps(
@@ -170,7 +173,7 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
   });
 }
 
-async function merge(ids: string[], into: FeatureRequest | Row): Promise<void> {
+async function merge(ids: string[], into: FeatureRequest | Row, quiet = false): Promise<void> {
   const wanted = ids.filter((id) => id !== into.id);
   if (wanted.length > mostMerged) {
     refuse(`You can merge at most ${mostMerged} requests at once. You selected ${number(wanted.length)}.`);
@@ -188,15 +191,15 @@ async function merge(ids: string[], into: FeatureRequest | Row): Promise<void> {
         before: row,
         after: { ...row, status: "duplicate" as const, merged_into_id: into.id, version: row.version + 1 },
       })),
-      async (id) => (await call("requests-merge", { id, into_id: into.id })).request,
+      async (id) => (await call("requests-merge", { id, into_id: into.id, ...quietly(quiet) })).request,
     ),
     doing: "Merging requests",
     done: `${subject(rows)} merged into “${into.title}”.`,
-    inverse: (pairs) => calls(pairs.toReversed(), async (id) => (await call("requests-unmerge", { id })).request),
+    inverse: (pairs) => calls(pairs.toReversed(), async (id) => (await call("requests-unmerge", { id, quiet: true })).request),
   });
 }
 
-async function unmerge(request: FeatureRequest | Row): Promise<void> {
+async function unmerge(request: FeatureRequest | Row, quiet: boolean): Promise<void> {
   const row = rowOf(request);
   const into = row.merged_into_id && (await rowByID(row.merged_into_id));
   await carryOut({
@@ -204,13 +207,15 @@ async function unmerge(request: FeatureRequest | Row): Promise<void> {
     steps: [
       {
         pairs: [{ before: row, after: { ...row, merged_into_id: null, version: row.version + 1 } }],
-        run: async () => (await call("requests-unmerge", { id: row.id })).request,
+        run: async () => (await call("requests-unmerge", { id: row.id, ...quietly(quiet) })).request,
       },
     ],
     doing: "Unmerging requests",
     done: `“${row.title}” unmerged.`,
   });
 }
+
+const quietly = (quiet: boolean) => (quiet ? { quiet } : {});
 
 // rowsOf returns the rows of a target. It reads all rows that match a filter, so that the change
 // can be undone. It returns undefined if they are no longer the ones that the user saw.

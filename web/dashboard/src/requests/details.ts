@@ -21,10 +21,11 @@ export const searchQuery = (app_id: string, query: string) =>
     queryFn: async ({ signal }) => (await call("requests-list", { app_id, query, limit: 20 }, signal)).requests,
   });
 
-export const linksQuery = (id: string) =>
+// What requests-get returns beside the request: its links to issues, and who sees a change.
+export const besideQuery = (id: string) =>
   queryOptions({
-    queryKey: ["requests", "links", id],
-    queryFn: async ({ signal }) => (await call("requests-get", { id }, signal)).links,
+    queryKey: ["requests", "beside", id],
+    queryFn: ({ signal }) => call("requests-get", { id }, signal),
   });
 
 // Person identifies a voter.

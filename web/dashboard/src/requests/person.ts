@@ -1,3 +1,4 @@
+import type { Comment } from "../api/types";
 import type { Person } from "../inbox/search";
 
 // What a submitter or a vote says of a person.
@@ -12,4 +13,9 @@ export function personOf({ email, name, external_id, verified }: Known): Person 
 // nameOf is what a person is called: the most telling that is known, or "" for an anonymous one.
 export function nameOf({ name, email, external_id }: Partial<Known>): string {
   return name || email || external_id || "";
+}
+
+// authorName is what the author of a comment is called.
+export function authorName({ name, kind }: Comment["author"]): string {
+  return name ?? (kind === "submitter" ? "Anonymous" : "Former member");
 }

@@ -2,7 +2,7 @@ import { createContext, use } from "react";
 
 import type { Target } from "./target";
 
-export type PickerKind = "status" | "tags" | "assignee" | "merge" | "eta";
+export type PickerKind = "status" | "tags" | "assignee" | "merge" | "unmerge" | "eta";
 export type ShowPicker = (kind: PickerKind, target: Target) => void;
 
 // atClose sets a function that runs when the picker closes.

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 
 import { Button } from "./Button";
+import { copyText } from "./copyText";
 import { CheckIcon, CopyIcon } from "./icons";
 
 // CopyButton copies the text and confirms it. label is its accessible name, such as "Copy API key".
@@ -24,18 +25,4 @@ export function CopyButton({ text, label, children }: { text: string; label: str
       </span>
     </>
   );
-}
-
-// Pages over HTTP have no clipboard API, but they can handle the copy event.
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const answer = (event: ClipboardEvent) => {
-    event.preventDefault();
-    event.stopPropagation();
-    event.clipboardData?.setData("text/plain", text);
-  };
-  document.addEventListener("copy", answer, { capture: true });
-  const copied = document.execCommand("copy");
-  document.removeEventListener("copy", answer, { capture: true });
-  if (!copied) throw new Error("no clipboard");
 }

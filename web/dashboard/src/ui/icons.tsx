@@ -67,6 +67,7 @@ export const MergeIcon = icon(<path d="M7 4v3.5c0 3 5 4 5 7.5v5M17 4v3.5c0 3-5 4
 export const TagIcon = icon(<><path d="M4.5 4.5h6.7l8.3 8.3-6.7 6.7-8.3-8.3z" /><circle cx="8.3" cy="8.3" r="1" /></>);
 export const CalendarIcon = icon(<path d="M4.5 6.5h15v13h-15zM4.5 10.5h15M8.5 4v4M15.5 4v4" />);
 export const CommentIcon = icon(<path d="M4.5 5.5h15v10.5h-8l-4 3.5v-3.5h-3z" />);
+export const ReplyIcon = icon(<path d="M19.5 5.5h-15v10.5h8l4 3.5v-3.5h3zM8.5 9h7M8.5 12.5h4" />);
 export const VoteIcon = icon(<path d="m6 14.5 6-6 6 6" />);
 export const ClipIcon = icon(
   <path d="m19 11.5-7.2 7.2a4.3 4.3 0 0 1-6.1-6.1l7.4-7.4a2.9 2.9 0 0 1 4.1 4.1l-7.2 7.2a1.4 1.4 0 0 1-2-2l6.5-6.5" />,

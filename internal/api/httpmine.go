@@ -1,0 +1,140 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/portal"
+)
+
+const mineCookie = "gatherkit_mine"
+
+// showMine answers GET and POST /mine: the page of a private link. A link has its token in the fragment,
+// which browsers do not send. A script posts it, or the person pastes the link. Then a cookie has it until
+// the browser is closed.
+func (a *API) showMine(c *call, _ string) {
+	maps.Copy(c.w.Header(), portal.Headers())
+	page, next, err := a.minePage(c)
+	if err != nil {
+		page.Failure = a.publicError(c, err)
+	}
+	status, code := http.StatusOK, "ok"
+	if problem := page.Problem(); problem != nil {
+		status, code = problem.Status, problem.Code
+		setRetryAfter(c.w, problem)
+	}
+	var text []byte
+	if next != "" {
+		status = http.StatusSeeOther
+		c.w.Header().Set("Location", next)
+	} else if text, err = page.Render(c.r.Header.Get("Accept-Language")); err != nil {
+		a.answer(c, nil, err)
+		return
+	}
+	a.send(c, status, "text/html; charset=utf-8", text)
+	a.record(c, c.op.name, status, code)
+}
+
+// minePage returns the page, or the address to which the browser goes next.
+func (a *API) minePage(c *call) (page portal.Mine, next string, err error) {
+	defer panicToError(&err)
+	a.setClient(c)
+	leave, err := a.calls.enter(c.client.from)
+	if err != nil {
+		return page, "", err
+	}
+	defer leave()
+	page = portal.Visit(c.r.URL.Query())
+	if cookie, err := c.r.Cookie(mineCookie); err == nil {
+		page.Token = cookie.Value
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), bodyTime+callTime)
+	defer cancel()
+	if page.Posted = c.r.Method == http.MethodPost; page.Posted {
+		next, err = a.postMine(ctx, c, &page)
+	}
+	if err != nil || next != "" || page.Token == "" {
+		return page, next, err
+	}
+	err = a.fillMine(ctx, c, &page)
+	if page.Cursor != "" && errors.Is(err, invalidCursor("mine")) { // of another link, for example
+		return page, "mine", nil
+	}
+	return page, "", err
+}
+
+// postMine takes a link, sends a reply or forgets the link. It returns where the browser goes next, or ""
+// if the page says what is wrong.
+func (a *API) postMine(ctx context.Context, c *call, page *portal.Mine) (next string, err error) {
+	if err := a.sameSite.Check(c.r); err != nil {
+		return "", feedback.ErrForbidden
+	}
+	body, held, err := a.readBody(c, "application/x-www-form-urlencoded")
+	defer a.bodies.Release(c.client.from, held)
+	if err != nil {
+		return "", err
+	}
+	form := portal.ParseForm(body)
+	switch {
+	case form.Reply != nil:
+		page.Cursor, page.Reply = form.Cursor, *form.Reply
+		if err := a.replyFrom(ctx, c, page); err != nil {
+			page.Reply.Failure = a.publicError(c, err)
+			return "", nil
+		}
+	case form.Token == "" && !form.Forget:
+		page.Token, page.Pasted = "", form.Pasted
+		return "", nil
+	default:
+		http.SetCookie(c.w, a.cookie(mineCookie, minePath, form.Token, 0))
+	}
+	return form.Next(), nil
+}
+
+// replyFrom calls mine-reply, which has the rules for a reply.
+func (a *API) replyFrom(ctx context.Context, c *call, page *portal.Mine) error {
+	body, err := json.Marshal(map[string]string{"token": page.Token, "request_id": page.Reply.RequestID, "body": page.Reply.Body})
+	if err != nil {
+		return err
+	}
+	reply := a.ops["mine-reply"]
+	in, err := reply.params.Decode(body)
+	if err != nil {
+		return err
+	}
+	_, err = reply.call(ctx, c.client, in)
+	return err
+}
+
+// fillMine reads the person's requests, and marks the news that the page shows as seen.
+func (a *API) fillMine(ctx context.Context, c *call, page *portal.Mine) error {
+	w, err := a.holderOf(ctx, c.client, page.Token)
+	if err != nil {
+		return err
+	}
+	list, err := a.mine(ctx, c.client, "mine", w, MineParams{Cursor: page.Cursor})
+	if err != nil {
+		return err
+	}
+	page.App, page.Color, page.Unread, page.Next = list.AppName, w.App.Settings.Widget.PrimaryColor, list.Unread, list.NextCursor
+	for _, r := range list.Requests {
+		shown := portal.Request{
+			ID: r.ID.String(), Title: r.Title, Description: r.Description, Status: r.Status, Votes: r.Votes, Asked: r.Asked, Merged: r.Merged,
+			Unread: r.Unread, CanReply: r.CanReply, CreatedAt: r.CreatedAt, NewsAt: r.NewsAt,
+		}
+		for _, comment := range r.Comments {
+			shown.Comments = append(shown.Comments, portal.Comment{Body: comment.Body, At: comment.At, Own: comment.Mine})
+		}
+		page.Requests = append(page.Requests, shown)
+	}
+	// A page that the browser only prepares is not seen yet.
+	if until := page.Unseen(); until > 0 && c.r.Method == http.MethodGet && !strings.HasPrefix(c.r.Header.Get("Sec-Purpose"), "prefetch") {
+		return a.Store.Readers.See(ctx, w, until)
+	}
+	return nil
+}

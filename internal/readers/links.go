@@ -1,0 +1,99 @@
+package readers
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+)
+
+// MaxLinks is how many links a reader has, and how many links of the team a request has. A further one
+// ends the oldest.
+const MaxLinks = 5
+
+// Link creates a link to all that a reader asked and voted for, and returns its token. If replace is true,
+// it ends all others of the reader.
+func (r *Readers) Link(ctx context.Context, w Who, replace bool) (string, error) {
+	token := feedback.NewToken(feedback.StatusToken, w.App.AccountID, r.rand)
+	keep := MaxLinks - 1
+	if replace {
+		keep = 0
+	}
+	err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		const of = " WHERE account_id = $1 AND app_id = $2 AND reader = $3"
+		_, err := tx.ExecContext(ctx, "DELETE FROM status_links"+of+" AND token_hash NOT IN (SELECT token_hash FROM status_links"+of+
+			" ORDER BY created_at DESC, token_hash LIMIT CAST($4 AS BIGINT))", w.App.AccountID, w.App.ID, w.Reader, keep)
+		if err != nil {
+			return err
+		}
+		return r.add(ctx, tx, w, token, nil)
+	})
+	return token, err
+}
+
+// RequestLink creates a link to one request in the transaction tx, which has locked the request, and returns
+// its token. by is the user or the token that makes it.
+func (r *Readers) RequestLink(ctx context.Context, tx *sql.Tx, accountID, appID, requestID, by feedback.ID) (string, error) {
+	token := feedback.NewToken(feedback.StatusToken, accountID, r.rand)
+	const of = " WHERE account_id = $1 AND request_id = $2"
+	_, err := tx.ExecContext(ctx, "DELETE FROM status_links"+of+" AND token_hash NOT IN (SELECT token_hash FROM status_links"+of+
+		" ORDER BY created_at DESC, token_hash LIMIT CAST($3 AS BIGINT))", accountID, requestID, MaxLinks-1)
+	if err != nil {
+		return "", err
+	}
+	w := Who{App: feedback.App{AccountID: accountID, ID: appID}, RequestID: &requestID}
+	return token, r.add(ctx, tx, w, token, &by)
+}
+
+func (r *Readers) add(ctx context.Context, tx *sql.Tx, w Who, token string, by *feedback.ID) error {
+	hash := feedback.HashSecret(token)
+	_, err := tx.ExecContext(ctx, "INSERT INTO status_links (account_id, token_hash, app_id, reader, request_id, made_by, created_at)"+
+		" VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		w.App.AccountID, hash[:], w.App.ID, w.Reader, w.RequestID, by, feedback.At(r.now()))
+	return err
+}
+
+// EndLinks ends the links to one request, and returns how many there were.
+func (r *Readers) EndLinks(ctx context.Context, tx *sql.Tx, accountID, requestID feedback.ID) (int64, error) {
+	return database.Changed(ctx, tx, "DELETE FROM status_links WHERE account_id = $1 AND request_id = $2", accountID, requestID)
+}
+
+// Holder returns the person who has a link. It returns ErrStatusLinkNotFound, also if the app was deleted.
+func (r *Readers) Holder(ctx context.Context, token string) (w Who, err error) {
+	accountID, ok := feedback.ParseToken(feedback.StatusToken, token)
+	if !ok {
+		return w, feedback.ErrStatusLinkNotFound
+	}
+	hash := feedback.HashSecret(token)
+	w.link = hash[:]
+	found, err := database.All(ctx, r.db.Reader(), func(row database.Row) (w Who, err error) {
+		var seen *feedback.Time
+		err = row.Scan(&w.App.ID, &w.Reader, &w.RequestID, &seen)
+		w.seen = orZero(seen)
+		return w, err
+	}, "SELECT app_id, reader, request_id, seen_at FROM status_links WHERE account_id = $1 AND token_hash = $2", accountID, w.link)
+	if err != nil {
+		return w, err
+	}
+	if len(found) == 0 {
+		return w, feedback.ErrStatusLinkNotFound
+	}
+	found[0].link = w.link
+	found[0].App, err = r.app(ctx, r.db.Reader(), accountID, found[0].App.ID)
+	if errors.Is(err, feedback.ErrAppNotFound) {
+		err = feedback.ErrStatusLinkNotFound
+	}
+	return found[0], err
+}
+
+// Asked reports whether the person submitted the request, which is not in the bin, in the transaction tx.
+func (w Who) Asked(ctx context.Context, tx *sql.Tx, requestID feedback.ID) (yes bool, err error) {
+	if w.RequestID != nil {
+		return *w.RequestID == requestID, nil
+	}
+	err = tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM requests WHERE account_id = $1 AND id = $2 AND reader = $3",
+		w.App.AccountID, requestID, w.Reader).Scan(&yes)
+	return yes, err
+}

@@ -1,0 +1,65 @@
+// Package sweep removes what has expired, in short transactions, and collects the errors of the
+// parts that fail.
+package sweep
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gatherkit/internal/database"
+)
+
+// Chunk is how many rows one transaction changes.
+const Chunk = 1000
+
+// InChunks runs a statement that changes up to Chunk rows until it changes fewer. Each run is a
+// transaction of its own.
+func InChunks(ctx context.Context, db *database.DB, statement string, args ...any) error {
+	for n := int64(Chunk); n == Chunk; {
+		err := db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			n, err = database.Changed(ctx, tx, statement, args...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GivesUp reports whether a sweep should stop after err, because the database or the storage
+// of files is away.
+func GivesUp(ctx context.Context, db *database.DB, err error) bool {
+	return err != nil && (ctx.Err() != nil || db.Unavailable(err) && !database.Answered(err))
+}
+
+// maxErrors is how many errors of a sweep are reported.
+const maxErrors = 5
+
+// Errors is the errors of many steps.
+type Errors struct {
+	first []error
+	more  int
+}
+
+// Add adds an error unless it is nil.
+func (l *Errors) Add(err error) {
+	switch {
+	case err == nil:
+	case len(l.first) < maxErrors:
+		l.first = append(l.first, err)
+	default:
+		l.more++
+	}
+}
+
+// Err returns the first errors and the number of the others, or nil if there are none.
+func (l *Errors) Err() error {
+	if l.more > 0 {
+		return errors.Join(append(slices.Clip(l.first), fmt.Errorf("%d more errors", l.more))...)
+	}
+	return errors.Join(l.first...)
+}

@@ -1,0 +1,213 @@
+import type { Failure } from './api'
+import css from './mine.css'
+import type { Name } from './strings'
+import type { AppTools, Place } from './tools'
+
+/** The list of the person's own ideas in a panel, with the button that opens it. */
+export interface Ideas {
+  /** Shows how many news there are. */
+  mark(unread: number): void
+  remove(): void
+}
+
+interface IdeasTools extends AppTools {
+  /** Calls an operation as the person. */
+  ask<T>(operation: string, params?: object): Promise<T>
+  /** Takes note of the number of news. */
+  tell(unread: number): void
+}
+
+interface Comment {
+  body: string
+  at: string
+  mine: boolean
+}
+
+interface Idea {
+  id: string
+  title: string
+  status: string
+  votes: number
+  asked: boolean
+  unread: boolean
+  can_reply: boolean
+  news_at: string | null
+  comments: Comment[]
+}
+
+interface Page {
+  app_name: string
+  requests: Idea[]
+  next_cursor: string
+  has_more: boolean
+  unread: number
+}
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(css)
+
+/** Replies that are not sent, by request. */
+const drafts = new Map<string, string>()
+
+export function createIdeas({ base, h, ask, tell }: IdeasTools, { dialog, heading, t, say, show, home }: Place): Ideas {
+  const note = h('p', { tabindex: -1 })
+  const more = h('button', { class: 'more', click: load })
+  const copied = h('input', { readonly: true, hidden: true, 'aria-label': t('mine_link') })
+  const link = h('button', { class: 'more', click: copy }, t('mine_link'))
+  const problem = h('p', { class: 'error', role: 'alert' })
+  const toggle = h('button', { class: 'turn', click: turn })
+  let list = h('ul')
+  const view = h('div', { class: 'mine' }, list, note, more, h('div', { class: 'foot' }, copied, problem, link))
+  let news = 0
+  let cursor: string | undefined
+  /** The latest news that the list has shown. */
+  let seen = ''
+
+  function name(): void {
+    const shown = view.isConnected
+    heading.textContent = t(shown ? 'mine' : 'heading')
+    toggle.textContent = shown ? t('heading') : t(news ? 'mine_new' : 'mine', { count: news })
+  }
+
+  function turn(): void {
+    if (view.isConnected) {
+      home()
+      name()
+    } else {
+      const fresh = h('ul')
+      list.replaceWith(fresh)
+      list = fresh
+      cursor = undefined
+      show(view)
+      name()
+      load()
+    }
+  }
+
+  /** Says what the list has instead of ideas. */
+  function state(text: Name): void {
+    note.textContent = t(text)
+    note.focus()
+  }
+
+  /** Marks the news that the list has shown as seen. If that fails, they stay unread. */
+  async function see(seen_until: string): Promise<void> {
+    try {
+      await ask('widget-my-requests', { seen_until, limit: 1 })
+      tell((await ask<{ unread: number }>('widget-news')).unread)
+    } catch {
+      // The next opening tries again.
+    }
+  }
+
+  async function load(): Promise<void> {
+    const into = list
+    state('mine_loading')
+    more.hidden = true
+    try {
+      const { app_name, requests, next_cursor, has_more, unread } = await ask<Page>('widget-my-requests', { cursor })
+      if (into != list) return // opened again meanwhile
+      const rows = requests.map((idea) => row(idea, app_name))
+      const next = cursor ? rows[0]?.querySelector('h3') : heading
+      into.append(...rows)
+      cursor = next_cursor
+      more.hidden = !has_more
+      more.textContent = t('mine_more')
+      if (!into.firstChild && !has_more) return state('mine_empty') // a page can be empty without being the last
+      if (note.matches(':focus')) next?.focus()
+      note.textContent = ''
+      for (const { news_at } of requests) if (news_at && news_at > seen) seen = news_at
+      tell(unread)
+      if (unread) see(seen)
+    } catch {
+      if (into != list) return
+      state('mine_failed')
+      more.hidden = false
+      more.textContent = t('mine_again')
+    }
+  }
+
+  function row({ id, title, status, votes, asked, unread, can_reply, comments }: Idea, app: string): HTMLElement {
+    const talk = h('div', {}, ...comments.map(comment))
+    const facts = [
+      ...(unread ? [h('b', {}, t('mine_unread'))] : []),
+      h('span', {}, t(`mine_${status}` as Name)),
+      h('span', {}, t('mine_votes', { count: votes.toLocaleString(t('lang')) })),
+      ...(asked ? [] : [h('span', {}, t('mine_voted'))]),
+    ]
+
+    function comment({ body, at, mine }: Comment): HTMLElement {
+      const date = new Date(at).toLocaleDateString(t('lang'), { dateStyle: 'medium' })
+      const from = h('small', {}, h('bdi', {}, mine ? t('mine_you') : app), ' · ', date)
+      return h('div', { class: 'note' }, from, h('p', { dir: 'auto' }, body))
+    }
+
+    function reply(): HTMLElement {
+      const field = h('textarea', { rows: 3, maxlength: 10000, dir: 'auto', 'aria-label': t('mine_reply') })
+      const failed = h('p', { class: 'error', role: 'alert' })
+      const send = h('button', { class: 'more', click: submit }, t('mine_send'))
+      field.value = drafts.get(id) ?? ''
+      field.oninput = () => drafts.set(id, field.value)
+
+      async function submit(): Promise<void> {
+        const body = field.value.trim()
+        if (!body) return field.focus()
+        if (send.ariaDisabled == 'true') return
+        send.ariaDisabled = 'true'
+        failed.textContent = ''
+        try {
+          talk.append(comment((await ask<{ comment: Comment }>('widget-reply', { request_id: id, body })).comment))
+          drafts.delete(id)
+          field.value = ''
+          say(t('mine_sent'))
+        } catch (error) {
+          failed.textContent = reason(error)
+        }
+        send.ariaDisabled = 'false'
+      }
+      return h('details', {}, h('summary', {}, t('mine_reply')), field, failed, send)
+    }
+
+    const heading = h('h3', { dir: 'auto', tabindex: -1 }, title)
+    return h('li', {}, heading, h('div', { class: 'facts' }, ...facts), talk, ...(can_reply ? [reply()] : []))
+  }
+
+  function reason(error: unknown): string {
+    const { kind, message } = error as Failure
+    return kind == 'refused' ? message : t('mine_failed')
+  }
+
+  async function copy(): Promise<void> {
+    problem.textContent = ''
+    try {
+      // Without a public address, the service answers with a path.
+      copied.value ||= new URL((await ask<{ url: string }>('widget-my-link')).url, base).href
+    } catch (error) {
+      problem.textContent = reason(error)
+      return
+    }
+    // Browsers may refuse the clipboard. Then the person copies the selected text.
+    copied.hidden = false
+    copied.select()
+    await navigator.clipboard?.writeText(copied.value).then(() => say(link.textContent = t('mine_copied')), () => {})
+  }
+
+  const { adoptedStyleSheets } = dialog.getRootNode() as ShadowRoot
+  if (!adoptedStyleSheets.includes(sheet)) adoptedStyleSheets.push(sheet)
+  heading.tabIndex = -1
+  heading.after(toggle)
+  dialog.addEventListener('close', name) // then the panel shows the form again
+
+  return {
+    mark(unread) {
+      news = unread
+      name()
+    },
+    remove() {
+      if (view.isConnected) home()
+      dialog.removeEventListener('close', name)
+      toggle.remove()
+      heading.textContent = t('heading')
+    },
+  }
+}
