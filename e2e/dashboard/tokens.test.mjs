@@ -55,6 +55,7 @@ test('a token is created, copied, used and revoked with the keyboard', async (t)
   await focused(opener)
 
   await page.keyboard.press('Enter')
+  await focused(form.getByLabel('Name'))
   await page.keyboard.type('Weekly report')
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowDown') // View and edit
@@ -64,6 +65,7 @@ test('a token is created, copied, used and revoked with the keyboard', async (t)
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('option').first().waitFor({ state: 'detached' })
+  await focused(form.getByRole('button', { name: /App$/ }))
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowLeft') // 30 days
   await page.keyboard.press('Enter')
