@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -124,7 +125,7 @@ func addTenant(ctx context.Context, s *store.Store, i int) (t tenant, err error)
 	if err != nil {
 		return t, err
 	}
-	who := store.Credentials{AccountID: account.ID, UserID: user.ID, PasswordHash: owner.PasswordHash}
-	_, tokens, err := s.OpenSession(ctx, who, nil, "")
+	who := sessions.Credentials{AccountID: account.ID, UserID: user.ID, PasswordHash: owner.PasswordHash}
+	_, tokens, err := s.Sessions.Open(ctx, who, nil, "")
 	return tenant{app.APIKey, tokens.Access}, err
 }

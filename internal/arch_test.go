@@ -27,21 +27,21 @@ const (
 var imports = map[string][]string{
 	// It measures the service from outside, and the databases without the service. It uses the
 	// store only to add accounts.
-	"bench": {"internal/batch", "internal/feedback", "internal/store", "internal/store/storetest", "*"},
+	"bench": {"internal/batch", "internal/feedback", "internal/sessions", "internal/store", "internal/store/storetest", "*"},
 	"cmd/gatherkit": {
 		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/durable", "internal/fair", "internal/feedback",
-		"internal/index", "internal/password", "internal/store", "internal/views", "internal/webhook", "web", "*",
+		"internal/index", "internal/mail", "internal/password", "internal/store", "internal/views", "internal/webhook", "web", "*",
 	},
 	"docs": {},
 	// It is an example, so it knows only what is documented.
 	"docs/examples/feedcopy": {"modernc.org/sqlite"},
 	"e2e/program":            {"internal/store/storetest"},
 	"internal/api": {
-		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback",
-		"internal/identity", "internal/index", "internal/metrics", "internal/openapi", "internal/pace", "internal/params",
+		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback", "internal/headers",
+		"internal/identity", "internal/index", "internal/limits", "internal/mail", "internal/metrics", "internal/openapi", "internal/pace", "internal/params",
 		"internal/password", "internal/portal", "internal/rate", "internal/readers",
 		"internal/search", // for texts that are in no database
-		"internal/signed", "internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
+		"internal/sessions", "internal/signed", "internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
 	},
 	"internal/access":   {},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
@@ -58,11 +58,18 @@ var imports = map[string][]string{
 	"internal/events":    {"internal/changelog", "internal/database", "internal/feedback"},
 	"internal/export":    {"internal/feedback", "internal/params", "internal/store"},
 	"internal/fair":      {},
+	"internal/headers":   {"internal/fair", "internal/feedback", "github.com/rs/cors"},
 	"internal/identity":  {"internal/feedback", "internal/params", "github.com/golang-jwt/jwt"},
 	"internal/feedback":  {},
 	"internal/index":     {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
 	"internal/lease":     {"internal/database", "internal/feedback"},
+	"internal/limits":    {"internal/feedback", "internal/rate"},
 	"internal/links":     {"internal/database", "internal/feedback"},
+	"internal/mail": {
+		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/readers", "internal/signed",
+		"internal/sweep", "github.com/wneessen/go-mail",
+	},
+	"internal/mail/mailtest": {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/mentions":  {"internal/database", "internal/feedback"},
 	"internal/openapi":   {"internal/feedback", "internal/params", "github.com/danielgtaylor/huma"},
 	"internal/pace":      {},
@@ -70,6 +77,7 @@ var imports = map[string][]string{
 	"internal/metrics":   {"internal/blob", "internal/feedback", "github.com/prometheus/client_golang"},
 	"internal/password":  {"internal/fair", "golang.org/x/crypto"},
 	"internal/portal":    {"internal/feedback", "golang.org/x/text"},
+	"internal/sessions":  {"internal/attempts", "internal/database", "internal/feedback", "internal/sweep"},
 	"internal/signed":    {"internal/feedback"},
 	"internal/spam":      {"internal/feedback", "internal/search"},
 	"internal/rate":      {"internal/fair", "internal/feedback"},
@@ -86,8 +94,8 @@ var imports = map[string][]string{
 	},
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/events", "internal/feedback",
-		"internal/index", "internal/lease", "internal/links", "internal/mentions", "internal/readers", "internal/row", "internal/sweep",
-		"internal/tokens", "internal/uploads", "internal/views", "internal/webhook", "golang.org/x/sync",
+		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/readers", "internal/row",
+		"internal/sessions", "internal/sweep", "internal/tokens", "internal/uploads", "internal/views", "internal/webhook", "golang.org/x/sync",
 	},
 	"internal/store/storetest": {
 		"internal/feedback", "internal/index", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
@@ -98,9 +106,9 @@ var imports = map[string][]string{
 // only says which files may import a package, and what is below it. Every package may
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
-	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|pace/|webhook/))`),
+	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|headers/|pace/|webhook/))`),
 	"database/sql": regexp.MustCompile(`^(bench/|docs/examples/|internal/(` +
-		`attempts|changelog|database|index|lease|links|mentions|readers|store|sweep|tokens|uploads|views|webhook)/)`),
+		`attempts|changelog|database|index|lease|links|mail|mentions|readers|sessions|store|sweep|tokens|uploads|views|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

@@ -37,6 +37,7 @@ type commands struct {
 	Recount    recountCommand    `cmd:"" help:"Check the counters of requests and repair wrong ones."`
 	Migrate    migrateCommand    `cmd:"" help:"Update the database schema, as serve does on start."`
 	Distribute distributeCommand `cmd:"" help:"Distribute the tables of a PostgreSQL database with Citus over several machines."`
+	MailTest   mailTestCommand   `cmd:"" help:"Send a test mail, and print what the mail server says."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 
 	PrintVersion kong.VersionFlag `name:"version" short:"v" help:"Print the version."`

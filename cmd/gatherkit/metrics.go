@@ -82,12 +82,17 @@ func (r *registry) watch(s *store.Store) {
 	r.counter("gatherkit_database_waits_total", "Number of times a call waited for a database connection.",
 		func() float64 { return float64(s.Stats().Waited) })
 	for _, work := range store.Works() {
-		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "gatherkit_worker_failures_total", Help: "Failures of background work, by its kind.",
-			ConstLabels: prometheus.Labels{"work": work},
-		}, func() float64 { return float64(s.WorkFailures(work)) }))
+		r.countFailures(work, s.WorkFailures)
 	}
 	r.MustRegister(storeCollector{s})
+}
+
+// countFailures adds how often a kind of background work has failed.
+func (r *registry) countFailures(work string, failures func(work string) int64) {
+	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "gatherkit_worker_failures_total", Help: "Failures of background work, by its kind.",
+		ConstLabels: prometheus.Labels{"work": work},
+	}, func() float64 { return float64(failures(work)) }))
 }
 
 // storeCollector collects what may have no value: what a database that does not answer cannot tell,

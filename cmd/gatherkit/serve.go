@@ -20,6 +20,7 @@ import (
 	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/internal/webhook"
@@ -65,7 +66,11 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announ
 	defer func() { err = errors.Join(s.Explain(err), closeBoth()) }()
 
 	sender := newSender(c, s, metrics)
-	handler, err := newHandler(p.ctx, c, s, files, sender, demo, metrics, log)
+	mails, err := newMailSender(p.ctx, c, s, metrics)
+	if err != nil {
+		return err
+	}
+	handler, err := newHandler(p.ctx, c, s, files, sender, mails, demo, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -86,6 +91,9 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announ
 	var work sync.WaitGroup
 	work.Go(func() { s.Work(workCtx) })
 	work.Go(func() { sender.Run(workCtx) })
+	if mails != nil {
+		work.Go(func() { mails.Run(workCtx) })
+	}
 	defer func() { stopWork(); work.Wait() }()
 
 	if err := announce(s, listener.Addr().String()); err != nil {
@@ -212,14 +220,14 @@ func newSender(c config.Serve, s *store.Store, metrics *registry) *webhook.Sende
 
 // newHandler returns the handler of the whole service.
 func newHandler(
-	ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, sender *webhook.Sender, demo *web.Demo, metrics *registry,
-	log *slog.Logger,
+	ctx context.Context, c config.Serve, s *store.Store, files *blob.Store, sender *webhook.Sender, mails *mail.Sender, demo *web.Demo,
+	metrics *registry, log *slog.Logger,
 ) (http.Handler, error) {
 	passwords := password.New(rand.Reader)
 	operations, err := api.New(ctx, api.Options{
 		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
 		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: c.SubmitRate, Files: files,
-		Webhooks: sender, Ending: ctx.Done(),
+		Webhooks: sender, Mail: mails, Ending: ctx.Done(),
 	})
 	if err != nil {
 		return nil, err

@@ -26,6 +26,9 @@ import (
 	"gatherkit/internal/blob"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/headers"
+	"gatherkit/internal/limits"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/metrics"
 	"gatherkit/internal/openapi"
 	"gatherkit/internal/pace"
@@ -66,6 +69,7 @@ type Options struct {
 	SubmitRate     int         // submissions per minute and address; the other rates follow from it; 0 = no limit
 	Files          *blob.Store // nil if the service does not store files
 	Webhooks       *webhook.Sender
+	Mail           *mail.Sender // nil if the service sends no mail
 	// Ending is closed when the service stops. Calls that wait for changes are answered then.
 	Ending <-chan struct{}
 }
@@ -75,7 +79,8 @@ type API struct {
 	Options
 	cursorKey []byte
 	linkKey   []byte // signs links to files
-	rates     rates
+	mailKey   []byte // signs links in mails
+	rates     limits.Rates
 	slow      slowLane
 	bursts    spam.Bursts
 	ops       map[string]*op
@@ -94,7 +99,7 @@ type API struct {
 	calls     callPlaces
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
-	warned    struct{ loopback, private, others sync.Once } // about proxies that are not trusted
+	proxies   *headers.Proxies
 }
 
 // New returns an API.
@@ -102,13 +107,13 @@ func New(ctx context.Context, o Options) (*API, error) {
 	processors := int64(runtime.GOMAXPROCS(0))
 	a := &API{
 		Options: o,
-		rates:   newRates(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: metrics.New(o.Metrics),
+		rates:   limits.New(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: metrics.New(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
 		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
 		strangers: newShares(maxPages/3, maxPages/9, maxPages/9),
 		waits:     newShares(maxWaits, maxWaits/4, maxWaitsOfSession),
 		uploads:   newUploadPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
-		cors: newCORS(),
+		cors: headers.CORS(), proxies: &headers.Proxies{Trusted: o.TrustedProxies, Log: o.Log},
 	}
 	var err error
 	if o.PublicURL != nil { // the page's origin is compared with Host, which a proxy may have changed
@@ -120,6 +125,9 @@ func New(ctx context.Context, o Options) (*API, error) {
 		return nil, err
 	}
 	if a.linkKey, err = o.Store.Secret(ctx, "link"); err != nil {
+		return nil, err
+	}
+	if a.mailKey, err = o.Store.Secret(ctx, mail.KeyName); err != nil {
 		return nil, err
 	}
 	a.routes = a.allRoutes()
@@ -165,7 +173,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
 	c.op = a.ops[name]
-	preflight := isPreflight(r)
+	preflight := headers.Preflight(r)
 	if c.op != nil && c.op.guard == guardWidget {
 		a.cors.HandlerFunc(w, r)
 		if preflight {
@@ -237,7 +245,7 @@ func (a *API) authenticate(c *call) (any, error) {
 		return a.callerOf(ctx, c)
 	case guardWidget:
 		// The limit applies before the key is looked up and the body is read, because both are costly.
-		if err := a.rates.keyed.Allow(c.client.from, 1, a.Now()); err != nil {
+		if err := a.rates.Keyed.Allow(c.client.from, 1, a.Now()); err != nil {
 			return nil, err
 		}
 		key := c.r.Header.Get("X-API-Key")
@@ -258,7 +266,7 @@ func (a *API) authenticate(c *call) (any, error) {
 		}
 		c.client.refresh = cookie.Value
 	}
-	token := bearerToken(c.r)
+	token := headers.Bearer(c.r)
 	if _, ok := feedback.ParseToken(feedback.RefreshToken, token); ok { // some clients send the access token with all calls
 		c.client.refresh = token
 	}
@@ -267,14 +275,14 @@ func (a *API) authenticate(c *call) (any, error) {
 
 // callerOf returns the user or the program that sends a call.
 func (a *API) callerOf(ctx context.Context, c *call) (caller, error) {
-	token := bearerToken(c.r)
+	token := headers.Bearer(c.r)
 	if token == "" {
 		return caller{}, feedback.ErrMissingToken
 	}
 	if _, ok := feedback.ParseToken(feedback.ProgramToken, token); ok {
 		return a.programOf(ctx, c, token)
 	}
-	session, err := a.Store.Session(ctx, token)
+	session, err := a.Store.Sessions.Of(ctx, token)
 	if err != nil {
 		return caller{}, err
 	}

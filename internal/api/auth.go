@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/sessions"
 )
 
 // TokenPair are the tokens of a session. The refresh token is empty if the client wants it
@@ -15,7 +15,7 @@ type TokenPair struct {
 }
 
 // deliver returns the tokens for the answer. It sets the cookie if the client wants one.
-func (c *client) deliver(tokens store.Tokens) TokenPair {
+func (c *client) deliver(tokens sessions.Tokens) TokenPair {
 	if c.cookie {
 		c.setCookie = &tokens.Refresh
 		return TokenPair{AccessToken: tokens.Access}
@@ -40,7 +40,7 @@ func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (log
 	if err != nil {
 		return loginResult{}, err
 	}
-	session, tokens, err := a.Store.OpenSession(ctx, credentials, try.subjects, c.agent)
+	session, tokens, err := a.Store.Sessions.Open(ctx, credentials, try.subjects, c.agent)
 	if err != nil {
 		return loginResult{}, err
 	}
@@ -60,7 +60,7 @@ func (a *API) authRefresh(ctx context.Context, c *client, in authRefreshParams) 
 		return TokenPair{}, feedback.ErrInvalidRefreshToken.With(
 			"Send the refresh token as refresh_token, in the header Authorization: Bearer, or in the cookie.")
 	}
-	tokens, err := a.Store.Refresh(ctx, presented)
+	tokens, err := a.Store.Sessions.Refresh(ctx, presented)
 	if err != nil {
 		return TokenPair{}, err
 	}
@@ -72,7 +72,7 @@ type authLogoutResult struct {
 }
 
 func (a *API) authLogout(ctx context.Context, c caller, _ none) (authLogoutResult, error) {
-	if err := a.Store.CloseSession(ctx, c.Account.ID, c.ID); err != nil {
+	if err := a.Store.Sessions.Close(ctx, c.Account.ID, c.ID); err != nil {
 		return authLogoutResult{}, err
 	}
 	c.setCookie = new("")
@@ -83,10 +83,11 @@ type authMeResult struct {
 	User    feedback.User    `json:"user"`
 	Account feedback.Account `json:"account"`
 	Role    feedback.Role    `json:"role" enum:"viewer,member,admin,owner"`
+	Mail    bool             `json:"mail" doc:"Whether the service sends mail."`
 }
 
 func (a *API) authMe(_ context.Context, c caller, _ none) (authMeResult, error) {
-	return authMeResult{User: c.User, Account: c.Account, Role: c.Role}, nil
+	return authMeResult{User: c.User, Account: c.Account, Role: c.Role, Mail: a.Mail != nil}, nil
 }
 
 type authChangePasswordParams struct {

@@ -6,6 +6,7 @@ import (
 
 	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
 )
 
 const (
@@ -87,7 +88,7 @@ func (a *API) readEvents(
 // waitForEvents waits for an entry after a number. It returns false if too many calls wait, or if the
 // service stops.
 func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most time.Duration) (bool, error) {
-	place := a.waits.of(holder{c.Account.ID, c.ID})
+	place := a.waits.of(limits.Holder{Account: c.Account.ID, Session: c.ID})
 	if !place.TryAcquire(1) {
 		return false, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"gatherkit/internal/blob"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/headers"
 	"gatherkit/internal/pace"
 	"gatherkit/internal/signed"
 )
@@ -30,7 +31,7 @@ const (
 // first one, in case that was lost.
 func (a *API) upload(c *call, token string) {
 	a.cors.HandlerFunc(c.w, c.r)
-	if isPreflight(c.r) {
+	if headers.Preflight(c.r) {
 		return
 	}
 	a.setClient(c)

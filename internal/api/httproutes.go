@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/headers"
 	"gatherkit/internal/params"
 )
 
@@ -38,6 +39,8 @@ func (a *API) allRoutes() []route {
 		{attachmentPath, &op{name: "attachment-download"}, a.attachment},
 		{configPath, &op{name: "widget-config"}, a.widgetConfig},
 		{minePath, &op{name: "mine-page"}, a.showMine},
+		{confirmPath, &op{name: "mail-confirm-page"}, a.showConfirm},
+		{stopPath, &op{name: "mail-stop-page"}, a.showStop},
 	}
 }
 
@@ -48,6 +51,7 @@ type widgetConfigResult struct {
 	Widget  feedback.WidgetSettings `json:"widget"`
 	Sharing string                  `json:"sharing"`
 	Uploads uploadRules             `json:"uploads"`
+	Mail    bool                    `json:"mail"` // whether people can ask for e-mail
 }
 
 // uploadRules are the limits on attachments.
@@ -60,7 +64,7 @@ type uploadRules struct {
 // widgetConfig answers GET /widget/config/{api_key}.json.
 func (a *API) widgetConfig(c *call, name string) {
 	a.cors.HandlerFunc(c.w, c.r)
-	if isPreflight(c.r) {
+	if headers.Preflight(c.r) {
 		return
 	}
 	text, err := a.loadConfig(c, name)
@@ -101,7 +105,7 @@ func (a *API) loadConfig(c *call, name string) (_ []byte, err error) {
 		return nil, err
 	}
 	a.setClient(c)
-	if err := a.rates.keyed.Allow(c.client.from, 1, a.Now()); err != nil {
+	if err := a.rates.Keyed.Allow(c.client.from, 1, a.Now()); err != nil {
 		return nil, err
 	}
 	key, ok := strings.CutSuffix(name, ".json")
@@ -119,7 +123,7 @@ func (a *API) loadConfig(c *call, name string) (_ []byte, err error) {
 	}
 	config := widgetConfigResult{
 		AppID: app.ID, Widget: app.Settings.Widget, Sharing: app.Settings.Sharing,
-		Uploads: uploadRules{feedback.MaxUpload, feedback.MaxAttachments, feedback.UploadTypes()},
+		Uploads: uploadRules{feedback.MaxUpload, feedback.MaxAttachments, feedback.UploadTypes()}, Mail: a.Mail != nil,
 	}
 	config.Widget.AllowFileUploads = config.Widget.AllowFileUploads && a.Files != nil
 	var text bytes.Buffer

@@ -79,14 +79,14 @@ func TestRefreshAtOnce(t *testing.T) {
 				if i%2 == 1 {
 					st = other
 				}
-				tokens, err := st.Refresh(context.Background(), s.names["owner_refresh"])
+				tokens, err := st.Sessions.Refresh(context.Background(), s.names["owner_refresh"])
 				if err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
 				defer mu.Unlock()
 				successors[tokens.Refresh] = true
-				if _, err := other.Session(context.Background(), tokens.Access); err != nil {
+				if _, err := other.Sessions.Of(context.Background(), tokens.Access); err != nil {
 					t.Errorf("the new access token: %v", err)
 				}
 			})

@@ -9,6 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/headers"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -94,7 +95,7 @@ type grantCache struct {
 
 func (c *grantCache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
-	token := bearerToken(r)
+	token := headers.Bearer(r)
 	if c.left[token] > 0 {
 		c.left[token]--
 		r.Header.Set("Authorization", "Bearer "+c.other)

@@ -11,7 +11,7 @@ import (
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
-	"gatherkit/internal/store"
+	"gatherkit/internal/sessions"
 )
 
 // slowLane is a queue for logins from networks with many failed logins. It runs one login
@@ -58,10 +58,10 @@ func (c *client) asker(email string) password.Asker {
 // checkPassword returns the credentials of an e-mail if the password is correct. It checks
 // the limits before the password waits to be hashed and again after that, so that not all of
 // many concurrent attempts are hashed.
-func (a *API) checkPassword(ctx context.Context, t attempt, secret string) (store.Credentials, error) {
+func (a *API) checkPassword(ctx context.Context, t attempt, secret string) (sessions.Credentials, error) {
 	delay, err := a.Store.CheckLogin(ctx, t.subjects)
 	if err != nil {
-		return store.Credentials{}, err
+		return sessions.Credentials{}, err
 	}
 	credentials, err := a.Store.Credentials(ctx, t.asker.Email)
 	if err != nil {

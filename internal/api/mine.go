@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
 	"gatherkit/internal/readers"
 )
 
@@ -52,7 +53,7 @@ func readerOf(app feedback.App, secret string) (feedback.Reader, error) {
 // whoIs returns the person who sends a call with an API key.
 func (a *API) whoIs(ctx context.Context, v visitor, in ReaderParams) (readers.Who, error) {
 	w := readers.Who{App: v.app}
-	if err := a.rates.mine.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Mine.Allow(v.from, 1, a.Now()); err != nil {
 		return w, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {
@@ -74,7 +75,7 @@ func (a *API) whoIs(ctx context.Context, v visitor, in ReaderParams) (readers.Wh
 
 // holderOf returns the person who has a private link.
 func (a *API) holderOf(ctx context.Context, c *client, token string) (readers.Who, error) {
-	if err := a.rates.mine.Allow(c.from, 1, a.Now()); err != nil {
+	if err := a.rates.Mine.Allow(c.from, 1, a.Now()); err != nil {
 		return readers.Who{}, err
 	}
 	return a.Store.Readers.Holder(ctx, token)
@@ -140,7 +141,7 @@ func (a *API) mine(ctx context.Context, c *client, area string, w readers.Who, i
 	cur.limit(in.Limit, minePage)
 	cur.Limit = min(cur.Limit, readers.MaxPage)
 	// Strangers have places of their own, so that they cannot take those of users.
-	if err := hold(ctx, c, a.strangers.of(holder{app.ID, app.ID}), cur.Limit, mineBytes); err != nil {
+	if err := hold(ctx, c, a.strangers.of(limits.Holder{Account: app.ID, Session: app.ID}), cur.Limit, mineBytes); err != nil {
 		return MineResult{}, err
 	}
 	list, err := a.Store.Readers.List(ctx, w, cur.After, cur.Limit, in.SeenUntil)

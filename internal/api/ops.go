@@ -8,7 +8,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/params"
-	"gatherkit/internal/store"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/tokens"
 )
 
@@ -117,6 +117,9 @@ func (a *API) personalOperations() []op {
 
 		bearer("mentions-list", viewer, "List the comments that mention you, newest first", a.mentionsList).personal(),
 		bearer("mentions-read", viewer, "Mark mentions of you as read", a.mentionsRead).personal(),
+
+		bearer("digest-get", viewer, "Return how often you get a digest by e-mail", a.digestGet).noTokens(),
+		bearer("digest-set", viewer, "Set how often you get a digest by e-mail", a.digestSet).noTokens(),
 	}
 }
 
@@ -133,6 +136,9 @@ func (a *API) teamOperations() []op {
 		bearer("webhooks-attempts", admin, "List the attempts to deliver to a webhook", a.webhooksAttempts),
 		bearer("webhooks-resend", admin, "Send one event again and return the answer", a.webhooksResend),
 		bearer("webhooks-rewind", admin, "Deliver everything after a number of the log again, or skip to it", a.webhooksRewind),
+
+		bearer("mail-status", admin, "Return whether mail works, and how many mails wait", a.mailStatus),
+		bearer("mail-suppress", admin, "End all mail about requests to an address that bounces or complains", a.mailSuppress),
 
 		bearer("audit-list", admin, "List the changes of the account, its users and its apps, latest first", a.auditList),
 		bearer("users-list", viewer, "List the account's users", a.usersList),
@@ -164,7 +170,7 @@ type client struct {
 // the token, and the user of a service token its id and name.
 type caller struct {
 	*client
-	store.Session
+	sessions.Session
 	token *tokens.Token // nil for a user who is logged in
 }
 

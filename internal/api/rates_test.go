@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"gatherkit/internal/limits"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -34,7 +35,7 @@ func TestKeyedLimit(t *testing.T) {
 			r.RemoteAddr = from + ":4711"
 			return serve(s.api, r)
 		}
-		for range keyedPerSubmit {
+		for range limits.KeyedPerSubmit {
 			if got := call(spend, "198.51.100.1"); got.status != http.StatusUnauthorized && got.status != http.StatusNotFound {
 				t.Errorf("%s: %d %s", spend, got.status, got.body)
 			}

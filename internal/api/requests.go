@@ -67,7 +67,7 @@ type requestsCreateParams struct {
 	Status      *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
 	Tags        tagList          `json:"tags,omitempty" doc:"Tags that differ only in case are the same."`
 	Submitter   *submitterParams `json:"submitter,omitempty" doc:"The person who asked for it; counts as the first vote."`
-	ETA         *expected        `json:"eta,omitempty" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn."`
+	ETA         *params.Expected `json:"eta,omitempty" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn."`
 	AssigneeID  *feedback.ID     `json:"assignee_id,omitempty" format:"uuid" doc:"The user who is responsible for the request."`
 }
 
@@ -80,7 +80,7 @@ type submitterParams struct {
 }
 
 func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreateParams) (requestResult, error) {
-	if err := in.ETA.check(); err != nil {
+	if err := in.ETA.Check(); err != nil {
 		return requestResult{}, err
 	}
 	r, eta := feedback.NewRequest(in.Title, in.Description), (*string)(in.ETA)
@@ -103,15 +103,15 @@ func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreatePar
 }
 
 type requestsUpdateParams struct {
-	ID              feedback.ID                  `json:"id" format:"uuid" doc:"The request."`
-	Title           *string                      `json:"title,omitempty" minLength:"1" maxLength:"200"`
-	Description     *string                      `json:"description,omitempty" maxLength:"10000" lines:"many"`
-	Status          *feedback.Status             `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
-	Tags            *tagList                     `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
-	AssigneeID      params.Nullable[feedback.ID] `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
-	ETA             params.Nullable[expected]    `json:"eta,omitzero" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none."`
-	ExpectedVersion *int64                       `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change if the version differs."`
-	Quiet           bool                         `json:"quiet,omitempty" doc:"Do not tell the people who asked. See Your ideas."`
+	ID              feedback.ID                      `json:"id" format:"uuid" doc:"The request."`
+	Title           *string                          `json:"title,omitempty" minLength:"1" maxLength:"200"`
+	Description     *string                          `json:"description,omitempty" maxLength:"10000" lines:"many"`
+	Status          *feedback.Status                 `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
+	Tags            *tagList                         `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
+	AssigneeID      params.Nullable[feedback.ID]     `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
+	ETA             params.Nullable[params.Expected] `json:"eta,omitzero" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none."`
+	ExpectedVersion *int64                           `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change if the version differs."`
+	Quiet           bool                             `json:"quiet,omitempty" doc:"Do not tell the people who asked. See Your ideas."`
 }
 
 func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdateParams) (requestResult, error) {
@@ -120,7 +120,7 @@ func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdatePar
 		AssigneeID: in.AssigneeID.Change(),
 	}
 	if eta := in.ETA.Change(); eta != nil {
-		if err := (*eta).check(); err != nil {
+		if err := (*eta).Check(); err != nil {
 			return requestResult{}, err
 		}
 		change.ETA = new((*string)(*eta))

@@ -135,7 +135,7 @@ func (s *service) addUser(account, name string, role feedback.Role) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_, tokens, err := s.store.OpenSession(ctx, credentials, nil, "")
+	_, tokens, err := s.store.Sessions.Open(ctx, credentials, nil, "")
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/sessions"
 )
 
 type sessionsListResult struct {
@@ -17,9 +17,9 @@ type sessionResult struct {
 }
 
 func (a *API) sessionsList(ctx context.Context, c caller, _ none) (sessionsListResult, error) {
-	sessions, err := a.Store.Sessions(ctx, c.Account.ID, c.User.ID, store.MaxSessions)
-	result := sessionsListResult{make([]sessionResult, 0, len(sessions))}
-	for _, s := range sessions {
+	list, err := a.Store.Sessions.List(ctx, c.Account.ID, c.User.ID, sessions.Max)
+	result := sessionsListResult{make([]sessionResult, 0, len(list))}
+	for _, s := range list {
 		result.Sessions = append(result.Sessions, sessionResult{s, s.ID == c.ID})
 	}
 	return result, err
@@ -35,7 +35,7 @@ type revokedResult struct {
 }
 
 func (a *API) sessionsRevoke(ctx context.Context, c caller, in sessionsRevokeParams) (revokedResult, error) {
-	if err := a.Store.RevokeSession(ctx, c.Account.ID, c.User.ID, in.ID); err != nil {
+	if err := a.Store.Sessions.Revoke(ctx, c.Account.ID, c.User.ID, in.ID); err != nil {
 		return revokedResult{}, err
 	}
 	if in.ID == c.ID {

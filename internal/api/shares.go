@@ -7,10 +7,8 @@ import (
 
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
 )
-
-// holder is a session that takes places, with its account.
-type holder struct{ account, session feedback.ID }
 
 // shares divides places among accounts, and the places of an account among its sessions, so
 // that one session or account cannot take all of them.
@@ -25,8 +23,8 @@ func newShares(total, perAccount, perSession int64) *shares {
 }
 
 // of returns the claims of a holder, that of the session first.
-func (s *shares) of(who holder) fair.Claims {
-	return fair.Claims{s.sessions.For(who.session), s.accounts.For(who.account)}
+func (s *shares) of(who limits.Holder) fair.Claims {
+	return fair.Claims{s.sessions.For(who.Session), s.accounts.For(who.Account)}
 }
 
 // pageMemory is the memory that a call holds for a page until the answer is sent.
@@ -50,7 +48,7 @@ const personBytes = 4 << 10
 // of a page is known only after reading it, so holdPage acquires the maximum beforehand. This
 // limits the memory, and calls that wait do not hold a database connection.
 func (a *API) holdPage(ctx context.Context, c caller, rows int, maxRowBytes int64) error {
-	return hold(ctx, c.client, a.pages.of(holder{c.Account.ID, c.ID}), rows, maxRowBytes)
+	return hold(ctx, c.client, a.pages.of(limits.Holder{Account: c.Account.ID, Session: c.ID}), rows, maxRowBytes)
 }
 
 // hold is holdPage for any client, with claims on other memory.

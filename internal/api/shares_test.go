@@ -13,6 +13,7 @@ import (
 
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -61,17 +62,17 @@ func (c *crowd) call(r *http.Request) (reading chan struct{}) {
 }
 
 // holder returns the holder of an access token.
-func (s *service) holder(who string) holder {
+func (s *service) holder(who string) limits.Holder {
 	s.t.Helper()
-	session, err := s.store.Session(s.t.Context(), s.names[who])
+	session, err := s.store.Sessions.Of(s.t.Context(), s.names[who])
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return holder{session.Account.ID, session.ID}
+	return limits.Holder{Account: session.Account.ID, Session: session.ID}
 }
 
 // full reports whether fewer than n places are free for a holder.
-func (s *shares) full(who holder, n int64) bool {
+func (s *shares) full(who limits.Holder, n int64) bool {
 	if claims := s.of(who); claims.TryAcquire(n) {
 		claims.Release(n)
 		return false
@@ -118,7 +119,7 @@ func TestSlowReadersOfPages(t *testing.T) {
 	slow.leave()
 	slow.all.Wait()
 	s.must("requests-history", "owner", history)
-	if everyone := (holder{}); !s.api.pages.accounts.TryAcquire(everyone.account, maxPages/3*2) {
+	if everyone := (limits.Holder{}); !s.api.pages.accounts.TryAcquire(everyone.Account, maxPages/3*2) {
 		t.Error("abandoned pages hold memory")
 	}
 }
@@ -193,7 +194,7 @@ func TestSlowReadersOfExports(t *testing.T) {
 	}
 
 	for i := range byte(maxExports / 2) {
-		if !s.api.exports.of(holder{feedback.ID{1}, feedback.ID{i}}).TryAcquire(1) {
+		if !s.api.exports.of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{i}}).TryAcquire(1) {
 			t.Fatal("three more places are free")
 		}
 	}
@@ -217,8 +218,8 @@ func TestSlowReadersOfExports(t *testing.T) {
 // TestShares: accounts and sessions get their shares, and shrink releases memory.
 func TestShares(t *testing.T) {
 	s := newShares(6, 4, 3)
-	one, colleague := s.of(holder{feedback.ID{1}, feedback.ID{1}}), s.of(holder{feedback.ID{1}, feedback.ID{2}})
-	other := s.of(holder{feedback.ID{2}, feedback.ID{3}})
+	one, colleague := s.of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{1}}), s.of(limits.Holder{feedback.ID{1}, feedback.ID{2}})
+	other := s.of(limits.Holder{Account: feedback.ID{2}, Session: feedback.ID{3}})
 	if !one.TryAcquire(3) || one.TryAcquire(1) || colleague.TryAcquire(2) || !colleague.TryAcquire(1) {
 		t.Error("a session gets 3, and its account 4")
 	}

@@ -78,7 +78,7 @@ type widgetSimilarRequestsResult struct {
 
 func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSimilarRequestsParams) (widgetSimilarRequestsResult, error) {
 	result := widgetSimilarRequestsResult{[]sharedRequest{}}
-	if err := a.rates.searches.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Searches.Allow(v.from, 1, a.Now()); err != nil {
 		return result, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {

@@ -23,42 +23,69 @@ func (a *API) linkTo(link store.JoinLink) JoinLink {
 }
 
 type usersInviteParams struct {
-	Email string        `json:"email" minLength:"3" maxLength:"254" doc:"The user logs in with it. The service sends no e-mail."`
+	Email string        `json:"email" minLength:"3" maxLength:"254" doc:"The user logs in with it."`
 	Name  string        `json:"name" minLength:"1" maxLength:"100"`
 	Role  feedback.Role `json:"role" enum:"viewer,member,admin,owner" doc:"Only owners can invite owners."`
+	Send  bool          `json:"send,omitempty" doc:"Also send the link to the user by e-mail, at most 10 a minute."`
 }
 
 type usersInviteResult struct {
 	User feedback.Member `json:"user"`
+	SentLink
+}
+
+// SentLink is a link, and whether it was also sent by mail.
+type SentLink struct {
 	JoinLink
+	Sent bool `json:"sent" doc:"Whether the link is also sent by e-mail."`
 }
 
 func (a *API) usersInvite(ctx context.Context, c caller, in usersInviteParams) (usersInviteResult, error) {
 	if !feedback.ValidEmail(in.Email) {
 		return usersInviteResult{}, feedback.Invalid("users", "email", "email must be an e-mail address such as ada@example.com.")
 	}
+	if err := a.mailLink(c, in.Send); err != nil {
+		return usersInviteResult{}, err
+	}
 	user, link, err := a.Store.InviteUser(ctx, c.Account.ID, c.User.ID, store.NewUser{Email: in.Email, Name: in.Name, Role: in.Role})
 	if err != nil {
 		return usersInviteResult{}, err
 	}
-	return usersInviteResult{user, a.linkTo(link)}, nil
+	if in.Send {
+		err = a.Mail.Invite(ctx, c.Account.ID, c.Account.Name, c.User.Name, in.Email, link.Token, link.Expires)
+	}
+	return usersInviteResult{user, SentLink{a.linkTo(link), in.Send}}, err
 }
 
 type userParams struct {
 	ID feedback.ID `json:"id" format:"uuid" doc:"The user."`
 }
 
-func (a *API) usersRecover(ctx context.Context, c caller, in userParams) (JoinLink, error) {
+type usersRecoverParams struct {
+	ID   feedback.ID `json:"id" format:"uuid" doc:"The user."`
+	Send bool        `json:"send,omitempty" doc:"Also send the link to the user by e-mail, at most 10 a minute."`
+}
+
+func (a *API) usersRecover(ctx context.Context, c caller, in usersRecoverParams) (SentLink, error) {
 	// Otherwise, a stolen access token would be enough to change the user's password.
 	if in.ID == c.User.ID {
-		return JoinLink{}, feedback.Invalid("users", "id",
+		return SentLink{}, feedback.Invalid("users", "id",
 			"id must be the id of another user; change your own password with auth-change-password.")
 	}
-	link, err := a.Store.RecoverUser(ctx, c.Account.ID, c.User.ID, in.ID)
-	if err != nil {
-		return JoinLink{}, err
+	if err := a.mailLink(c, in.Send); err != nil {
+		return SentLink{}, err
 	}
-	return a.linkTo(link), nil
+	link, m, err := a.Store.RecoverUser(ctx, c.Account.ID, c.User.ID, in.ID)
+	if err != nil {
+		return SentLink{}, err
+	}
+	switch {
+	case in.Send && m.Invited:
+		err = a.Mail.Invite(ctx, c.Account.ID, c.Account.Name, c.User.Name, m.Email, link.Token, link.Expires)
+	case in.Send:
+		err = a.Mail.Recover(ctx, c.Account.ID, c.User.Name, m.Email, link.Token, link.Expires)
+	}
+	return SentLink{a.linkTo(link), in.Send}, err
 }
 
 type usersUpdateParams struct {

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/limits"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/tokens"
 )
 
@@ -23,7 +24,7 @@ func (a *API) programOf(ctx context.Context, c *call, secret string) (caller, er
 		return caller{}, err
 	}
 	c.note("account", grant.Account.ID, "token", grant.ID)
-	if err := a.rates.tokens.Allow(holder{grant.Account.ID, grant.ID}, 1, a.Now()); err != nil {
+	if err := a.rates.Tokens.Allow(limits.Holder{Account: grant.Account.ID, Session: grant.ID}, 1, a.Now()); err != nil {
 		return caller{}, err
 	}
 	switch {
@@ -44,7 +45,7 @@ func (a *API) programOf(ctx context.Context, c *call, secret string) (caller, er
 	}
 	return caller{
 		client: c.client, token: &grant.Token,
-		Session: store.Session{ID: grant.ID, Account: grant.Account, User: user, Role: grant.Role},
+		Session: sessions.Session{ID: grant.ID, Account: grant.Account, User: user, Role: grant.Role},
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
 	"gatherkit/internal/rate"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/tokens"
@@ -252,7 +253,7 @@ func TestTokenRate(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	_, s.names["busy"] = s.token("owner", `{"name":"Busy","scope":"viewer"}`)
 	_, s.names["calm"] = s.token("owner", `{"name":"Calm","scope":"viewer"}`)
-	for i := range callsPerToken {
+	for i := range limits.CallsPerToken {
 		if got := s.call("tags-list", "busy", ""); got.status != http.StatusOK {
 			t.Fatalf("call %d: %s", i, got.body)
 		}
@@ -267,18 +268,18 @@ func TestTokenRate(t *testing.T) {
 
 // TestTokenCounters: when very many tokens call, those of an account share a counter.
 func TestTokenCounters(t *testing.T) {
-	r, now := newRates(0).tokens, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r, now := limits.New(0).Tokens, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	id := func(n int) feedback.ID { return feedback.ID{byte(n >> 16), byte(n >> 8), byte(n)} }
 	for n := range rate.MaxCounted * 2 {
-		_ = r.Allow(holder{id(1), id(n)}, 1, now)
+		_ = r.Allow(limits.Holder{Account: id(1), Session: id(n)}, 1, now)
 	}
 	if r.Counted() > rate.MaxCounted {
 		t.Errorf("%d counters", r.Counted())
 	}
-	if r.Allow(holder{id(1), id(rate.MaxCounted * 3)}, 1, now) == nil {
+	if r.Allow(limits.Holder{Account: id(1), Session: id(rate.MaxCounted * 3)}, 1, now) == nil {
 		t.Error("a new token of an account with very many has no limit")
 	}
-	if err := r.Allow(holder{id(2), id(1)}, 1, now); err != nil {
+	if err := r.Allow(limits.Holder{Account: id(2), Session: id(1)}, 1, now); err != nil {
 		t.Error(err)
 	}
 }

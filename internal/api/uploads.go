@@ -31,7 +31,7 @@ type uploadTarget struct {
 
 func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreateUploadParams) (widgetCreateUploadResult, error) {
 	var result widgetCreateUploadResult
-	if err := a.rates.submits.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Submits.Allow(v.from, 1, a.Now()); err != nil {
 		return result, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {
@@ -40,7 +40,7 @@ func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreate
 	if err := a.filesAllowed(v.app); err != nil {
 		return result, err
 	}
-	if err := a.rates.files.Allow(v.from, in.Size, a.Now()); err != nil {
+	if err := a.rates.Files.Allow(v.from, in.Size, a.Now()); err != nil {
 		return result, err
 	}
 	u := feedback.Upload{AppID: v.app.ID, Sender: a.senderOf(v), Attachment: feedback.Attachment{

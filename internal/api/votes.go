@@ -91,7 +91,7 @@ type widgetVoteParams struct {
 }
 
 func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (voteResult, error) {
-	if err := a.rates.votes.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Votes.Allow(v.from, 1, a.Now()); err != nil {
 		return voteResult{}, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {

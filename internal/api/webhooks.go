@@ -6,13 +6,12 @@ import (
 
 	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
 	"gatherkit/internal/params"
 	"gatherkit/internal/webhook"
 )
 
 const (
-	// sendsOfAccount is how many tests and repeated events a minute an account may send from a process.
-	sendsOfAccount                 = 10
 	defaultAttempts, maxOfAttempts = 20, 100
 	// attemptBytes is about how much memory an attempt takes: its payload and the answer.
 	attemptBytes = 24 << 10
@@ -146,7 +145,7 @@ func (a *API) webhooksTest(ctx context.Context, c caller, in webhookParams) (att
 
 // allowSend returns ErrRateLimited if the account has caused too many calls of endpoints.
 func (a *API) allowSend(c caller) error {
-	err := a.rates.sends.Allow(holder{account: c.Account.ID}, 1, a.Now())
+	err := a.rates.Sends.Allow(limits.Holder{Account: c.Account.ID}, 1, a.Now())
 	if err == nil {
 		c.leave() // an endpoint can take long, and others at this address need the place
 	}

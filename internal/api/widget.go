@@ -3,20 +3,10 @@ package api
 import (
 	"context"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 	"gatherkit/internal/store"
 )
-
-// fileList are ids of files to attach to a request.
-type fileList []feedback.ID
-
-// Schema implements huma.SchemaProvider.
-func (fileList) Schema(huma.Registry) *huma.Schema {
-	one, most := &huma.Schema{Type: huma.TypeString, Format: "uuid"}, feedback.MaxAttachments
-	return &huma.Schema{Type: huma.TypeArray, Items: one, MaxItems: &most, UniqueItems: true}
-}
 
 type widgetSubmitRequestParams struct {
 	Title          string            `json:"title" lines:"clean" minLength:"1" maxLength:"200"`
@@ -25,10 +15,12 @@ type widgetSubmitRequestParams struct {
 	Name           string            `json:"name,omitempty" lines:"clean" maxLength:"200"`
 	ExternalID     string            `json:"external_id,omitempty" lines:"clean" maxLength:"200" doc:"The person's id in your product."`
 	Metadata       feedback.Metadata `json:"metadata,omitempty" verbatim:"true" doc:"Page URL, locale and your own keys."`
-	Attachments    fileList          `json:"attachments,omitempty" doc:"File ids. See Files."`
+	Attachments    params.Files      `json:"attachments,omitempty" doc:"File ids. See Files."`
 	IdempotencyKey string            `json:"idempotency_key,omitempty" verbatim:"true" minLength:"1" maxLength:"64" doc:"See Idempotency."`
 	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Replaces email, name, external_id. See Identity."`
 	Reader         string            `json:"reader,omitempty" verbatim:"true" doc:"A secret of the browser, which can then ask what becomes of the request. See Your ideas."`
+	Notify         bool              `json:"notify,omitempty" doc:"Whether the person wants e-mail about the request. Needs an e-mail address, and has no effect while the service sends no mail. See Mail."`
+	Locale         string            `json:"locale,omitempty" maxLength:"35" lines:"clean" doc:"Language of these e-mails, as a tag such as pt-BR; English by default."`
 	Form           *formParams       `json:"form,omitempty" doc:"Its fields website and seconds help to detect spam. See Spam."`
 }
 
@@ -68,7 +60,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 			return submittedResult(first), err
 		}
 	}
-	if err := a.rates.submits.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Submits.Allow(v.from, 1, a.Now()); err != nil {
 		return result, err
 	}
 	if !v.app.Settings.AllowsOrigin(v.origin) {
@@ -92,6 +84,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 	if err := a.acceptFiles(ctx, v.app, in.Attachments); err != nil {
 		return result, err
 	}
+	submission.Notify = a.notify(v, in, email, submission.Identity != nil && submission.Identity.Verified)
 	r, err := a.Store.Submit(ctx, submission)
 	return submittedResult(r), err
 }

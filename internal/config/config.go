@@ -52,6 +52,7 @@ type Serve struct {
 	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
 	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Five other limits follow from it: as many votes, searches for similar requests, and calls about what somebody asked for per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all six limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	WebhookAllow   Networks  `name:"webhook-allow" help:"Networks of your own that webhooks may call, also with http, such as 10.1.0.0/16. By default, webhooks call only public addresses, with https." env:"GATHERKIT_WEBHOOK_ALLOW" placeholder:"CIDR,…"`
+	SMTP           string    `name:"smtp" help:"Mail server, such as smtps://user:password@smtp.example.com?from=feedback@example.com, or smtp:// for STARTTLS. Needs --public-url. Without it, the service sends no mail." env:"GATHERKIT_SMTP" secret:"" placeholder:"URL"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 	LogLevel       string    `help:"Least level that is logged: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
 	LogFormat      string    `help:"Format of the log: ${enum}." enum:"json,text" default:"json" env:"GATHERKIT_LOG_FORMAT"`
@@ -80,6 +81,9 @@ func (s *Serve) Validate() error {
 		if err := CheckListen("--metrics-listen", s.MetricsListen); err != nil {
 			return err
 		}
+	}
+	if s.SMTP != "" && s.PublicURL.URL == nil {
+		return errors.New("--smtp needs --public-url, which mails link to")
 	}
 	if s.SubmitRate < 0 {
 		return fmt.Errorf("--submit-rate must be 0 (no limit) or greater, not %d", s.SubmitRate)

@@ -80,6 +80,10 @@ var (
 		"The identity token is not valid; it must be a JWT signed with HS256 and the app's identity secret.")
 	ErrInvalidAPIKey = newError(401, "auth.invalid_api_key",
 		"The API key is not valid; copy the current one from the app's settings.")
+	ErrMailLinkNotFound = newError(404, "mail.link_not_found",
+		"This link of a mail does not work. The app or the address behind it no longer exists.")
+	ErrMailOff = newError(409, "mail.off",
+		"The service sends no mail. Its operator can set a mail server with --smtp.")
 	ErrStatusLinkNotFound = newError(404, "mine.link_not_found",
 		"This link has ended or is not complete; ask for a new one where you got it.")
 
@@ -174,7 +178,7 @@ func Codes() []*Error {
 	return []*Error{
 		ErrInvalidJSON, ErrUnknownParameter, ErrInvalidFile,
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken,
-		ErrMissingAPIKey, ErrInvalidAPIKey, ErrIdentityExpired, ErrInvalidIdentityToken, ErrStatusLinkNotFound,
+		ErrMissingAPIKey, ErrInvalidAPIKey, ErrIdentityExpired, ErrInvalidIdentityToken, ErrStatusLinkNotFound, ErrMailLinkNotFound, ErrMailOff,
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
 		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound,

@@ -83,7 +83,7 @@ func (l *Lease) Run(ctx context.Context, log *slog.Logger, outcomes *Outcomes, s
 			if ctx.Err() != nil {
 				return
 			}
-			outcomes.add(work, l.now(), err)
+			outcomes.Add(work, l.now(), err)
 			if err != nil {
 				log.Warn("background work failed and will be retried", "work", work, "error", err)
 			}
@@ -154,7 +154,8 @@ type Outcomes struct {
 	succeeded map[string]time.Time
 }
 
-func (o *Outcomes) add(work string, at time.Time, err error) {
+// Add notes what came of a piece of work.
+func (o *Outcomes) Add(work string, at time.Time, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.failures == nil {

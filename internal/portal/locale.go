@@ -67,6 +67,46 @@ type locale struct {
 	LimitedHeading     string `json:"limited_heading"`
 	LimitedText        string `json:"limited_text"`
 	Retry              string `json:"retry"`
+
+	Mail mailTexts `json:"mail"`
+}
+
+// mailTexts are the texts of mails and of their pages.
+type mailTexts struct {
+	ConfirmSubject   string `json:"confirm_subject"`
+	ConfirmHeading   string `json:"confirm_heading"`
+	ConfirmText      string `json:"confirm_text"`
+	ConfirmButton    string `json:"confirm_button"`
+	ConfirmIgnore    string `json:"confirm_ignore"`
+	ConfirmPage      string `json:"confirm_page"`
+	ConfirmedHeading string `json:"confirmed_heading"`
+	ConfirmedText    string `json:"confirmed_text"`
+
+	UpdateOne     string `json:"update_one"`
+	UpdateMany    string `json:"update_many"`
+	UpdateHeading string `json:"update_heading"`
+	UpdateText    string `json:"update_text"`
+	Status        string `json:"status"`
+	Moved         string `json:"moved"`
+	Wrote         string `json:"wrote"`
+	Why           string `json:"why"`
+	StopOne       string `json:"stop_one"`
+	StopAll       string `json:"stop_all"`
+
+	StopHeading    string `json:"stop_heading"`
+	StopOneText    string `json:"stop_one_text"`
+	StopAllText    string `json:"stop_all_text"`
+	StopButton     string `json:"stop_button"`
+	StoppedHeading string `json:"stopped_heading"`
+	StoppedText    string `json:"stopped_text"`
+	PaceHeading    string `json:"pace_heading"`
+	PaceSoon       string `json:"pace_soon"`
+	PaceDaily      string `json:"pace_daily"`
+	Save           string `json:"save"`
+	Saved          string `json:"saved"`
+	GoneHeading    string `json:"gone_heading"`
+	GoneText       string `json:"gone_text"`
+	FailedText     string `json:"failed_text"`
 }
 
 // locales are those of the widget. English comes first, because it is the default.
@@ -96,6 +136,9 @@ func tags(of []*locale) (list []language.Tag) {
 	}
 	return list
 }
+
+// Language returns the language of the pages that fits a language tag or the header Accept-Language best.
+func Language(accept string) string { return match(accept).Lang }
 
 // match returns the locale that fits the header Accept-Language best.
 func match(accept string) *locale {

@@ -12,7 +12,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-//go:embed templates/mine.html
+//go:embed templates
 var templates embed.FS
 
 var mineTemplate = template.Must(template.New("mine.html").Funcs(template.FuncMap{
@@ -169,8 +169,10 @@ func (v view) Retry() bool { return v.Reply.Failure.Status >= 429 }
 func (v view) replied(r Request) bool { return r.ID == v.Reply.RequestID }
 
 // Initial is the first letter of the app's name.
-func (v view) Initial() string {
-	for _, letter := range v.App {
+func (v view) Initial() string { return initial(v.App) }
+
+func initial(name string) string {
+	for _, letter := range name {
 		return strings.ToUpper(string(letter))
 	}
 	return ""

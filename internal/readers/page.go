@@ -71,6 +71,23 @@ func (r *Readers) List(ctx context.Context, w Who, before feedback.ID, limit int
 	return p, err
 }
 
+// Asked returns those of the requests of an app that their submitters see, as these see them.
+func (r *Readers) Asked(ctx context.Context, tx *sql.Tx, app feedback.App, ids []feedback.ID) ([]Mine, error) {
+	p := database.Parameters{app.AccountID}
+	list, err := database.All(ctx, tx, scanItem, "SELECT r.created_at, "+itemColumns+" FROM requests r"+withRoot+
+		" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(ids))+")", p...)
+	if err != nil {
+		return nil, err
+	}
+	var shown []item
+	for _, i := range list {
+		if i.asked = true; i.visible(app) {
+			shown = append(shown, i)
+		}
+	}
+	return r.fill(ctx, tx, Who{App: app}, shown, 0)
+}
+
 func (r *Readers) page(ctx context.Context, tx *sql.Tx, w Who, before feedback.ID, limit int) (p Page, err error) {
 	list, err := r.items(ctx, tx, w, before)
 	if err != nil || len(list) == 0 {

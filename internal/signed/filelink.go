@@ -16,13 +16,15 @@ type FileLink struct {
 	Until     feedback.Time
 }
 
-// Purpose is what a link to a file is for.
+// Purpose is what a link is for.
 type Purpose byte
 
 // The purposes of links.
 const (
 	ForUpload Purpose = iota + 1
 	ForDownload
+	ForConfirm // the recipient of a mail wants more
+	ForStop
 )
 
 const linkBytes = 1 + 16 + 16 + 8

@@ -5,10 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"time"
 
+	"gatherkit/internal/attempts"
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sessions"
 )
 
 // NewUser is a user to create. A user whose PasswordHash is empty cannot log in.
@@ -56,9 +59,9 @@ func (s *Store) KnowsSetupToken(ctx context.Context, token string) (bool, error)
 
 // SetUp creates the first account, its owner and a session. Only the first call succeeds,
 // across all processes; later ones return ErrSetupDone.
-func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, userAgent string) (Session, Tokens, error) {
-	var session Session
-	var tokens Tokens
+func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, userAgent string) (sessions.Session, sessions.Tokens, error) {
+	var session sessions.Session
+	var tokens sessions.Tokens
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		first, err := s.markSetUp(ctx, tx)
 		if err != nil {
@@ -77,7 +80,7 @@ func (s *Store) SetUp(ctx context.Context, accountName string, owner NewUser, us
 			return err
 		}
 		session.Role = owner.Role
-		session.ID, tokens, err = s.addSession(ctx, tx, session.Account.ID, session.User.ID, userAgent)
+		session.ID, tokens, err = s.Sessions.Add(ctx, tx, session.Account.ID, session.User.ID, userAgent)
 		return err
 	})
 	return session, tokens, err
@@ -177,17 +180,11 @@ func claimEmail(ctx context.Context, tx *sql.Tx, accountID feedback.ID, user fee
 	return err
 }
 
-// Credentials are the user and the password hash that a login is checked against.
-type Credentials struct {
-	AccountID, UserID feedback.ID
-	PasswordHash      string
-}
-
-// Credentials returns the credentials of an e-mail, or zero Credentials if it is unknown. It
+// Credentials returns the credentials of an e-mail, or zero credentials if it is unknown. It
 // runs the same two statements in both cases, so that timing does not reveal which e-mails
 // exist.
-func (s *Store) Credentials(ctx context.Context, email string) (Credentials, error) {
-	var c Credentials
+func (s *Store) Credentials(ctx context.Context, email string) (sessions.Credentials, error) {
+	var c sessions.Credentials
 	err := s.db.Reader().QueryRowContext(ctx, "SELECT account_id, user_id FROM logins"+
 		" WHERE email = $1", feedback.FoldEmail(email)).Scan(&c.AccountID, &c.UserID)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -196,7 +193,7 @@ func (s *Store) Credentials(ctx context.Context, email string) (Credentials, err
 	err = s.db.Reader().QueryRowContext(ctx, "SELECT password_hash FROM users"+
 		" WHERE account_id = $1 AND id = $2", c.AccountID, c.UserID).Scan(&c.PasswordHash)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Credentials{}, nil
+		return sessions.Credentials{}, nil
 	}
 	return c, err
 }
@@ -204,7 +201,7 @@ func (s *Store) Credentials(ctx context.Context, email string) (Credentials, err
 // SetPassword replaces the password of c, and ends the user's join link and all of their
 // sessions but except. It returns ErrInvalidCredentials if the password has changed since c
 // was read.
-func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by feedback.Actor, except feedback.ID) error {
+func (s *Store) SetPassword(ctx context.Context, c sessions.Credentials, hash string, by feedback.Actor, except feedback.ID) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		n, err := database.Changed(ctx, tx, "UPDATE users SET password_hash = $3"+
 			" WHERE account_id = $1 AND id = $2 AND password_hash = $4", c.AccountID, c.UserID, hash, c.PasswordHash)
@@ -214,7 +211,7 @@ func (s *Store) SetPassword(ctx context.Context, c Credentials, hash string, by 
 		if n == 0 {
 			return feedback.ErrInvalidCredentials
 		}
-		if err := s.endSessions(ctx, tx, c.AccountID, c.UserID, except); err != nil {
+		if err := s.Sessions.EndAll(ctx, tx, c.AccountID, c.UserID, except); err != nil {
 			return err
 		}
 		if err := endLink(ctx, tx, c.AccountID, c.UserID); err != nil {
@@ -281,3 +278,14 @@ func scanMember(r database.Row) (feedback.Member, error) {
 
 // hashArg returns a hash as a parameter of a statement.
 func hashArg(h feedback.Hash) []byte { return h[:] }
+
+// CheckLogin returns how long a login must be delayed, or ErrTooManyAttempts if a limit is reached.
+func (s *Store) CheckLogin(ctx context.Context, subjects []attempts.Subject) (delay time.Duration, err error) {
+	return attempts.Check(ctx, s.db.Reader(), s.now(), subjects)
+}
+
+// FailLogin counts a failed login. It returns ErrInvalidCredentials, or ErrTooManyAttempts if a
+// limit was reached before.
+func (s *Store) FailLogin(ctx context.Context, subjects []attempts.Subject) error {
+	return attempts.Fail(ctx, s.db, s.now(), subjects)
+}

@@ -11,7 +11,7 @@ import (
 // remains has a few rows for the whole installation.
 var shards = database.Shards{
 	Root:  "accounts",
-	Local: []string{"installation", "leases", "schema_version", "secrets", "setup_tokens"},
+	Local: []string{"installation", "leases", "mail_server", "schema_version", "secrets", "setup_tokens"},
 }
 
 // Distribute distributes the tables of a PostgreSQL database with Citus by account. See

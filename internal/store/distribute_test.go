@@ -37,6 +37,11 @@ indexed_requests account_id beside accounts
 join_links account_id beside accounts
 login_failures subject
 logins email
+mail_digests account_id beside accounts
+mail_follows account_id beside accounts
+mail_people account_id beside accounts
+mail_positions account_id beside accounts
+mails account_id beside accounts
 mentions account_id beside accounts
 purges account_id beside accounts
 readers account_id beside accounts

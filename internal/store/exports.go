@@ -13,6 +13,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/sweep"
 	"gatherkit/internal/tokens"
 )
@@ -99,7 +100,7 @@ func (s *Store) readExport(
 	var expires feedback.Time
 	err = q.QueryRowContext(ctx, statement, hashArg(feedback.HashSecret(token))).
 		Scan(&x.AccountID, &x.SessionID, &wanted, &expires)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && !validAt(s.now(), expires, exportLife) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !sessions.ValidAt(s.now(), expires, exportLife) {
 		return Export{}, false, nil
 	}
 	if err != nil {

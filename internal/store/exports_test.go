@@ -182,7 +182,7 @@ func TestStoredExports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		session, _, err := r.OpenSession(ctx, credentials, nil, "")
+		session, _, err := r.Sessions.Open(ctx, credentials, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}

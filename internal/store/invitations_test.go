@@ -58,7 +58,7 @@ func TestInvitationsClaimNothing(t *testing.T) {
 		if _, _, err := invite(r.NewAccount("Initech"), "ada@example.com"); err != nil {
 			t.Errorf("an invitation tells that somebody logs in: %v", err)
 		}
-		again, err := r.RecoverUser(ctx, globex.ID, *r.UserOf(globex), two)
+		again, _, err := r.RecoverUser(ctx, globex.ID, *r.UserOf(globex), two)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sessions"
 )
 
 // How long join links are valid.
@@ -58,10 +59,9 @@ func (s *Store) InviteUser(
 // RecoverUser creates a link with which a user resets their password or accepts their
 // invitation. It replaces the user's previous link. It returns ErrUserNotFound or
 // ErrForbidden.
-func (s *Store) RecoverUser(ctx context.Context, accountID, by, id feedback.ID) (link JoinLink, err error) {
+func (s *Store) RecoverUser(ctx context.Context, accountID, by, id feedback.ID) (link JoinLink, m feedback.Member, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, m, err := lockManaged(ctx, tx, accountID, by, id)
-		if err != nil {
+		if _, m, err = lockManaged(ctx, tx, accountID, by, id); err != nil {
 			return err
 		}
 		if link, err = s.addLink(ctx, tx, accountID, by, m); err != nil {
@@ -71,7 +71,7 @@ func (s *Store) RecoverUser(ctx context.Context, accountID, by, id feedback.ID) 
 			Kind: feedback.RecoveryLinkMade, Actor: userActor(by), After: userFields(m),
 		})
 	})
-	return link, err
+	return link, m, err
 }
 
 func (s *Store) addLink(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID, m feedback.Member) (JoinLink, error) {
@@ -108,7 +108,7 @@ func (s *Store) invitee(ctx context.Context, q database.Queryer, token string) (
 		JOIN accounts a ON a.account_id = l.account_id
 		WHERE l.account_id = $1 AND l.token_hash = $2`, accountID, hashArg(feedback.HashSecret(token))).
 		Scan(&i.ID, &i.Email, &i.Name, (*string)(&i.Role), &i.Invited, &i.Account.Name, &expires, (*string)(&maker))
-	if err == nil && (!validAt(s.now(), expires, inviteLife) || !maker.Manages(i.Role)) || errors.Is(err, sql.ErrNoRows) {
+	if err == nil && (!sessions.ValidAt(s.now(), expires, inviteLife) || !maker.Manages(i.Role)) || errors.Is(err, sql.ErrNoRows) {
 		return Invitee{}, feedback.ErrJoinLinkNotFound
 	}
 	return i, err
@@ -120,7 +120,7 @@ func (s *Store) invitee(ctx context.Context, q database.Queryer, token string) (
 // of another account logs in with the e-mail.
 func (s *Store) AcceptLink(
 	ctx context.Context, token, passwordHash string, name *string, userAgent string,
-) (session Session, tokens Tokens, err error) {
+) (session sessions.Session, tokens sessions.Tokens, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 		if !ok {
@@ -154,11 +154,11 @@ func (s *Store) AcceptLink(
 		if n == 0 {
 			return feedback.ErrJoinLinkNotFound
 		}
-		if err := s.endSessions(ctx, tx, accountID, i.ID, feedback.ID{}); err != nil {
+		if err := s.Sessions.EndAll(ctx, tx, accountID, i.ID, feedback.ID{}); err != nil {
 			return err
 		}
-		session = Session{Account: i.Account, User: i.User, Role: i.Role}
-		if session.ID, tokens, err = s.addSession(ctx, tx, accountID, i.ID, userAgent); err != nil {
+		session = sessions.Session{Account: i.Account, User: i.User, Role: i.Role}
+		if session.ID, tokens, err = s.Sessions.Add(ctx, tx, accountID, i.ID, userAgent); err != nil {
 			return err
 		}
 		c := feedback.Change{Kind: feedback.PasswordReset, Actor: userActor(i.ID), After: userFields(i.Member)}

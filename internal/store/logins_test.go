@@ -12,6 +12,7 @@ import (
 
 	"gatherkit/internal/attempts"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -30,7 +31,7 @@ func wantLogin(r *storetest.Rig, what, email, from string, delay time.Duration, 
 }
 
 // ownerOf returns the credentials of the owner that an account of the rig has.
-func ownerOf(r *storetest.Rig, account feedback.Account) store.Credentials {
+func ownerOf(r *storetest.Rig, account feedback.Account) sessions.Credentials {
 	r.T.Helper()
 	c, err := r.Credentials(ctx, "acme@example.com")
 	if err != nil || c.AccountID != account.ID {
@@ -58,7 +59,7 @@ func TestLoginLimits(t *testing.T) {
 				for i := range c.limit {
 					if i == c.limit-1 {
 						wantLogin(r, "the last try", "acme@example.com", from, 0, nil)
-						if _, _, err := r.OpenSession(ctx, owner, subjects, ""); err != nil {
+						if _, _, err := r.Sessions.Open(ctx, owner, subjects, ""); err != nil {
 							t.Fatalf("a right password at the last try: %v", err)
 						}
 					}
@@ -67,7 +68,7 @@ func TestLoginLimits(t *testing.T) {
 					}
 				}
 				wantLogin(r, "one more", "acme@example.com", from, 0, feedback.ErrTooManyAttempts)
-				if _, _, err := r.OpenSession(ctx, owner, subjects, ""); !errors.Is(err, feedback.ErrTooManyAttempts) {
+				if _, _, err := r.Sessions.Open(ctx, owner, subjects, ""); !errors.Is(err, feedback.ErrTooManyAttempts) {
 					t.Errorf("a right password beyond the limit: %v", err)
 				}
 				if err := failLogin(r, c.email(c.limit), from); name == "pair" && !errors.Is(err, feedback.ErrTooManyAttempts) {
@@ -118,7 +119,7 @@ func TestNetworkDelay(t *testing.T) {
 				wantLogin(r, "another network", "bob@example.com", "198.51.101.1/32", 0, nil)
 				owner := ownerOf(r, r.NewAccount("Acme"))
 				subjects := attempts.Subjects("acme@example.com", netip.MustParsePrefix(address(100)))
-				if _, _, err := r.OpenSession(ctx, owner, subjects, ""); err != nil {
+				if _, _, err := r.Sessions.Open(ctx, owner, subjects, ""); err != nil {
 					t.Errorf("a right password: %v", err)
 				}
 				r.Clock.Move(15 * time.Minute)
@@ -148,7 +149,7 @@ func TestPasswordChangesRace(t *testing.T) {
 		if first != nil || !errors.Is(second, feedback.ErrInvalidCredentials) {
 			t.Errorf("%v and %v, want one success", first, second)
 		}
-		if _, _, err := r.OpenSession(ctx, owner, nil, ""); !errors.Is(err, feedback.ErrInvalidCredentials) {
+		if _, _, err := r.Sessions.Open(ctx, owner, nil, ""); !errors.Is(err, feedback.ErrInvalidCredentials) {
 			t.Errorf("a login with the old password: %v", err)
 		}
 	})
@@ -160,18 +161,18 @@ func TestSessionLife(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		const day = 24 * time.Hour
 		r := storetest.NewRig(t, at)
-		_, tokens, err := r.OpenSession(ctx, ownerOf(r, r.NewAccount("Acme")), nil, "")
+		_, tokens, err := r.Sessions.Open(ctx, ownerOf(r, r.NewAccount("Acme")), nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, after := range []time.Duration{29 * day, 29 * day, 29 * day, 3*day - time.Millisecond} {
 			r.Clock.Move(after)
-			if tokens, err = r.Refresh(ctx, tokens.Refresh); err != nil {
+			if tokens, err = r.Sessions.Refresh(ctx, tokens.Refresh); err != nil {
 				t.Fatal(err)
 			}
 		}
 		r.Clock.Move(time.Millisecond)
-		if _, err := r.Refresh(ctx, tokens.Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
+		if _, err := r.Sessions.Refresh(ctx, tokens.Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
 			t.Errorf("after 90 days: %v", err)
 		}
 	})
@@ -182,23 +183,23 @@ func TestSessionLife(t *testing.T) {
 func TestRefreshGrace(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)
-		_, first, err := r.OpenSession(ctx, ownerOf(r, r.NewAccount("Acme")), nil, "")
+		_, first, err := r.Sessions.Open(ctx, ownerOf(r, r.NewAccount("Acme")), nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, err := r.Refresh(ctx, first.Refresh)
+		next, err := r.Sessions.Refresh(ctx, first.Refresh)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Clock.Move(20 * time.Second)
-		if again, err := r.Refresh(ctx, first.Refresh); err != nil || again.Refresh != next.Refresh {
+		if again, err := r.Sessions.Refresh(ctx, first.Refresh); err != nil || again.Refresh != next.Refresh {
 			t.Errorf("after 20 seconds: %v", err)
 		}
 		r.Clock.Move(time.Millisecond)
-		if _, err := r.Refresh(ctx, first.Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
+		if _, err := r.Sessions.Refresh(ctx, first.Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
 			t.Errorf("after more than 20 seconds: %v", err)
 		}
-		if _, err := r.Refresh(ctx, next.Refresh); err != nil {
+		if _, err := r.Sessions.Refresh(ctx, next.Refresh); err != nil {
 			t.Errorf("the successor, whose session goes on: %v", err)
 		}
 	})
@@ -211,53 +212,53 @@ func TestMostSessions(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		owner := ownerOf(r, account)
-		other := store.Credentials{
+		other := sessions.Credentials{
 			AccountID: account.ID, UserID: joined(r, account, owner.UserID, "User", feedback.RoleMember), PasswordHash: "hash",
 		}
-		open := func(c store.Credentials) store.Tokens {
+		open := func(c sessions.Credentials) sessions.Tokens {
 			t.Helper()
 			r.Clock.Move(time.Second)
-			_, tokens, err := r.OpenSession(ctx, c, nil, "")
+			_, tokens, err := r.Sessions.Open(ctx, c, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return tokens
 		}
 		open(other)
-		var tokens []store.Tokens
-		for range store.MaxSessions {
+		var tokens []sessions.Tokens
+		for range sessions.Max {
 			tokens = append(tokens, open(owner))
 		}
-		used, err := r.Refresh(ctx, tokens[0].Refresh)
+		used, err := r.Sessions.Refresh(ctx, tokens[0].Refresh)
 		if err != nil {
 			t.Fatal(err)
 		}
 		open(owner)
 		open(owner)
 		for i, want := range []error{nil, feedback.ErrInvalidToken, feedback.ErrInvalidToken, nil} {
-			if _, err := r.Session(ctx, tokens[i].Access); !errors.Is(err, want) {
+			if _, err := r.Sessions.Of(ctx, tokens[i].Access); !errors.Is(err, want) {
 				t.Errorf("session %d: %v, want %v", i, err, want)
 			}
 		}
-		if _, err := r.Refresh(ctx, tokens[1].Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
+		if _, err := r.Sessions.Refresh(ctx, tokens[1].Refresh); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
 			t.Errorf("a session that has ended is refreshed: %v", err)
 		}
-		if _, err := r.Session(ctx, used.Access); err != nil {
+		if _, err := r.Sessions.Of(ctx, used.Access); err != nil {
 			t.Errorf("the session that was used last: %v", err)
 		}
 		second := at.Open(t, r.Clock.Now)
 		var all sync.WaitGroup
 		for i := range 20 {
 			all.Go(func() {
-				if _, _, err := []*store.Store{r.Store, second}[i%2].OpenSession(ctx, owner, nil, ""); err != nil {
+				if _, _, err := []*store.Store{r.Store, second}[i%2].Sessions.Open(ctx, owner, nil, ""); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		sessions, others := r.Count("sessions WHERE user_id = $1", owner.UserID), r.Count("sessions WHERE user_id = $1", other.UserID)
-		if sessions != store.MaxSessions || others != 2 { // one of them from joining
-			t.Errorf("the user has %d sessions, and another one %d", sessions, others)
+		kept, others := r.Count("sessions WHERE user_id = $1", owner.UserID), r.Count("sessions WHERE user_id = $1", other.UserID)
+		if kept != sessions.Max || others != 2 { // one of them from joining
+			t.Errorf("the user has %d sessions, and another one %d", kept, others)
 		}
 		if n := r.Count("session_tokens WHERE session_id NOT IN (SELECT id FROM sessions)"); n != 0 {
 			t.Errorf("%d tokens of sessions that have ended are left", n)
@@ -276,7 +277,7 @@ func TestUnknownRefreshTokens(t *testing.T) {
 			}
 		})
 		for _, token := range []string{"x", feedback.NewToken(feedback.RefreshToken, account.ID, rand.Reader)} {
-			if _, err := s.Refresh(ctx, token); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
+			if _, err := s.Sessions.Refresh(ctx, token); !errors.Is(err, feedback.ErrInvalidRefreshToken) {
 				t.Error(fmt.Errorf("%s: %w", token, err))
 			}
 		}

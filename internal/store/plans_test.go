@@ -41,7 +41,7 @@ func TestPlans(t *testing.T) {
 			call       func(s *store.Store) error
 		}{
 			{"session", "FROM session_tokens", "session_tokens", []string{primary("session_tokens")}, func(s *store.Store) error {
-				_, err := s.Session(ctx, token)
+				_, err := s.Sessions.Of(ctx, token)
 				return storetest.Except(err, feedback.ErrInvalidToken)
 			}},
 			{"token", "FROM access_tokens", "access_tokens", []string{"access_tokens_hash"}, func(s *store.Store) error {

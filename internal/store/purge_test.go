@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/readers"
 	"gatherkit/internal/search"
 	"gatherkit/internal/store"
@@ -131,6 +133,7 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	who := readers.Who{App: app, Reader: feedback.ReaderOfPerson(app.ID, personal)}
 	request, err := r.Submit(ctx, store.Submission{
 		App: app, Request: request, Attachments: []feedback.ID{file}, IdempotencyKey: personal + app.ID.String(), Reader: who.Reader,
+		Notify: "en",
 	})
 	must(err)
 	_, err = r.ChangeRequest(ctx, app.AccountID, request.ID, feedback.Command(), func(r *feedback.Request) error {
@@ -166,6 +169,9 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	_, err = r.MakeIdentitySecret(ctx, app.AccountID, app.ID, feedback.Command(), false)
 	must(err)
 	hearsBack(r, who, request.ID)
+	server, err := mail.ParseServer("smtp://127.0.0.1:1?from=a@b.example") // nobody listens, so mails wait
+	must(err)
+	must(mail.NewSender(r.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
 	return request.ID, file
 }
 

@@ -9,6 +9,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/row"
 	"gatherkit/internal/uploads"
 	"gatherkit/internal/webhook"
@@ -260,10 +261,10 @@ func (s *Store) insertRequests(
 	for _, piece := range database.Powers(rows) {
 		var args []any
 		for _, n := range piece {
-			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint, n.reader)
+			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint, n.reader, n.notify)
 		}
 		ids, err := database.All(ctx, tx, database.One[feedback.ID],
-			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint, reader) VALUES "+
+			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint, reader, notify) VALUES "+
 				s.db.Placeholders(len(piece), len(args)/len(piece))+" ON CONFLICT DO NOTHING RETURNING id", args...)
 		if err != nil {
 			return nil, err
@@ -288,6 +289,9 @@ func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids 
 	if err := webhook.RemoveRequests(ctx, tx, accountID, ids); err != nil {
 		return err
 	}
+	if err := mail.RemoveRequests(ctx, tx, accountID, ids); err != nil {
+		return err
+	}
 	return uploads.Release(ctx, tx, accountID, ids)
 }
 
@@ -297,6 +301,7 @@ type newRow struct {
 	key         *string // idempotency key, or nil
 	fingerprint []byte  // nil without a key
 	reader      feedback.Reader
+	notify      *string // see Submission.Notify; nil for none
 }
 
 // order returns the sort key in which rows are inserted: by app and idempotency key.

@@ -23,8 +23,10 @@ import (
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
 	"gatherkit/internal/links"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/mentions"
 	"gatherkit/internal/readers"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/uploads"
 	"gatherkit/internal/views"
@@ -65,9 +67,11 @@ type Store struct {
 	Views *views.Views // saved views of the list of requests
 
 	Links    *links.Links // of requests
+	Mail     *mail.Mail
 	Mentions *mentions.Mentions
 	Readers  *readers.Readers // people outside, who hear back
-	Tokens   *tokens.Tokens   // of programs
+	Sessions *sessions.Sessions
+	Tokens   *tokens.Tokens // of programs
 	Uploads  *uploads.Uploads
 	Events   *events.Events // the feed of changes
 	Waiters  *events.Waiters
@@ -119,13 +123,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	ids := feedback.NewIDs(o.Now, o.Rand)
 	s := &Store{
 		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
-		Readers: readers.New(db, o.Now, o.Rand, readApp),
-		Tokens:  tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
+		Readers: readers.New(db, o.Now, o.Rand, readApp), Sessions: sessions.New(db, o.Now, o.Rand, ids),
+		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
 		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
 		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
 	}
 	s.Links = links.New(db, ids, s.changePart)
+	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
 	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write
 	s.casts = batch.New(s.castGroup, limits)

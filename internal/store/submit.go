@@ -24,6 +24,8 @@ type Submission struct {
 	Identity *feedback.Person
 	// Reader hears what becomes of the request; nil for nobody.
 	Reader feedback.Reader
+	// Notify is the language in which the submitter wants e-mail about the request; empty for none.
+	Notify string
 	// Attachments are the ids of files that were uploaded before.
 	Attachments []feedback.ID
 	// IdempotencyKey is empty if the client sent none.
@@ -172,11 +174,15 @@ func (s *Store) arrive(sub Submission) feedback.Request {
 }
 
 func newSubmissionRow(r feedback.Request, sub Submission) newRow {
-	if sub.IdempotencyKey == "" {
-		return newRow{request: r, reader: sub.Reader}
+	n := newRow{request: r, reader: sub.Reader}
+	if sub.Notify != "" {
+		n.notify = &sub.Notify
 	}
-	fingerprint := sub.Request.Fingerprint(sub.Attachments)
-	return newRow{request: r, key: &sub.IdempotencyKey, fingerprint: fingerprint[:], reader: sub.Reader}
+	if sub.IdempotencyKey != "" {
+		fingerprint := sub.Request.Fingerprint(sub.Attachments)
+		n.key, n.fingerprint = &sub.IdempotencyKey, fingerprint[:]
+	}
+	return n
 }
 
 // replay returns the response to a repeated submission: the id and the time of the first one,

@@ -12,9 +12,6 @@ import (
 
 const (
 	idempotentFor = 30 * 24 * time.Hour
-	// keepExpired is how long an expired token is kept. Until then, the answer is that it
-	// has expired, and afterwards that it is invalid.
-	keepExpired = 7 * 24 * time.Hour
 )
 
 // Sweep deletes what has expired: counts of failed logins, export links, join links,
@@ -60,15 +57,7 @@ func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
 	if err := s.sweepLinks(ctx, accountID); err != nil {
 		return err
 	}
-	until := feedback.At(s.now().Add(-keepExpired))
-	err := sweep.InChunks(ctx, s.db, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
-		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`, accountID, until, sweep.Chunk)
-	if err != nil {
-		return err
-	}
-	return sweep.InChunks(ctx, s.db, `DELETE FROM sessions WHERE account_id = $1 AND id IN
-		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
-			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweep.Chunk)
+	return s.Sessions.Sweep(ctx, accountID)
 }
 
 // sweepKeys clears the idempotency keys of requests that are older than 30 days. A range of

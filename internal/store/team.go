@@ -8,6 +8,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/mentions"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/views"
@@ -147,7 +148,7 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 		if err != nil {
 			return err
 		}
-		if err := s.endSessions(ctx, tx, accountID, id, feedback.ID{}); err != nil {
+		if err := s.Sessions.EndAll(ctx, tx, accountID, id, feedback.ID{}); err != nil {
 			return err
 		}
 		if err := endLink(ctx, tx, accountID, id); err != nil {
@@ -160,6 +161,9 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 			return err
 		}
 		if err := tokens.RemoveUser(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if err := mail.RemoveUser(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)",

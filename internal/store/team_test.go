@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -127,7 +128,7 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		member := joined(r, account, owner, "Member", feedback.RoleMember)
 		link := func() store.JoinLink {
 			t.Helper()
-			link, err := r.RecoverUser(ctx, account.ID, admin, member)
+			link, _, err := r.RecoverUser(ctx, account.ID, admin, member)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +160,7 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		if err := accept(older)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
 			t.Errorf("the link before the last one works: %v", err)
 		}
-		credentials := store.Credentials{AccountID: account.ID, UserID: member, PasswordHash: "hash"}
+		credentials := sessions.Credentials{AccountID: account.ID, UserID: member, PasswordHash: "hash"}
 		if err := r.SetPassword(ctx, credentials, "other", feedback.Command(), feedback.ID{}); err != nil {
 			t.Fatal(err)
 		}
@@ -312,15 +313,15 @@ func TestTeamPlans(t *testing.T) {
 				return err
 			}},
 			{"FROM sessions s", "sessions", []string{"sessions_user"}, func(s *store.Store) error {
-				_, err := s.Sessions(ctx, b.Acme.ID, user, 100)
+				_, err := s.Sessions.List(ctx, b.Acme.ID, user, 100)
 				return err
 			}},
 			{"OFFSET", "sessions", []string{"sessions_user"}, func(s *store.Store) error {
-				_, _, err := s.OpenSession(ctx, store.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}, nil, "")
+				_, _, err := s.Sessions.Open(ctx, sessions.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}, nil, "")
 				return err
 			}},
 			{"DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_session"}, func(s *store.Store) error {
-				credentials := store.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}
+				credentials := sessions.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}
 				return s.SetPassword(ctx, credentials, "hash", feedback.Command(), feedback.ID{})
 			}},
 			{"r.assignee_id = ", "requests", []string{"requests_assignee"}, func(s *store.Store) error {
@@ -351,15 +352,15 @@ func TestManySessionsEndAtOnce(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		owner := *r.UserOf(account)
-		credentials := store.Credentials{
+		credentials := sessions.Credentials{
 			AccountID: account.ID, UserID: joined(r, account, owner, "User", feedback.RoleMember), PasswordHash: "hash",
 		}
-		ends := func(sessions int) (statements int) {
+		ends := func(logins int) (statements int) {
 			t.Helper()
-			var kept store.Session
-			for range sessions {
+			var kept sessions.Session
+			for range logins {
 				var err error
-				if kept, _, err = r.OpenSession(ctx, credentials, nil, ""); err != nil {
+				if kept, _, err = r.Sessions.Open(ctx, credentials, nil, ""); err != nil {
 					t.Fatal(err)
 				}
 			}

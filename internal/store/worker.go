@@ -11,6 +11,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/readers"
 )
 
@@ -138,8 +139,10 @@ func purgeRows(ctx context.Context, tx *sql.Tx, p purge) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE account_id = $1 AND id IN ("+database.List(&args, ids)+")", args...)
 		return err
 	}
-	if more, err := readers.PurgeApp(ctx, tx, p.accountID, p.appID, purgeChunk); err != nil || more {
-		return err
+	for _, purge := range []func(context.Context, *sql.Tx, feedback.ID, feedback.ID, int) (bool, error){readers.PurgeApp, mail.PurgeApp} {
+		if more, err := purge(ctx, tx, p.accountID, p.appID, purgeChunk); err != nil || more {
+			return err
+		}
 	}
 	for _, statement := range []string{
 		"DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2",

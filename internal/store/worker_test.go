@@ -14,6 +14,7 @@ import (
 
 	"gatherkit/internal/attempts"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -329,9 +330,9 @@ func TestSweepTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		open := func() store.Tokens {
+		open := func() sessions.Tokens {
 			t.Helper()
-			_, tokens, err := r.OpenSession(ctx, credentials, nil, "")
+			_, tokens, err := r.Sessions.Open(ctx, credentials, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -352,16 +353,16 @@ func TestSweepTokens(t *testing.T) {
 		first := open()
 		sweep(0, 1, 2)
 		sweep(15*time.Minute, 1, 2)
-		if _, err := r.Session(ctx, first.Access); !errors.Is(err, feedback.ErrTokenExpired) {
+		if _, err := r.Sessions.Of(ctx, first.Access); !errors.Is(err, feedback.ErrTokenExpired) {
 			t.Errorf("after 15 minutes: %v", err)
 		}
 		sweep(7*day, 1, 2)
 		sweep(time.Millisecond, 1, 1)
-		if _, err := r.Session(ctx, first.Access); !errors.Is(err, feedback.ErrInvalidToken) {
+		if _, err := r.Sessions.Of(ctx, first.Access); !errors.Is(err, feedback.ErrInvalidToken) {
 			t.Errorf("after another week: %v", err)
 		}
 		open()
-		if _, err := r.Refresh(ctx, first.Refresh); err != nil {
+		if _, err := r.Sessions.Refresh(ctx, first.Refresh); err != nil {
 			t.Errorf("the refresh token was swept: %v", err)
 		}
 		sweep(0, 2, 5)

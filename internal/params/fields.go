@@ -1,4 +1,4 @@
-package api
+package params
 
 import (
 	"time"
@@ -8,12 +8,12 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// expected is when a request is expected to be done: a day, a month or a quarter, such as
+// Expected is when a request is expected to be done: a day, a month or a quarter, such as
 // 2026-12-31, 2026-12 or 2026-Q4.
-type expected string
+type Expected string
 
 // Schema implements huma.SchemaProvider.
-func (expected) Schema(huma.Registry) *huma.Schema {
+func (Expected) Schema(huma.Registry) *huma.Schema {
 	schema := &huma.Schema{
 		Type:     huma.TypeString,
 		Pattern:  "^[0-9]{4}-(Q[1-4]|(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)$",
@@ -23,8 +23,8 @@ func (expected) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
-// check returns requests.invalid_eta for a day that its month does not have.
-func (e *expected) check() error {
+// Check returns requests.invalid_eta for a day that its month does not have.
+func (e *Expected) Check() error {
 	if e == nil || len(*e) != len(time.DateOnly) {
 		return nil
 	}
@@ -32,4 +32,13 @@ func (e *expected) check() error {
 		return feedback.Invalid("requests", "eta", "eta must be a day of the calendar, such as 2026-12-31.")
 	}
 	return nil
+}
+
+// Files are ids of files to attach to a request.
+type Files []feedback.ID
+
+// Schema implements huma.SchemaProvider.
+func (Files) Schema(huma.Registry) *huma.Schema {
+	one, most := &huma.Schema{Type: huma.TypeString, Format: "uuid"}, feedback.MaxAttachments
+	return &huma.Schema{Type: huma.TypeArray, Items: one, MaxItems: &most, UniqueItems: true}
 }

@@ -1,0 +1,186 @@
+package mail
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/portal"
+	"gatherkit/internal/sweep"
+)
+
+// Every is how often a user gets a digest.
+type Every string
+
+// How often a user gets a digest. The digest of a week comes on Monday.
+const (
+	Never    Every = "never"
+	EachDay  Every = "daily"
+	EachWeek Every = "weekly"
+)
+
+const (
+	digestHour    = 7 // UTC
+	digestsAtOnce = 20
+	digestRows    = 10
+	// digestLog is how many of the latest entries of the log of changes a digest looks at.
+	digestLog = 50_000
+)
+
+// nextDigest returns when the next digest is due after a time.
+func nextDigest(now time.Time, every Every) time.Time {
+	now = now.UTC()
+	at := time.Date(now.Year(), now.Month(), now.Day(), digestHour, 0, 0, 0, time.UTC)
+	for !at.After(now) || every == EachWeek && at.Weekday() != time.Monday {
+		at = at.AddDate(0, 0, 1)
+	}
+	return at
+}
+
+// Digest returns how often a user gets a digest.
+func (m *Mail) Digest(ctx context.Context, accountID, userID feedback.ID) (every Every, err error) {
+	err = m.db.Reader().QueryRowContext(ctx, "SELECT every FROM mail_digests WHERE account_id = $1 AND user_id = $2", accountID, userID).
+		Scan((*string)(&every))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Never, nil
+	}
+	return every, err
+}
+
+// SetDigest sets how often a user gets a digest. The first is about what happens from now on.
+func (m *Mail) SetDigest(ctx context.Context, accountID, userID feedback.ID, every Every) error {
+	return m.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if every == Never {
+			return RemoveUser(ctx, tx, accountID, userID)
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO mail_digests (account_id, user_id, every, due_at, position)
+			SELECT $1, $2, $3, $4, COALESCE(MAX(last), 0) FROM account_seq WHERE account_id = $1
+			ON CONFLICT (account_id, user_id) DO UPDATE SET every = excluded.every, due_at = excluded.due_at`,
+			accountID, userID, string(every), feedback.At(nextDigest(m.now(), every)))
+		return err
+	})
+}
+
+// RemoveUser ends the digests of a user.
+func RemoveUser(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM mail_digests WHERE account_id = $1 AND user_id = $2", accountID, userID)
+	return err
+}
+
+// dueDigest is a digest that is due.
+type dueDigest struct {
+	accountID, userID feedback.ID
+	every             Every
+	position, last    int64
+	email, name       string
+}
+
+// digest writes the digests that are due, and reports whether there may be more.
+func (s *Sender) digest(ctx context.Context) (more bool, err error) {
+	now := s.now()
+	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (d dueDigest, err error) {
+		return d, r.Scan(&d.accountID, &d.userID, (*string)(&d.every), &d.position, &d.last, &d.email, &d.name)
+	}, `SELECT d.account_id, d.user_id, d.every, d.position, s.last, u.email, u.name FROM mail_digests d
+		JOIN account_seq s ON s.account_id = d.account_id JOIN users u ON u.account_id = d.account_id AND u.id = d.user_id
+		WHERE d.due_at <= $1 ORDER BY d.due_at LIMIT CAST($2 AS BIGINT)`, feedback.At(now), digestsAtOnce)
+	failed := sweep.Errors{}
+	failed.Add(err)
+	for _, d := range found {
+		failed.Add(s.digestFor(ctx, d))
+	}
+	return len(found) == digestsAtOnce, failed.Err()
+}
+
+func (s *Sender) digestFor(ctx context.Context, d dueDigest) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		m := portal.DigestMail{
+			Name: d.name, Home: s.home.String(), Weekly: d.every == EachWeek, Settings: s.home.JoinPath("account").String(),
+		}
+		from := max(d.position, d.last-digestLog)
+		if err := s.cameIn(ctx, tx, d, from, &m); err != nil {
+			return err
+		}
+		if err := s.moved(ctx, tx, d, from, &m); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "UPDATE mail_digests SET position = $3, due_at = $4 WHERE account_id = $1 AND user_id = $2",
+			d.accountID, d.userID, d.last, feedback.At(nextDigest(s.now(), d.every)))
+		if err != nil || m.New == 0 && len(m.Moved) == 0 {
+			return err
+		}
+		message, err := m.Render()
+		if err != nil {
+			return err
+		}
+		return s.add(ctx, tx, d.accountID, nil, letter{kind: digestMail, name: "Gatherkit", recipient: d.email, message: message})
+	})
+}
+
+// cameIn adds the requests that came in after an entry of the log of changes.
+func (s *Sender) cameIn(ctx context.Context, tx *sql.Tx, d dueDigest, from int64, m *portal.DigestMail) error {
+	const came = ` FROM changes c JOIN requests r ON r.account_id = $1 AND r.id = c.request_id
+		JOIN apps a ON a.account_id = $1 AND a.id = r.app_id
+		WHERE c.account_id = $1 AND c.seq > $2 AND c.seq <= $3 AND c.kind = $4 AND r.box = $5 AND a.deleted_at IS NULL`
+	args := []any{d.accountID, from, d.last, string(feedback.RequestCreated), string(feedback.Live)}
+	err := tx.QueryRowContext(ctx, "SELECT COUNT(*)"+came, args...).Scan(&m.New)
+	if err != nil {
+		return err
+	}
+	m.Requests, err = database.All(ctx, tx, func(r database.Row) (q portal.DigestRequest, err error) {
+		var id feedback.ID
+		err = r.Scan(&id, &q.App, &q.Title, &q.Votes)
+		q.Link = s.requestLink(id)
+		return q, err
+	}, "SELECT r.id, a.name, r.title, r.votes"+came+" ORDER BY c.seq DESC LIMIT $6", append(args, digestRows)...)
+	m.MoreNew = m.New - int64(len(m.Requests))
+	return err
+}
+
+func (s *Sender) requestLink(id feedback.ID) string {
+	return s.home.JoinPath("/").String() + "?request=" + id.String()
+}
+
+// step is a change of a request's status.
+type step struct {
+	move portal.DigestMove
+	id   feedback.ID
+}
+
+// moved adds the requests whose status differs from that before an entry of the log of changes.
+func (s *Sender) moved(ctx context.Context, tx *sql.Tx, d dueDigest, from int64, m *portal.DigestMail) error {
+	steps, err := database.All(ctx, tx, func(r database.Row) (p step, err error) {
+		var before []byte
+		if err = r.Scan(&p.id, &p.move.App, &p.move.Title, (*string)(&p.move.To), &before); err != nil {
+			return p, err
+		}
+		var fields struct{ Status feedback.Status }
+		err = json.Unmarshal(before, &fields)
+		p.move.From, p.move.Link = fields.Status, s.requestLink(p.id)
+		return p, err
+	}, `SELECT r.id, a.name, r.title, r.status, c.before FROM changes c JOIN requests r ON r.account_id = $1 AND r.id = c.request_id
+		JOIN apps a ON a.account_id = $1 AND a.id = r.app_id
+		WHERE c.account_id = $1 AND c.seq > $2 AND c.seq <= $3 AND c.kind = $4 AND r.box = $5 AND a.deleted_at IS NULL
+			AND c.before LIKE '%"status":%'
+		ORDER BY c.seq`, d.accountID, from, d.last, string(feedback.RequestUpdated), string(feedback.Live))
+	if err != nil {
+		return err
+	}
+	seen := map[feedback.ID]bool{}
+	for _, p := range steps { // the first step has the status before all
+		if seen[p.id] || p.move.From == p.move.To {
+			seen[p.id] = true
+			continue
+		}
+		seen[p.id] = true
+		if len(m.Moved) < digestRows {
+			m.Moved = append(m.Moved, p.move)
+		} else {
+			m.MoreMoved++
+		}
+	}
+	return nil
+}

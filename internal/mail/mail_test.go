@@ -1,0 +1,374 @@
+package mail_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
+	"gatherkit/internal/signed"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestUpdate: a verified person hears of a change ten minutes later, once.
+func TestUpdate(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("ada@example.com", true)
+		r.none(time.Hour, "nothing has changed")
+		r.status(r.by, id, "planned")
+		r.none(settled-time.Minute, "the change can still be undone")
+		m := r.one(time.Minute, "ada@example.com")
+		if m.From != "feedback@example.com" || !strings.Contains(m.text, "Dark mode") || !strings.Contains(m.html, "Dark mode") {
+			t.Errorf("%+v", m)
+		}
+		for name, want := range map[string]string{
+			"From": `"App" <feedback@example.com>`, "To": "<ada@example.com>", "Auto-Submitted": "auto-generated",
+			"List-Unsubscribe-Post": "List-Unsubscribe=One-Click", "Date": r.Clock.Now().Format(time.RFC1123Z),
+		} {
+			if got := m.header.Get(name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		}
+		if got := m.header.Get("Message-Id"); !strings.HasSuffix(got, "@feedback.example.com>") {
+			t.Errorf("Message-ID is %q", got)
+		}
+		stop := m.header.Get("List-Unsubscribe")
+		if !strings.HasPrefix(stop, "<https://feedback.example.com/ideas/mail/stop?t=") || !strings.Contains(m.text, stop[1:len(stop)-1]) {
+			t.Errorf("List-Unsubscribe is %q", stop)
+		}
+		if links := r.links(m, signed.ForStop); len(links) != 2 || links[0].RequestID == links[1].RequestID {
+			t.Errorf("links to stop: %+v", links)
+		}
+		r.none(time.Hour, "it was told already")
+		r.comment(r.by, id, "We **began**.")
+		if m := r.one(settled, "ada@example.com"); !strings.Contains(m.text, "We **began**.") {
+			t.Error(m.text)
+		}
+		r.none(time.Hour, "it was told already")
+	})
+}
+
+// TestConfirm: others are asked first, and hear what has happened since when they confirm.
+func TestConfirm(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("Ada@Example.com", false)
+		asked := r.one(0, "Ada@Example.com")
+		if !strings.Contains(asked.text, "Dark mode") || asked.header.Get("List-Unsubscribe") == "" {
+			t.Error(asked.text)
+		}
+		r.status(r.by, id, "planned")
+		r.none(time.Hour, "it is not confirmed")
+		r.confirm(asked)
+		r.confirm(asked) // twice is no fault
+		r.one(0, "Ada@Example.com")
+		r.none(time.Hour, "it was told already")
+		r.wants("ADA@example.com", false, titled("Maps"))
+		r.none(time.Hour, "the same address needs no other confirmation")
+	})
+}
+
+// TestAsking: an address that does not confirm is asked once a day, and three times at most.
+func TestAsking(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		mails := 0
+		for range 20 {
+			r.wants("ada@example.com", false)
+			mails += len(r.after(0))
+			r.wants("ada@example.com", false)
+			mails += len(r.after(5 * time.Hour))
+			if mails > 1+int(r.Clock.Now().Sub(storetest.NewClock().Now())/(24*time.Hour)) {
+				t.Fatalf("%d mails until %s", mails, r.Clock.Now())
+			}
+		}
+		if mails != 3 {
+			t.Errorf("%d mails, want 3", mails)
+		}
+	})
+}
+
+// TestUndo: a change that was undone sends nothing.
+func TestUndo(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("ada@example.com", true)
+		r.status(r.by, id, "completed")
+		r.none(5*time.Minute, "it can still be undone")
+		r.status(r.quietly(), id, feedback.Opened)
+		r.none(2*time.Hour, "it was undone")
+		r.status(r.by, id, "declined")
+		r.one(settled, "ada@example.com")
+	})
+}
+
+// TestTogether: several changes become one mail, when the last has settled, but at most an hour after the first.
+func TestTogether(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		one, two := r.wants("ada@example.com", true), r.wants("ada@example.com", true, titled("Maps"))
+		r.status(r.by, one, "under_review")
+		r.none(5*time.Minute, "it has not settled")
+		r.status(r.by, two, "planned")
+		r.comment(r.by, two, "Soon.")
+		r.none(6*time.Minute, "the second has not settled")
+		m := r.one(5*time.Minute, "ada@example.com")
+		for _, text := range []string{"Dark mode", "Maps", "Soon."} {
+			if !strings.Contains(m.text, text) {
+				t.Errorf("%q is missing: %s", text, m.text)
+			}
+		}
+		began := r.Clock.Now()
+		for n := 0; ; n++ {
+			if n == 20 {
+				t.Fatal("no mail, although the first change is old")
+			}
+			r.comment(r.by, one, "And another.")
+			if len(r.after(5*time.Minute)) > 0 {
+				break
+			}
+		}
+		if took := r.Clock.Now().Sub(began); took < 55*time.Minute || took > 66*time.Minute {
+			t.Errorf("the mail came %s after the first change", took)
+		}
+	})
+}
+
+// TestQuiet: of quiet changes nobody hears, nor of what is not for people outside.
+func TestQuiet(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("ada@example.com", true)
+		r.status(r.quietly(), id, "planned")
+		r.comment(r.quietly(), id, "Quiet.")
+		_, err := r.AddComment(ctx, r.account.ID, r.by, feedback.Comment{RequestID: id, Author: feedback.Author{ID: r.by.ID}, Visibility: feedback.Internal, Body: "Internal."})
+		r.must(err)
+		_, err = r.ChangeRequest(ctx, r.account.ID, id, r.by, func(q *feedback.Request) error {
+			q.Tags = []string{"secret"}
+			return nil
+		})
+		r.must(err)
+		r.none(2*time.Hour, "all of it is quiet")
+		r.status(r.by, id, "in_progress")
+		m := r.one(settled, "ada@example.com")
+		if strings.Contains(m.Body, "Internal.") || strings.Contains(m.Body, "secret") {
+			t.Error(m.text)
+		}
+	})
+}
+
+// TestQuarantine: nobody gets mail about a request in quarantine, until it is released; nor about one in the bin.
+func TestQuarantine(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("ada@example.com", false, func(s *store.Submission) { s.Request.Box = feedback.Quarantine })
+		r.none(time.Hour, "it may be spam")
+		r.box(id, feedback.Live)
+		r.confirm(r.one(time.Minute, "ada@example.com"))
+		r.status(r.by, id, "planned")
+		r.box(id, feedback.Bin)
+		r.none(2*time.Hour, "it is in the bin")
+		r.box(id, feedback.Live)
+		r.one(settled, "ada@example.com")
+	})
+}
+
+// TestMerge: whoever asked for a merged request hears of the merge and of what becomes of the other one, but
+// not of what became of it before a quiet merge.
+func TestMerge(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		root := r.wants("root@example.com", true, titled("Root"))
+		r.none(0, "nothing has changed")
+		id, quiet := r.wants("ada@example.com", true), r.wants("eve@example.com", true)
+		r.status(r.by, root, "planned")
+		r.one(settled, "root@example.com")
+		r.merge(r.by, id, root)
+		r.merge(r.quietly(), quiet, root)
+		if m := r.one(settled, "ada@example.com"); !strings.Contains(m.text, "Dark mode") || strings.Contains(m.text, "Root") {
+			t.Error(m.text)
+		}
+		r.status(r.by, root, "completed")
+		to := map[string]bool{}
+		for _, m := range r.after(settled) {
+			to[m.To] = true
+		}
+		if len(to) != 3 {
+			t.Errorf("mails to %v, want three people", to)
+		}
+	})
+}
+
+// TestStop: people stop mail about one idea, or about all; a new tick begins it again.
+func TestStop(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		one, two := r.wants("ada@example.com", true), r.wants("ada@example.com", true, titled("Maps"))
+		other := r.wants("grace@example.com", true)
+		r.status(r.by, one, "planned")
+		links := r.links(r.one(settled, "ada@example.com"), signed.ForStop)
+		r.must(r.Mail.Stop(ctx, links[0]))
+		r.must(r.Mail.Stop(ctx, links[0]))
+		r.status(r.by, one, "completed")
+		r.none(2*time.Hour, "this idea is stopped")
+		r.status(r.by, two, "planned")
+		r.one(settled, "ada@example.com")
+		r.status(r.by, two, "in_progress")
+		r.must(r.Mail.Stop(ctx, links[1]))
+		r.none(2*time.Hour, "all is stopped")
+		if v, err := r.Mail.Visit(ctx, links[1]); err != nil || v.State != mail.Stopped || v.App.ID != r.app.ID {
+			t.Errorf("%+v, %v", v, err)
+		}
+		r.status(r.by, other, "planned")
+		r.one(settled, "grace@example.com")
+		three := r.wants("ada@example.com", true, titled("Export"))
+		r.status(r.by, two, "completed")
+		r.none(2*time.Hour, "the old ideas stay stopped")
+		r.status(r.by, three, "planned")
+		r.one(settled, "ada@example.com")
+	})
+}
+
+// TestStopWaiting: a mail that waits is not sent to somebody who has stopped.
+func TestStopWaiting(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		r.wants("ada@example.com", false)
+		asked := r.one(0, "ada@example.com")
+		r.confirm(asked)
+		id := r.wants("ada@example.com", false)
+		r.status(r.by, id, "planned")
+		r.server.Refuse(func(phase, _ string) error {
+			if phase == "RCPT" {
+				return mailtest451
+			}
+			return nil
+		})
+		r.none(settled, "the server is busy")
+		r.server.Refuse(nil)
+		r.must(r.Mail.Stop(ctx, r.links(asked, signed.ForStop)[0]))
+		r.none(2*time.Hour, "it is stopped")
+		if n := r.Count("mails"); n != 0 {
+			t.Errorf("%d mails wait", n)
+		}
+	})
+}
+
+// TestPace: whoever chose a daily pace gets one mail a day.
+func TestPace(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("ada@example.com", true)
+		r.status(r.by, id, "under_review")
+		links := r.links(r.one(settled, "ada@example.com"), signed.ForStop)
+		r.must(r.Mail.SetPace(ctx, links[1], mail.Daily))
+		if v, err := r.Mail.Visit(ctx, links[1]); err != nil || v.Pace != mail.Daily {
+			t.Errorf("%+v, %v", v, err)
+		}
+		r.status(r.by, id, "planned")
+		r.none(time.Hour, "there was a mail today")
+		r.status(r.by, id, "in_progress")
+		r.none(22*time.Hour, "there was a mail today")
+		r.one(time.Hour, "ada@example.com")
+		r.must(r.Mail.SetPace(ctx, links[1], mail.Soon))
+		r.status(r.by, id, "completed")
+		r.one(settled, "ada@example.com")
+	})
+}
+
+// TestMany: a mail has twenty requests at most; the others follow in the next.
+func TestMany(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		for range 45 {
+			r.status(r.by, r.wants("ada@example.com", true), "planned")
+		}
+		told, mails := 0, 0
+		for list := r.after(settled); len(list) > 0; list = r.after(0) {
+			for _, m := range list {
+				mails++
+				told += strings.Count(m.text, "Dark mode")
+			}
+		}
+		if mails != 3 || told != 45 {
+			t.Errorf("%d mails about %d requests, want 3 about 45", mails, told)
+		}
+	})
+}
+
+// TestSweep: addresses that were not confirmed are forgotten after 30 days, and the others a year after they
+// were stopped. Afterwards no change begins mail again.
+func TestSweep(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("ada@example.com", false)
+		stopped := r.wants("grace@example.com", false)
+		kept := r.wants("kept@example.com", true)
+		for _, m := range r.after(0) {
+			if m.To == "grace@example.com" {
+				r.must(r.Mail.Stop(ctx, r.links(m, signed.ForStop)[0]))
+			}
+		}
+		r.Clock.Move(29 * 24 * time.Hour)
+		r.must(r.sender.Sweep(ctx))
+		if n := r.Count("mail_people"); n != 3 {
+			t.Errorf("%d people after 29 days", n)
+		}
+		r.Clock.Move(2 * 24 * time.Hour)
+		r.must(r.sender.Sweep(ctx))
+		if n := r.Count("mail_people"); n != 2 {
+			t.Errorf("%d people after 31 days", n)
+		}
+		r.Clock.Move(365 * 24 * time.Hour)
+		r.must(r.sender.Sweep(ctx))
+		if n := r.Count("mail_people"); n != 1 {
+			t.Errorf("%d people after a year", n)
+		}
+		r.status(r.by, id, "planned")
+		r.status(r.by, stopped, "planned")
+		r.none(2*time.Hour, "they are forgotten")
+		r.status(r.by, kept, "planned")
+		r.one(settled, "kept@example.com")
+	})
+}
+
+// TestDeletedApp: with an app goes all that mail knows of it.
+func TestDeletedApp(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("ada@example.com", true)
+		r.wants("grace@example.com", false)
+		asked := r.one(0, "grace@example.com")
+		r.status(r.by, id, "planned")
+		r.Drop(r.app)
+		r.none(2*time.Hour, "the app is gone")
+		if err := r.Mail.Confirm(ctx, r.links(asked, signed.ForConfirm)[0]); err != nil {
+			t.Error(err) // the app is still being removed
+		}
+		if _, err := r.Mail.Visit(ctx, r.links(asked, signed.ForConfirm)[0]); !isGone(err) {
+			t.Error(err)
+		}
+		for more := true; more; {
+			var err error
+			more, err = r.Purge(ctx)
+			r.must(err)
+		}
+		for _, table := range []string{"mail_people", "mail_follows"} {
+			if n := r.Count(table); n != 0 {
+				t.Errorf("%s has %d rows", table, n)
+			}
+		}
+		for _, do := range []func() error{
+			func() error { return r.Mail.Confirm(ctx, r.links(asked, signed.ForConfirm)[0]) },
+			func() error { return r.Mail.Stop(ctx, r.links(asked, signed.ForStop)[0]) },
+			func() error { return r.Mail.SetPace(ctx, r.links(asked, signed.ForStop)[0], mail.Daily) },
+		} {
+			if err := do(); !isGone(err) {
+				t.Error(err)
+			}
+		}
+	})
+}

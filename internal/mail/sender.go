@@ -1,0 +1,302 @@
+package mail
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/wneessen/go-mail/smtp"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/lease"
+	"gatherkit/internal/portal"
+)
+
+const (
+	// leaseName is of the lease of the process that writes mails. Every process sends them.
+	leaseName = "mail"
+	// sendsAtOnce is how many mails a round sends on one connection.
+	sendsAtOnce = 20
+	// lookEvery is how often a process looks for mails, unless it has changed something itself.
+	lookEvery = 2 * time.Second
+	// writeEvery is how often it looks for changes that somebody is told.
+	writeEvery = 3 * time.Second
+	sweepEvery = time.Hour
+	// awayFor and refusedFor are how long nothing is sent after the server could not be reached, and after it
+	// has refused the login or the sender.
+	awayFor    = time.Minute
+	refusedFor = 5 * time.Minute
+)
+
+// Sender writes and sends mails. Every process has one if a mail server is set.
+type Sender struct {
+	*Mail
+	Outcomes lease.Outcomes // of Works
+
+	server Server
+	home   *url.URL
+	key    []byte
+}
+
+// NewSender returns a sender. home is the address of the service for people, and key the secret KeyName.
+func NewSender(m *Mail, server Server, home *url.URL, key []byte) *Sender {
+	return &Sender{Mail: m, server: server, home: home, key: key}
+}
+
+// Works returns the kinds of work that Outcomes counts.
+func Works() []string {
+	return []string{"mail follow", "mail compose", "mail digest", "mail sweep", "mail send"}
+}
+
+// Run writes and sends mails until ctx ends. It logs failures and retries.
+func (s *Sender) Run(ctx context.Context) {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		lease.New(s.db, s.now, leaseName, s.ids.New()).Run(ctx, s.log, &s.Outcomes, s.steps(ctx)...)
+	}()
+	defer func() { <-written }()
+	for ctx.Err() == nil {
+		more, err := s.send(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		s.Outcomes.Add("mail send", s.now(), err)
+		if err != nil {
+			s.log.Warn("cannot send mail; it will be tried again", "error", err)
+		}
+		if more && err == nil {
+			continue
+		}
+		select { // a look costs little, but every commit asks for one
+		case <-ctx.Done():
+		case <-time.After(lookEvery / 10):
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.changed:
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+func (s *Sender) steps(ctx context.Context) []lease.Step {
+	return []lease.Step{
+		{Work: "mail follow", Every: writeEvery, Do: func() (bool, error) { return s.follow(ctx) }},
+		{Work: "mail compose", Every: writeEvery, Do: func() (bool, error) { return s.compose(ctx) }},
+		{Work: "mail digest", Every: writeEvery, Do: func() (bool, error) { return s.digest(ctx) }},
+		{Work: "mail sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.sweep(ctx) }},
+	}
+}
+
+// Round does all that is due now, once, and returns when it is stored.
+func (s *Sender) Round(ctx context.Context) error {
+	var failed []error
+	for _, step := range []func(context.Context) (bool, error){s.follow, s.compose, s.digest, s.send} {
+		for {
+			more, err := step(ctx)
+			failed = append(failed, err)
+			if !more || err != nil {
+				break
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// waiting is a mail that waits.
+type waiting struct {
+	accountID, id feedback.ID
+	kind          kind
+	appID         *feedback.ID
+	address       []byte
+	recipient     string
+	body          []byte
+	attempts      int
+}
+
+// send sends some of the mails that are due, and reports whether there may be more.
+func (s *Sender) send(ctx context.Context) (more bool, err error) {
+	now := feedback.At(s.now())
+	server, err := s.Mail.server(ctx)
+	if err != nil || server.state != OK && server.retryAt > now && server.retryAt <= after(now, refusedFor) {
+		return false, err
+	}
+	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (w waiting, err error) {
+		return w, r.Scan(&w.accountID, &w.id)
+	}, "SELECT account_id, id FROM mails WHERE due_at <= $1 ORDER BY due_at LIMIT CAST($2 AS BIGINT)", now, sendsAtOnce)
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	var conn *smtp.Client
+	defer func() {
+		if conn != nil {
+			_ = conn.Quit()
+		}
+	}()
+	for _, w := range found {
+		wanted, err := s.claim(ctx, &w)
+		if err != nil {
+			return false, err
+		}
+		if !wanted {
+			continue
+		}
+		var failed error
+		if conn == nil {
+			conn, failed = s.server.dial(ctx, s.home.Hostname(), nil)
+		}
+		if failed == nil {
+			failed = s.server.deliver(conn, w.recipient, w.body)
+		}
+		result := judge(failed)
+		if err := s.settle(ctx, w, result, failed); err != nil {
+			return false, err
+		}
+		if err := s.note(ctx, server, result, failed); err != nil || result == away || result == refused {
+			return false, err
+		}
+		server.state = OK
+		if failed != nil {
+			if failed := conn.Reset(); failed != nil {
+				_ = conn.Close()
+				conn = nil
+			}
+		}
+	}
+	return len(found) == sendsAtOnce, nil
+}
+
+// claim reads a mail and keeps other processes from sending it. It returns false if another one has it, or if
+// nobody wants it any more, and then deletes it.
+func (s *Sender) claim(ctx context.Context, w *waiting) (wanted bool, err error) {
+	now := feedback.At(s.now())
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, "UPDATE mails SET due_at = $4, attempts = attempts + 1 WHERE account_id = $1 AND id = $2 AND due_at <= $3"+
+			" RETURNING kind, app_id, address, recipient, body, attempts", w.accountID, w.id, now, after(now, claimTime)).
+			Scan((*string)(&w.kind), &w.appID, &w.address, &w.recipient, &w.body, &w.attempts)
+		if wanted = err == nil; errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil || w.appID == nil {
+			return err
+		}
+		p := person{accountID: w.accountID, appID: *w.appID, address: w.address}
+		if _, err := p.lock(ctx, tx); err != nil {
+			return err
+		}
+		wants := map[kind]State{confirmMail: Asked, updateMail: Confirmed}
+		if wanted = p.state == wants[w.kind]; wanted {
+			return nil
+		}
+		return remove(ctx, tx, *w)
+	})
+	return wanted, err
+}
+
+func remove(ctx context.Context, tx *sql.Tx, w waiting) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM mails WHERE account_id = $1 AND id = $2", w.accountID, w.id)
+	return err
+}
+
+// settle stores what came of an attempt to send a mail.
+func (s *Sender) settle(ctx context.Context, w waiting, result verdict, failed error) error {
+	now := s.now()
+	if result == again && now.Sub(w.id.Time().Std()) >= keepFor {
+		result = dropped
+	}
+	if result == bounced || result == dropped {
+		s.log.Warn("a mail was not delivered", "account", w.accountID, "kind", w.kind, "mail", w.id, "error", failed)
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		switch result {
+		case again:
+			return retry(ctx, tx, w, after(feedback.At(now), waitAfter(w.attempts)), w.attempts, failed)
+		case away, refused: // which is no fault of the mail
+			return retry(ctx, tx, w, feedback.At(now), w.attempts-1, failed)
+		case bounced:
+			if w.appID != nil {
+				p := person{accountID: w.accountID, appID: *w.appID, address: w.address}
+				if err := s.enter(ctx, tx, &p, Bounced); err != nil {
+					return err
+				}
+			}
+		}
+		return remove(ctx, tx, w)
+	})
+}
+
+func retry(ctx context.Context, tx *sql.Tx, w waiting, at feedback.Time, attempts int, failed error) error {
+	_, err := tx.ExecContext(ctx, "UPDATE mails SET due_at = $3, attempts = $4, error = $5 WHERE account_id = $1 AND id = $2",
+		w.accountID, w.id, at, attempts, failed.Error())
+	return err
+}
+
+// serverState is the state of the mail server.
+type serverState struct {
+	state          ServerState
+	since, retryAt feedback.Time
+	error          string
+}
+
+func (m *Mail) server(ctx context.Context) (s serverState, err error) {
+	var text *string
+	err = m.db.Reader().QueryRowContext(ctx, "SELECT state, since, error, retry_at FROM mail_server WHERE id = 1").
+		Scan((*string)(&s.state), &s.since, &text, &s.retryAt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return serverState{state: OK}, nil
+	}
+	if text != nil {
+		s.error = *text
+	}
+	return s, err
+}
+
+// note stores the state of the mail server, if it has changed or if it still does not work.
+func (s *Sender) note(ctx context.Context, before serverState, result verdict, failed error) error {
+	now := feedback.At(s.now())
+	next := serverState{state: OK, since: now, retryAt: now}
+	switch result {
+	case away:
+		next.state, next.retryAt, next.error = Away, after(now, awayFor), failed.Error()
+	case refused:
+		next.state, next.retryAt, next.error = Refused, after(now, refusedFor), failed.Error()
+	}
+	if next.state == before.state {
+		if next.state == OK {
+			return nil
+		}
+		next.since = before.since
+	} else {
+		s.log.Info("the state of the mail server has changed", "state", next.state, "error", failed)
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO mail_server (id, state, since, error, retry_at) VALUES (1, $1, $2, $3, $4)
+			ON CONFLICT (id) DO UPDATE SET state = excluded.state, since = excluded.since, error = excluded.error, retry_at = excluded.retry_at`,
+			string(next.state), next.since, next.error, next.retryAt)
+		return err
+	})
+}
+
+// Test sends a mail to an address, and calls say with each line of the conversation with the server.
+func Test(ctx context.Context, server Server, helo, to string, now time.Time, id feedback.ID, say func(line string)) error {
+	s := &Sender{Mail: &Mail{now: func() time.Time { return now }}, server: server, home: &url.URL{Host: helo}}
+	body, err := s.body(id, letter{name: "Gatherkit", recipient: to, message: portal.Message{
+		Subject: "Gatherkit can send mail",
+		Text:    "This is the test that you asked for. Gatherkit can send mail.\n",
+		HTML:    "<p>This is the test that you asked for. Gatherkit can send mail.</p>\n",
+	}})
+	if err != nil {
+		return err
+	}
+	conn, err := server.dial(ctx, s.home.Hostname(), &transcript{say})
+	if err != nil {
+		return err
+	}
+	err = server.deliver(conn, to, body)
+	_ = conn.Quit()
+	return err
+}
