@@ -56,7 +56,9 @@ var outsideRoutes = map[string]func(p *planted, w onlooker) []*http.Request{
 	attachmentPath: func(p *planted, _ onlooker) []*http.Request {
 		return gets(p.wrongLinks(attachmentPath, signed.ForDownload)...)
 	},
-	minePath: (*planted).visits,
+	minePath:    (*planted).visits,
+	confirmPath: func(p *planted, _ onlooker) []*http.Request { return p.mailPages(confirmPath, signed.ForConfirm) },
+	stopPath:    func(p *planted, _ onlooker) []*http.Request { return p.mailPages(stopPath, signed.ForStop) },
 	uploadPath: func(p *planted, _ onlooker) []*http.Request {
 		calls := gets(p.wrongLinks(uploadPath, signed.ForUpload)...)
 		for _, url := range p.wrongLinks(uploadPath, signed.ForUpload) {
@@ -84,6 +86,31 @@ func (p *planted) visits(w onlooker) []*http.Request {
 		r.AddCookie(&http.Cookie{Name: mineCookie, Value: token})
 	}
 	return append(calls, gets(minePath)...)
+}
+
+// mailPages are calls of a page of mails with links of an address that has none, and with wrong ones.
+func (p *planted) mailPages(path string, purpose signed.Purpose) []*http.Request {
+	id := func(name string) feedback.ID {
+		parsed, err := feedback.ParseID(name)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return parsed
+	}
+	account := id(p.must("auth-me", "owner", "")["account"].(map[string]any)["id"].(string))
+	list := []string{"", "x"}
+	for _, request := range p.requests {
+		l := signed.MailLink{Purpose: purpose, AccountID: account, AppID: id(p.names["app"]), RequestID: id(request)}
+		list = append(list, l.Text(p.api.mailKey), l.Text(p.api.linkKey))
+	}
+	var calls []*http.Request
+	for _, token := range list {
+		calls = append(calls, gets(path+"?t="+token)...)
+		r := httptest.NewRequest(http.MethodPost, path+"?t="+token, strings.NewReader("do=stop"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		calls = append(calls, r)
+	}
+	return calls
 }
 
 func bodies(list ...string) func(*planted, onlooker) []string {

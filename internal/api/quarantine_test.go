@@ -60,7 +60,7 @@ var reads = map[string][]string{
 	"views-create": nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
 	"webhooks-create": nil, "webhooks-list": nil, "webhooks-get": nil, "webhooks-update": nil, "webhooks-delete": nil, "webhooks-secret": nil,
 	"webhooks-test": nil, "webhooks-attempts": nil, "webhooks-rewind": nil, "webhooks-resend": nil, // see TestQuarantine of package webhook
-	"tokens-create": nil, "tokens-list": nil, "tokens-revoke": nil,
+	"tokens-create": nil, "tokens-list": nil, "tokens-revoke": nil, "digest-get": nil, "digest-set": nil,
 	"events-list": nil, // it has an event for the submission, but nothing of the request: see TestEventsOfQuarantine
 	"requests-list": {
 		`{}`, `{"app_id":"{app}"}`, `{"status":"opened"}`, `{"status":["opened","planned"],"app_id":"{app}"}`,

@@ -21,6 +21,7 @@ import (
 
 	"gatherkit/internal/blob"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -64,6 +65,15 @@ func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func
 		PublicURL: &url.URL{Scheme: "https", Host: "feedback.example.com"},
 		Webhooks:  webhook.NewSender(s.Webhooks, webhook.Options{Home: serviceURL, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
 	}
+	server, err := mail.ParseServer("smtp://127.0.0.1:1?from=feedback@example.com") // tests do not send what waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := s.Secret(context.Background(), mail.KeyName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Mail = mail.NewSender(s.Mail, server, o.PublicURL, key)
 	for _, fn := range change {
 		fn(&o)
 	}

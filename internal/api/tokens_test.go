@@ -34,6 +34,7 @@ var (
 	onlyForSessions = []string{
 		"auth-logout", "auth-me", "auth-change-password", "sessions-list", "sessions-revoke", "tokens-create", "tokens-list", "tokens-revoke",
 		"apps-identity-secret", "webhooks-secret", "users-invite", "users-recover", "users-update", "users-remove",
+		"digest-get", "digest-set",
 	}
 	onlyForUsers = []string{"views-list", "views-create", "views-update", "views-delete", "mentions-list", "mentions-read"}
 )

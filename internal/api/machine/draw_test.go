@@ -45,7 +45,7 @@ var drawn = []string{
 	"webhooks-delete",
 	"widget-news", "widget-my-requests", "widget-my-requests", "widget-my-link", "widget-my-link", "widget-reply", "widget-reply",
 	"widget-reply", "mine-list", "mine-list", "mine-reply", "mine-reply", "requests-status-link",
-	"requests-status-link", "requests-revoke-links",
+	"requests-status-link", "requests-revoke-links", "digest-get", "digest-set", "mail-status", "mail-suppress",
 }
 
 // usual has optional parameters without which most calls fail.

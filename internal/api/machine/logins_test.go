@@ -74,7 +74,7 @@ func (m *model) logOut(w who, _, _ object) (string, object) {
 }
 
 func (m *model) me(w who, _, _ object) (string, object) {
-	return "ok", object{"user": w.shown(), "account": w.account.shown(), "role": w.role}
+	return "ok", object{"user": w.shown(), "account": w.account.shown(), "role": w.role, "mail": false}
 }
 
 func (m *model) changePassword(w who, in, _ object) (string, object) {

@@ -100,6 +100,7 @@ func (s *service) clear(t *rapid.T) {
 		"index_ids", "index_postings", "index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
 		"views", "default_views", "access_tokens", "webhooks", "webhook_retries", "webhook_attempts", "readers", "status_links",
+		"mail_people", "mail_follows", "mails", "mail_positions", "mail_digests", "mail_server",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {

@@ -63,7 +63,7 @@ func (m *model) makeLink(w who, u *user, got object) object {
 	}
 	l := &joinLink{text: m.freshLink(got["link"], "join", joinPath), user: u, maker: w.user, expires: m.now().Add(life)}
 	m.links = append(m.links, l)
-	return object{"link": serviceURL + joinPath + l.text, "expires_at": l.expires.Format(timeForm)}
+	return object{"link": serviceURL + joinPath + l.text, "expires_at": l.expires.Format(timeForm), "sent": false}
 }
 
 func (m *model) endLinks(u *user) {
@@ -77,6 +77,8 @@ func (m *model) inviteUser(w who, in, got object) (string, object) {
 	switch {
 	case !strings.Contains(email, "@"):
 		return "users.invalid_email", nil
+	case in["send"] == true:
+		return "mail.off", nil
 	case !manages(w.role, role):
 		return "auth.forbidden", nil
 	}
@@ -114,6 +116,9 @@ func (m *model) lastOwner(u *user) bool {
 func (m *model) recoverUser(w who, in, got object) (string, object) {
 	if in["id"] == w.id {
 		return "users.invalid_id", nil
+	}
+	if in["send"] == true {
+		return "mail.off", nil
 	}
 	u, refusal := m.managed(w, in)
 	if refusal != "" {

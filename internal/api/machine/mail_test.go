@@ -1,0 +1,36 @@
+package machine
+
+// What the model answers to the operations about mail. The services of the machine send none; package mail
+// tests the sender.
+
+func (m *model) getDigest(who, object, object) (string, object) {
+	return "ok", object{"every": "never"}
+}
+
+func (m *model) setDigest(_ who, in, _ object) (string, object) {
+	if in["every"] != "never" {
+		return "mail.off", nil
+	}
+	return "ok", object{"every": "never"}
+}
+
+func (m *model) mailStatus(who, object, object) (string, object) {
+	return "ok", object{"configured": false, "state": "ok", "error": nil, "since": nil, "waiting": 0}
+}
+
+func (m *model) mailSuppress(who, object, object) (string, object) {
+	return "ok", object{"suppressed": 0}
+}
+
+// mailValue draws whether a link is sent by mail, which is mostly not asked for.
+func (m *machine) mailValue(c aCall, name string) (any, bool) {
+	switch {
+	case name == "send":
+		return m.either(name, []any{nil, nil, false}, []any{true, "yes"}), true
+	case c.operation == "mail-suppress" && name == "email":
+		return m.either(name, []any{"ada@example.com", "new1@example.com"}, oddTexts), true
+	case name == "locale":
+		return m.either(name, []any{"de", "pt-BR", "", nil}, []any{"x-very-long-tag-of-a-language-nobody-speaks", 7}), true
+	}
+	return nil, false
+}
