@@ -63,7 +63,7 @@ var imports = map[string][]string{
 	"internal/feedback":  {},
 	"internal/index":     {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
 	"internal/lease":     {"internal/database", "internal/feedback"},
-	"internal/limits":    {"internal/feedback", "internal/rate"},
+	"internal/limits":    {"internal/fair", "internal/feedback", "internal/rate"},
 	"internal/links":     {"internal/database", "internal/feedback"},
 	"internal/mail": {
 		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/readers", "internal/signed",

@@ -90,13 +90,13 @@ type API struct {
 	metrics   metrics.Metrics
 	bodies    *fair.Pool[netip.Prefix]
 	decoding  *fair.Pool[netip.Prefix] // one place for each body that is being decoded
-	pages     *shares                  // in bytes
-	strangers *shares                  // the same for pages that need no login; an app counts as an account
+	pages     *limits.Shares           // in bytes
+	strangers *limits.Shares           // the same for pages that need no login; an app counts as an account
 	routes    []route
-	exports   *shares
-	waits     *shares // of calls that wait for changes
-	uploads   uploadPlaces
-	calls     callPlaces
+	exports   *limits.Shares
+	waits     *limits.Shares // of calls that wait for changes
+	uploads   limits.UploadPlaces
+	calls     limits.CallPlaces
 	cors      *cors.Cors
 	sameSite  *http.CrossOriginProtection
 	proxies   *headers.Proxies
@@ -109,10 +109,10 @@ func New(ctx context.Context, o Options) (*API, error) {
 		Options: o,
 		rates:   limits.New(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: metrics.New(o.Metrics),
 		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
-		pages: newShares(maxPages, maxPages/3*2, maxPages/3), exports: newShares(maxExports, maxExports/2, maxExports/3),
-		strangers: newShares(maxPages/3, maxPages/9, maxPages/9),
-		waits:     newShares(maxWaits, maxWaits/4, maxWaitsOfSession),
-		uploads:   newUploadPlaces(), calls: newCallPlaces(), sameSite: http.NewCrossOriginProtection(),
+		pages: limits.NewShares(maxPages, maxPages/3*2, maxPages/3), exports: limits.NewShares(maxExports, maxExports/2, maxExports/3),
+		strangers: limits.NewShares(maxPages/3, maxPages/9, maxPages/9),
+		waits:     limits.NewShares(maxWaits, maxWaits/4, maxWaitsOfSession),
+		uploads:   limits.NewUploadPlaces(), calls: limits.NewCallPlaces(), sameSite: http.NewCrossOriginProtection(),
 		cors: headers.CORS(), proxies: &headers.Proxies{Trusted: o.TrustedProxies, Log: o.Log},
 	}
 	var err error
@@ -205,7 +205,7 @@ func (a *API) run(c *call) (result any, err error) {
 		return nil, feedback.ErrUnknownOperation
 	}
 	a.setClient(c)
-	leave, err := a.calls.enter(c.client.from)
+	leave, err := a.calls.Enter(c.client.from)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (a *API) readEvents(
 // waitForEvents waits for an entry after a number. It returns false if too many calls wait, or if the
 // service stops.
 func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most time.Duration) (bool, error) {
-	place := a.waits.of(limits.Holder{Account: c.Account.ID, Session: c.ID})
+	place := a.waits.Of(limits.Holder{Account: c.Account.ID, Session: c.ID})
 	if !place.TryAcquire(1) {
 		return false, nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -274,10 +275,10 @@ func TestEventsWaitPlaces(t *testing.T) {
 		wait()
 	}
 	s.untilWait(maxWaitsOfSession)
-	if !s.api.calls.callers.TryAcquire(netip.MustParsePrefix("198.51.100.1/32"), maxCalls/4) {
+	if !s.api.calls.Callers.TryAcquire(netip.MustParsePrefix("198.51.100.1/32"), limits.MaxCalls/4) {
 		t.Error("calls that wait hold places of their address")
 	}
-	s.api.calls.callers.Release(netip.MustParsePrefix("198.51.100.1/32"), maxCalls/4)
+	s.api.calls.Callers.Release(netip.MustParsePrefix("198.51.100.1/32"), limits.MaxCalls/4)
 	wait()
 	if got := <-answered; got.code(t) != "ok" {
 		t.Errorf("one more: %s", got.body)

@@ -39,7 +39,7 @@ func (a *API) download(c *call, token string) {
 		a.answer(c, nil, err)
 		return
 	}
-	place := a.exports.of(limits.Holder{Account: x.AccountID, Session: x.SessionID})
+	place := a.exports.Of(limits.Holder{Account: x.AccountID, Session: x.SessionID})
 	if !place.TryAcquire(1) {
 		a.answer(c, nil, feedback.ErrUnavailable.With("Too many exports are being downloaded; open the link again when one has finished."))
 		return

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"mime"
 	"net/http"
-	"net/netip"
 	"os"
 	"time"
 
 	"gatherkit/internal/blob"
-	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/headers"
 	"gatherkit/internal/pace"
@@ -20,9 +17,6 @@ import (
 )
 
 const (
-	// maxUploads is the number of concurrent uploads: a quarter of them from one address,
-	// half from one network, and three quarters for one account.
-	maxUploads = 64
 	// uploadStall is how long the sender of a file may pause.
 	uploadStall = 30 * time.Second
 )
@@ -49,7 +43,7 @@ func (a *API) receive(c *call, token string) (err error) {
 		return feedback.ErrUploadNotFound
 	}
 	c.note("account", link.AccountID)
-	release, err := a.uploads.wait(c.r.Context(), c.client.from, link.AccountID)
+	release, err := a.uploads.Wait(c.r.Context(), c.client.from, link.AccountID)
 	if err != nil {
 		return err
 	}
@@ -80,36 +74,6 @@ func (a *API) receive(c *call, token string) (err error) {
 		return a.metrics.FileError("receive", err)
 	}
 	return a.acceptFile(ctx, link.AccountID, u)
-}
-
-// uploadPlaces are the places for concurrent uploads.
-type uploadPlaces struct {
-	callers, networks *fair.Pool[netip.Prefix]
-	accounts          *fair.Pool[feedback.ID]
-}
-
-func newUploadPlaces() uploadPlaces {
-	return uploadPlaces{
-		fair.New[netip.Prefix](math.MaxInt64, maxUploads/4), fair.New[netip.Prefix](math.MaxInt64, maxUploads/2),
-		fair.New[feedback.ID](maxUploads, maxUploads*3/4),
-	}
-}
-
-// of returns the claims of a caller that uploads a file to an account.
-func (p uploadPlaces) of(from netip.Prefix, account feedback.ID) fair.Claims {
-	return fair.Claims{p.callers.For(from), p.networks.For(fair.Network(from)), p.accounts.For(account)}
-}
-
-// wait waits for a place for at most callTime. A caller that waits for its own share does
-// not use up the shares of its network and account meanwhile.
-func (p uploadPlaces) wait(ctx context.Context, from netip.Prefix, account feedback.ID) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	claims := p.of(from, account)
-	if claims.Acquire(ctx, 1) != nil {
-		return nil, feedback.ErrUnavailable.With("Too many files are being uploaded; send this one again shortly.")
-	}
-	return func() { claims.Release(1) }, nil
 }
 
 // attachment serves a link to download a file. Files come from strangers, so the headers

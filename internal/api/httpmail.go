@@ -79,7 +79,7 @@ func (a *API) mailAct(c *call, purpose signed.Purpose, act func(context.Context,
 	defer panicToError(&err)
 	maps.Copy(c.w.Header(), portal.Headers())
 	a.setClient(c)
-	leave, err := a.calls.enter(c.client.from)
+	leave, err := a.calls.Enter(c.client.from)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (a *API) showMine(c *call, _ string) {
 func (a *API) minePage(c *call) (page portal.Mine, next string, err error) {
 	defer panicToError(&err)
 	a.setClient(c)
-	leave, err := a.calls.enter(c.client.from)
+	leave, err := a.calls.Enter(c.client.from)
 	if err != nil {
 		return page, "", err
 	}

@@ -177,13 +177,13 @@ func TestPages(t *testing.T) {
 	if got := serve(s.api, gone); got.code(t) != "api.unavailable" {
 		t.Errorf("a caller who has left: %s", got.body)
 	}
-	if !s.api.pages.of(who).TryAcquire(maxPages / 3) {
+	if !s.api.pages.Of(who).TryAcquire(maxPages / 3) {
 		t.Fatal("lists that have ended hold memory")
 	}
 	waits := make(chan answer)
 	go func() { waits <- s.call("requests-list", "owner", `{}`) }()
 	s.must("auth-me", "owner", "")
-	s.api.pages.of(who).Release(maxPages / 3)
+	s.api.pages.Of(who).Release(maxPages / 3)
 	if got := <-waits; got.code(t) != "ok" {
 		t.Errorf("after memory was released: %d %s", got.status, got.body)
 	}

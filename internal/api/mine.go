@@ -141,7 +141,7 @@ func (a *API) mine(ctx context.Context, c *client, area string, w readers.Who, i
 	cur.limit(in.Limit, minePage)
 	cur.Limit = min(cur.Limit, readers.MaxPage)
 	// Strangers have places of their own, so that they cannot take those of users.
-	if err := hold(ctx, c, a.strangers.of(limits.Holder{Account: app.ID, Session: app.ID}), cur.Limit, mineBytes); err != nil {
+	if err := hold(ctx, c, a.strangers.Of(limits.Holder{Account: app.ID, Session: app.ID}), cur.Limit, mineBytes); err != nil {
 		return MineResult{}, err
 	}
 	list, err := a.Store.Readers.List(ctx, w, cur.After, cur.Limit, in.SeenUntil)

@@ -72,8 +72,8 @@ func (s *service) holder(who string) limits.Holder {
 }
 
 // full reports whether fewer than n places are free for a holder.
-func (s *shares) full(who limits.Holder, n int64) bool {
-	if claims := s.of(who); claims.TryAcquire(n) {
+func full(s *limits.Shares, who limits.Holder, n int64) bool {
+	if claims := s.Of(who); claims.TryAcquire(n) {
 		claims.Release(n)
 		return false
 	}
@@ -106,7 +106,7 @@ func TestSlowReadersOfPages(t *testing.T) {
 		for range 8 {
 			slow.call(s.request("requests-list", who, list))
 		}
-		for !s.api.pages.full(s.holder(who), maxLimit*rowBytes) {
+		for !full(s.api.pages, s.holder(who), maxLimit*rowBytes) {
 			<-slow.call(s.request("auth-me", who, "")) // returns after about the time of a call
 		}
 		if who == "owner" {
@@ -119,7 +119,7 @@ func TestSlowReadersOfPages(t *testing.T) {
 	slow.leave()
 	slow.all.Wait()
 	s.must("requests-history", "owner", history)
-	if everyone := (limits.Holder{}); !s.api.pages.accounts.TryAcquire(everyone.Account, maxPages/3*2) {
+	if everyone := (limits.Holder{}); !s.api.pages.Accounts.TryAcquire(everyone.Account, maxPages/3*2) {
 		t.Error("abandoned pages hold memory")
 	}
 }
@@ -139,7 +139,7 @@ func TestListsHoldMemory(t *testing.T) {
 			body = s.filled(`{"request_id":"{request}"}`)
 		}
 		share := int64(maxPages / 3)
-		if !s.api.pages.of(who).TryAcquire(share) {
+		if !s.api.pages.Of(who).TryAcquire(share) {
 			t.Fatalf("a call before %s holds memory", o.name)
 		}
 		ctx, leave := context.WithCancel(t.Context())
@@ -150,7 +150,7 @@ func TestListsHoldMemory(t *testing.T) {
 		if got := <-waits; got.code(t) != "api.unavailable" {
 			t.Errorf("%s without memory: %d %s", o.name, got.status, got.body)
 		}
-		s.api.pages.of(who).Release(share)
+		s.api.pages.Of(who).Release(share)
 		s.must(o.name, "owner", body)
 	}
 	if lists < 8 {
@@ -194,7 +194,7 @@ func TestSlowReadersOfExports(t *testing.T) {
 	}
 
 	for i := range byte(maxExports / 2) {
-		if !s.api.exports.of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{i}}).TryAcquire(1) {
+		if !s.api.exports.Of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{i}}).TryAcquire(1) {
 			t.Fatal("three more places are free")
 		}
 	}
@@ -210,16 +210,16 @@ func TestSlowReadersOfExports(t *testing.T) {
 	if got := s.open(http.MethodGet, refused); got.status != http.StatusOK {
 		t.Errorf("the link that was refused: %d %s", got.status, got.body)
 	}
-	if who := s.holder("owner"); !s.api.exports.of(who).TryAcquire(maxExports / 3) {
+	if who := s.holder("owner"); !s.api.exports.Of(who).TryAcquire(maxExports / 3) {
 		t.Error("exports that have ended hold places")
 	}
 }
 
 // TestShares: accounts and sessions get their shares, and shrink releases memory.
 func TestShares(t *testing.T) {
-	s := newShares(6, 4, 3)
-	one, colleague := s.of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{1}}), s.of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{2}})
-	other := s.of(limits.Holder{Account: feedback.ID{2}, Session: feedback.ID{3}})
+	s := limits.NewShares(6, 4, 3)
+	one, colleague := s.Of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{1}}), s.Of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{2}})
+	other := s.Of(limits.Holder{Account: feedback.ID{2}, Session: feedback.ID{3}})
 	if !one.TryAcquire(3) || one.TryAcquire(1) || colleague.TryAcquire(2) || !colleague.TryAcquire(1) {
 		t.Error("a session gets 3, and its account 4")
 	}
@@ -240,16 +240,16 @@ func TestShares(t *testing.T) {
 // TestConcurrentCalls: the concurrent calls of a caller and of a network are limited, and others
 // are not affected.
 func TestConcurrentCalls(t *testing.T) {
-	p := newCallPlaces()
+	p := limits.NewCallPlaces()
 	var leaves []func()
 	enter := func(address string) bool {
-		leave, err := p.enter(fair.Caller(netip.MustParseAddr(address)))
+		leave, err := p.Enter(fair.Caller(netip.MustParseAddr(address)))
 		if err == nil {
 			leaves = append(leaves, leave)
 		}
 		return err == nil
 	}
-	for i := range maxCalls / 4 {
+	for i := range limits.MaxCalls / 4 {
 		if !enter("2001:db8:1::1") || !enter("127.0.0.1") {
 			t.Fatalf("call %d is refused", i+1)
 		}
@@ -257,7 +257,7 @@ func TestConcurrentCalls(t *testing.T) {
 	if enter("2001:db8:1::2") || !enter("2001:db8:1:1::1") || !enter("127.0.0.1") {
 		t.Error("a caller gets its share and no more")
 	}
-	for i := range 3*maxCalls/4 - 1 {
+	for i := range 3*limits.MaxCalls/4 - 1 {
 		if !enter(fmt.Sprintf("2001:db8:1:%x::1", 2+i%8)) {
 			t.Fatalf("call %d of the network is refused", i+1)
 		}

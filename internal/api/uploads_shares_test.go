@@ -12,6 +12,7 @@ import (
 
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -38,7 +39,7 @@ func (b still) Read([]byte) (int, error) {
 func TestSlowSenders(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.allowFiles(true)
-	begun := make(chan struct{}, maxUploads+1)
+	begun := make(chan struct{}, limits.MaxUploads+1)
 	slow := newCrowd(t, s)
 	send := func(address string) {
 		_, url := s.announce("key", "a", 5)
@@ -48,10 +49,10 @@ func TestSlowSenders(t *testing.T) {
 		_, url := s.announce("key", "a", 5)
 		return serve(s.api, cameFrom(address, httptest.NewRequestWithContext(ctx, http.MethodPut, url, strings.NewReader("words"))))
 	}
-	for range 2 * maxUploads {
+	for range 2 * limits.MaxUploads {
 		send("198.51.100.1")
 	}
-	for range maxUploads / 4 {
+	for range limits.MaxUploads / 4 {
 		<-begun
 	}
 	for _, other := range []string{"198.51.100.2", "2001:db8::1"} {
@@ -68,8 +69,8 @@ func TestSlowSenders(t *testing.T) {
 	if got.status != http.StatusServiceUnavailable || got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
 		t.Errorf("one more from there: %d %s", got.status, got.body)
 	}
-	for i := range 2 * maxUploads / 4 {
-		send(fmt.Sprintf("203.0.%d.1", i/(maxUploads/4)))
+	for i := range 2 * limits.MaxUploads / 4 {
+		send(fmt.Sprintf("203.0.%d.1", i/(limits.MaxUploads/4)))
 		<-begun
 	}
 	// All places of the account are taken. Callers take turns, so a caller with many waiting
@@ -88,9 +89,9 @@ func TestSlowSenders(t *testing.T) {
 
 // TestUploadPlaces: of 64 concurrent uploads, a caller gets 16, a network 32 and an account 48.
 func TestUploadPlaces(t *testing.T) {
-	p := newUploadPlaces()
+	p := limits.NewUploadPlaces()
 	fill := func(address string, account byte) (n int) {
-		for p.of(fair.Caller(netip.MustParseAddr(address)), feedback.ID{account}).TryAcquire(1) {
+		for p.Of(fair.Caller(netip.MustParseAddr(address)), feedback.ID{account}).TryAcquire(1) {
 			n++
 		}
 		return n

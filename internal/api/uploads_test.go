@@ -319,7 +319,7 @@ func TestWidgetConfig(t *testing.T) {
 	want := `{"app_id":"` + s.names["app"] + `","widget":{"primary_color":"#4F46E5","position":"bottom-right",` +
 		`"button_text":"Feedback","show_email_field":true,"require_email":false,"allow_file_uploads":true},"sharing":"none",` +
 		`"uploads":{"max_size":10485760,"max_count":5,` +
-		`"content_types":["image/png","image/jpeg","image/gif","image/webp","application/pdf","text/plain"]}}`
+		`"content_types":["image/png","image/jpeg","image/gif","image/webp","application/pdf","text/plain"]},"mail":true}`
 	if strings.TrimSpace(string(got.body)) != want || got.header.Get("Cache-Control") != "public, max-age=60" ||
 		got.header.Get("Access-Control-Allow-Origin") == "" || got.header.Get("Vary") != "Origin" {
 		t.Errorf("%s %v", got.body, got.header)

@@ -20,7 +20,7 @@ type widgetSubmitRequestParams struct {
 	IdentityToken  string            `json:"identity_token,omitempty" verbatim:"true" doc:"Replaces email, name, external_id. See Identity."`
 	Reader         string            `json:"reader,omitempty" verbatim:"true" doc:"A secret of the browser, which can then ask what becomes of the request. See Your ideas."`
 	Notify         bool              `json:"notify,omitempty" doc:"Whether the person wants e-mail about the request. Needs an e-mail address, and has no effect while the service sends no mail. See Mail."`
-	Locale         string            `json:"locale,omitempty" maxLength:"35" lines:"clean" doc:"Language of these e-mails, as a tag such as pt-BR; English by default."`
+	Locale         string            `json:"locale,omitempty" maxLength:"35" verbatim:"true" doc:"Language of these e-mails, as a tag such as pt-BR; English by default."`
 	Form           *formParams       `json:"form,omitempty" doc:"Its fields website and seconds help to detect spam. See Spam."`
 }
 
@@ -53,7 +53,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 		return result, err
 	}
 	submission := store.Submission{App: v.app, Request: in.request(), Attachments: in.Attachments, Reader: reader}
-	submission.IdempotencyKey, submission.FormerKey = storedKey(v.origin, in.IdempotencyKey)
+	submission.IdempotencyKey, submission.FormerKey = feedback.StoredKey(v.origin, in.IdempotencyKey)
 	if in.IdempotencyKey != "" {
 		first, found, err := a.findSubmission(ctx, submission, in.IdempotencyKey)
 		if err != nil || found {

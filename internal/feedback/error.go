@@ -81,9 +81,9 @@ var (
 	ErrInvalidAPIKey = newError(401, "auth.invalid_api_key",
 		"The API key is not valid; copy the current one from the app's settings.")
 	ErrMailLinkNotFound = newError(404, "mail.link_not_found",
-		"This link of a mail does not work. The app or the address behind it no longer exists.")
+		"This link of a mail does not work, or what it was about no longer exists.")
 	ErrMailOff = newError(409, "mail.off",
-		"The service sends no mail. Its operator can set a mail server with --smtp.")
+		"The service sends no mail, because its operator has set no mail server.")
 	ErrStatusLinkNotFound = newError(404, "mine.link_not_found",
 		"This link has ended or is not complete; ask for a new one where you got it.")
 
