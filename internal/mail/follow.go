@@ -99,7 +99,6 @@ func (s *Sender) followAccount(ctx context.Context, p progress) (more bool, err 
 type wish struct {
 	person
 	requestID feedback.ID
-	title     string
 	verified  bool
 }
 
@@ -109,10 +108,10 @@ func (s *Sender) begin(ctx context.Context, tx *sql.Tx, accountID feedback.ID, i
 	p := database.Parameters{accountID, string(feedback.Live)}
 	found, err := database.All(ctx, tx, func(r database.Row) (w wish, err error) {
 		w.accountID = accountID
-		err = r.Scan(&w.requestID, &w.appID, &w.title, &w.locale, &w.email, &w.verified)
+		err = r.Scan(&w.requestID, &w.appID, &w.locale, &w.email, &w.verified)
 		w.address = addressOf(w.email)
 		return w, err
-	}, `SELECT id, app_id, title, notify, submitter_email, submitter_verified FROM requests r
+	}, `SELECT id, app_id, notify, submitter_email, submitter_verified FROM requests r
 		WHERE r.account_id = $1 AND r.box = $2 AND r.id IN (`+database.List(&p, ids)+`) AND notify IS NOT NULL AND submitter_email IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM mail_follows f WHERE f.account_id = $1 AND f.request_id = r.id)
 		ORDER BY id`, p...)
@@ -164,11 +163,11 @@ func (s *Sender) welcome(ctx context.Context, tx *sql.Tx, w wish) error {
 	if err != nil || p.state != Asked {
 		return err
 	}
-	return s.ask(ctx, tx, p, w)
+	return s.ask(ctx, tx, p)
 }
 
 // ask asks somebody to confirm, unless they were asked today or too often. Strangers can enter any address.
-func (s *Sender) ask(ctx context.Context, tx *sql.Tx, p person, w wish) error {
+func (s *Sender) ask(ctx context.Context, tx *sql.Tx, p person) error {
 	now := s.now()
 	if p.asked >= maxAsked || now.Sub(p.askedAt.Std()) < askEvery {
 		return nil
@@ -181,7 +180,7 @@ func (s *Sender) ask(ctx context.Context, tx *sql.Tx, p person, w wish) error {
 	if err != nil {
 		return ignoreDeleted(err)
 	}
-	return s.addConfirmMail(ctx, tx, app, p, w.title)
+	return s.addConfirmMail(ctx, tx, app, p)
 }
 
 // follow is a request that somebody follows, and the times of its news.

@@ -57,7 +57,7 @@ func TestConfirm(t *testing.T) {
 		r := newRig(t, at)
 		id := r.wants("Ada@Example.com", false)
 		asked := r.one(0, "Ada@Example.com")
-		if !strings.Contains(asked.text, "Dark mode") || asked.header.Get("List-Unsubscribe") == "" {
+		if strings.Contains(asked.Body, "Dark mode") || asked.header.Get("List-Unsubscribe") == "" {
 			t.Error(asked.text)
 		}
 		r.status(r.by, id, "planned")

@@ -84,10 +84,10 @@ func (s *Sender) stopLink(p person, requestID feedback.ID) string {
 }
 
 // addConfirmMail asks somebody whether they want mail.
-func (s *Sender) addConfirmMail(ctx context.Context, tx *sql.Tx, app feedback.App, p person, title string) error {
+func (s *Sender) addConfirmMail(ctx context.Context, tx *sql.Tx, app feedback.App, p person) error {
 	stop := s.stopLink(p, feedback.ID{})
 	message, err := portal.ConfirmMail{
-		App: app.Name, Color: app.Settings.Widget.PrimaryColor, Title: title,
+		App: app.Name, Color: app.Settings.Widget.PrimaryColor,
 		Confirm: s.link("confirm", p.mailLink(signed.ForConfirm, feedback.ID{})), Stop: stop,
 	}.Render(p.locale)
 	if err != nil {

@@ -52,7 +52,7 @@ func (l letter) message() (Message, error) {
 	if !brandColor.MatchString(l.Color) {
 		l.Color = defaultColor
 	}
-	l.Subject = oneLine(l.Subject)
+	l.Subject = oneLine(plain(l.Subject))
 	var html bytes.Buffer
 	if err := letterTemplate.Execute(&html, l); err != nil {
 		return Message{}, err

@@ -6,10 +6,10 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// ConfirmMail asks somebody whether they want mail about what they asked for.
+// ConfirmMail asks somebody whether they want mail about what they asked for. Strangers can enter any address,
+// so it has no text of theirs: it would carry their advertisements.
 type ConfirmMail struct {
 	App, Color string
-	Title      string // of the request
 	Confirm    string // address of the page that confirms
 	Stop       string // address of the page that stops all mail of the app
 }
@@ -21,7 +21,7 @@ func (m ConfirmMail) Render(lang string) (Message, error) {
 	return letter{
 		T: l, From: m.App, Color: m.Color, Subject: fill(t.ConfirmSubject, "app", m.App), Heading: t.ConfirmHeading,
 		Blocks: []block{
-			{Text: fill(t.ConfirmText, "app", m.App)}, {Item: &item{Title: m.Title}},
+			{Text: fill(t.ConfirmText, "app", m.App)},
 			{Text: t.ConfirmButton, Link: m.Confirm, Main: true},
 		},
 		Foot: []block{{Text: t.ConfirmIgnore}, {Text: fill(t.StopAll, "app", m.App), Link: m.Stop}},
@@ -70,7 +70,7 @@ func (m UpdateMail) Render(lang string) (Message, error) {
 		blocks = append(blocks, block{Item: c})
 	}
 	return letter{
-		T: l, From: m.App, Color: m.Color, Subject: plain(subject), Heading: t.UpdateHeading, Blocks: blocks,
+		T: l, From: m.App, Color: m.Color, Subject: subject, Heading: t.UpdateHeading, Blocks: blocks,
 		Foot: []block{{Text: t.Why}, {Text: fill(t.StopAll, "app", m.App), Link: m.Stop}},
 	}.message()
 }
@@ -81,7 +81,7 @@ const product = "Gatherkit"
 
 func teamLetter(heading string, blocks, foot []block) (Message, error) {
 	return letter{
-		T: locales[0], From: product, Color: defaultColor, Subject: plain(heading), Heading: heading, Blocks: blocks, Foot: foot,
+		T: locales[0], From: product, Color: defaultColor, Subject: heading, Heading: heading, Blocks: blocks, Foot: foot,
 	}.message()
 }
 
