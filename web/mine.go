@@ -9,10 +9,14 @@ import (
 	"gatherkit/internal/portal"
 )
 
-// handleMine serves the files of the page /mine. The API serves the page itself.
+// handleMine serves the files of the page /mine. The API serves the page itself, and those of mails.
 func handleMine(mux *http.ServeMux, api http.Handler) {
 	mux.Handle("GET /mine", api)
 	mux.Handle("POST /mine", api)
+	for _, path := range []string{"/mail/confirm", "/mail/stop"} { // which use the same files
+		mux.Handle("GET "+path, api)
+		mux.Handle("POST "+path, api)
+	}
 	for name, content := range map[string][]byte{"style.css": portal.MineStyle, "mine.js": portal.MineScript} {
 		headers := map[string]string{"Content-Type": mediaTypes[path.Ext(name)], "Cache-Control": "no-cache"}
 		mux.Handle("GET /mine/"+name, compressible(headers, content))

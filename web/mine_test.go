@@ -36,10 +36,12 @@ func TestMineFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for method, want := range map[string]int{"GET": 418, "HEAD": 418, "POST": 418, "PUT": 405, "DELETE": 405} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(method, "/mine?x", strings.NewReader("")))
-		if w.Code != want {
-			t.Errorf("%s: %d, want %d", method, w.Code, want)
+		for _, page := range []string{"/mine?x", "/mail/confirm?t=x", "/mail/stop?t=x"} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(method, page, strings.NewReader("")))
+			if w.Code != want {
+				t.Errorf("%s %s: %d, want %d", method, page, w.Code, want)
+			}
 		}
 	}
 }

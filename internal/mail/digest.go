@@ -171,7 +171,7 @@ func (s *Sender) moved(ctx context.Context, tx *sql.Tx, d dueDigest, from int64,
 	}
 	seen := map[feedback.ID]bool{}
 	for _, p := range steps { // the first step has the status before all
-		if seen[p.id] || p.move.From == p.move.To {
+		if seen[p.id] || p.move.From == p.move.To || p.move.From == "" {
 			seen[p.id] = true
 			continue
 		}

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"strconv"
+	"strings"
 
 	"gatherkit/internal/feedback"
 )
@@ -148,7 +149,6 @@ type DigestMove struct {
 
 // Render returns the mail.
 func (m DigestMail) Render() (Message, error) {
-	t := locales[0]
 	when := "Since yesterday"
 	if m.Weekly {
 		when = "Since last week"
@@ -169,7 +169,7 @@ func (m DigestMail) Render() (Message, error) {
 		blocks = append(blocks, block{Text: "Moved"})
 	}
 	for _, r := range m.Moved {
-		facts := []string{r.App + " · " + t.Status[r.From] + " → " + t.Status[r.To]}
+		facts := []string{r.App + " · " + statusName(r.From) + " → " + statusName(r.To)}
 		blocks = append(blocks, block{Item: &item{Title: r.Title, Link: r.Link, Facts: facts}})
 	}
 	if m.MoreMoved > 0 {
@@ -179,6 +179,15 @@ func (m DigestMail) Render() (Message, error) {
 	return teamLetter(heading, blocks, []block{
 		{Text: "You get this because " + m.Name + " asked for it in " + product + "."}, {Text: "Change or stop it", Link: m.Settings},
 	})
+}
+
+// statusName returns the name of a status as the team knows it.
+func statusName(status feedback.Status) string {
+	if status == feedback.Opened {
+		return "Open"
+	}
+	text := strings.ReplaceAll(string(status), "_", " ")
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // count returns a number with its noun.
