@@ -39,7 +39,7 @@ test('a single owner is prompted to invite; the link works once', async (t) => {
   assert.equal(await dialog.getByLabel('Name').inputValue(), 'Grace <b>')
   await dialog.getByLabel('E-mail').fill('grace@example.com')
   await page.keyboard.press('Enter')
-  await dialog.getByText(/Gatherkit sends no e-mail/).waitFor()
+  await dialog.getByText(/Give this link to Grace <b> yourself/).waitFor()
   await look(page, 'team-link')
   const token = await tokenIn(page)
   await dialog.getByRole('button', { name: 'Done' }).click()

@@ -51,3 +51,10 @@ export const tagsQuery = queryOptions({
     (await everyPage((cursor) => call("tags-list", { limit: 200, ...cursor }, signal), 5)).flatMap((page) => page.tags),
   staleTime: 30_000,
 });
+
+// Whether mail works, and how much waits. Only admins may ask.
+export const mailQuery = queryOptions({
+  queryKey: ["mail"],
+  queryFn: ({ signal }) => call("mail-status", {}, signal),
+  refetchInterval: 60_000,
+});

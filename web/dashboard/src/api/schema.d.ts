@@ -404,6 +404,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/digest-get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return how often you get a digest by e-mail
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
+         */
+        post: operations["digest-get"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/digest-set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set how often you get a digest by e-mail
+         * @description Needs an access token with the role viewer or above. Tokens for programs cannot call it.
+         */
+        post: operations["digest-set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events-list": {
         parameters: {
             query?: never;
@@ -458,6 +498,46 @@ export interface paths {
          * @description Needs an access token with the role member or above.
          */
         post: operations["links-remove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mail-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return whether mail works, and how many mails wait
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["mail-status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mail-suppress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End all mail about requests to an address that bounces or complains
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["mail-suppress"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1951,6 +2031,8 @@ export interface components {
         };
         AuthMeResult: {
             account: components["schemas"]["Account"];
+            /** @description Whether the service sends mail. */
+            mail: boolean;
             /** @enum {string} */
             role: "viewer" | "member" | "admin" | "owner";
             user: components["schemas"]["User"];
@@ -2096,6 +2178,14 @@ export interface components {
             /** Format: uuid */
             id: string;
         };
+        DigestResult: {
+            /** @enum {string} */
+            every: "never" | "daily" | "weekly";
+        };
+        DigestSetParams: {
+            /** @enum {string} */
+            every: "never" | "daily" | "weekly";
+        };
         Event: {
             actor: components["schemas"]["EventActor"];
             /** @description The changed fields after the change. */
@@ -2204,7 +2294,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, requests.reply_not_allowed, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, views.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, requests.reply_not_allowed, requests.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -2308,15 +2398,6 @@ export interface components {
             /** @description Begins with gis_; the whole text is the key. */
             secret: string;
         };
-        JoinLink: {
-            /**
-             * Format: date-time
-             * @description When the link expires, if nothing ends it earlier.
-             */
-            expires_at: string;
-            /** @description Works once; send it only to the user. Relative without a public URL. */
-            link: string;
-        };
         Link: {
             author: components["schemas"]["Author"];
             /** Format: date-time */
@@ -2358,6 +2439,38 @@ export interface components {
             /** @description Valid for 30 days, at most 90 from the login; omitted if sent as a cookie. */
             refresh_token?: string;
             user: components["schemas"]["User"];
+        };
+        MailStatusResult: {
+            /** @description Whether the service sends mail. */
+            configured: boolean;
+            /** @description What it said, in words; null if all is well. */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it does not work; null if all is well.
+             */
+            since: string | null;
+            /**
+             * @description away: it cannot be reached. refused: it refuses the login or the sender. Meanwhile mails wait.
+             * @enum {string}
+             */
+            state: "ok" | "away" | "refused";
+            /**
+             * Format: int64
+             * @description Mails of the account that wait, at most 1,000.
+             */
+            waiting: number;
+        };
+        MailSuppressParams: {
+            /** @description The address that takes no mail. */
+            email: string;
+        };
+        MailSuppressResult: {
+            /**
+             * Format: int64
+             * @description In how many apps the address was known.
+             */
+            suppressed: number;
         };
         Member: {
             /** Format: email */
@@ -2973,6 +3086,17 @@ export interface components {
             /** @description Verifies the signatures. It starts with whsec_. */
             secret: string;
         };
+        SentLink: {
+            /**
+             * Format: date-time
+             * @description When the link expires, if nothing ends it earlier.
+             */
+            expires_at: string;
+            /** @description Works once; send it only to the user. Relative without a public URL. */
+            link: string;
+            /** @description Whether the link is also sent by e-mail. */
+            sent: boolean;
+        };
         SessionResult: {
             /**
              * Format: date-time
@@ -3289,7 +3413,7 @@ export interface components {
             user: components["schemas"]["Member"];
         };
         UsersInviteParams: {
-            /** @description The user logs in with it. The service sends no e-mail. */
+            /** @description The user logs in with it. */
             email: string;
             name: string;
             /**
@@ -3297,6 +3421,8 @@ export interface components {
              * @enum {string}
              */
             role: "viewer" | "member" | "admin" | "owner";
+            /** @description Also send the link to the user by e-mail, at most 10 a minute. */
+            send?: boolean;
         };
         UsersInviteResult: {
             /**
@@ -3306,6 +3432,8 @@ export interface components {
             expires_at: string;
             /** @description Works once; send it only to the user. Relative without a public URL. */
             link: string;
+            /** @description Whether the link is also sent by e-mail. */
+            sent: boolean;
             user: components["schemas"]["Member"];
         };
         UsersListParams: {
@@ -3327,6 +3455,15 @@ export interface components {
              */
             total_count: number;
             users: components["schemas"]["Member"][];
+        };
+        UsersRecoverParams: {
+            /**
+             * Format: uuid
+             * @description The user.
+             */
+            id: string;
+            /** @description Also send the link to the user by e-mail, at most 10 a minute. */
+            send?: boolean;
         };
         UsersRemoveResult: {
             /** Format: uuid */
@@ -3749,11 +3886,15 @@ export interface components {
             idempotency_key?: string;
             /** @description Replaces email, name, external_id. See Identity. */
             identity_token?: string;
+            /** @description Language of these e-mails, as a tag such as pt-BR; English by default. */
+            locale?: string;
             /** @description Page URL, locale and your own keys. */
             metadata?: {
                 [key: string]: unknown;
             };
             name?: string;
+            /** @description Whether the person wants e-mail about the request. Needs an e-mail address, and has no effect while the service sends no mail. See Mail. */
+            notify?: boolean;
             /** @description A secret of the browser, which can then ask what becomes of the request. See Your ideas. */
             reader?: string;
             title: string;
@@ -4700,6 +4841,94 @@ export interface operations {
             };
         };
     };
+    "digest-get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["DigestResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "digest-set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DigestSetParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["DigestResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "events-list": {
         parameters: {
             query?: never;
@@ -4815,6 +5044,94 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["DeletedResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "mail-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["MailStatusResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "mail-suppress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MailSuppressParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["MailSuppressResult"];
                     };
                 };
             };
@@ -6311,7 +6628,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UserParams"];
+                "application/json": components["schemas"]["UsersRecoverParams"];
             };
         };
         responses: {
@@ -6324,7 +6641,7 @@ export interface operations {
                     "application/json": {
                         /** @enum {boolean} */
                         ok: true;
-                        result: components["schemas"]["JoinLink"];
+                        result: components["schemas"]["SentLink"];
                     };
                 };
             };

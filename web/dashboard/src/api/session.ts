@@ -8,7 +8,7 @@ import type { Role } from "./types";
 // The access token is only in the memory of this module. The refresh token is in a cookie that
 // scripts cannot read.
 
-export type Me = Pick<Result<"auth-me">, "user" | "account" | "role">;
+export type Me = Pick<Result<"auth-me">, "user" | "account" | "role" | "mail">;
 
 // expired: the session has ended, and the user's page is still open. left: the user has logged
 // out, and changes wait in memory for the next login.

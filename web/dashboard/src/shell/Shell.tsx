@@ -5,6 +5,7 @@ import { Button as AriaButton } from "react-aria-components";
 
 import { absolute } from "../api/base";
 import { onChange } from "../api/feed";
+import { mailQuery } from "../api/queries";
 import { logOut, useSession } from "../api/session";
 import { ViewList } from "../inbox/ViewList";
 import { unreadQuery } from "../mentions/queries";
@@ -28,7 +29,7 @@ export function Shell() {
         <NavItem to="/mentions" icon={MentionIcon} more={<Unread />}>Mentions</NavItem>
         <NavItem to="/apps" icon={AppsIcon}>Apps</NavItem>
         <NavItem to="/insights" icon={InsightsIcon}>Insights</NavItem>
-        <NavItem to="/team" icon={TeamIcon}>Team</NavItem>
+        <NavItem to="/team" icon={TeamIcon} more={<MailMark />}>Team</NavItem>
         <span className="side-gap" />
         <AccountMenu />
       </nav>
@@ -71,6 +72,14 @@ function Unread() {
   }), [client]);
   if (!n) return null;
   return <span className="nav-count number">{n > 99 ? "99+" : n}<span className="visually-hidden"> unread</span></span>;
+}
+
+// MailMark shows admins that mail does not work. The team page says more.
+function MailMark() {
+  const { can, mail } = useSession();
+  const { data: status } = useQuery({ ...mailQuery, enabled: mail && can("admin") });
+  if (!status || status.state === "ok") return null;
+  return <span className="nav-count"><span aria-hidden="true">!</span><span className="visually-hidden"> mail does not work</span></span>;
 }
 
 function AccountMenu() {

@@ -7,7 +7,7 @@ import { useSession } from "../api/session";
 import type { Role } from "../api/types";
 import { useForm } from "../pages/useForm";
 import { Button } from "../ui/Button";
-import { Radios } from "../ui/choices";
+import { Radios, Switch } from "../ui/choices";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import { FormError } from "../ui/FormError";
@@ -35,15 +35,16 @@ export function InviteDialog({ isOpen, onClose, onLink }: Props) {
 }
 
 function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: PersonalLink): void }) {
-  const { role: mine } = useSession();
+  const { role: mine, mail } = useSession();
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("member");
+  const [send, setSend] = useState(mail);
   const client = useQueryClient();
   const form = useForm(["name", "email", "role"], async () => {
-    const { user, link, expires_at } = await call("users-invite", { name, email: email.trim(), role }).catch(atField);
+    const { user, link, expires_at, sent } = await call("users-invite", { name, email: email.trim(), role, send }).catch(atField);
     void client.invalidateQueries(usersQuery);
-    onLink({ purpose: "invitation", name: user.name, link, expiresAt: expires_at });
+    onLink({ purpose: "invitation", name: user.name, link, expiresAt: expires_at, sentTo: sent ? user.email : undefined });
   }, { name, email });
   return (
     <form className="stack" onSubmit={form.onSubmit}>
@@ -60,6 +61,7 @@ function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: Perso
         hint="They use it to log in."
       />
       <Radios<Role> label="Role" value={role} options={rolesToGive(mine)} onChange={setRole} error={form.errorOf("role")} />
+      {mail && <Switch isSelected={send} onChange={setSend}>Also send the link by e-mail</Switch>}
       <div className="dialog-actions">
         <Button onPress={onCancel}>Cancel</Button>
         <Button type="submit" kind="primary" isPending={form.sending}>Create link</Button>

@@ -10,6 +10,7 @@ export interface PersonalLink {
   name: string;
   link: string; // as the service gives it
   expiresAt: string;
+  sentTo?: string | undefined; // the address to which the service also sends it
 }
 
 const end = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "short" });
@@ -20,7 +21,8 @@ export function LinkDialog({ link, onClose }: { link: PersonalLink | null; onClo
       {link && (
         <>
           <p>
-            Gatherkit sends no e-mail. Send this link to {link.name} yourself, so that they can{" "}
+            {link.sentTo ? `Sent to ${link.sentTo}. You can also give ` : "Give "}
+            this link to {link.name} yourself. With it, they{" "}
             {link.purpose === "recovery" ? "set a new password. This ends all their sessions." : "choose a password and join."}
           </p>
           <div className="personal-link">

@@ -2,7 +2,7 @@ import { useSession } from "../api/session";
 import type { Member, Role } from "../api/types";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/choices";
-import { KeyIcon, MoreIcon, TrashIcon } from "../ui/icons";
+import { KeyIcon, MailIcon, MoreIcon, TrashIcon } from "../ui/icons";
 import { Avatar } from "../ui/marks";
 import { Menu, MenuItem } from "../ui/Menu";
 import { useChangeRole, useRecover } from "./changes";
@@ -53,10 +53,16 @@ export function MemberRow({ member, onLink, onRemove }: Props) {
             </Button>
           }
         >
-          <MenuItem onAction={() => recover.mutate(member)}>
+          <MenuItem onAction={() => recover.mutate({ member, send: false })}>
             <KeyIcon size={16} />
             {member.invited ? "New invitation link" : "Password reset link"}
           </MenuItem>
+          {me.mail && (
+            <MenuItem onAction={() => recover.mutate({ member, send: true })}>
+              <MailIcon size={16} />
+              {member.invited ? "E-mail a new invitation link" : "E-mail a password reset link"}
+            </MenuItem>
+          )}
           <MenuItem danger onAction={onRemove}>
             <TrashIcon size={16} />
             Remove…

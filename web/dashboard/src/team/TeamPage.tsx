@@ -12,6 +12,7 @@ import { count } from "../ui/marks";
 import { Failure, Skeleton } from "../ui/states";
 import { InviteDialog } from "./InviteDialog";
 import { LinkDialog, type PersonalLink } from "./LinkDialog";
+import { MailBanner } from "./MailBanner";
 import { MemberRow } from "./MemberRow";
 import { RemoveDialog } from "./RemoveDialog";
 import "./team.css";
@@ -39,6 +40,7 @@ export default function TeamPage() {
           </div>
         )}
       </div>
+      <MailBanner />
       {users.isPending && <Skeleton lines={4} label="Loading team" />}
       {users.isError && !users.data && <Failure error={users.error} onRetry={() => void users.refetch()} />}
       {users.data && (

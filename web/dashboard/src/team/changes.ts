@@ -36,9 +36,9 @@ export function useChangeRole(): (member: Member, role: Role) => void {
 
 export function useRecover(onLink: (link: PersonalLink) => void) {
   return useMutation({
-    mutationFn: (member: Member) => call("users-recover", { id: member.id }),
-    onSuccess: ({ link, expires_at }, { name, invited }) =>
-      onLink({ purpose: invited ? "invitation" : "recovery", name, link, expiresAt: expires_at }),
+    mutationFn: ({ member, send }: { member: Member; send: boolean }) => call("users-recover", { id: member.id, send }),
+    onSuccess: ({ link, expires_at, sent }, { member: { name, email, invited } }) =>
+      onLink({ purpose: invited ? "invitation" : "recovery", name, link, expiresAt: expires_at, sentTo: sent ? email : undefined }),
     onError: (error) => notifyError(error),
   });
 }

@@ -86,6 +86,7 @@ export const HistoryIcon = icon(<path d="M4.5 12a7.5 7.5 0 1 0 2.4-5.5L4.5 8.8M4
 export const ShieldIcon = icon(<path d="M12 4 5.5 6.5v5c0 4 2.7 6.9 6.5 8.5 3.8-1.6 6.5-4.5 6.5-8.5v-5z" />);
 export const EditIcon = icon(<path d="M5 19h3.5L18.5 9 15 5.5 5 15.5zM13 7.5l3.5 3.5" />);
 export const KeyIcon = icon(<><circle cx="8.5" cy="15.5" r="3.7" /><path d="m11.2 12.8 8-8M16 8l2.7 2.7" /></>);
+export const MailIcon = icon(<path d="M3.5 6h17v12h-17zM4 6.5l8 6.5 8-6.5" />);
 export const WebhookIcon = icon(<path d="M4.5 12h11M11 7.5l4.5 4.5-4.5 4.5M19.5 5.5v13" />);
 export const LeaveIcon = icon(<path d="M13.5 5h-8v14h8M10 12h10M16.5 8.5 20 12l-3.5 3.5" />);
 export const BookIcon = icon(
