@@ -41,7 +41,7 @@ test('admins see that mail does not work, and what the server said', async (t) =
   const refused = { ...works, state: 'refused', error: 'logging in: 535 5.7.8 Authentication failed', since: '2026-01-02T10:42:00.000Z', waiting: 12 }
   const { page } = await open(t, '/team', 'alan@example.com', { 'mail-status': () => ({ result: refused }) })
   await page.getByRole('heading', { name: 'The mail server refuses our mail' }).waitFor()
-  await page.getByText(/12 mails wait\. They are sent as soon as it works\./).waitFor()
+  await page.getByText(/It began .* ago\. 12 mails wait and are sent as soon as it works\./).waitFor()
   await page.getByText('535 5.7.8 Authentication failed').waitFor()
   await page.getByRole('link', { name: /Team.*mail does not work/ }).waitFor()
   await look(page, 'mail-refused')

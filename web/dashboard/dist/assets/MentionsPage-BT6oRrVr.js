@@ -1,0 +1,1 @@
+export{s as default}from"./pages-8jGEPa5x.js";

@@ -1,1 +1,0 @@
-export{s as default}from"./pages-ByHOc81e.js";
