@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"gatherkit/internal/database"
@@ -75,18 +76,15 @@ func RemoveUser(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) 
 type dueDigest struct {
 	accountID, userID feedback.ID
 	every             Every
-	position, last    int64
-	email, name       string
+	position          int64
 }
 
 // digest writes the digests that are due, and reports whether there may be more.
 func (s *Sender) digest(ctx context.Context) (more bool, err error) {
-	now := s.now()
 	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (d dueDigest, err error) {
-		return d, r.Scan(&d.accountID, &d.userID, (*string)(&d.every), &d.position, &d.last, &d.email, &d.name)
-	}, `SELECT d.account_id, d.user_id, d.every, d.position, s.last, u.email, u.name FROM mail_digests d
-		JOIN account_seq s ON s.account_id = d.account_id JOIN users u ON u.account_id = d.account_id AND u.id = d.user_id
-		WHERE d.due_at <= $1 ORDER BY d.due_at LIMIT CAST($2 AS BIGINT)`, feedback.At(now), digestsAtOnce)
+		return d, r.Scan(&d.accountID, &d.userID, (*string)(&d.every), &d.position)
+	}, "SELECT account_id, user_id, every, position FROM mail_digests WHERE due_at <= $1 ORDER BY due_at LIMIT CAST($2 AS BIGINT)",
+		feedback.At(s.now()), digestsAtOnce)
 	failed := sweep.Errors{}
 	failed.Add(err)
 	for _, d := range found {
@@ -97,18 +95,29 @@ func (s *Sender) digest(ctx context.Context) (more bool, err error) {
 
 func (s *Sender) digestFor(ctx context.Context, d dueDigest) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		m := portal.DigestMail{
-			Name: d.name, Home: s.home.String(), Weekly: d.every == EachWeek, Settings: s.home.JoinPath("account").String(),
+		m := portal.DigestMail{Home: s.home.String(), Weekly: d.every == EachWeek, Settings: s.home.JoinPath("account").String()}
+		var email string
+		err := tx.QueryRowContext(ctx, "SELECT email, name FROM users WHERE account_id = $1 AND id = $2", d.accountID, d.userID).
+			Scan(&email, &m.Name)
+		if errors.Is(err, sql.ErrNoRows) { // removed since
+			return nil
 		}
-		from := max(d.position, d.last-digestLog)
-		if err := s.cameIn(ctx, tx, d, from, &m); err != nil {
+		if err != nil {
 			return err
 		}
-		if err := s.moved(ctx, tx, d, from, &m); err != nil {
+		var last int64
+		if err := tx.QueryRowContext(ctx, "SELECT last FROM account_seq WHERE account_id = $1", d.accountID).Scan(&last); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "UPDATE mail_digests SET position = $3, due_at = $4 WHERE account_id = $1 AND user_id = $2",
-			d.accountID, d.userID, d.last, feedback.At(nextDigest(s.now(), d.every)))
+		entries := []any{d.accountID, max(d.position, last-digestLog), last, digestLog}
+		if err := s.cameIn(ctx, tx, entries, &m); err != nil {
+			return err
+		}
+		if err := s.moved(ctx, tx, entries, &m); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE mail_digests SET position = $3, due_at = $4 WHERE account_id = $1 AND user_id = $2",
+			d.accountID, d.userID, last, feedback.At(nextDigest(s.now(), d.every)))
 		if err != nil || m.New == 0 && len(m.Moved) == 0 {
 			return err
 		}
@@ -116,17 +125,21 @@ func (s *Sender) digestFor(ctx context.Context, d dueDigest) error {
 		if err != nil {
 			return err
 		}
-		return s.add(ctx, tx, d.accountID, nil, letter{kind: digestMail, name: "Gatherkit", recipient: d.email, message: message})
+		return s.add(ctx, tx, d.accountID, nil, letter{kind: digestMail, name: "Gatherkit", recipient: email, message: message})
 	})
 }
 
-// cameIn adds the requests that came in after an entry of the log of changes.
-func (s *Sender) cameIn(ctx context.Context, tx *sql.Tx, d dueDigest, from int64, m *portal.DigestMail) error {
-	const came = ` FROM changes c JOIN requests r ON r.account_id = $1 AND r.id = c.request_id
-		JOIN apps a ON a.account_id = $1 AND a.id = r.app_id
-		WHERE c.account_id = $1 AND c.seq > $2 AND c.seq <= $3 AND c.kind = $4 AND r.box = $5 AND a.deleted_at IS NULL`
-	args := []any{d.accountID, from, d.last, string(feedback.RequestCreated), string(feedback.Live)}
-	err := tx.QueryRowContext(ctx, "SELECT COUNT(*)"+came, args...).Scan(&m.New)
+// ofEntries are the live requests r and their apps a of the entries e of the log of changes between $2 and $3
+// that have the kind $5. The limit $4 keeps the databases from beginning with all requests of the account.
+const ofEntries = ` FROM (SELECT seq, request_id, before FROM changes WHERE account_id = $1 AND seq > $2 AND seq <= $3 AND kind = $5
+		ORDER BY seq LIMIT CAST($4 AS BIGINT)) AS e
+	JOIN requests r ON r.account_id = $1 AND r.id = e.request_id JOIN apps a ON a.account_id = $1 AND a.id = r.app_id
+	WHERE r.box = $6 AND a.deleted_at IS NULL`
+
+// cameIn adds the requests that came in.
+func (s *Sender) cameIn(ctx context.Context, tx *sql.Tx, entries []any, m *portal.DigestMail) error {
+	args := append(slices.Clip(entries), string(feedback.RequestCreated), string(feedback.Live))
+	err := tx.QueryRowContext(ctx, "SELECT COUNT(*)"+ofEntries, args...).Scan(&m.New)
 	if err != nil {
 		return err
 	}
@@ -135,7 +148,7 @@ func (s *Sender) cameIn(ctx context.Context, tx *sql.Tx, d dueDigest, from int64
 		err = r.Scan(&id, &q.App, &q.Title, &q.Votes)
 		q.Link = s.requestLink(id)
 		return q, err
-	}, "SELECT r.id, a.name, r.title, r.votes"+came+" ORDER BY c.seq DESC LIMIT $6", append(args, digestRows)...)
+	}, "SELECT r.id, a.name, r.title, r.votes"+ofEntries+" ORDER BY e.seq DESC LIMIT $7", append(args, digestRows)...)
 	m.MoreNew = m.New - int64(len(m.Requests))
 	return err
 }
@@ -150,8 +163,8 @@ type step struct {
 	id   feedback.ID
 }
 
-// moved adds the requests whose status differs from that before an entry of the log of changes.
-func (s *Sender) moved(ctx context.Context, tx *sql.Tx, d dueDigest, from int64, m *portal.DigestMail) error {
+// moved adds the requests whose status differs from that before the entries.
+func (s *Sender) moved(ctx context.Context, tx *sql.Tx, entries []any, m *portal.DigestMail) error {
 	steps, err := database.All(ctx, tx, func(r database.Row) (p step, err error) {
 		var before []byte
 		if err = r.Scan(&p.id, &p.move.App, &p.move.Title, (*string)(&p.move.To), &before); err != nil {
@@ -161,11 +174,8 @@ func (s *Sender) moved(ctx context.Context, tx *sql.Tx, d dueDigest, from int64,
 		err = json.Unmarshal(before, &fields)
 		p.move.From, p.move.Link = fields.Status, s.requestLink(p.id)
 		return p, err
-	}, `SELECT r.id, a.name, r.title, r.status, c.before FROM changes c JOIN requests r ON r.account_id = $1 AND r.id = c.request_id
-		JOIN apps a ON a.account_id = $1 AND a.id = r.app_id
-		WHERE c.account_id = $1 AND c.seq > $2 AND c.seq <= $3 AND c.kind = $4 AND r.box = $5 AND a.deleted_at IS NULL
-			AND c.before LIKE '%"status":%'
-		ORDER BY c.seq`, d.accountID, from, d.last, string(feedback.RequestUpdated), string(feedback.Live))
+	}, "SELECT r.id, a.name, r.title, r.status, e.before"+ofEntries+` AND e.before LIKE '%"status":%' ORDER BY e.seq`,
+		append(slices.Clip(entries), string(feedback.RequestUpdated), string(feedback.Live))...)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (s *Sender) steps(ctx context.Context) []lease.Step {
 		{Work: "mail follow", Every: writeEvery, Do: func() (bool, error) { return s.follow(ctx) }},
 		{Work: "mail compose", Every: writeEvery, Do: func() (bool, error) { return s.compose(ctx) }},
 		{Work: "mail digest", Every: writeEvery, Do: func() (bool, error) { return s.digest(ctx) }},
-		{Work: "mail sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.sweep(ctx) }},
+		{Work: "mail sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.Sweep(ctx) }},
 	}
 }
 

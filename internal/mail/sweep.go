@@ -19,8 +19,9 @@ const (
 	forgetMails = 7 * 24 * time.Hour
 )
 
-// sweep deletes what has expired.
-func (s *Sender) sweep(ctx context.Context) error {
+// Sweep deletes what has expired: addresses that were not confirmed or get no mail any more, and mails that wait
+// although nobody sends them.
+func (s *Sender) Sweep(ctx context.Context) error {
 	accounts, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM mail_positions")
 	if err != nil {
 		return err
