@@ -15,7 +15,7 @@ const { buildSync } = require('esbuild')
 async function load(name) {
   const { outputFiles } = buildSync({
     entryPoints: [path.join(folder, 'src', name)], bundle: true, write: false, format: 'esm',
-    loader: { '.css': 'text' }, define: { LOCALES: '[]', VERSION: '""' },
+    loader: { '.css': 'text' }, define: { LOCALES: '"^$"', VERSION: '""' },
   })
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }

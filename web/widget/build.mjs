@@ -39,14 +39,16 @@ const english = (script) => ({
 })
 
 // bundle writes a script. terser comes last, because it saves another 3 %. Its unsafe options expect
-// that String() gets no symbols, and that methods and arrow functions are not used as constructors.
+// that String() gets no symbols, that methods and arrow functions are not used as constructors, and that
+// nothing is compared with NaN.
 async function bundle(entry, file, format, define = {}) {
   const { outputFiles } = await build({
     entryPoints: [`src/${entry}.ts`], bundle: true, minifySyntax: true, minifyWhitespace: true, write: false, format, define,
     target: 'es2022', charset: 'utf8', plugins: [css, english(entry in budget ? entry : 'first')], logLevel: 'warning',
   })
   const compress = {
-    passes: 3, unsafe: true, unsafe_arrows: true, unsafe_methods: true, pure_getters: true, hoist_funs: true, reduce_funcs: false,
+    passes: 3, unsafe: true, unsafe_arrows: true, unsafe_methods: true, unsafe_comps: true, pure_getters: true,
+    hoist_props: false, reduce_funcs: false, sequences: false,
   }
   const { code } = await minify(outputFiles[0].text, { ecma: 2020, module: true, compress, format: { comments: false } })
   await writeFile(path.join(dist, file), code)
@@ -58,7 +60,7 @@ await mkdir(path.join(dist, 'widget/locales'), { recursive: true })
 const extras = await bundle('extras', 'widget/extras.js', 'esm')
 const mine = await bundle('mine', 'widget/mine.js', 'esm')
 const version = createHash('sha256').update(extras.code + mine.code + catalogues.join('')).digest('hex').slice(0, 8)
-const define = { LOCALES: JSON.stringify(locales), VERSION: JSON.stringify(version) }
+const define = { LOCALES: JSON.stringify(`^(${locales.join('|')})$`), VERSION: JSON.stringify(version) }
 const script = await bundle('widget', 'widget.js', 'iife', define)
 const module = await bundle('esm', 'widget.mjs', 'esm', define)
 await cp('src/public.d.ts', path.join(dist, 'widget.d.ts'))

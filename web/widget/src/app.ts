@@ -2,6 +2,7 @@ import { caller, type Failure } from './api'
 import { type Config, fetchConfig } from './config'
 import type { Emit } from './events'
 import { h, icon } from './dom'
+import type { Text } from './form'
 import { createHost, type Host } from './launcher'
 import { load } from './load'
 import type { Mine } from './mine'
@@ -101,7 +102,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
 
   function compose(
     id: string,
-    { title, description, email }: { title: string; description: string; email: string },
+    { email, ...text }: Text,
     files: Kept[],
     form: object,
   ): Entry {
@@ -123,7 +124,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       next: 0,
       signed: signed(),
       token,
-      fields: { title, description, ...person, reader: reader(), form, metadata },
+      fields: { ...text, ...person, reader: reader(), form, metadata },
     }
   }
 
@@ -138,7 +139,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       }, sentTime)
       own()
     }
-    panel?.outcome(id, outcome)
+    panel?.tell(id, outcome)
   }
 
   /** Marks the launcher while ideas are unsent, after they were sent, and while there are news. */

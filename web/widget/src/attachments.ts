@@ -1,4 +1,4 @@
-import type { SenderTools, Tools } from './tools'
+import type { Place, SenderTools, Tools } from './tools'
 import type { Kept } from './entries'
 
 /** The field for files. */
@@ -7,8 +7,6 @@ export interface Picker {
   files(): Kept[]
   restore(files: Kept[]): void
   progress(file: number, part: number): void
-  /** Adds files that are pasted or dropped there. */
-  receive(dialog: HTMLElement): void
 }
 
 const timeout = 600_000
@@ -62,7 +60,8 @@ export async function upload(tools: SenderTools, { name, type, blob }: Kept, pro
   return target.id
 }
 
-export function createPicker({ h, icon, t, config, say }: Tools): Picker {
+/** Creates the field, which also takes the files that are pasted or dropped in the panel. */
+export function createPicker({ h, icon, t, config, say, dialog }: Tools & Place): Picker {
   const { max_size, max_count, content_types } = config.uploads
   const kinds = content_types.join(', ').replace(/(image|application)\//g, '')
   const input = h('input', { type: 'file', multiple: true, accept: content_types.join(), hidden: true, change: chosen })
@@ -124,6 +123,8 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
     say(name)
   }
 
+  for (const type of ['paste', 'dragover', 'drop']) dialog.addEventListener(type, take)
+
   return {
     element,
     files: () => rows.map(({ kept }) => kept),
@@ -138,9 +139,6 @@ export function createPicker({ h, icon, t, config, say }: Tools): Picker {
       if (!bar) return
       bar.hidden = false
       bar.value = part
-    },
-    receive(dialog) {
-      for (const type of ['paste', 'dragover', 'drop']) dialog.addEventListener(type, take)
     },
   }
 }

@@ -12,7 +12,9 @@ export interface Config {
     allow_file_uploads: boolean
   }
   sharing: string
+  /** Whether the service sends mail. */
+  mail?: boolean
   uploads: { max_size: number; max_count: number; content_types: string[] }
 }
 
-export const fetchConfig = (base: string, key: string) => answer<Config>(`${base}widget/config/${encodeURIComponent(key)}.json`, 'app_id')
+export const fetchConfig = (base: string, key: string) => answer<Config>(`${base}widget/config/${key}.json`, 'app_id')

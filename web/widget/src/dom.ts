@@ -1,15 +1,15 @@
-type Props = Record<string, string | number | boolean | undefined | ((event: any) => void)>
+type Props = Record<string, string | number | boolean | ((event: any) => void)>
 
 function fill<E extends Element>(element: E, props: Props, children: (Node | string)[]): E {
   for (const [name, value] of Object.entries(props)) {
     if (typeof value == 'function') element.addEventListener(name, value)
-    else if (value != null && value !== false) element.setAttribute(name, value === true ? '' : String(value))
+    else if (value !== false) element.setAttribute(name, String(value))
   }
   element.append(...children)
   return element
 }
 
-/** Creates an element. Props that are functions become event listeners. */
+/** Creates an element. Props that are functions become event listeners, and false sets nothing. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},

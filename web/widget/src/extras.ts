@@ -2,6 +2,5 @@ import { createPicker } from './attachments'
 import english from './locales/en.json'
 import { createSender } from './sender'
 import { createSimilar } from './similar'
-import { createVotes } from './votes'
 
-export default { english, createPicker, createSender, createSimilar, createVotes }
+export default { english, createPicker, createSender, createSimilar }

@@ -2,69 +2,90 @@ import type { Config } from './config'
 import { h } from './dom'
 import type { Name, Translate } from './strings'
 
-/** What a person has typed. */
+/** What a person has entered. */
 export interface Text {
   title: string
   description: string
   email: string
+  /** Whether the person wants e-mail about the idea, and its language. */
+  notify?: boolean
+  locale?: string
 }
 
 export interface Form {
   element: HTMLElement
   /** The extras replace these two elements. */
   similar: HTMLElement
-  attachments: HTMLElement
+  files: HTMLElement
   title: HTMLInputElement
   text(): Text
-  fill(text: Partial<Text>): void
+  /** Replaces what it is given. */
+  fill(text: Partial<Text>, notify?: boolean): void
   /** The value of the hidden field, which people leave empty. */
   website(): string
   /** Shows what is missing or invalid, and returns whether all is valid. */
-  complete(): boolean
-  /** Shows or hides the e-mail field. */
-  askEmail(ask: boolean): void
+  check(): boolean
+  /** Shows or hides the e-mail field. Verified people get mail without it. */
+  ask(asked: boolean, verified?: boolean): void
   alert(text?: string): void
   busy(on: boolean): void
 }
 
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
-export function createForm({ widget }: Config, t: Translate, changed: () => void, submit: () => void): Form {
-  const title = h('input', { id: 'title', maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto', 'aria-required': 'true' })
-  const description = h('textarea', { id: 'description', maxlength: 10000, rows: 4, dir: 'auto', placeholder: t('description_hint') })
+export function createForm({ widget, mail }: Config, t: Translate, changed: () => void, submit: () => void): Form {
+  const title = h('input', { maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto' })
+  const description = h('textarea', { maxlength: 10000, rows: 4, dir: 'auto', placeholder: t('description_hint') })
   const email = h('input', {
-    id: 'email',
     type: 'email',
     maxlength: 254,
     autocomplete: 'email',
     placeholder: t('email_hint'),
-    'aria-required': String(widget.require_email),
   })
+  const tick = h('input', { type: 'checkbox', input: need })
+  const tickField = h('label', { class: 'tick' }, tick, t('notify'))
   const website = h('input', { name: 'website', tabindex: -1, autocomplete: 'off' })
   const banner = h('p', { class: 'alert', role: 'alert' })
   const send = h('button', { class: 'primary', click: submit }, t('send'))
   const similar = h('div')
-  const attachments = h('div')
-  const emailField = field(email, 'email', !widget.require_email)
+  const files = h('div')
+  const emailField = field(email, 'email')
   const fields = h('div', { class: 'fields' },
-    banner, field(title, 'title'), similar, field(description, 'description', true), attachments, emailField,
+    banner, field(title, 'title', true), similar, field(description, 'description'), files, emailField, tickField,
     h('div', { class: 'unseen', 'aria-hidden': 'true' }, website))
   // Not a form element, because frames without allow-forms do not submit forms.
   const element = h('div', { class: 'form', input: changed, keypress: pressed }, fields, h('div', { class: 'foot' }, send))
 
-  function field(input: HTMLElement, name: Name, optional = false): HTMLElement {
+  const ticked = () => !tickField.hidden && tick.checked
+
+  function field(input: HTMLElement, name: Name, required = false): HTMLElement {
     const id = `${name}-problem`
-    const problem = h('p', { id, class: 'error' })
+    input.id = name
     input.setAttribute('aria-describedby', id)
     input.oninput = () => complain(input)
-    const label = h('label', { for: name }, t(name), ' ', optional ? h('small', {}, t('optional')) : '')
-    return h('div', { class: 'field' }, label, input, problem)
+    const label = h('label', { for: name }, t(name), ' ', h('small', {}, t('optional')))
+    const element = h('div', { class: 'field' }, label, input, h('p', { id, class: 'error' }))
+    setRequired(input, required)
+    return element
+  }
+
+  /** The label says so for readers, and the attribute for screen readers. */
+  function setRequired(input: HTMLElement, on: boolean): void {
+    const optional = input.parentElement!.firstChild!.lastChild as HTMLElement
+    optional.hidden = on
+    input.ariaRequired = String(on)
+    complain(input)
+  }
+
+  /** Mail needs an address. */
+  function need(): void {
+    setRequired(email, widget.require_email || ticked())
   }
 
   function complain(input: HTMLElement, text = ''): void {
-    const problem = input.nextElementSibling as HTMLElement
+    const problem = input.parentElement!.lastChild!
     problem.textContent = text
-    input.setAttribute('aria-invalid', String(!!text))
+    input.ariaInvalid = String(!!text)
   }
 
   /** Enter sends, as in a form. An input method that uses Enter to choose a word causes no keypress. */
@@ -80,27 +101,32 @@ export function createForm({ widget }: Config, t: Translate, changed: () => void
   return {
     element,
     similar,
-    attachments,
+    files,
     title,
-    text: () => ({ title: title.value, description: description.value, email: email.value }),
-    fill(text) {
-      for (const input of [title, description, email]) input.value = text[input.id as keyof Text] ?? input.value
+    text: () => ({
+      title: title.value, description: description.value, email: email.value, ...(ticked() && { notify: true, locale: t('lang') }),
+    }),
+    fill(text, notify = tick.checked) {
+      tick.checked = notify
+      for (const input of [title, description, email]) input.value = text[input.id as 'title'] ?? input.value
       complain(title)
-      complain(email)
+      need()
     },
     website: () => website.value,
-    complete() {
-      const mail = email.value.trim()
-      const asked = !emailField.hidden
+    check() {
+      const typed = email.value.trim()
       complain(title, title.value.trim() ? '' : t('title_missing'))
-      complain(email, !asked || address.test(mail) || !mail && !widget.require_email ? '' : t(mail ? 'email_invalid' : 'email_missing'))
+      const valid = emailField.hidden || (typed ? address.test(typed) : email.ariaRequired == 'false')
+      complain(email, valid ? '' : t(typed ? 'email_invalid' : 'email_missing'))
       const first = element.querySelector<HTMLElement>('[aria-invalid=true]')
       first?.focus()
       reveal(first?.parentElement) // with the message
       return !first
     },
-    askEmail(ask) {
-      emailField.hidden = !ask
+    ask(asked, verified) {
+      emailField.hidden = !asked
+      tickField.hidden = !mail || !asked && !verified
+      need()
     },
     alert(text = '') {
       banner.textContent = text

@@ -13,7 +13,6 @@ export interface Host {
   remove(): void
 }
 
-const tag = 'gatherkit-widget'
 const sides = ['top', 'right', 'bottom', 'left']
 
 /** Whether the page says which colour schemes it supports. Most pages without that support only light. */
@@ -33,7 +32,7 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
     meaning,
   )
   const root = h('div', { class: 'root', role: 'region' }, button)
-  const host = document.createElement(tag)
+  const host = h('gatherkit-widget' as 'div')
   const shadow = host.attachShadow({ mode: 'open' })
   // The page's policy does not restrict adopted style sheets.
   const sheet = new CSSStyleSheet()
@@ -48,7 +47,7 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
       const { style } = root
       if (host.dataset.at != position && !hidden) {
         // Several launchers in one corner stack up.
-        style.setProperty('--slot', `${document.querySelectorAll(`${tag}[data-at=${position}]`).length * 60}px`)
+        style.setProperty('--slot', `${document.querySelectorAll(`gatherkit-widget[data-at=${position}]`).length * 60}px`)
         host.dataset.at = position
       }
       style.setProperty(

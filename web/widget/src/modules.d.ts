@@ -3,7 +3,7 @@ declare module '*.css' {
   export default text
 }
 
-/** The languages that have a catalogue. The build sets it. */
-declare const LOCALES: string[]
+/** A pattern of the languages that have a catalogue. The build sets it. */
+declare const LOCALES: string
 /** Changes with the files that are loaded later, so that caches do not serve old ones. The build sets it. */
 declare const VERSION: string

@@ -11,7 +11,7 @@ export interface Outbox {
   flush(eager?: boolean): void
   has(id: string): Promise<boolean>
   /** Removes and returns an idea that was refused. */
-  takeRefused(): Promise<Entry | undefined>
+  refused(): Promise<Entry | undefined>
   stop(): void
 }
 
@@ -35,7 +35,7 @@ export function openOutbox(tools: OutboxTools): Outbox {
   let sender: Sender | undefined
   let stopped = false
 
-  channel.onmessage = ({ data: [id, outcome] }) => hear(id, outcome)
+  channel.onmessage = ({ data }) => hear(...(data as Parameters<typeof hear>))
   count()
 
   async function count(): Promise<void> {
@@ -74,13 +74,13 @@ export function openOutbox(tools: OutboxTools): Outbox {
   return {
     async add(entry) {
       const others = await list(app)
-      const bytes = [...others, entry].flatMap(({ files }) => files).reduce((sum, { blob }) => sum + blob.size, 0)
-      if (others.length >= most.entries || bytes > most.bytes) throw Error()
+      const files = new Blob([...others, entry].flatMap(({ files }) => files.map(({ blob }) => blob)))
+      if (others.length >= most.entries || files.size > most.bytes) throw Error()
       return put(entry)
     },
     flush,
     has: async (id) => (await list(app)).some((entry) => entry.id == id),
-    takeRefused: () => alone(`${name}:refused`, async () => {
+    refused: () => alone(`${name}:refused`, async () => {
       const refused = (await list(app)).find((entry) => entry.refusal)
       if (refused) {
         // Files move to memory, because Firefox can no longer read those of a removed entry.

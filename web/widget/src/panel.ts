@@ -12,8 +12,8 @@ import type { Place, Tools } from './tools'
 export interface PanelOptions extends Omit<Tools, 'say'> {
   root: HTMLElement
   outbox: Outbox
-  /** Whether the page has identified the person. */
-  known(): unknown
+  /** The e-mail address that the page has set, or true if the person has an identity token. */
+  known(): true | string | undefined
   /** Creates an entry from the text and files. */
   compose(id: string, text: Text, files: Kept[], form: { website: string; seconds: number }): Entry
 }
@@ -24,7 +24,7 @@ export interface Panel {
   close(): void
   /** Whether the panel is not in use and can be replaced. */
   idle(): boolean
-  outcome(id: string, outcome: Outcome): void
+  tell(id: string, outcome: Outcome): void
   remove(): void
 }
 
@@ -48,7 +48,8 @@ export function createPanel(options: PanelOptions): Panel {
   const heading = h('h2', { id: 'heading' }, t('heading'))
   const dialog = h(
     'dialog',
-    { 'aria-labelledby': 'heading', close: closed, click: outside },
+    // Typing here must not trigger the page's keyboard shortcuts.
+    { 'aria-labelledby': 'heading', close: closed, click: outside, keydown: stay, keyup: stay, keypress: stay },
     h(
       'div',
       { class: 'bar' },
@@ -73,45 +74,48 @@ export function createPanel(options: PanelOptions): Panel {
   let returned: Kept[] = []
 
   const spent = () => seconds + (performance.now() - since) / 1000
-  const lastDraft = () => read<Draft>(`draft:${app_id}`)
+  const typed = ({ title, description } = form.text()) => title + description
   const keepDraft = (draft?: Draft) => write(`draft:${app_id}`, draft)
+
+  function suggest(): void {
+    similar?.search(form.text().title)
+  }
 
   function changed(): void {
     const text = form.text()
     resumed = undefined
-    keepDraft(text.title || text.description ? { ...text, seconds: spent() } : undefined)
-    similar?.search(text.title)
+    keepDraft(typed(text) ? { ...text, seconds: spent() } : undefined)
+    suggest()
   }
 
   /** Fills the empty form with a refused idea, a draft, or the page's prefill. */
   async function restore(prefill: Prefill): Promise<void> {
-    const empty = () => !form.text().title && !form.text().description
-    if (!empty()) return
-    const refused = await outbox.takeRefused()
+    if (typed()) return
+    const refused = await outbox.refused()
     if (refused) return giveBack(refused)
-    let draft = lastDraft()
+    let draft = read<Draft>(`draft:${app_id}`)
     if (draft?.id && await outbox.has(draft.id)) draft = undefined
-    if (!empty()) return // the person has typed meanwhile
-    form.fill({ ...prefill, ...draft })
+    if (typed()) return // the person has typed meanwhile
+    form.fill({ ...prefill, ...draft }, draft?.notify)
     seconds = draft?.seconds ?? 0
     resumed = draft?.id
-    similar?.search(form.text().title)
+    suggest()
   }
 
   function giveBack({ fields, files, refusal }: Entry): void {
-    const { code = '', message = '' } = refusal ?? {}
-    form.fill(fields as Partial<Text>)
+    const { code, message } = refusal!
+    form.fill(fields as Partial<Text>, !!fields.notify)
     returned = files
     picker?.restore(files)
     // The address that the page set may be invalid.
-    if (code == 'widget.invalid_email') form.askEmail(true)
+    if (code == 'widget.invalid_email') form.ask(true)
     changed()
     show(form.element)
     form.alert(`${t('refused_heading')}. ${code == 'too_old' ? t(code) : message}`)
   }
 
   async function submit(): Promise<void> {
-    if (sending || !form.complete()) return
+    if (sending || !form.check()) return
     const text = form.text()
     const id = resumed ?? uuid()
     sending = id
@@ -142,7 +146,7 @@ export function createPanel(options: PanelOptions): Panel {
     say('')
   }
 
-  function showOutcome(id: string, outcome: Outcome): void {
+  function tell(id: string, outcome: Outcome): void {
     if (id != sending) return
     const { state } = outcome
     if (state == 'progress') return picker?.progress(outcome.file, outcome.part)
@@ -158,10 +162,10 @@ export function createPanel(options: PanelOptions): Panel {
   }
 
   function clear(): void {
-    form.fill({ title: '', description: '' })
+    form.fill({ title: '', description: '' }, false)
     returned = []
     picker?.restore(returned)
-    similar?.search('')
+    suggest()
     seconds = 0
     resumed = undefined
     since = performance.now()
@@ -214,20 +218,23 @@ export function createPanel(options: PanelOptions): Panel {
     if (event.target == dialog) close()
   }
 
+  function stay(event: Event): void {
+    event.stopPropagation()
+  }
+
   /** Loads the extras that the app uses. If that fails, the next opening tries again. */
   async function extend(): Promise<void> {
     const shares = sharing != 'none'
     const script = shares || widget.allow_file_uploads ? await load(base, 'extras') : undefined
     if (!script || similar || picker) return // not needed, failed, or opened before
     if (shares) {
-      similar = script.createSimilar(all, script.createVotes(all))
+      similar = script.createSimilar(all)
       form.similar.replaceWith(similar.element)
-      similar.search(form.text().title)
+      suggest()
     }
     if (widget.allow_file_uploads) {
       picker = script.createPicker(all)
-      form.attachments.replaceWith(picker.element)
-      picker.receive(dialog)
+      form.files.replaceWith(picker.element)
       picker.restore(returned)
     }
   }
@@ -238,8 +245,6 @@ export function createPanel(options: PanelOptions): Panel {
     dialog.style.setProperty('--below', `${Math.max(0, innerHeight - height - offsetTop)}px`)
   }
 
-  // Typing here must not trigger the page's keyboard shortcuts.
-  for (const type of ['keydown', 'keyup', 'keypress']) dialog.addEventListener(type, (event) => event.stopPropagation())
   visualViewport!.addEventListener('resize', fit)
   root.append(dialog)
   root.dir = t('dir')
@@ -248,7 +253,8 @@ export function createPanel(options: PanelOptions): Panel {
   return {
     open(prefill) {
       if (dialog.open) return false
-      form.askEmail((widget.show_email_field || widget.require_email) && !options.known())
+      const known = options.known()
+      form.ask((widget.show_email_field || widget.require_email) && !known, known === true)
       since = performance.now()
       fit()
       dialog.showModal()
@@ -259,7 +265,7 @@ export function createPanel(options: PanelOptions): Panel {
     },
     close,
     idle: () => !dialog.open && !sending,
-    outcome: showOutcome,
+    tell,
     remove() {
       visualViewport!.removeEventListener('resize', fit)
       close()

@@ -14,7 +14,7 @@ interface Listener {
 export function install(home: string, first?: BootOptions): GatherkitFunction {
   const before = window.Gatherkit as (GatherkitFunction & { live?: true }) | undefined
   if (before?.live) {
-    if (first) before('boot', { base: home, ...first })
+    if (first?.key) before('boot', { base: home, ...first })
     return before
   }
   const apps = new Map<string, App>()
@@ -33,7 +33,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
     dispatchEvent(new CustomEvent(`gatherkit:${event}`, { detail }))
   }
 
-  const named = ({ key }: Target = {}): App[] => [...apps].flatMap(([own, app]) => (key && key != own ? [] : app))
+  const named = ({ key }: Target = {}): App[] => key ? [apps.get(key) ?? []].flat() : [...apps.values()]
 
   const commands = {
     boot(options: BootOptions) {
@@ -75,12 +75,11 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
     },
     destroy(target: Target = {}) {
       named(target).forEach((app) => app.destroy())
-      if (target.key) {
-        apps.delete(target.key)
-        listeners = listeners.filter(({ key }) => key != target.key)
-      } else {
+      const { key } = target
+      listeners = listeners.filter((one) => key && key != one.key)
+      if (key) apps.delete(key)
+      else {
         apps.clear()
-        listeners = []
         common = {}
       }
     },
@@ -92,7 +91,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
   }) as GatherkitFunction & { live?: true }
   gatherkit.live = true
   window.Gatherkit = gatherkit
-  if (first) commands.boot(first)
-  for (const call of before?.q ?? []) (gatherkit as Function)(...Array.from(call))
+  if (first?.key) commands.boot(first)
+  for (const call of before?.q ?? []) (gatherkit as Function).apply(null, call)
   return gatherkit
 }

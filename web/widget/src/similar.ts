@@ -1,5 +1,5 @@
 import type { Tools } from './tools'
-import type { Votes } from './votes'
+import { createVotes } from './votes'
 
 /** The list of requests that are similar to the title. */
 export interface Similar {
@@ -20,7 +20,9 @@ const shortest = 3
 /** How many requests are shown at once, so that they do not push the form out of view. */
 const most = 2
 
-export function createSimilar({ h, icon, t, say, call }: Tools, votes: Votes): Similar {
+export function createSimilar(tools: Tools): Similar {
+  const { h, icon, t, say, call } = tools
+  const votes = createVotes(tools)
   const list = h('ul')
   const rest = h('ul')
   const more = h('details', {}, h('summary', {}, t('similar_more')), rest)

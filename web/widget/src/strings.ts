@@ -16,12 +16,12 @@ export function learn(more: Catalogue): void {
 
 /** The catalogue of a language, or nothing if there is none. Then English applies. */
 async function catalogue(base: string, language: string): Promise<Catalogue | undefined> {
-  if (!LOCALES.includes(language)) return
+  if (!RegExp(LOCALES).test(language)) return
   const url = `${base}widget/locales/${language}.json?${VERSION}`
   return once(url, () => answer<Catalogue>(url, 'lang', { signal: AbortSignal.timeout(4000) }))
 }
 
 export async function translator(base: string, locale: string, own: Catalogue = {}): Promise<Translate> {
   const translated = { ...(await catalogue(base, locale.toLowerCase().split('-')[0]!)), ...own }
-  return (name, values = {}) => (translated[name] ?? texts[name]!).replace(/{(\w+)}/g, (_, key) => String(values[key]))
+  return (name, values = {}) => (translated[name] ?? texts[name]!).replace(/{(\w+)}/g, (_, key) => values[key] as string)
 }

@@ -3,7 +3,4 @@ import type { BootOptions } from './public'
 import { install } from './queue'
 
 const script = document.currentScript as HTMLScriptElement | null
-if (script) {
-  const tag = { ...script.dataset }
-  install(new URL('.', script.src).href, tag.key ? (tag as unknown as BootOptions) : undefined)
-}
+if (script) install(new URL('.', script.src).href, script.dataset as unknown as BootOptions)
