@@ -47,8 +47,11 @@ func TestMail(t *testing.T) {
 		m.browse("STOP_ONE="+stop[0], "STOP="+stop[len(stop)-1])
 		m.await("two requests are followed", 2, "mail_follows")
 		response, err := m.http.PostForm(stop[len(stop)-1], url.Values{"List-Unsubscribe": {"One-Click"}})
-		if err != nil || response.StatusCode != http.StatusOK {
-			t.Fatalf("%v, %v", response, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = response.Body.Close(); response.StatusCode != http.StatusOK {
+			t.Fatal(response.Status)
 		}
 		m.await("nothing is followed", 0, "mail_follows")
 		m.change("requests-update", program.Params{"id": second, "status": "planned"})

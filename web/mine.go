@@ -13,9 +13,9 @@ import (
 func handleMine(mux *http.ServeMux, api http.Handler) {
 	mux.Handle("GET /mine", api)
 	mux.Handle("POST /mine", api)
-	for _, path := range []string{"/mail/confirm", "/mail/stop"} { // which use the same files
-		mux.Handle("GET "+path, api)
-		mux.Handle("POST "+path, api)
+	for _, page := range []string{"/mail/confirm", "/mail/stop"} { // which use the same files
+		mux.Handle("GET "+page, api)
+		mux.Handle("POST "+page, api)
 	}
 	for name, content := range map[string][]byte{"style.css": portal.MineStyle, "mine.js": portal.MineScript} {
 		headers := map[string]string{"Content-Type": mediaTypes[path.Ext(name)], "Cache-Control": "no-cache"}

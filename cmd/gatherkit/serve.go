@@ -87,14 +87,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announ
 	}
 	defer stopMetrics()
 
-	workCtx, stopWork := context.WithCancel(context.Background())
-	var work sync.WaitGroup
-	work.Go(func() { s.Work(workCtx) })
-	work.Go(func() { sender.Run(workCtx) })
-	if mails != nil {
-		work.Go(func() { mails.Run(workCtx) })
-	}
-	defer func() { stopWork(); work.Wait() }()
+	defer inBackground(s.Work, sender.Run, mails.Run)()
 
 	if err := announce(s, listener.Addr().String()); err != nil {
 		return errors.Join(err, listener.Close())
@@ -125,6 +118,16 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announ
 		return server.Close()
 	}
 	return nil
+}
+
+// inBackground runs functions until stop is called, which waits for them.
+func inBackground(runs ...func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	for _, run := range runs {
+		work.Go(func() { run(ctx) })
+	}
+	return func() { cancel(); work.Wait() }
 }
 
 // endingHandler is a handler that can ask clients to close their connections.

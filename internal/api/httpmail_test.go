@@ -151,7 +151,8 @@ func TestMailLinks(t *testing.T) {
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			got := s.mailCall(method, c.path, c.token, "do=stop")
-			if wantPage(t, got, http.StatusNotFound, "This link no longer works"); strings.Contains(string(got.body), "Dark mode") {
+			wantPage(t, got, http.StatusNotFound, "This link no longer works")
+			if strings.Contains(string(got.body), "Dark mode") {
 				t.Errorf("%s: %s", name, got.body)
 			}
 		}
@@ -205,7 +206,8 @@ func TestMailOff(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.Mail = nil })
 	for _, c := range []struct{ operation, body string }{
 		{"users-invite", `{"email":"new@example.com","name":"New","role":"member","send":true}`},
-		{"users-recover", s.filled(`{"id":"` + s.user("viewer") + `","send":true}`)}, {"digest-set", `{"every":"daily"}`},
+		{"users-recover", s.filled(`{"id":"` + s.user("viewer") + `","send":true}`)},
+		{"digest-set", `{"every":"daily"}`},
 	} {
 		if got := s.call(c.operation, "owner", c.body); got.status != http.StatusConflict || got.code(t) != "mail.off" {
 			t.Errorf("%s: %d %s", c.operation, got.status, got.body)

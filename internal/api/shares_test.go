@@ -218,7 +218,8 @@ func TestSlowReadersOfExports(t *testing.T) {
 // TestShares: accounts and sessions get their shares, and shrink releases memory.
 func TestShares(t *testing.T) {
 	s := limits.NewShares(6, 4, 3)
-	one, colleague := s.Of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{1}}), s.Of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{2}})
+	one := s.Of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{1}})
+	colleague := s.Of(limits.Holder{Account: feedback.ID{1}, Session: feedback.ID{2}})
 	other := s.Of(limits.Holder{Account: feedback.ID{2}, Session: feedback.ID{3}})
 	if !one.TryAcquire(3) || one.TryAcquire(1) || colleague.TryAcquire(2) || !colleague.TryAcquire(1) {
 		t.Error("a session gets 3, and its account 4")

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -28,7 +29,7 @@ func (s *Sender) compose(ctx context.Context) (more bool, err error) {
 	}, "SELECT account_id, app_id, address FROM mail_follows WHERE due_at <= $1 ORDER BY due_at LIMIT CAST($2 AS BIGINT)",
 		feedback.At(s.now()), composeAtOnce)
 	same := func(a, b person) bool {
-		return a.accountID == b.accountID && a.appID == b.appID && string(a.address) == string(b.address)
+		return a.accountID == b.accountID && a.appID == b.appID && bytes.Equal(a.address, b.address)
 	}
 	failed := sweep.Errors{}
 	failed.Add(err)

@@ -167,11 +167,11 @@ type step struct {
 func (s *Sender) moved(ctx context.Context, tx *sql.Tx, entries []any, m *portal.DigestMail) error {
 	steps, err := database.All(ctx, tx, func(r database.Row) (p step, err error) {
 		var before []byte
-		if err = r.Scan(&p.id, &p.move.App, &p.move.Title, (*string)(&p.move.To), &before); err != nil {
-			return p, err
-		}
 		var fields struct{ Status feedback.Status }
-		err = json.Unmarshal(before, &fields)
+		err = r.Scan(&p.id, &p.move.App, &p.move.Title, (*string)(&p.move.To), &before)
+		if err == nil {
+			err = json.Unmarshal(before, &fields)
+		}
 		p.move.From, p.move.Link = fields.Status, s.requestLink(p.id)
 		return p, err
 	}, "SELECT r.id, a.name, r.title, r.status, e.before"+ofEntries+` AND e.before LIKE '%"status":%' ORDER BY e.seq`,

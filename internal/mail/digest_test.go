@@ -42,7 +42,9 @@ func TestDigest(t *testing.T) {
 		r.box(spam, feedback.Bin)
 		r.none(23*time.Hour, "it is not seven yet")
 		m := r.one(time.Hour, "acme@example.com")
-		for text, want := range map[string]int{"Before": 1, "Undone": 0, "Maps": 10, "Spam": 0, "Open → Completed": 1, "13 new requests, 1 moved": 1, "And 3 more.": 1} {
+		for text, want := range map[string]int{
+			"Before": 1, "Undone": 0, "Maps": 10, "Spam": 0, "Open → Completed": 1, "13 new requests, 1 moved": 1, "And 3 more.": 1,
+		} {
 			if got := strings.Count(m.text, text); got != want {
 				t.Errorf("%q is there %d times, want %d", text, got, want)
 			}

@@ -144,9 +144,8 @@ func TestQuiet(t *testing.T) {
 		id := r.wants("ada@example.com", true)
 		r.status(r.quietly(), id, "planned")
 		r.comment(r.quietly(), id, "Quiet.")
-		_, err := r.AddComment(ctx, r.account.ID, r.by, feedback.Comment{RequestID: id, Author: feedback.Author{ID: r.by.ID}, Visibility: feedback.Internal, Body: "Internal."})
-		r.must(err)
-		_, err = r.ChangeRequest(ctx, r.account.ID, id, r.by, func(q *feedback.Request) error {
+		r.say(r.by, id, feedback.Internal, "Internal.")
+		_, err := r.ChangeRequest(ctx, r.account.ID, id, r.by, func(q *feedback.Request) error {
 			q.Tags = []string{"secret"}
 			return nil
 		})

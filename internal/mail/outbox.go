@@ -75,7 +75,9 @@ func (s *Sender) link(page string, l signed.MailLink) string {
 }
 
 func (p person) mailLink(purpose signed.Purpose, requestID feedback.ID) signed.MailLink {
-	return signed.MailLink{Purpose: purpose, AccountID: p.accountID, AppID: p.appID, Address: [addressBytes]byte(p.address), RequestID: requestID}
+	return signed.MailLink{
+		Purpose: purpose, AccountID: p.accountID, AppID: p.appID, Address: [addressBytes]byte(p.address), RequestID: requestID,
+	}
 }
 
 // stopLink returns the address that ends mail about a request, or about all if the id is zero.

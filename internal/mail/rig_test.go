@@ -116,8 +116,14 @@ func (r *rig) box(id feedback.ID, box feedback.Box) {
 
 func (r *rig) comment(by feedback.Actor, id feedback.ID, body string) {
 	r.T.Helper()
+	r.say(by, id, feedback.Public, body)
+}
+
+func (r *rig) say(by feedback.Actor, id feedback.ID, visibility feedback.Visibility, body string) {
+	r.T.Helper()
 	r.Clock.Move(time.Millisecond)
-	_, err := r.AddComment(ctx, r.account.ID, by, feedback.Comment{RequestID: id, Author: feedback.Author{ID: r.by.ID}, Visibility: feedback.Public, Body: body})
+	author := feedback.Author{ID: r.by.ID}
+	_, err := r.AddComment(ctx, r.account.ID, by, feedback.Comment{RequestID: id, Author: author, Visibility: visibility, Body: body})
 	r.must(err)
 }
 

@@ -264,7 +264,8 @@ func TestLinks(t *testing.T) {
 			t.Fatalf("%+v", list)
 		}
 		for to, link := range map[string]string{
-			"new@example.com": "https://feedback.example.com/ideas/join#gjl_token", "old@example.com": "https://feedback.example.com/ideas/join#gjl_other",
+			"new@example.com": "https://feedback.example.com/ideas/join#gjl_token",
+			"old@example.com": "https://feedback.example.com/ideas/join#gjl_other",
 		} {
 			for _, m := range list {
 				if (m.To == to) != strings.Contains(m.text, link) || m.To == to && m.header.Get("List-Unsubscribe") != "" {

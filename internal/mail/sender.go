@@ -51,8 +51,11 @@ func Works() []string {
 	return []string{"mail follow", "mail compose", "mail digest", "mail sweep", "mail send"}
 }
 
-// Run writes and sends mails until ctx ends. It logs failures and retries.
+// Run writes and sends mails until ctx ends. It logs failures and retries. Of a nil Sender it does nothing.
 func (s *Sender) Run(ctx context.Context) {
+	if s == nil {
+		return
+	}
 	written := make(chan struct{})
 	go func() {
 		defer close(written)

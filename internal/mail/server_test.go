@@ -24,7 +24,8 @@ func TestParseServer(t *testing.T) {
 	}
 	for _, address := range []string{
 		"", "mail.example.com", "smtp://", "https://mail.example.com?from=f@example.com", "smtp://user:secret@mail.example.com",
-		"smtp://mail.example.com?from=secret", "smtp://mail.example.com?from=f@example.com&tls=off", "smtp://mail.example.com:0?from=f@example.com",
+		"smtp://mail.example.com?from=secret", "smtp://mail.example.com?from=f@example.com&tls=off",
+		"smtp://mail.example.com:0?from=f@example.com",
 		"smtp://mail.example.com:99999?from=f@example.com", "smtp://mail.example.com/path?from=f@example.com",
 		"smtp://a@b.example:secret@mail.example.com:port", "smtp://u:se%cret@mail.example.com",
 	} {
@@ -47,7 +48,9 @@ func TestMailTest(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said strings.Builder
-		err = mail.Test(ctx, s, "host.example.com", "ops@example.com", storetest.NewClock().Now(), feedback.ID{1}, func(line string) { said.WriteString(line + "\n") })
+		err = mail.Test(ctx, s, "host.example.com", "ops@example.com", storetest.NewClock().Now(), feedback.ID{1}, func(line string) {
+			said.WriteString(line + "\n")
+		})
 		return said.String(), err
 	}
 	lines, err := run(server.As("app", "open%20sesame"))

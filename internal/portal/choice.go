@@ -9,7 +9,7 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-var choiceTemplate = template.Must(template.New("choice.html").Funcs(template.FuncMap{"fill": fill}).ParseFS(templates, "templates/choice.html"))
+var choiceTemplate = template.Must(template.ParseFS(templates, "templates/choice.html"))
 
 // The acts of the pages of mails.
 const (

@@ -42,7 +42,8 @@ type item struct {
 	Stop   *block   // nil for none
 }
 
-var letterTemplate = template.Must(template.New("mail.html").Funcs(template.FuncMap{"parts": parts}).ParseFS(templates, "templates/mail.html"))
+var letterTemplate = template.Must(template.New("mail.html").
+	Funcs(template.FuncMap{"parts": parts}).ParseFS(templates, "templates/mail.html"))
 
 // Ink is the color of text on Color.
 func (l letter) Ink() string { return ink(l.Color) }

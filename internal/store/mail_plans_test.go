@@ -34,8 +34,9 @@ func newWanted(t *testing.T, at storetest.Place) *wanted {
 			own + ", 0, 9000000000000000 FROM requests")
 	})
 	w.Exec("INSERT INTO mail_positions (account_id, position) SELECT account_id, last FROM account_seq")
-	w.Exec("INSERT INTO mail_digests (account_id, user_id, every, position, due_at) SELECT account_id, id, 'daily', 0, 9000000000000000 FROM users")
-	w.Exec("UPDATE mail_digests SET due_at = 1, position = (SELECT last - 40 FROM account_seq WHERE account_seq.account_id = mail_digests.account_id)"+
+	w.Exec("INSERT INTO mail_digests (account_id, user_id, every, position, due_at)" +
+		" SELECT account_id, id, 'daily', 0, 9000000000000000 FROM users")
+	w.Exec("UPDATE mail_digests SET due_at = 1, position = (SELECT last - 40 FROM account_seq WHERE account_id = $1)"+
 		" WHERE account_id = $1 AND user_id = $2", w.Acme.ID, *w.UserOf(w.Acme))
 	w.Exec("UPDATE users SET email = 'a@example.com' WHERE account_id = $1 AND id = $2", w.Acme.ID, *w.UserOf(w.Acme))
 	w.link = signed.MailLink{Purpose: signed.ForStop, AccountID: w.Acme.ID, AppID: app.ID, Address: request.ID, RequestID: request.ID}
@@ -128,6 +129,7 @@ func TestMailPlans(t *testing.T) {
 		check("purged requests", "RETURNING app_id, address", sent, "mail_follows", follows)
 		check("their mails", "DELETE FROM mails", sent, "mails", "mails_person")
 		check("people of purged requests", "state NOT IN", sent, "mail_people", people, "mail_people_address")
-		check("people of a deleted app", "DELETE FROM mail_people WHERE account_id = $1 AND app_id = $2 AND address IN", sent, "mail_people", people)
+		const deleted = "DELETE FROM mail_people WHERE account_id = $1 AND app_id = $2 AND address IN"
+		check("people of a deleted app", deleted, sent, "mail_people", people)
 	})
 }

@@ -18,7 +18,8 @@ export function MailBanner() {
             <h2>{status.state === "away" ? "The mail server cannot be reached" : "The mail server refuses our mail"}</h2>
             <p>
               It began <Time at={status.since!} />. {count(status.waiting, "mail")}{" "}
-              {status.waiting === 1 ? "waits and is" : "wait and are"} sent as soon as it works. The command <code>gatherkit mail-test</code> shows what is wrong.
+              {status.waiting === 1 ? "waits and is" : "wait and are"} sent as soon as it works. The command{" "}
+              <code>gatherkit mail-test</code> shows what is wrong.
             </p>
             <p className="quiet small">{status.error}</p>
           </div>
