@@ -22,7 +22,7 @@ const (
 
 	// followChunk is how many entries of a log one transaction reads, and followAtOnce how many accounts a step.
 	followChunk  = 1000
-	followAtOnce = 64
+	followAtOnce = 256
 	// lookBack is how many entries of a log are read when mail begins.
 	lookBack = 10_000
 )
@@ -33,7 +33,7 @@ type progress struct {
 	position, last int64
 }
 
-// follow reads the logs of changes of some accounts, and reports whether there is more.
+// follow reads the logs of changes of some accounts, others each time, and reports whether there is more.
 func (s *Sender) follow(ctx context.Context) (more bool, err error) {
 	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (p progress, err error) {
 		err = r.Scan(&p.accountID, &p.last, &p.position)
@@ -41,7 +41,8 @@ func (s *Sender) follow(ctx context.Context) (more bool, err error) {
 		return p, err
 	}, `SELECT s.account_id, s.last, COALESCE(p.position, s.last - $1) FROM account_seq s
 		LEFT JOIN mail_positions p ON p.account_id = s.account_id
-		WHERE p.position IS NULL OR p.position < s.last ORDER BY s.account_id LIMIT CAST($2 AS BIGINT)`, lookBack, followAtOnce)
+		WHERE s.account_id > $3 AND (p.position IS NULL OR p.position < s.last) ORDER BY s.account_id LIMIT CAST($2 AS BIGINT)`,
+		lookBack, followAtOnce, s.next)
 	failed := sweep.Errors{}
 	failed.Add(err)
 	for _, p := range found {
@@ -49,7 +50,11 @@ func (s *Sender) follow(ctx context.Context) (more bool, err error) {
 		failed.Add(err)
 		more = more || again
 	}
-	return more || len(found) == followAtOnce, failed.Err()
+	before := s.next
+	if s.next = (feedback.ID{}); len(found) == followAtOnce {
+		s.next = found[followAtOnce-1].accountID
+	}
+	return more || s.next != before, failed.Err()
 }
 
 // entry is an entry of a log of changes, as far as mail needs it.

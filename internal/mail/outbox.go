@@ -130,14 +130,12 @@ func (s *Sender) sendLink(ctx context.Context, accountID feedback.ID, email stri
 	})
 }
 
-const (
-	// keepFor is how long the server may refuse a mail for now before it is given up.
-	keepFor = 24 * time.Hour
-	// claimTime is how long a process may take to send a mail before another sends it.
-	claimTime = 10 * time.Minute
-)
+// claimTime is how long a process may take to send a mail before another sends it.
+const claimTime = 10 * time.Minute
 
-// backOff is how long a mail waits after the first attempt, the second, and so on.
-var backOff = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour}
-
-func waitAfter(attempts int) time.Duration { return backOff[min(attempts, len(backOff))-1] }
+// backOff is how long a mail waits after the first refusal, the second, and so on: together a day. Then it is
+// given up.
+var backOff = []time.Duration{
+	time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 4 * time.Hour, 4 * time.Hour,
+	4 * time.Hour, 4 * time.Hour,
+}

@@ -109,6 +109,10 @@ func (m *Mail) Confirm(ctx context.Context, l signed.MailLink) error {
 		if err := m.enter(ctx, tx, p, Confirmed); err != nil {
 			return err
 		}
+		// Whoever has confirmed may be asked again after a stop.
+		if _, err := tx.ExecContext(ctx, "UPDATE mail_people SET asked = 0"+ofPerson, p.key()...); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, "UPDATE mail_follows SET due_at = $4"+ofPerson+" AND first_at IS NOT NULL", p.key(feedback.At(m.now()))...)
 		return err
 	})

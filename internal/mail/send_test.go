@@ -197,26 +197,61 @@ func TestSentTwice(t *testing.T) {
 		id := r.wants("ada@example.com", true)
 		r.none(0, "nothing has changed")
 		r.status(r.by, id, "planned")
-		r.Clock.Move(settled)
-		ending, end := context.WithCancel(ctx)
-		defer end()
-		r.server.Refuse(func(phase, _ string) error {
-			if phase == "SENT" {
-				end()
-			}
-			return nil
-		})
-		_ = r.sender.Round(ending) // which cannot store what it did
-		first := r.taken()
-		if len(first) != 1 || ending.Err() == nil {
+		// The database forgets that the mail was sent.
+		r.Exec(map[string]string{
+			"sqlite":   "CREATE TRIGGER forgets BEFORE DELETE ON mails BEGIN SELECT RAISE(IGNORE); END",
+			"postgres": "CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';" +
+				" CREATE TRIGGER forgets BEFORE DELETE ON mails FOR EACH ROW EXECUTE FUNCTION forget()",
+		}[at.Name])
+		first := r.after(settled)
+		if len(first) != 1 {
 			t.Fatalf("%d mails", len(first))
 		}
-		r.server.Refuse(nil)
+		r.Exec(map[string]string{"sqlite": "DROP TRIGGER forgets", "postgres": "DROP TRIGGER forgets ON mails"}[at.Name])
 		r.none(9*time.Minute, "another process may still be sending it")
 		if second := r.one(time.Minute, "ada@example.com"); second.Body != first[0].Body {
 			t.Errorf("the mails differ:\n%s\n%s", first[0].Body, second.Body)
 		}
 		r.none(48*time.Hour, "it was sent")
+	})
+}
+
+// TestStopping: a program that stops finishes the mail that it sends, and begins no other.
+func TestStopping(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		for range 3 {
+			r.must(r.sender.Invite(ctx, r.account.ID, "Acme", "Ada", "new@example.com", "token", feedback.At(r.Clock.Now())))
+		}
+		ending, end := context.WithCancel(ctx)
+		defer end()
+		r.server.Refuse(func(phase, _ string) error {
+			if phase == "DATA" {
+				end()
+			}
+			return nil
+		})
+		_ = r.sender.Round(ending)
+		r.server.Refuse(nil)
+		if sent, left := len(r.taken()), r.Count("mails"); sent != 1 || left != 2 {
+			t.Errorf("%d mails were sent, and %d wait", sent, left)
+		}
+		if list := r.after(0); len(list) != 2 {
+			t.Errorf("%d mails afterwards", len(list))
+		}
+	})
+}
+
+// TestAgain: whoever has confirmed and stopped can ask again, however often.
+func TestAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		for range 6 {
+			r.wants("ada@example.com", false)
+			asked := r.one(25*time.Hour, "ada@example.com")
+			r.confirm(asked)
+			r.must(r.Mail.Stop(ctx, r.links(asked, signed.ForStop)[0]))
+		}
 	})
 }
 

@@ -21,9 +21,7 @@ const (
 	// sendsAtOnce is how many mails a round sends on one connection.
 	sendsAtOnce = 20
 	// lookEvery is how often a process looks for mails, unless it has changed something itself.
-	lookEvery = 2 * time.Second
-	// writeEvery is how often it looks for changes that somebody is told.
-	writeEvery = 3 * time.Second
+	lookEvery  = 2 * time.Second
 	sweepEvery = time.Hour
 	// awayFor and refusedFor are how long nothing is sent after the server could not be reached, and after it
 	// has refused the login or the sender.
@@ -39,6 +37,7 @@ type Sender struct {
 	server Server
 	home   *url.URL
 	key    []byte
+	next   feedback.ID // the account after which follow continues
 }
 
 // NewSender returns a sender. home is the address of the service for people, and key the secret KeyName.
@@ -88,9 +87,9 @@ func (s *Sender) Run(ctx context.Context) {
 
 func (s *Sender) steps(ctx context.Context) []lease.Step {
 	return []lease.Step{
-		{Work: "mail follow", Every: writeEvery, Do: func() (bool, error) { return s.follow(ctx) }},
-		{Work: "mail compose", Every: writeEvery, Do: func() (bool, error) { return s.compose(ctx) }},
-		{Work: "mail digest", Every: writeEvery, Do: func() (bool, error) { return s.digest(ctx) }},
+		{Work: "mail follow", Do: func() (bool, error) { return s.follow(ctx) }},
+		{Work: "mail compose", Do: func() (bool, error) { return s.compose(ctx) }},
+		{Work: "mail digest", Do: func() (bool, error) { return s.digest(ctx) }},
 		{Work: "mail sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.Sweep(ctx) }},
 	}
 }
@@ -141,6 +140,10 @@ func (s *Sender) send(ctx context.Context) (more bool, err error) {
 		}
 	}()
 	for _, w := range found {
+		if ctx.Err() != nil {
+			return false, nil
+		}
+		ctx := context.WithoutCancel(ctx) // what the server has taken is stored, also when the program stops
 		wanted, err := s.claim(ctx, &w)
 		if err != nil {
 			return false, err
@@ -208,7 +211,7 @@ func remove(ctx context.Context, tx *sql.Tx, w waiting) error {
 // settle stores what came of an attempt to send a mail.
 func (s *Sender) settle(ctx context.Context, w waiting, result verdict, failed error) error {
 	now := s.now()
-	if result == again && now.Sub(w.id.Time().Std()) >= keepFor {
+	if result == again && w.attempts > len(backOff) {
 		result = dropped
 	}
 	if result == bounced || result == dropped {
@@ -217,7 +220,7 @@ func (s *Sender) settle(ctx context.Context, w waiting, result verdict, failed e
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		switch result {
 		case again:
-			return retry(ctx, tx, w, after(feedback.At(now), waitAfter(w.attempts)), w.attempts, failed)
+			return retry(ctx, tx, w, after(feedback.At(now), backOff[w.attempts-1]), w.attempts, failed)
 		case away, refused: // which is no fault of the mail
 			return retry(ctx, tx, w, feedback.At(now), w.attempts-1, failed)
 		case bounced:
