@@ -7,6 +7,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
+	"gatherkit/internal/readers"
 	"gatherkit/internal/signed"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -48,6 +49,10 @@ func TestUpdate(t *testing.T) {
 			t.Error(m.text)
 		}
 		r.none(time.Hour, "it was told already")
+		r.status(r.by, id, "completed")
+		if m := r.one(settled, "ada@example.com"); strings.Contains(m.text, "We **began**.") {
+			t.Errorf("a comment is told twice: %s", m.text)
+		}
 	})
 }
 
@@ -137,6 +142,45 @@ func TestTogether(t *testing.T) {
 	})
 }
 
+// TestFirstOfAll: further changes, also of other ideas, delay a mail by an hour at most.
+func TestFirstOfAll(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		one, two := r.wants("ada@example.com", true), r.wants("ada@example.com", true, titled("Maps"))
+		r.status(r.by, one, "planned")
+		began := r.Clock.Now()
+		for {
+			list := r.after(5 * time.Minute)
+			if len(list) > 0 {
+				break
+			}
+			r.comment(r.by, two, "And another.")
+		}
+		if took := r.Clock.Now().Sub(began); took > 61*time.Minute {
+			t.Errorf("the mail came %s after the first change", took)
+		}
+	})
+}
+
+// TestOwnReply: people are not told what they have written themselves.
+func TestOwnReply(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		who := readers.Who{App: r.app, Reader: feedback.ReaderOfPerson(r.app.ID, "ada")}
+		id := r.wants("ada@example.com", true, func(s *store.Submission) { s.Reader = who.Reader })
+		r.comment(r.by, id, "Which page?")
+		r.one(settled, "ada@example.com")
+		r.Clock.Move(time.Second)
+		_, err := r.Reply(ctx, who, id, "All of them.")
+		r.must(err)
+		r.none(time.Hour, "it is their own")
+		r.status(r.by, id, "planned")
+		if m := r.one(settled, "ada@example.com"); strings.Contains(m.text, "All of them.") || strings.Contains(m.text, "Which page?") {
+			t.Error(m.text)
+		}
+	})
+}
+
 // TestQuiet: of quiet changes nobody hears, nor of what is not for people outside.
 func TestQuiet(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
@@ -193,11 +237,21 @@ func TestMerge(t *testing.T) {
 		r.status(r.by, root, "completed")
 		to := map[string]bool{}
 		for _, m := range r.after(settled) {
-			to[m.To] = true
+			if to[m.To] = true; strings.Contains(m.text, "Somebody else had the same idea") != (m.To == "eve@example.com") {
+				t.Errorf("whom a merge is told: %s: %s", m.To, m.text)
+			}
 		}
 		if len(to) != 3 {
 			t.Errorf("mails to %v, want three people", to)
 		}
+		told := r.wants("told@example.com", true)
+		r.status(r.by, told, "declined")
+		r.one(settled, "told@example.com")
+		another := r.wants("another@example.com", true)
+		r.status(r.by, another, "planned")
+		r.one(settled, "another@example.com")
+		r.merge(r.quietly(), told, another)
+		r.none(2*time.Hour, "the merge was quiet")
 	})
 }
 

@@ -199,7 +199,7 @@ func TestSentTwice(t *testing.T) {
 		r.status(r.by, id, "planned")
 		// The database forgets that the mail was sent.
 		r.Exec(map[string]string{
-			"sqlite":   "CREATE TRIGGER forgets BEFORE DELETE ON mails BEGIN SELECT RAISE(IGNORE); END",
+			"sqlite": "CREATE TRIGGER forgets BEFORE DELETE ON mails BEGIN SELECT RAISE(IGNORE); END",
 			"postgres": "CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';" +
 				" CREATE TRIGGER forgets BEFORE DELETE ON mails FOR EACH ROW EXECUTE FUNCTION forget()",
 		}[at.Name])

@@ -115,8 +115,12 @@ func (f *failure) reply() (int, string) {
 	return 0, ""
 }
 
-// said returns what the server said, on one line.
-func said(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// said returns what the server said, on one line, which is not too long.
+func said(err error) string {
+	const most = 200
+	text := []rune(strings.Join(strings.Fields(err.Error()), " "))
+	return string(text[:min(len(text), most)])
+}
 
 // dial connects to the server and logs in. helo is the name of this machine.
 func (s Server) dial(ctx context.Context, helo string, trace *transcript) (*smtp.Client, error) {
