@@ -1,10 +1,10 @@
-// The pages of mails, with links of real mails: CONFIRM, or STOP_ONE and STOP. The other variables are those
+// A mail and the pages of its links: CONFIRM, or LETTER (a file), STOP_ONE and STOP. The other variables are those
 // of dashboard/harness.mjs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { look, openBrowser } from './dashboard/harness.mjs'
 
-const { CONFIRM, STOP_ONE, STOP } = process.env
+const { CONFIRM, LETTER, STOP_ONE, STOP } = process.env
 
 async function open(t, address) {
   const { context, complaints } = await openBrowser(t, { viewport: { width: 320, height: 640 } })
@@ -25,6 +25,16 @@ if (CONFIRM) {
     await page.getByRole('button', { name: 'Yes, e-mail me' }).press('Enter')
     await heading(page, 'You will hear from us')
     await look(page, 'mail-confirmed')
+  })
+}
+
+if (LETTER) {
+  test('a mail is readable in light and dark', async (t) => {
+    const page = await open(t, `file://${LETTER}`)
+    await heading(page, 'There is news')
+    await page.getByText('Here you are.').waitFor()
+    await look(page, 'mail-news')
+    assert.equal(await page.locator('img, script, link').count(), 0)
   })
 }
 

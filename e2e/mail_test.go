@@ -3,8 +3,14 @@ package e2e_test
 import (
 	"context"
 	"database/sql"
+	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
+	"net/mail"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -44,7 +50,7 @@ func TestMail(t *testing.T) {
 		m.await("nothing is due", 0, "mail_follows WHERE due_at IS NOT NULL")
 
 		stop := m.links(news, "stop") // of the requests, and of all
-		m.browse("STOP_ONE="+stop[0], "STOP="+stop[len(stop)-1])
+		m.browse("LETTER="+m.page(news), "STOP_ONE="+stop[0], "STOP="+stop[len(stop)-1])
 		m.await("two requests are followed", 2, "mail_follows")
 		response, err := m.http.PostForm(stop[len(stop)-1], url.Values{"List-Unsubscribe": {"One-Click"}})
 		if err != nil {
@@ -161,6 +167,34 @@ func (m *mailing) links(letter, page string) []string {
 		m.t.Fatalf("no link to %s: %s", page, letter)
 	}
 	return list
+}
+
+// page returns a file with the HTML of a mail.
+func (m *mailing) page(letter string) string {
+	m.t.Helper()
+	message, err := mail.ReadMessage(strings.NewReader(letter))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	_, parameters, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	file := filepath.Join(m.t.TempDir(), "mail.html")
+	for parts := multipart.NewReader(message.Body, parameters["boundary"]); ; {
+		part, err := parts.NextPart()
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		if text, err := io.ReadAll(part); err != nil {
+			m.t.Fatal(err)
+		} else if strings.HasPrefix(part.Header.Get("Content-Type"), "text/html") {
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				m.t.Fatal(err)
+			}
+			return file
+		}
+	}
 }
 
 func (m *mailing) link(letter, page string) string { return m.links(letter, page)[0] }

@@ -60,6 +60,9 @@ func TestDigest(t *testing.T) {
 			t.Error(m.text)
 		}
 		r.wants("f@example.com", true)
+		r.none(6*24*time.Hour, "it is not Monday yet")
+		r.one(24*time.Hour, "acme@example.com")
+		r.wants("g@example.com", true)
 		set(mail.Never)
 		r.none(14*24*time.Hour, "it is off")
 	})

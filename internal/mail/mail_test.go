@@ -380,6 +380,9 @@ func TestSweep(t *testing.T) {
 		if n := r.Count("mail_people"); n != 1 {
 			t.Errorf("%d people after a year", n)
 		}
+		if n := r.Count("mail_follows"); n != 1 {
+			t.Errorf("%d requests are followed after a year", n)
+		}
 		r.status(r.by, id, "planned")
 		r.status(r.by, stopped, "planned")
 		r.none(2*time.Hour, "they are forgotten")

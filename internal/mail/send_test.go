@@ -168,6 +168,9 @@ func TestServerAway(t *testing.T) {
 		if s, err := r.Mail.Status(ctx, r.account.ID); err != nil || *s.Since != *since.Since {
 			t.Errorf("%+v, %v", s, err)
 		}
+		if n := r.Count("mails WHERE attempts = 0"); n != 1 {
+			t.Error("an attempt counts although the server was away")
+		}
 		r.sender = working
 		r.refuseAt("MAIL", mailtest.Answer(553, [3]int{5, 7, 1}, "Not your address"))
 		r.none(time.Minute, "the sender is refused")

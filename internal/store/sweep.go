@@ -10,9 +10,7 @@ import (
 	"gatherkit/internal/sweep"
 )
 
-const (
-	idempotentFor = 30 * 24 * time.Hour
-)
+const idempotentFor = 30 * 24 * time.Hour
 
 // Sweep deletes what has expired: counts of failed logins, export links, join links,
 // session tokens (a week after they expire), sessions without tokens, and uploads that were
