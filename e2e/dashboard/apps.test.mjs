@@ -31,7 +31,7 @@ test('the preview shows settings before they are saved', async (t) => {
 
   // The preview does not send ideas.
   await preview.getByLabel('Your idea').fill('Dark mode')
-  await preview.getByLabel('E-mail').fill('a@example.com')
+  await preview.getByRole('textbox', { name: 'E-mail' }).fill('a@example.com')
   await preview.getByRole('button', { name: 'Send idea' }).click()
   await preview.getByText('This is a preview').first().waitFor()
   assert.equal((await owner.call('requests-list', { app_id: app.id })).total_count, 0)

@@ -105,6 +105,8 @@ var areaTitles = map[string]string{
 	"webhooks": "Webhooks",
 	"comments": "Comments",
 	"mentions": "Mentions",
+	"digest":   "Digests",
+	"mail":     "Mail delivery",
 	"audit":    "Audit log",
 	"users":    "Users",
 }
