@@ -37,6 +37,11 @@ func measureReaders(ctx context.Context, o options, r rig) error {
 	if _, err := r.db.ExecContext(ctx, others); err != nil {
 		return err
 	}
+	if r.driver == "pgx" { // which would otherwise plan for requests without keys
+		if _, err := r.db.ExecContext(ctx, "ANALYZE requests"); err != nil {
+			return err
+		}
+	}
 	fmt.Printf("\n%d requests:\n", o.size)
 	if err := r.timeReader(ctx, o, app); err != nil {
 		return err
