@@ -38,7 +38,7 @@ var imports = map[string][]string{
 	"e2e/program":            {"internal/store/storetest"},
 	"internal/api": {
 		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback", "internal/headers",
-		"internal/identity", "internal/index", "internal/limits", "internal/mail", "internal/metrics", "internal/openapi", "internal/pace",
+		"internal/identity", "internal/index", "internal/limits", "internal/lists", "internal/mail", "internal/metrics", "internal/openapi", "internal/pace",
 		"internal/params",
 		"internal/password", "internal/portal", "internal/rate", "internal/readers",
 		"internal/search", // for texts that are in no database
@@ -66,6 +66,7 @@ var imports = map[string][]string{
 	"internal/lease":     {"internal/database", "internal/feedback"},
 	"internal/limits":    {"internal/fair", "internal/feedback", "internal/rate"},
 	"internal/links":     {"internal/database", "internal/feedback"},
+	"internal/lists":     {"internal/feedback", "internal/index", "internal/params", "internal/signed", "github.com/danielgtaylor/huma"},
 	"internal/mail": {
 		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/readers", "internal/signed",
 		"internal/sweep", "github.com/wneessen/go-mail",

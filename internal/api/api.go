@@ -28,6 +28,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/headers"
 	"gatherkit/internal/limits"
+	"gatherkit/internal/lists"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/metrics"
 	"gatherkit/internal/openapi"
@@ -77,7 +78,7 @@ type Options struct {
 // API is an http.Handler for all paths under /api/ and for its routes.
 type API struct {
 	Options
-	cursorKey []byte
+	cursors   lists.Cursors
 	linkKey   []byte // signs links to files
 	mailKey   []byte // signs links in mails
 	rates     limits.Rates
@@ -121,7 +122,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 			return nil, err
 		}
 	}
-	if a.cursorKey, err = o.Store.Secret(ctx, "cursor"); err != nil {
+	if a.cursors.Key, err = o.Store.Secret(ctx, "cursor"); err != nil {
 		return nil, err
 	}
 	if a.linkKey, err = o.Store.Secret(ctx, "link"); err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 )
 
 type appResult struct {
@@ -31,33 +32,33 @@ type appsListParams struct {
 
 type appsListResult struct {
 	Apps []feedback.App `json:"apps"`
-	PageResult
+	lists.PageResult
 }
 
 func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsListResult, error) {
 	if only := c.onlyApp(); only != nil {
 		return a.appsListOnly(ctx, c, *only)
 	}
-	cur, _, err := a.resume(c, "apps", "apps-list", in.Cursor)
+	cur, _, err := a.cursors.Resume(c.Account.ID, "apps", "apps-list", in.Cursor)
 	if err != nil {
 		return appsListResult{}, err
 	}
-	cur.limit(in.Limit, math.MaxInt32)
-	if err := a.holdPage(ctx, c, min(cur.Limit, maxLimit), rowBytes); err != nil { // more apps are rare
+	cur.SetLimit(in.Limit, math.MaxInt32)
+	if err := a.holdPage(ctx, c, min(cur.Limit, lists.MaxLimit), rowBytes); err != nil { // more apps are rare
 		return appsListResult{}, err
 	}
 	apps, total, err := a.Store.Apps(ctx, c.Account.ID, cur.After, cur.Limit+1)
 	if err != nil {
 		return appsListResult{}, err
 	}
-	apps, result, err := page(a, cur, apps, total, func(cur *cursor, app feedback.App) { cur.After = app.ID })
+	apps, result, err := lists.Page(a.cursors, cur, apps, total, func(cur *lists.Cursor, app feedback.App) { cur.After = app.ID })
 	return appsListResult{apps, result}, err
 }
 
 // appsListOnly returns the list for a token that is limited to an app.
 func (a *API) appsListOnly(ctx context.Context, c caller, id feedback.ID) (appsListResult, error) {
 	app, err := a.Store.App(ctx, c.Account.ID, id)
-	return appsListResult{[]feedback.App{app}, PageResult{TotalCount: 1}}, err
+	return appsListResult{[]feedback.App{app}, lists.PageResult{TotalCount: 1}}, err
 }
 
 func (a *API) appsGet(ctx context.Context, c caller, in appParams) (appResult, error) {

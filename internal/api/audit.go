@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 )
 
 type auditListParams struct {
@@ -15,7 +16,7 @@ type auditListParams struct {
 
 type auditListResult struct {
 	Entries []feedback.AuditEntry `json:"entries"`
-	PageResult
+	lists.PageResult
 }
 
 // The values of about. Cursors do not contain the default, so that the version before accepts them.
@@ -25,7 +26,7 @@ const (
 )
 
 func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (auditListResult, error) {
-	cur, fresh, err := a.resume(c, "audit", "audit-list", in.Cursor)
+	cur, fresh, err := a.cursors.Resume(c.Account.ID, "audit", "audit-list", in.Cursor)
 	if err != nil {
 		return auditListResult{}, err
 	}
@@ -34,9 +35,9 @@ func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (audi
 	case fresh && in.About == aboutRequests:
 		about, cur.About = aboutRequests, aboutRequests
 	case !fresh && in.About != "" && in.About != about:
-		return auditListResult{}, invalidCursor("audit")
+		return auditListResult{}, lists.InvalidCursor("audit")
 	}
-	cur.limit(in.Limit, defaultLimit)
+	cur.SetLimit(in.Limit, lists.DefaultLimit)
 	// An entry can contain an app's settings, with all allowed origins, or a description, before and
 	// after a change.
 	if err := a.holdPage(ctx, c, cur.Limit, 2*rowBytes); err != nil {
@@ -50,6 +51,6 @@ func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (audi
 	if err != nil {
 		return auditListResult{}, err
 	}
-	entries, result, err := page(a, cur, entries, total, func(cur *cursor, e feedback.AuditEntry) { cur.Number = e.Number })
+	entries, result, err := lists.Page(a.cursors, cur, entries, total, func(cur *lists.Cursor, e feedback.AuditEntry) { cur.Number = e.Number })
 	return auditListResult{entries, result}, err
 }

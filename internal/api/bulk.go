@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 	"gatherkit/internal/store"
 )
 
 type requestsBulkUpdateParams struct {
-	IDs           []feedback.ID  `json:"ids,omitempty" format:"uuid" minItems:"1" maxItems:"1000" doc:"The requests. Or send filter."`
-	Filter        *RequestsWhere `json:"filter,omitempty" doc:"As in requests-list; matches at most 10,000 requests."`
-	ExpectedCount *int64         `json:"expected_count,omitempty" minimum:"0" doc:"Required with filter, which must match exactly this many."`
-	Set           bulkSet        `json:"set" doc:"The new values."`
-	Quiet         bool           `json:"quiet,omitempty" doc:"Do not tell the people who asked. See Your ideas."`
+	IDs           []feedback.ID        `json:"ids,omitempty" format:"uuid" minItems:"1" maxItems:"1000" doc:"The requests. Or send filter."`
+	Filter        *lists.RequestsWhere `json:"filter,omitempty" doc:"As in requests-list; matches at most 10,000 requests."`
+	ExpectedCount *int64               `json:"expected_count,omitempty" minimum:"0" doc:"Required with filter, which must match exactly this many."`
+	Set           bulkSet              `json:"set" doc:"The new values."`
+	Quiet         bool                 `json:"quiet,omitempty" doc:"Do not tell the people who asked. See Your ideas."`
 }
 
 // bulkSet are the changes to make. Omitted fields keep their values.
@@ -56,21 +57,21 @@ func (in requestsBulkUpdateParams) bulk() (store.Bulk, error) {
 		return store.Bulk{}, feedback.Invalid("requests", "expected_count",
 			"expected_count is required with filter and must be the number of requests that it matches, the total_count of requests-list.")
 	}
-	wanted, err := in.Filter.wanted("requests", "filter.")
+	wanted, err := in.Filter.Filter("requests", "filter.")
 	if err != nil {
 		return store.Bulk{}, err
 	}
 	if wanted.Box == "" {
 		wanted.Box = feedback.Live
 	}
-	return store.Bulk{Filter: wanted.filter(), Expected: *in.ExpectedCount}, nil
+	return store.Bulk{Filter: wanted.Index(), Expected: *in.ExpectedCount}, nil
 }
 
 // change returns the function that changes each request. Requests in the bin can only be
 // restored.
 func (s bulkSet) change() (func(*feedback.Request) error, error) {
 	var assignee *feedback.ID
-	if s.AssigneeID != "" && s.AssigneeID != nobody {
+	if s.AssigneeID != "" && s.AssigneeID != feedback.Nobody {
 		id, err := feedback.ParseID(s.AssigneeID)
 		if err != nil {
 			return nil, feedback.Invalid("requests", "set", "set.assignee_id must be a UUID, or none to remove the assignee.")

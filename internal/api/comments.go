@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 )
 
 type commentsListParams struct {
@@ -15,15 +16,15 @@ type commentsListParams struct {
 
 type commentsListResult struct {
 	Comments []feedback.Comment `json:"comments"`
-	PageResult
+	lists.PageResult
 }
 
 func (a *API) commentsList(ctx context.Context, c caller, in commentsListParams) (commentsListResult, error) {
-	cur, err := a.resumeOf(c, "comments", "comments-list", in.Cursor, in.RequestID)
+	cur, err := a.cursors.ResumeOf(c.Account.ID, "comments", "comments-list", in.Cursor, in.RequestID)
 	if err != nil {
 		return commentsListResult{}, err
 	}
-	cur.limit(in.Limit, defaultLimit)
+	cur.SetLimit(in.Limit, lists.DefaultLimit)
 	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil { // a comment can be as long as a request
 		return commentsListResult{}, err
 	}
@@ -31,7 +32,7 @@ func (a *API) commentsList(ctx context.Context, c caller, in commentsListParams)
 	if err != nil {
 		return commentsListResult{}, err
 	}
-	comments, result, err := page(a, cur, comments, total, func(cur *cursor, c feedback.Comment) { cur.After = c.ID })
+	comments, result, err := lists.Page(a.cursors, cur, comments, total, func(cur *lists.Cursor, c feedback.Comment) { cur.After = c.ID })
 	return commentsListResult{comments, result}, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 	"gatherkit/internal/store"
 )
 
@@ -14,7 +15,7 @@ const (
 )
 
 type requestsExportParams struct {
-	RequestsWhere
+	lists.RequestsWhere
 	Format string `json:"format" enum:"csv,jsonl" doc:"csv: a table for spreadsheets. jsonl: JSON Lines with votes, comments and history."`
 	BOM    bool   `json:"bom,omitempty" doc:"Start a CSV with a byte order mark, which some spreadsheets need to detect UTF-8."`
 }
@@ -25,7 +26,7 @@ type requestsExportResult struct {
 }
 
 func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportParams) (requestsExportResult, error) {
-	filter, err := in.wanted("requests", "")
+	filter, err := in.Filter("requests", "")
 	if err != nil {
 		return requestsExportResult{}, err
 	}
@@ -34,7 +35,7 @@ func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportPar
 	}
 	filter.Box = cmp.Or(filter.Box, feedback.Live)
 	token, expires, err := a.Store.AddExport(ctx, store.Export{
-		AccountID: c.Account.ID, SessionID: c.ID, Filter: filter.filter(), Format: in.Format, BOM: in.BOM,
+		AccountID: c.Account.ID, SessionID: c.ID, Filter: filter.Index(), Format: in.Format, BOM: in.BOM,
 	})
 	if err != nil {
 		return requestsExportResult{}, err

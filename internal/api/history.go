@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 )
 
 type requestsHistoryParams struct {
@@ -14,15 +15,15 @@ type requestsHistoryParams struct {
 
 type requestsHistoryResult struct {
 	Events []feedback.Event `json:"events"`
-	PageResult
+	lists.PageResult
 }
 
 func (a *API) requestsHistory(ctx context.Context, c caller, in requestsHistoryParams) (requestsHistoryResult, error) {
-	cur, err := a.resumeOf(c, "requests", "requests-history", in.Cursor, in.RequestID)
+	cur, err := a.cursors.ResumeOf(c.Account.ID, "requests", "requests-history", in.Cursor, in.RequestID)
 	if err != nil {
 		return requestsHistoryResult{}, err
 	}
-	cur.limit(in.Limit, defaultLimit)
+	cur.SetLimit(in.Limit, lists.DefaultLimit)
 	// An entry can contain a description before and after a change.
 	if err := a.holdPage(ctx, c, cur.Limit, 2*rowBytes); err != nil {
 		return requestsHistoryResult{}, err
@@ -31,6 +32,6 @@ func (a *API) requestsHistory(ctx context.Context, c caller, in requestsHistoryP
 	if err != nil {
 		return requestsHistoryResult{}, err
 	}
-	events, result, err := page(a, cur, events, total, func(cur *cursor, e feedback.Event) { cur.Number = e.Number })
+	events, result, err := lists.Page(a.cursors, cur, events, total, func(cur *lists.Cursor, e feedback.Event) { cur.Number = e.Number })
 	return requestsHistoryResult{events, result}, err
 }

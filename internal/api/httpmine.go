@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 	"gatherkit/internal/portal"
 )
 
@@ -62,7 +63,7 @@ func (a *API) minePage(c *call) (page portal.Mine, next string, err error) {
 		return page, next, err
 	}
 	err = a.fillMine(ctx, c, &page)
-	if page.Cursor != "" && errors.Is(err, invalidCursor("mine")) { // of another link, for example
+	if page.Cursor != "" && errors.Is(err, lists.InvalidCursor("mine")) { // of another link, for example
 		return page, "mine", nil
 	}
 	return page, "", err

@@ -32,10 +32,10 @@ var outside = map[string]func(p *planted, w onlooker) []string{
 			p.each(p.requests, `{"request_id":%q,"voter":"`+voter+`02","remove":true}`)...)
 	},
 	"widget-news":        func(_ *planted, w onlooker) []string { return []string{"{" + w.self() + "}"} },
-	"widget-my-requests": func(_ *planted, w onlooker) []string { return lists(w.self()) },
+	"widget-my-requests": func(_ *planted, w onlooker) []string { return listings(w.self()) },
 	"widget-my-link":     func(_ *planted, w onlooker) []string { return []string{"{" + w.self() + "}"} },
 	"widget-reply":       func(p *planted, w onlooker) []string { return p.replies(w, w.self()) },
-	"mine-list":          func(p *planted, w onlooker) []string { return lists(p.holds(w)) },
+	"mine-list":          func(p *planted, w onlooker) []string { return listings(p.holds(w)) },
 	"mine-reply":         func(p *planted, w onlooker) []string { return p.replies(w, p.holds(w)) },
 }
 
@@ -145,7 +145,7 @@ func (p *planted) tokenOf(w onlooker) string {
 	return p.names[w.token]
 }
 
-func lists(self string) []string {
+func listings(self string) []string {
 	return []string{
 		"{" + self + "}", "{" + self + `,"limit":50}`, "{" + self + `,"limit":1}`,
 		"{" + self + `,"seen_until":"2026-06-01T00:00:00Z"}`, "{" + self + `,"cursor":"x"}`,

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 )
 
 type mentionsListParams struct {
@@ -14,20 +15,20 @@ type mentionsListParams struct {
 
 type mentionsListResult struct {
 	Mentions []feedback.Mention `json:"mentions"`
-	PageResult
+	lists.PageResult
 }
 
 func (a *API) mentionsList(ctx context.Context, c caller, in mentionsListParams) (mentionsListResult, error) {
-	cur, fresh, err := a.resume(c, "mentions", "mentions-list", in.Cursor)
+	cur, fresh, err := a.cursors.Resume(c.Account.ID, "mentions", "mentions-list", in.Cursor)
 	if err != nil {
 		return mentionsListResult{}, err
 	}
 	if fresh {
 		cur.Unread = in.Unread
 	} else if in.Unread && !cur.Unread {
-		return mentionsListResult{}, invalidCursor("mentions")
+		return mentionsListResult{}, lists.InvalidCursor("mentions")
 	}
-	cur.limit(in.Limit, defaultLimit)
+	cur.SetLimit(in.Limit, lists.DefaultLimit)
 	if err := a.holdPage(ctx, c, cur.Limit, rowBytes); err != nil { // it reads the beginnings of comments
 		return mentionsListResult{}, err
 	}
@@ -35,7 +36,7 @@ func (a *API) mentionsList(ctx context.Context, c caller, in mentionsListParams)
 	if err != nil {
 		return mentionsListResult{}, err
 	}
-	mentions, result, err := page(a, cur, mentions, total, func(cur *cursor, m feedback.Mention) { cur.After = m.ID })
+	mentions, result, err := lists.Page(a.cursors, cur, mentions, total, func(cur *lists.Cursor, m feedback.Mention) { cur.After = m.ID })
 	return mentionsListResult{mentions, result}, err
 }
 

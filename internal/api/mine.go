@@ -5,6 +5,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
+	"gatherkit/internal/lists"
 	"gatherkit/internal/readers"
 )
 
@@ -130,15 +131,15 @@ func (a *API) mineList(ctx context.Context, c *client, in mineListParams) (mineL
 // only a place among ids.
 func (a *API) mine(ctx context.Context, c *client, area string, w readers.Who, in MineParams) (MineResult, error) {
 	app := w.App
-	cur := cursor{Operation: "mine", AccountID: app.AccountID, RequestID: app.ID}
+	cur := lists.Cursor{Operation: "mine", AccountID: app.AccountID, RequestID: app.ID}
 	if in.Cursor != "" {
-		sent, ok := parseCursor(a.cursorKey, in.Cursor)
+		sent, ok := a.cursors.Parse(in.Cursor)
 		if !ok || sent.Operation != cur.Operation || sent.AccountID != cur.AccountID || sent.RequestID != cur.RequestID {
-			return MineResult{}, invalidCursor(area)
+			return MineResult{}, lists.InvalidCursor(area)
 		}
 		cur = sent
 	}
-	cur.limit(in.Limit, minePage)
+	cur.SetLimit(in.Limit, minePage)
 	cur.Limit = min(cur.Limit, readers.MaxPage)
 	// Strangers have places of their own, so that they cannot take those of users.
 	if err := hold(ctx, c, a.strangers.Of(limits.Holder{Account: app.ID, Session: app.ID}), cur.Limit, mineBytes); err != nil {
@@ -154,7 +155,7 @@ func (a *API) mine(ctx context.Context, c *client, area string, w readers.Who, i
 	}
 	if list.More {
 		cur.After = list.Next
-		result.NextCursor, err = signCursor(a.cursorKey, cur)
+		result.NextCursor, err = a.cursors.Sign(cur)
 	}
 	return result, err
 }

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -245,11 +246,11 @@ func TestForeignCursors(t *testing.T) {
 			refuses("requests-list", "owner", cursors["requests-list"], rest)
 		}
 		// A cursor of another installation is signed with another secret.
-		cur, ok := parseCursor(s.api.cursorKey, cursors["requests-list"])
+		cur, ok := s.api.cursors.Parse(cursors["requests-list"])
 		if !ok {
 			t.Fatal("the cursor cannot be read")
 		}
-		foreign, err := signCursor([]byte("another secret"), cur)
+		foreign, err := lists.Cursors{Key: []byte("another secret")}.Sign(cur)
 		if err != nil {
 			t.Fatal(err)
 		}

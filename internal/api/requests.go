@@ -9,11 +9,6 @@ import (
 	"gatherkit/internal/params"
 )
 
-const (
-	defaultLimit = 50
-	maxLimit     = 200
-)
-
 type requestResult struct {
 	Request feedback.Request `json:"request"`
 }
@@ -93,7 +88,7 @@ func (a *API) requestsCreate(ctx context.Context, c caller, in requestsCreatePar
 		if p.Email != "" && !feedback.ValidEmail(p.Email) {
 			return requestResult{}, feedback.Invalid("requests", "submitter", "submitter.email must be an e-mail address such as ada@example.com.")
 		}
-		r.Submitter = feedback.Submitter{Email: orNil(p.Email), Name: orNil(p.Name), ExternalID: orNil(p.ExternalID)}
+		r.Submitter = feedback.Submitter{Email: params.OrNil(p.Email), Name: params.OrNil(p.Name), ExternalID: params.OrNil(p.ExternalID)}
 		if r.Submitter != (feedback.Submitter{}) {
 			r.Votes = 1
 		}

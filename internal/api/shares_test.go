@@ -14,6 +14,7 @@ import (
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
+	"gatherkit/internal/lists"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -91,7 +92,7 @@ func longPages(t *testing.T) *service {
 	for _, key := range []string{"other", "key"} {
 		s.names["request"] = s.must("widget-submit-request", key, long)["request"].(map[string]any)["id"].(string)
 	}
-	s.copies(at, at.Raw(t), maxLimit)
+	s.copies(at, at.Raw(t), lists.MaxLimit)
 	return s
 }
 
@@ -106,7 +107,7 @@ func TestSlowReadersOfPages(t *testing.T) {
 		for range 8 {
 			slow.call(s.request("requests-list", who, list))
 		}
-		for !full(s.api.pages, s.holder(who), maxLimit*rowBytes) {
+		for !full(s.api.pages, s.holder(who), lists.MaxLimit*rowBytes) {
 			<-slow.call(s.request("auth-me", who, "")) // returns after about the time of a call
 		}
 		if who == "owner" {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 )
 
 type tagsListParams struct {
@@ -13,15 +14,15 @@ type tagsListParams struct {
 
 type tagsListResult struct {
 	Tags []feedback.Tag `json:"tags"`
-	PageResult
+	lists.PageResult
 }
 
 func (a *API) tagsList(ctx context.Context, c caller, in tagsListParams) (tagsListResult, error) {
-	cur, _, err := a.resume(c, "tags", "tags-list", in.Cursor)
+	cur, _, err := a.cursors.Resume(c.Account.ID, "tags", "tags-list", in.Cursor)
 	if err != nil {
 		return tagsListResult{}, err
 	}
-	cur.limit(in.Limit, defaultLimit)
+	cur.SetLimit(in.Limit, lists.DefaultLimit)
 	if err := a.holdPage(ctx, c, cur.Limit, personBytes); err != nil {
 		return tagsListResult{}, err
 	}
@@ -29,6 +30,6 @@ func (a *API) tagsList(ctx context.Context, c caller, in tagsListParams) (tagsLi
 	if err != nil {
 		return tagsListResult{}, err
 	}
-	tags, result, err := page(a, cur, tags, total, func(cur *cursor, tag feedback.Tag) { cur.Text = feedback.FoldTag(tag.Tag) })
+	tags, result, err := lists.Page(a.cursors, cur, tags, total, func(cur *lists.Cursor, tag feedback.Tag) { cur.Text = feedback.FoldTag(tag.Tag) })
 	return tagsListResult{tags, result}, err
 }

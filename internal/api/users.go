@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
 )
 
 type usersListParams struct {
@@ -13,15 +14,15 @@ type usersListParams struct {
 
 type usersListResult struct {
 	Users []feedback.Member `json:"users"`
-	PageResult
+	lists.PageResult
 }
 
 func (a *API) usersList(ctx context.Context, c caller, in usersListParams) (usersListResult, error) {
-	cur, _, err := a.resume(c, "users", "users-list", in.Cursor)
+	cur, _, err := a.cursors.Resume(c.Account.ID, "users", "users-list", in.Cursor)
 	if err != nil {
 		return usersListResult{}, err
 	}
-	cur.limit(in.Limit, defaultLimit)
+	cur.SetLimit(in.Limit, lists.DefaultLimit)
 	if err := a.holdPage(ctx, c, cur.Limit, personBytes); err != nil {
 		return usersListResult{}, err
 	}
@@ -29,6 +30,6 @@ func (a *API) usersList(ctx context.Context, c caller, in usersListParams) (user
 	if err != nil {
 		return usersListResult{}, err
 	}
-	users, result, err := page(a, cur, users, total, func(cur *cursor, m feedback.Member) { cur.After = m.ID })
+	users, result, err := lists.Page(a.cursors, cur, users, total, func(cur *lists.Cursor, m feedback.Member) { cur.After = m.ID })
 	return usersListResult{users, result}, err
 }

@@ -8,20 +8,21 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/lists"
 	"gatherkit/internal/params"
 	"gatherkit/internal/views"
 )
 
 // View is a saved view as answers have it.
 type View struct {
-	ID        feedback.ID   `json:"id" format:"uuid"`
-	Name      string        `json:"name"`
-	Shared    bool          `json:"shared" doc:"Whether it is a view of the team, and not your own."`
-	Filter    RequestsWhere `json:"filter" doc:"As in requests-list."`
-	Sort      index.Sort    `json:"sort" enum:"newest,oldest,most_voted,recently_updated,relevance"`
-	Default   bool          `json:"default" doc:"Whether you see it first."`
-	CreatedAt feedback.Time `json:"created_at" format:"date-time"`
-	UpdatedAt feedback.Time `json:"updated_at" format:"date-time"`
+	ID        feedback.ID         `json:"id" format:"uuid"`
+	Name      string              `json:"name"`
+	Shared    bool                `json:"shared" doc:"Whether it is a view of the team, and not your own."`
+	Filter    lists.RequestsWhere `json:"filter" doc:"As in requests-list."`
+	Sort      index.Sort          `json:"sort" enum:"newest,oldest,most_voted,recently_updated,relevance"`
+	Default   bool                `json:"default" doc:"Whether you see it first."`
+	CreatedAt feedback.Time       `json:"created_at" format:"date-time"`
+	UpdatedAt feedback.Time       `json:"updated_at" format:"date-time"`
 }
 
 func shownView(v views.View) (View, error) {
@@ -59,11 +60,11 @@ func viewAnswer(v views.View, err error) (viewResult, error) {
 }
 
 type viewsCreateParams struct {
-	Name    string         `json:"name" minLength:"1" maxLength:"60"`
-	Shared  bool           `json:"shared,omitempty" doc:"Make it a view of the team."`
-	Filter  *RequestsWhere `json:"filter,omitempty" doc:"As in requests-list."`
-	Sort    index.Sort     `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated,relevance" doc:"The order; newest by default."`
-	Default bool           `json:"default,omitempty" doc:"See it first."`
+	Name    string               `json:"name" minLength:"1" maxLength:"60"`
+	Shared  bool                 `json:"shared,omitempty" doc:"Make it a view of the team."`
+	Filter  *lists.RequestsWhere `json:"filter,omitempty" doc:"As in requests-list."`
+	Sort    index.Sort           `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated,relevance" doc:"The order; newest by default."`
+	Default bool                 `json:"default,omitempty" doc:"See it first."`
 }
 
 func (a *API) viewsCreate(ctx context.Context, c caller, in viewsCreateParams) (viewResult, error) {
@@ -79,11 +80,11 @@ func (a *API) viewsCreate(ctx context.Context, c caller, in viewsCreateParams) (
 }
 
 // savedFilter returns a filter as it is stored, or views.invalid_filter.
-func savedFilter(where *RequestsWhere) ([]byte, error) {
+func savedFilter(where *lists.RequestsWhere) ([]byte, error) {
 	if where == nil {
-		where = &RequestsWhere{}
+		where = &lists.RequestsWhere{}
 	}
-	if _, err := where.wanted("views", "filter."); err != nil {
+	if _, err := where.Filter("views", "filter."); err != nil {
 		return nil, err
 	}
 	return json.Marshal(where)
@@ -101,7 +102,7 @@ type viewsUpdateParams struct {
 	ID      feedback.ID                  `json:"id" format:"uuid" doc:"The view."`
 	Name    *string                      `json:"name,omitempty" minLength:"1" maxLength:"60"`
 	Shared  *bool                        `json:"shared,omitempty" doc:"Make it a view of the team, or your own."`
-	Filter  *RequestsWhere               `json:"filter,omitempty" doc:"Replaces the filter. As in requests-list."`
+	Filter  *lists.RequestsWhere         `json:"filter,omitempty" doc:"Replaces the filter. As in requests-list."`
 	Sort    *index.Sort                  `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated,relevance" doc:"The order."`
 	Default *bool                        `json:"default,omitempty" doc:"See it first, or no longer."`
 	After   params.Nullable[feedback.ID] `json:"after,omitzero" format:"uuid" doc:"Move it behind this view; null moves it to the beginning."`

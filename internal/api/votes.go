@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/lists"
+	"gatherkit/internal/params"
 	"gatherkit/internal/store"
 )
 
@@ -17,7 +19,7 @@ type voteParams struct {
 // ballot returns the vote or its removal. The person is never verified, because a user votes
 // on their behalf.
 func (in voteParams) ballot(remove bool) (store.Ballot, error) {
-	p := feedback.Person{Email: orNil(in.Email), Name: orNil(in.Name), ExternalID: orNil(in.ExternalID)}
+	p := feedback.Person{Email: params.OrNil(in.Email), Name: params.OrNil(in.Name), ExternalID: params.OrNil(in.ExternalID)}
 	switch {
 	case p.Key() == "":
 		return store.Ballot{}, feedback.Invalid("votes", "email", "email, external_id or name is required to identify the person.")
@@ -58,15 +60,15 @@ type votesListParams struct {
 
 type votesListResult struct {
 	Votes []feedback.Vote `json:"votes"`
-	PageResult
+	lists.PageResult
 }
 
 func (a *API) votesList(ctx context.Context, c caller, in votesListParams) (votesListResult, error) {
-	cur, err := a.resumeOf(c, "votes", "votes-list", in.Cursor, in.RequestID)
+	cur, err := a.cursors.ResumeOf(c.Account.ID, "votes", "votes-list", in.Cursor, in.RequestID)
 	if err != nil {
 		return votesListResult{}, err
 	}
-	cur.limit(in.Limit, defaultLimit)
+	cur.SetLimit(in.Limit, lists.DefaultLimit)
 	if err := a.holdPage(ctx, c, cur.Limit, personBytes); err != nil {
 		return votesListResult{}, err
 	}
@@ -74,7 +76,7 @@ func (a *API) votesList(ctx context.Context, c caller, in votesListParams) (vote
 	if err != nil {
 		return votesListResult{}, err
 	}
-	voters, result, err := page(a, cur, voters, total, func(cur *cursor, v store.Voter) { cur.Text = v.Key })
+	voters, result, err := lists.Page(a.cursors, cur, voters, total, func(cur *lists.Cursor, v store.Voter) { cur.Text = v.Key })
 	votes := make([]feedback.Vote, 0, len(voters))
 	for _, v := range voters {
 		votes = append(votes, v.Vote)

@@ -93,7 +93,7 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 func (in widgetSubmitRequestParams) request() feedback.Request {
 	r := feedback.NewRequest(in.Title, in.Description)
 	r.Source = "widget"
-	r.Submitter = feedback.Submitter{Email: orNil(in.Email), Name: orNil(in.Name), ExternalID: orNil(in.ExternalID)}
+	r.Submitter = feedback.Submitter{Email: params.OrNil(in.Email), Name: params.OrNil(in.Name), ExternalID: params.OrNil(in.ExternalID)}
 	if in.Metadata != nil {
 		r.Metadata = in.Metadata
 	}
@@ -104,11 +104,4 @@ func submittedResult(r feedback.Request) widgetSubmitRequestResult {
 	return widgetSubmitRequestResult{submittedRequest{
 		ID: r.ID, Title: r.Title, Description: r.Description, Status: r.Status, Votes: r.Votes, CreatedAt: r.CreatedAt,
 	}}
-}
-
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

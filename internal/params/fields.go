@@ -34,6 +34,14 @@ func (e *Expected) Check() error {
 	return nil
 }
 
+// OrNil returns nil for an empty text, which callers send for a field that they leave out.
+func OrNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
 // Files are ids of files to attach to a request.
 type Files []feedback.ID
 
