@@ -38,9 +38,8 @@ var imports = map[string][]string{
 	"e2e/program":            {"internal/store/storetest"},
 	"internal/api": {
 		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback", "internal/headers",
-		"internal/identity", "internal/index", "internal/limits", "internal/lists", "internal/mail", "internal/metrics", "internal/openapi", "internal/pace",
-		"internal/params",
-		"internal/password", "internal/portal", "internal/rate", "internal/readers",
+		"internal/identity", "internal/index", "internal/limits", "internal/lists", "internal/mail", "internal/metrics",
+		"internal/openapi", "internal/pace", "internal/params", "internal/password", "internal/portal", "internal/rate", "internal/readers",
 		"internal/search", // for texts that are in no database
 		"internal/sessions", "internal/signed", "internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
 	},

@@ -51,6 +51,8 @@ func (a *API) auditList(ctx context.Context, c caller, in auditListParams) (audi
 	if err != nil {
 		return auditListResult{}, err
 	}
-	entries, result, err := lists.Page(a.cursors, cur, entries, total, func(cur *lists.Cursor, e feedback.AuditEntry) { cur.Number = e.Number })
+	entries, result, err := lists.Page(a.cursors, cur, entries, total, func(cur *lists.Cursor, e feedback.AuditEntry) {
+		cur.Number = e.Number
+	})
 	return auditListResult{entries, result}, err
 }

@@ -129,12 +129,12 @@ func TestSlowReadersOfPages(t *testing.T) {
 func TestListsHoldMemory(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"] = s.submit("T")
-	who, lists := s.holder("owner"), 0
+	who, count := s.holder("owner"), 0
 	for _, o := range s.api.order {
 		if _, isList := o.returns.FieldByName("PageResult"); !isList {
 			continue
 		}
-		lists++
+		count++
 		body := "{}"
 		if _, ofRequest := o.takes.FieldByName("RequestID"); ofRequest {
 			body = s.filled(`{"request_id":"{request}"}`)
@@ -154,8 +154,8 @@ func TestListsHoldMemory(t *testing.T) {
 		s.api.pages.Of(who).Release(share)
 		s.must(o.name, "owner", body)
 	}
-	if lists < 8 {
-		t.Errorf("%d lists", lists)
+	if count < 8 {
+		t.Errorf("%d lists", count)
 	}
 }
 

@@ -30,6 +30,8 @@ func (a *API) tagsList(ctx context.Context, c caller, in tagsListParams) (tagsLi
 	if err != nil {
 		return tagsListResult{}, err
 	}
-	tags, result, err := lists.Page(a.cursors, cur, tags, total, func(cur *lists.Cursor, tag feedback.Tag) { cur.Text = feedback.FoldTag(tag.Tag) })
+	tags, result, err := lists.Page(a.cursors, cur, tags, total, func(cur *lists.Cursor, tag feedback.Tag) {
+		cur.Text = feedback.FoldTag(tag.Tag)
+	})
 	return tagsListResult{tags, result}, err
 }

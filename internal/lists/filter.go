@@ -63,7 +63,9 @@ func (p *WantedPerson) key() string {
 	if p.Verified && p.ExternalID == "" {
 		return ""
 	}
-	return feedback.Person{Email: params.OrNil(p.Email), Name: params.OrNil(p.Name), ExternalID: params.OrNil(p.ExternalID), Verified: p.Verified}.Key()
+	return feedback.Person{
+		Email: params.OrNil(p.Email), Name: params.OrNil(p.Name), ExternalID: params.OrNil(p.ExternalID), Verified: p.Verified,
+	}.Key()
 }
 
 // Filter returns the filter. area is that of the operation, and prefix precedes the names of parameters
