@@ -12,10 +12,12 @@ import (
 )
 
 // sooner are changes of constants, so that a test does not wait for minutes: how long a process holds an
-// endpoint that it delivers to, and how long an endpoint that fails is left alone.
+// endpoint that it delivers to, and how long an endpoint that fails is left alone. All waits of the back-off are
+// short, because an endpoint may fail many times before a busy machine has started the process again.
 var sooner = []string{
 	"leaseTime = time.Minute\n", "leaseTime = 4 * time.Second\n", "startTime = 20 * time.Second\n", "startTime = time.Second\n",
-	"5 * time.Second, 5 * time.Minute, 30 * time.Minute,", "time.Second / 2, time.Second, time.Second,",
+	"5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour,\n" +
+		"\t24 * time.Hour,\n", "time.Second / 2, time.Second,\n",
 }
 
 // TestWebhooks delivers to a receiver while processes are killed and the receiver fails. It gets each event
