@@ -21,6 +21,7 @@ type requestsBulkUpdateParams struct {
 // bulkSet are the changes to make. Omitted fields keep their values.
 type bulkSet struct {
 	Status     *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
+	Hidden     *bool            `json:"hidden,omitempty" doc:"true hides from everyone outside the account but the submitters; false stops hiding."`
 	AssigneeID string           `json:"assignee_id,omitempty" doc:"A user, or none to remove the assignee."`
 	AddTags    tagList          `json:"add_tags,omitempty"`
 	RemoveTags tagList          `json:"remove_tags,omitempty" lines:"many"`
@@ -82,7 +83,7 @@ func (s bulkSet) change() (func(*feedback.Request) error, error) {
 		if r.Box == feedback.Bin && s.Box != feedback.Live {
 			return feedback.ErrRequestNotFound
 		}
-		change := feedback.RequestChange{Status: s.Status}
+		change := feedback.RequestChange{Status: s.Status, Hidden: s.Hidden}
 		if s.AssigneeID != "" {
 			change.AssigneeID = &assignee
 		}

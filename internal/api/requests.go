@@ -103,6 +103,7 @@ type requestsUpdateParams struct {
 	Description     *string                          `json:"description,omitempty" maxLength:"10000" lines:"many"`
 	Status          *feedback.Status                 `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
 	Tags            *tagList                         `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
+	Hidden          *bool                            `json:"hidden,omitempty" doc:"Hide it from everyone outside the account but its submitter, whatever the app's sharing; or stop hiding it."`
 	AssigneeID      params.Nullable[feedback.ID]     `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
 	ETA             params.Nullable[params.Expected] `json:"eta,omitzero" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none."`
 	ExpectedVersion *int64                           `json:"expected_version,omitempty" minimum:"1" doc:"Refuse the change if the version differs."`
@@ -112,7 +113,7 @@ type requestsUpdateParams struct {
 func (a *API) requestsUpdate(ctx context.Context, c caller, in requestsUpdateParams) (requestResult, error) {
 	change := feedback.RequestChange{
 		Title: in.Title, Description: in.Description, Status: in.Status, Tags: (*[]string)(in.Tags),
-		AssigneeID: in.AssigneeID.Change(),
+		Hidden: in.Hidden, AssigneeID: in.AssigneeID.Change(),
 	}
 	if eta := in.ETA.Change(); eta != nil {
 		if err := (*eta).Check(); err != nil {

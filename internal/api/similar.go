@@ -89,7 +89,7 @@ func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSim
 		return result, nil
 	}
 	found, err := a.Store.Index.Similar(ctx, v.app.AccountID, index.Likeness{
-		AppID: v.app.ID, Text: in.Text, Statuses: shared, Limit: maxWidgetSimilar,
+		AppID: v.app.ID, Text: in.Text, Shared: shared, Limit: maxWidgetSimilar,
 	})
 	for _, r := range found {
 		result.Requests = append(result.Requests, sharedRequest{r.ID, r.Title, r.Status, r.Votes})

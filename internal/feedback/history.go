@@ -155,6 +155,10 @@ func (e *Event) describeField(field string) string {
 	switch {
 	case field == "description":
 		return "edited the description"
+	case field == "hidden" && e.After[field] == true:
+		return "hid the request"
+	case field == "hidden":
+		return "stopped hiding the request"
 	case field == "tags":
 		return describeTags(stringsOf(e.Before[field]), stringsOf(e.After[field]))
 	case strings.HasSuffix(field, "_id"):

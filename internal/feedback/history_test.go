@@ -12,3 +12,14 @@ func TestRecountsInHistory(t *testing.T) {
 		t.Errorf("%q, want %q", e.Summary, want)
 	}
 }
+
+func TestHidingInHistory(t *testing.T) {
+	for hidden, want := range map[bool]string{true: "The service hid the request.", false: "The service stopped hiding the request."} {
+		e := Event{Kind: RequestUpdated, Before: map[string]any{"hidden": !hidden}, After: map[string]any{"hidden": hidden}}
+		e.Actor.Kind = ByService
+		e.Summarise()
+		if e.Summary != want {
+			t.Errorf("%q, want %q", e.Summary, want)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type Request struct {
 	Comments     int64        `json:"comments" doc:"Internal and public comments."`
 	AssigneeID   *ID          `json:"assignee_id" format:"uuid"`
 	MergedIntoID *ID          `json:"merged_into_id" format:"uuid"`
+	Hidden       bool         `json:"hidden" doc:"Whether only its submitter sees it, of the people outside the account, whatever the app's sharing."`
 	ETA          *string      `json:"eta" doc:"The expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn."`
 	Attachments  []Attachment `json:"attachments"`
 	Metadata     Metadata     `json:"metadata" doc:"Page URL, locale, user agent, and keys that the host page adds."`
@@ -171,6 +172,7 @@ type RequestChange struct {
 	Description *string
 	Status      *Status
 	Tags        *[]string
+	Hidden      *bool
 	AssigneeID  **ID     // a pointer to nil removes the assignee
 	ETA         **string // a pointer to nil removes the ETA
 }
@@ -180,6 +182,7 @@ func (r *Request) Apply(c RequestChange) {
 	set(&r.Title, c.Title)
 	set(&r.Description, c.Description)
 	set(&r.Status, c.Status)
+	set(&r.Hidden, c.Hidden)
 	if c.Tags != nil {
 		r.Tags = CleanTags(*c.Tags)
 	}

@@ -11,8 +11,8 @@ type Similar struct {
 	Score  float64 // similarity, from 0 to 1
 }
 
-// Shared returns the statuses of the requests that widget users may see. It returns nil if
-// they may see none.
+// Shared returns the statuses of the requests that widget users may see, unless these are hidden.
+// It returns nil if they may see none.
 func (s Settings) Shared() []Status {
 	switch s.Sharing {
 	case "all":

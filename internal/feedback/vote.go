@@ -12,5 +12,5 @@ type Vote struct {
 
 // Shares reports whether callers with the app's API key may see the request.
 func (s Settings) Shares(r Request) bool {
-	return r.Box == Live && slices.Contains(s.Shared(), r.Status)
+	return r.Box == Live && !r.Hidden && slices.Contains(s.Shared(), r.Status)
 }

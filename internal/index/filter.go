@@ -2,6 +2,7 @@ package index
 
 import (
 	"slices"
+	"strconv"
 
 	"gatherkit/internal/feedback"
 )
@@ -19,6 +20,7 @@ type Filter struct {
 	Unassigned    bool           `json:",omitempty"`
 	Source        string         `json:",omitempty"` // "" means any
 	Person        string         `json:",omitempty"` // the key of a submitter or voter; "" means any
+	Hidden        *bool          `json:",omitempty"` // nil means any
 	CreatedAfter  *feedback.Time `json:",omitempty"` // from this time on
 	CreatedBefore *feedback.Time `json:",omitempty"` // up to this time
 
@@ -38,6 +40,7 @@ const (
 	bySource   facet = "!source "
 	byStatus   facet = "!status "
 	byBox      facet = "!box "
+	byHidden   facet = "!hidden "
 )
 
 // field is a column of requests by whose values lists are filtered.
@@ -54,7 +57,7 @@ type field struct {
 
 // version is the version of fields and of the other terms. An index that was made with a lower one is
 // brought up to date from the beginning of the log, and totals are not exact until then.
-const version = 2
+const version = 3
 
 // fields begin with those whose values match the fewest requests, as far as their kind can tell.
 // Raise version when you add one.
@@ -72,6 +75,12 @@ var fields = []field{
 			chosen = append(chosen, string(status))
 		}
 		return chosen
+	}},
+	{part: byHidden, column: "hidden", values: boolValue, chosen: func(f Filter) []string {
+		if f.Hidden == nil {
+			return nil
+		}
+		return []string{strconv.FormatBool(*f.Hidden)}
 	}},
 	{part: byBox, column: "box", values: oneValue, counted: true, chosen: func(f Filter) []string {
 		if f.Query != "" && f.Box == feedback.Live { // words are of live requests only

@@ -214,12 +214,14 @@ func (w *world) update(t *rapid.T, of *tenant) error {
 		func(r *feedback.Request) { r.Tags = tags(t) },
 		func(r *feedback.Request) { r.Status = status(t) },
 		func(r *feedback.Request) { r.AssigneeID = w.user(t, of) },
+		func(r *feedback.Request) { r.Hidden = !r.Hidden },
 	}
 	for _, field := range rapid.SliceOfN(rapid.IntRange(0, len(fields)-1), 1, 2).Draw(t, "fields") {
 		fields[field](&r)
 	}
 	_, err = w.ChangeRequest(ctx, of.ID, r.ID, w.by(t, of), func(now *feedback.Request) error {
-		now.Title, now.Description, now.Tags, now.Status, now.AssigneeID = r.Title, r.Description, r.Tags, r.Status, r.AssigneeID
+		now.Title, now.Description, now.Tags, now.Status = r.Title, r.Description, r.Tags, r.Status
+		now.AssigneeID, now.Hidden = r.AssigneeID, r.Hidden
 		return nil
 	})
 	return err
@@ -246,6 +248,7 @@ func (w *world) manyChanges(t *rapid.T, of *tenant) func(*feedback.Request) {
 		"untag":  func(r *feedback.Request) { r.Tags = []string{} },
 		"bin":    func(r *feedback.Request) { r.Box = feedback.Bin },
 		"live":   func(r *feedback.Request) { r.Box = feedback.Live },
+		"hide":   func(r *feedback.Request) { r.Hidden = true },
 		"status": nil, "assign": nil,
 	}
 	to, user := status(t), w.user(t, of)

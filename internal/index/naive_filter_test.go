@@ -21,6 +21,7 @@ func (r naiveRow) matches(f index.Filter) bool {
 		(f.AssigneeID == nil || r.AssigneeID != nil && *r.AssigneeID == *f.AssigneeID) &&
 		(!f.Unassigned || r.AssigneeID == nil) &&
 		(f.Person == "" || slices.Contains(r.people, f.Person)) &&
+		(f.Hidden == nil || r.Hidden == *f.Hidden) &&
 		(f.Source == "" || r.Source == f.Source) &&
 		(f.CreatedAfter == nil || r.CreatedAt >= *f.CreatedAfter) &&
 		(f.CreatedBefore == nil || r.CreatedAt < *f.CreatedBefore) &&
@@ -66,7 +67,7 @@ func (w *world) filter(t *rapid.T, of *tenant, n naive) index.Filter {
 
 // condition draws a condition of a filter.
 func (w *world) condition(t *rapid.T, of *tenant, n naive, like *naiveRow, f *index.Filter) {
-	switch rapid.IntRange(0, 9).Draw(t, "field") {
+	switch rapid.IntRange(0, 10).Draw(t, "field") {
 	case 0:
 		f.AppID = w.appID(t, of, like)
 	case 1:
@@ -104,6 +105,11 @@ func (w *world) condition(t *rapid.T, of *tenant, n naive, like *naiveRow, f *in
 		f.Person = "e:" + rapid.SampledFrom(naivePeople).Draw(t, "person")
 		if like != nil {
 			f.Person = rapid.SampledFrom(like.people).Draw(t, "one of its people")
+		}
+	case 8:
+		f.Hidden = new(rapid.Bool().Draw(t, "hidden"))
+		if like != nil {
+			f.Hidden = &like.Hidden
 		}
 	default: // twice as often as the others
 		f.Query = query(t, like)

@@ -104,6 +104,7 @@ func TestPlainListsNeedNoIndex(t *testing.T) {
 			"statuses":   {index.Filter{Statuses: []feedback.Status{feedback.Opened, "planned"}}, false},
 			"a tag":      {index.Filter{Tag: "billing"}, true},
 			"unassigned": {index.Filter{Unassigned: true}, true},
+			"not hidden": {index.Filter{Hidden: new(false)}, true},
 			"a source":   {index.Filter{Source: "widget"}, true},
 			"a word":     {index.Filter{Query: "T1"}, true},
 			"a time":     {index.Filter{CreatedAfter: new(feedback.Time(1))}, true},

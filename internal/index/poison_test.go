@@ -143,7 +143,7 @@ func TestPoison(t *testing.T) {
 	}
 	similar := func(name string, statuses ...feedback.Status) call {
 		return call{name, func(app feedback.App, text string) error {
-			_, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: text, Statuses: statuses, Limit: 10})
+			_, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{AppID: app.ID, Text: text, Shared: statuses, Limit: 10})
 			return err
 		}}
 	}

@@ -33,11 +33,11 @@ const (
 
 // Likeness says what similar requests are searched for, and among which requests.
 type Likeness struct {
-	AppID    feedback.ID
-	Text     string
-	Except   *feedback.ID      // a request that is left out, with those merged into it
-	Statuses []feedback.Status // empty means any
-	Limit    int
+	AppID  feedback.ID
+	Text   string
+	Except *feedback.ID      // a request that is left out, with those merged into it
+	Shared []feedback.Status // only requests with these statuses, and not hidden ones; nil means any
+	Limit  int
 }
 
 // Similar returns the live requests of an app that are most similar to a text, the best
@@ -89,7 +89,7 @@ func similarTo(
 		if left, err = compare(ctx, tx, accountID, l, q, weights, chunk, left, found); err != nil {
 			return nil, err
 		}
-		if len(l.Statuses) == 0 || len(found) >= candidateChunk/2 || left <= 0 {
+		if l.Shared == nil || len(found) >= candidateChunk/2 || left <= 0 {
 			break
 		}
 	}
@@ -150,7 +150,7 @@ func compare(
 				continue
 			}
 		}
-		if l.Except != nil && r.ID == *l.Except || len(l.Statuses) > 0 && !slices.Contains(l.Statuses, r.Status) {
+		if l.Except != nil && r.ID == *l.Except || l.Shared != nil && (r.hidden || !slices.Contains(l.Shared, r.Status)) {
 			continue
 		}
 		r.Score = max(score, found[r.ID].Score)
@@ -164,6 +164,7 @@ type titled struct {
 	feedback.Similar
 	appID      feedback.ID
 	box        feedback.Box
+	hidden     bool
 	mergedInto *feedback.ID
 }
 
@@ -178,9 +179,9 @@ func titles(
 	}
 	p := database.Parameters{accountID}
 	rows, err := database.All(ctx, tx, func(r database.Row) (t titled, err error) {
-		err = r.Scan(&t.ID, &t.appID, (*string)(&t.box), &t.Title, (*string)(&t.Status), &t.Votes, &t.mergedInto)
+		err = r.Scan(&t.ID, &t.appID, (*string)(&t.box), &t.hidden, &t.Title, (*string)(&t.Status), &t.Votes, &t.mergedInto)
 		return t, err
-	}, "SELECT id, app_id, box, title, status, votes, merged_into_id FROM requests"+
+	}, "SELECT id, app_id, box, hidden, title, status, votes, merged_into_id FROM requests"+
 		" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(ids))+")", p...)
 	for _, r := range rows {
 		if r.appID == appID && r.box == feedback.Live {

@@ -30,6 +30,7 @@ func TestSimilar(t *testing.T) {
 			return request
 		}
 		root, merged, planned := submit(app, "Dark mode"), submit(app, "Night theme"), submit(app, "Dark theme at night")
+		hidden := submit(app, "Fewer emails")
 		binned := submit(app, "Dark night")
 		submit(other, "Dark mode at night")
 		r.IndexAll()
@@ -44,6 +45,7 @@ func TestSimilar(t *testing.T) {
 		// The index does not know yet; what it says is checked.
 		set(binned.ID, func(r *feedback.Request) { r.Box = feedback.Bin })
 		set(planned.ID, func(r *feedback.Request) { r.Status = "planned" })
+		set(hidden.ID, func(r *feedback.Request) { r.Hidden = true })
 		if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3",
 			root.ID, account.ID, merged.ID); err != nil {
 			t.Fatal(err)
@@ -55,7 +57,9 @@ func TestSimilar(t *testing.T) {
 			"all":     {index.Likeness{Text: "dark night", Limit: 9}, []string{"Dark theme at night", "Dark mode"}},
 			"merged":  {index.Likeness{Text: "nihgt theme", Limit: 9}, []string{"Dark mode", "Dark theme at night"}},
 			"itself":  {index.Likeness{Text: "dark night", Limit: 9, Except: &root.ID}, []string{"Dark theme at night"}},
-			"status":  {index.Likeness{Text: "dark night", Limit: 9, Statuses: []feedback.Status{"planned"}}, []string{"Dark theme at night"}},
+			"status":  {index.Likeness{Text: "dark night", Limit: 9, Shared: []feedback.Status{"planned"}}, []string{"Dark theme at night"}},
+			"hidden":  {index.Likeness{Text: "fewer emails", Limit: 1}, []string{"Fewer emails"}},
+			"shared":  {index.Likeness{Text: "fewer emails", Limit: 9, Shared: []feedback.Status{feedback.Opened}}, []string{}},
 			"limit":   {index.Likeness{Text: "dark night", Limit: 1}, []string{"Dark theme at night"}},
 			"nothing": {index.Likeness{Text: "?!", Limit: 9}, []string{}},
 		} {

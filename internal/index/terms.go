@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gatherkit/internal/database"
@@ -148,6 +149,12 @@ func (f facet) term(value string) string { return string(f) + value }
 
 // oneValue is the value of a column that has one.
 func oneValue(column []byte) ([]string, error) { return []string{string(column)}, nil }
+
+// boolValue is the value of a column of booleans, which SQLite stores as 0 and 1.
+func boolValue(column []byte) ([]string, error) {
+	v, err := strconv.ParseBool(string(column))
+	return []string{strconv.FormatBool(v)}, err
+}
 
 // assigneeValues is the value of the column assignee_id, and assigneeValue that of an assignee.
 func assigneeValues(column []byte) ([]string, error) {

@@ -45,6 +45,7 @@ type RequestsWhere struct {
 	Query         string         `json:"query,omitempty" lines:"many" maxLength:"200" doc:"Only live requests with all of these words. See Words."`
 	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests from this source."`
 	Person        *WantedPerson  `json:"person,omitempty" doc:"Only requests that this person submitted or voted for. Send what a submitter or a vote says of them."`
+	Hidden        *bool          `json:"hidden,omitempty" doc:"true: only hidden requests; false: only those that are not hidden."`
 	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests created at this time or later."`
 	CreatedBefore *feedback.Time `json:"created_before,omitempty" format:"date-time" doc:"Only requests created before this time."`
 	Box           feedback.Box   `json:"box,omitempty" enum:"live,bin,quarantine" doc:"Only requests in this box; live by default."`
@@ -89,7 +90,7 @@ func (w RequestsWhere) Filter(area, prefix string) (RequestsFilter, error) {
 	}
 	return RequestsFilter{
 		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
-		Person: person, CreatedAfter: w.CreatedAfter, CreatedBefore: w.CreatedBefore, Box: w.Box,
+		Person: person, Hidden: w.Hidden, CreatedAfter: w.CreatedAfter, CreatedBefore: w.CreatedBefore, Box: w.Box,
 	}, nil
 }
 
@@ -102,6 +103,7 @@ type RequestsFilter struct {
 	Source        string            `json:"w,omitempty"`
 	Query         string            `json:"y,omitempty"`
 	Person        string            `json:"k,omitempty"`
+	Hidden        *bool             `json:"h,omitempty"`
 	CreatedAfter  *feedback.Time    `json:"a,omitempty"`
 	CreatedBefore *feedback.Time    `json:"b,omitempty"`
 	Box           feedback.Box      `json:"x,omitempty"`
@@ -111,7 +113,7 @@ type RequestsFilter struct {
 // Index returns the filter for the index.
 func (f RequestsFilter) Index() index.Filter {
 	filter := index.Filter{
-		AppID: f.AppID, Statuses: f.Statuses, Box: f.Box, Tag: f.Tag, Source: f.Source, Query: f.Query, Person: f.Person,
+		AppID: f.AppID, Statuses: f.Statuses, Box: f.Box, Tag: f.Tag, Source: f.Source, Query: f.Query, Person: f.Person, Hidden: f.Hidden,
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, Unassigned: f.AssigneeID == feedback.Nobody,
 	}
 	if id, err := feedback.ParseID(f.AssigneeID); err == nil {

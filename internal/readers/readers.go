@@ -65,12 +65,13 @@ type item struct {
 type state struct {
 	box                feedback.Box
 	status             feedback.Status
+	hidden             bool
 	newsAt, commentsAt feedback.Time // 0 for never
 }
 
 // itemColumns are those that scanItem reads, of requests r and their roots m.
-const itemColumns = `r.id, r.app_id, r.box, r.status, r.news_at, r.comment_news_at,
-	m.id, m.box, m.status, m.news_at, m.comment_news_at, r.rooted_at`
+const itemColumns = `r.id, r.app_id, r.box, r.status, r.hidden, r.news_at, r.comment_news_at,
+	m.id, m.box, m.status, m.hidden, m.news_at, m.comment_news_at, r.rooted_at`
 
 const withRoot = " LEFT JOIN requests m ON m.account_id = $1 AND m.id = r.merged_into_id"
 
@@ -89,13 +90,14 @@ const (
 func scanItem(row database.Row) (i item, err error) {
 	var rootID *feedback.ID
 	var box, status *string
+	var hidden *bool
 	var news, comments, rootNews, rootComments, rooted *feedback.Time
-	err = row.Scan(&i.since, &i.id, &i.appID, (*string)(&i.own.box), (*string)(&i.own.status), &news, &comments,
-		&rootID, &box, &status, &rootNews, &rootComments, &rooted)
+	err = row.Scan(&i.since, &i.id, &i.appID, (*string)(&i.own.box), (*string)(&i.own.status), &i.own.hidden, &news, &comments,
+		&rootID, &box, &status, &hidden, &rootNews, &rootComments, &rooted)
 	i.own.newsAt, i.own.commentsAt = orZero(news), orZero(comments)
 	if rootID != nil {
 		i.rootID = *rootID
-		i.root = state{feedback.Box(*box), feedback.Status(*status), orZero(rootNews), orZero(rootComments)}.after(orZero(rooted))
+		i.root = state{feedback.Box(*box), feedback.Status(*status), *hidden, orZero(rootNews), orZero(rootComments)}.after(orZero(rooted))
 	}
 	return i, err
 }
@@ -138,7 +140,7 @@ func (i item) visible(app feedback.App) bool {
 		return !i.merged() || i.root.box != feedback.Bin
 	}
 	now := i.counts()
-	return i.own.box == feedback.Live && now.box == feedback.Live && slices.Contains(app.Settings.Shared(), now.status)
+	return i.own.box == feedback.Live && now.box == feedback.Live && !now.hidden && slices.Contains(app.Settings.Shared(), now.status)
 }
 
 // newsAt returns the time of the last news that the person sees, or 0. What was news before they asked or

@@ -33,6 +33,7 @@ var requestColumns = []column{
 	field("comments", func(r *request) *int64 { return &r.Comments }),
 	field("assignee_id", func(r *request) **feedback.ID { return &r.AssigneeID }),
 	field("merged_into_id", func(r *request) **feedback.ID { return &r.MergedIntoID }),
+	field("hidden", func(r *request) *bool { return &r.Hidden }),
 	field("eta", func(r *request) **string { return &r.ETA }),
 	asJSON("attachments", "[]", func(r *request) *[]feedback.Attachment { return &r.Attachments }),
 	asJSON("metadata", "{}", func(r *request) *feedback.Metadata { return &r.Metadata }),

@@ -30,8 +30,8 @@ type Bulk struct {
 	Expected int64
 }
 
-// ChangeRequests calls change to modify the box, the status, the assignee and the tags of
-// many requests, and returns how many differ afterwards. It returns ErrRequestNotFound,
+// ChangeRequests calls change to modify the box, the status, the assignee, the tags and
+// whether they are hidden of many requests, and returns how many differ afterwards. It returns ErrRequestNotFound,
 // ErrAppNotFound, ErrCountMismatch if the filter does not match the expected number of
 // requests, ErrMerged if a merged request would get another status, a field error for an
 // unknown assignee, or the error of change. If it returns an error, nothing has changed.
@@ -229,6 +229,9 @@ func changed(old, r feedback.Request) (before, after map[string]any) {
 	if old.Status != r.Status {
 		before["status"], after["status"] = old.Status, r.Status
 	}
+	if old.Hidden != r.Hidden {
+		before["hidden"], after["hidden"] = old.Hidden, r.Hidden
+	}
 	if !slices.Equal(old.Tags, r.Tags) {
 		before["tags"], after["tags"] = old.Tags, r.Tags
 	}
@@ -248,6 +251,7 @@ func saveGrouped(
 	type values struct {
 		box      feedback.Box
 		status   feedback.Status
+		hidden   bool
 		columns  string // the others, separated by spaces
 		assignee feedback.ID
 		tags     string
@@ -257,7 +261,7 @@ func saveGrouped(
 	groups := map[values][]feedback.ID{}
 	examples := map[values]*feedback.Request{}
 	for i, r := range requests {
-		key := values{box: r.Box, status: r.Status, columns: "box status", answered: answered[r.ID], news: news[r.ID]}
+		key := values{box: r.Box, status: r.Status, hidden: r.Hidden, columns: "box status hidden", answered: answered[r.ID], news: news[r.ID]}
 		if _, differs := changes[i].After["assignee_id"]; differs {
 			if key.columns += " assignee_id"; r.AssigneeID != nil {
 				key.assignee = *r.AssigneeID

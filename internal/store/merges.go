@@ -25,6 +25,7 @@ type merged struct {
 	id, appID, parent, root feedback.ID
 	box                     feedback.Box
 	former                  feedback.Status // the status before the merge
+	hidden                  bool
 	votes                   int64
 }
 
@@ -209,7 +210,7 @@ func (s *Store) unmerge(
 		c.Before, c.After = votesBefore(m.votes, votes[m.id])
 		c.Before["status"], c.After["status"] = feedback.Duplicate, m.former
 		c.Before["merged_into_id"], c.After["merged_into_id"] = m.root, nil
-		r := feedback.Request{ID: m.id, AppID: m.appID, Box: m.box, Status: m.former}
+		r := feedback.Request{ID: m.id, AppID: m.appID, Box: m.box, Status: m.former, Hidden: m.hidden}
 		if err := s.Readers.Tell(ctx, tx, accountID, by, c.After, r, r); err != nil {
 			return nil, err
 		}
@@ -255,9 +256,9 @@ func (s *Store) unmergePurged(ctx context.Context, tx *sql.Tx, accountID feedbac
 func readMerged(ctx context.Context, tx *sql.Tx, accountID feedback.ID, roots ...feedback.ID) ([]merged, error) {
 	p := database.Parameters{accountID}
 	return database.All(ctx, tx, func(r database.Row) (m merged, err error) {
-		err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.votes)
+		err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.hidden, &m.votes)
 		return m, err
-	}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, votes FROM requests"+
+	}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, hidden, votes FROM requests"+
 		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, roots)+") ORDER BY id", p...)
 }
 

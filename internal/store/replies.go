@@ -31,7 +31,7 @@ func (s *Store) Reply(ctx context.Context, w readers.Who, requestID feedback.ID,
 			return err
 		}
 		asked, err := w.Asked(ctx, tx, requestID)
-		if err == nil && (!asked || r.AppID != w.App.ID || readers.Hidden(r, counts)) {
+		if err == nil && (!asked || r.AppID != w.App.ID || readers.Unseen(r, counts)) {
 			err = feedback.ErrRequestNotFound
 		}
 		if err != nil {

@@ -122,7 +122,7 @@ func (s *Store) saveRequest(
 	}
 	p := database.Parameters{accountID, r.ID, old.Version}
 	n, err := database.Changed(ctx, tx, "UPDATE requests SET "+
-		row.Assign(&p, &r, "box", "status", "title", "description", "tags", "assignee_id", "eta", "version", "updated_at")+", "+
+		row.Assign(&p, &r, "box", "status", "title", "description", "tags", "hidden", "assignee_id", "eta", "version", "updated_at")+", "+
 		setAnswered(p.Add(answeredAt(isAnswer(by, old, r), r.UpdatedAt)))+", "+
 		setNews("news_at", p.Add(newsAt(by, isNews(old, r), r.UpdatedAt)))+" WHERE account_id = $1 AND id = $2 AND version = $3", p...)
 	if err != nil {

@@ -76,6 +76,9 @@ func (m *model) changeMeant(w who, meant []*request, set object) (string, object
 			if status, sent := set["status"].(string); sent {
 				r.status = status
 			}
+			if hidden, sent := set["hidden"].(bool); sent {
+				r.hidden = hidden
+			}
 			switch assignee {
 			case "":
 			case "none":

@@ -20,6 +20,7 @@ var filters = map[string]func(r *request, v any) bool{
 	"person": func(r *request, v any) bool {
 		return keyOf(r.submitter) == v || slices.ContainsFunc(r.given, func(by *vote) bool { return by.key == v })
 	},
+	"hidden":         func(r *request, v any) bool { return r.hidden == v },
 	"created_after":  func(r *request, v any) bool { return r.created.Format(timeForm) >= v.(string) },
 	"created_before": func(r *request, v any) bool { return r.created.Format(timeForm) < v.(string) },
 	"box":            func(r *request, v any) bool { return r.box() == v },

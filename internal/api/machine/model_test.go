@@ -96,6 +96,7 @@ type (
 		metadata                                       any
 		tags                                           []any
 		assignee                                       any
+		hidden                                         bool
 		plain                                          object // the values of plainFields
 		source                                         string
 		votes                                          int

@@ -46,9 +46,9 @@ func (r *request) countsFor() *request {
 // audience returns who sees changes of a request.
 func (m *model) audience(r *request) people { return m.audienceBelow(r, r.countsFor()) }
 
-// hidden reports whether nobody outside sees the status and the comments of a request, whose votes count
+// unseen reports whether nobody outside sees the status and the comments of a request, whose votes count
 // for another one.
-func (r *request) hidden(counts *request) bool { return r.box() != "live" || counts.binned }
+func (r *request) unseen(counts *request) bool { return r.box() != "live" || counts.binned }
 
 // audienceBelow returns who sees changes of a request and of those merged into it, if the app shares the
 // request that counts.
@@ -67,7 +67,7 @@ func (m *model) audienceBelow(r, counts *request) people {
 	if !counts.shared() {
 		p.voters = 0
 	}
-	if r.hidden(counts) {
+	if r.unseen(counts) {
 		p.askers, p.voters, p.submitter = 0, 0, false // but the links can be ended
 	}
 	return p
@@ -75,7 +75,7 @@ func (m *model) audienceBelow(r, counts *request) people {
 
 // tell says in an entry of the log how many people were told of the change of a request.
 func (c *change) tell(w who, r *request, p people) {
-	if c.quiet = w.quiet; !w.quiet && !r.hidden(r.countsFor()) {
+	if c.quiet = w.quiet; !w.quiet && !r.unseen(r.countsFor()) {
 		c.told = p.askers + p.voters + p.links
 	}
 }

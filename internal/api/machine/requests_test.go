@@ -148,6 +148,9 @@ func (m *model) updateRequest(w who, in, _ object) (string, object) {
 		if tags, ok := in["tags"].([]any); ok {
 			r.tags = distinct(tags)
 		}
+		if hidden, ok := in["hidden"].(bool); ok {
+			r.hidden = hidden
+		}
 		for name, field := range map[string]*string{"title": &r.title, "description": &r.description, "status": &r.status} {
 			if v, ok := in[name].(string); ok {
 				*field = v
@@ -207,7 +210,7 @@ func (m *model) alter(r *request, change func(*request)) bool {
 // plainFields are the fields of a request that are returned as requests-update has set them,
 // and null before. The others have their own rules.
 var plainFields = slices.DeleteFunc(slices.Clone(operations["requests-update"].Names), func(name string) bool {
-	others := []string{"id", "title", "description", "status", "tags", "assignee_id"}
+	others := []string{"id", "title", "description", "status", "tags", "assignee_id", "hidden"}
 	return records["Request"].Properties[name] == nil || slices.Contains(others, name)
 })
 
@@ -231,7 +234,7 @@ func (r *request) shown() object {
 	shown := object{
 		"id": r.id, "app_id": r.app.id, "title": r.title, "description": r.description, "status": r.status,
 		"submitter": r.submitter, "metadata": r.metadata, "tags": r.tags, "votes": r.votes, "comments": len(r.liveComments()), "source": r.source,
-		"assignee_id": r.assignee, "merged_into_id": idOf(r.root), "version": r.version, "attachments": attachments,
+		"assignee_id": r.assignee, "hidden": r.hidden, "merged_into_id": idOf(r.root), "version": r.version, "attachments": attachments,
 		"created_at": r.created.Format(timeForm), "updated_at": r.updated.Format(timeForm), "reply_at": timeOrNil(r.replied),
 	}
 	for _, name := range plainFields {

@@ -217,6 +217,8 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 			object{"remove_tags": []any{"PRO", "design", "a\nb"}, "assignee_id": m.colleagueOf(c)},
 			object{"assignee_id": "none"},
 			object{"box": "bin"},
+			object{"hidden": true},
+			object{"hidden": false, "status": "planned"},
 			object{"box": "live", "status": "declined"},
 		}, []any{
 			object{"status": "duplicate"},

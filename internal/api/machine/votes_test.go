@@ -199,7 +199,7 @@ func (m *model) widgetVote(w who, in, _ object) (string, object) {
 
 // shared reports whether users of the widget may see the request.
 func (r *request) shared() bool {
-	if r.quarantined {
+	if r.quarantined || r.hidden {
 		return false
 	}
 	switch r.settings["sharing"] {

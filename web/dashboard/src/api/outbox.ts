@@ -18,7 +18,7 @@ export interface Change {
 }
 
 // Triaged are the fields of a request that a change can set.
-export type Triaged = Pick<FeatureRequest, "id" | "status" | "assignee_id" | "eta" | "tags" | "merged_into_id">;
+export type Triaged = Pick<FeatureRequest, "id" | "status" | "assignee_id" | "hidden" | "eta" | "tags" | "merged_into_id">;
 
 type Versioned = Triaged & Pick<FeatureRequest, "version">;
 

@@ -2069,6 +2069,8 @@ export interface components {
              * @enum {string}
              */
             box?: "live" | "bin";
+            /** @description true hides from everyone outside the account but the submitters; false stops hiding. */
+            hidden?: boolean;
             remove_tags?: string[];
             /** @enum {string} */
             status?: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined";
@@ -2666,6 +2668,8 @@ export interface components {
             description: string;
             /** @description The expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn. */
             eta: string | null;
+            /** @description Whether only its submitter sees it, of the people outside the account, whatever the app's sharing. */
+            hidden: boolean;
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -2788,6 +2792,8 @@ export interface components {
              * @enum {string}
              */
             format: "csv" | "jsonl";
+            /** @description true: only hidden requests; false: only those that are not hidden. */
+            hidden?: boolean;
             /** @description Only requests that this person submitted or voted for. Send what a submitter or a vote says of them. */
             person?: components["schemas"]["WantedPerson"];
             /** @description Only live requests with all of these words. See Words. */
@@ -2834,6 +2840,8 @@ export interface components {
              * @description Only requests created before this time.
              */
             created_before?: string;
+            /** @description true: only hidden requests; false: only those that are not hidden. */
+            hidden?: boolean;
             /** @description Only requests that this person submitted or voted for. Send what a submitter or a vote says of them. */
             person?: components["schemas"]["WantedPerson"];
             /** @description Only live requests with all of these words. See Words. */
@@ -2905,6 +2913,8 @@ export interface components {
             created_before?: string;
             /** @description next_cursor of the previous page; includes its filter and sort. */
             cursor?: string;
+            /** @description true: only hidden requests; false: only those that are not hidden. */
+            hidden?: boolean;
             /**
              * Format: int64
              * @description Page size: 50 by default, at most 200.
@@ -3015,6 +3025,8 @@ export interface components {
              * @description Refuse the change if the version differs.
              */
             expected_version?: number;
+            /** @description Hide it from everyone outside the account but its submitter, whatever the app's sharing; or stop hiding it. */
+            hidden?: boolean;
             /**
              * Format: uuid
              * @description The request.
@@ -3051,6 +3063,8 @@ export interface components {
              * @description Only requests created before this time.
              */
             created_before?: string;
+            /** @description true: only hidden requests; false: only those that are not hidden. */
+            hidden?: boolean;
             /** @description Only requests that this person submitted or voted for. Send what a submitter or a vote says of them. */
             person?: components["schemas"]["WantedPerson"];
             /** @description Only live requests with all of these words. See Words. */

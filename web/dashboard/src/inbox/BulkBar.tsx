@@ -4,9 +4,11 @@ import type { Box } from "../api/types";
 import { useChanges } from "../requests/changes";
 import { usePicker, type PickerKind } from "../requests/picker";
 import { useProgress } from "../requests/progress";
-import type { Target } from "../requests/target";
+import { shared, type Target } from "../requests/target";
 import { Button } from "../ui/Button";
-import { CalendarIcon, CheckIcon, CloseIcon, MergeIcon, PersonIcon, ShieldIcon, TagIcon, TrashIcon, UndoIcon } from "../ui/icons";
+import {
+  CalendarIcon, CheckIcon, CloseIcon, HiddenIcon, MergeIcon, PersonIcon, ShieldIcon, TagIcon, TrashIcon, UndoIcon,
+} from "../ui/icons";
 import { count, number } from "../ui/marks";
 import "./bulkbar.css";
 
@@ -22,7 +24,8 @@ interface Props {
 }
 
 export function BulkBar({ target, selected, box, total, exact, all, onAll, onClear }: Props) {
-  const { remove, restore, release, block } = useChanges();
+  const { update, remove, restore, release, block } = useChanges();
+  const hidden = "matching" in target ? target.matching.hidden : shared(target, (one) => one.hidden);
   const pick = usePicker();
   const picker = (kind: PickerKind, name: string, icon: ReactNode) => (
     <Button key={kind} small kind="quiet" data-picker aria-label={name} onPress={() => pick(kind, target)}>
@@ -40,6 +43,10 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
           {picker("tags", "Tags", <TagIcon size={16} />)}
           {picker("assignee", "Assignee", <PersonIcon size={16} />)}
           {picker("eta", "ETA", <CalendarIcon size={16} />)}
+          <Button small kind="quiet" aria-label={hidden ? "Stop hiding" : "Hide"} onPress={() => void update(target, { hidden: !hidden })}>
+            <HiddenIcon size={16} />
+            <span className="bulk-words">{hidden ? "Stop hiding" : "Hide"}</span>
+          </Button>
           {!all && picker("merge", "Merge", <MergeIcon size={16} />)}
           <Button small kind="quiet" aria-label="Delete" onPress={() => void remove(target)}>
             <TrashIcon size={16} />

@@ -8,7 +8,7 @@ import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/day";
 import { SaveView } from "./SaveView";
-import { differsIn, filtersDiffer, sourceNames, type Change, type Search } from "./search";
+import { differsIn, filtersDiffer, hiddenNames, sourceNames, type Change, type Search } from "./search";
 import { resetting, type Place } from "./views";
 
 // Chips shows the parts of the filter that the view does not have, with buttons to remove them. The
@@ -18,7 +18,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
   const { data: users } = useQuery(usersQuery);
   const me = useSession().user.id;
   const own = Object.entries(search).filter(([name]) => differsIn(name as keyof Search, search, place.search));
-  const { person, app, status, tag, assignee, source, from, to, q }: Search = Object.fromEntries(own);
+  const { person, app, status, tag, assignee, source, hidden, from, to, q }: Search = Object.fromEntries(own);
   const chips: [string, Change][] = [];
   if (person) chips.push([`From ${nameOf(person)}`, { person: undefined }]);
   for (const one of status ?? []) {
@@ -34,6 +34,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
   }
   if (tag) chips.push([`Tag: ${tag}`, { tag: undefined }]);
   if (source) chips.push([`Source: ${sourceNames[source]}`, { source: undefined }]);
+  if (hidden !== undefined) chips.push([hiddenNames[`${hidden}`], { hidden: undefined }]);
   if (from) chips.push([`Since ${day(from.slice(0, 10))}`, { from: undefined }]);
   if (to) chips.push([`Before ${day(to.slice(0, 10))}`, { to: undefined }]);
   if (!filtersDiffer(search, place.search)) return null;

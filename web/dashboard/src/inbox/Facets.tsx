@@ -7,7 +7,7 @@ import { statusNames, type App, type Status, type Where } from "../api/types";
 import { Button } from "../ui/Button";
 import { AppMark, number, StatusMark } from "../ui/marks";
 import { facetsQuery } from "./facets";
-import { boxNames, sourceNames, type Search } from "./search";
+import { boxNames, hiddenNames, sourceNames, type Search } from "./search";
 import "./facets.css";
 
 interface Props {
@@ -97,6 +97,13 @@ export function Facets({ search, where, ranked, onChange }: Props) {
           .filter((one) => one.count !== 0 || one.id === search.source)}
         chosen={[search.source]}
         onToggle={(id) => onChange({ source: other(id, search.source) as Search["source"] })}
+      />
+      <Facet
+        label="Visibility"
+        counted={false}
+        options={Object.entries(hiddenNames).map(([id, name]) => ({ id, name }))}
+        chosen={[search.hidden?.toString()]}
+        onToggle={(id) => onChange({ hidden: id === search.hidden?.toString() ? undefined : id === "true" })}
       />
     </div>
   );

@@ -2,7 +2,7 @@ import { memo, type MouseEvent } from "react";
 
 import { statusNames, type App } from "../api/types";
 import type { Row } from "../requests/rows";
-import { CheckIcon, CommentIcon, ReplyIcon, VoteIcon } from "../ui/icons";
+import { CheckIcon, CommentIcon, HiddenIcon, ReplyIcon, VoteIcon } from "../ui/icons";
 import { ago, AppMark, Avatar, count, number, StatusMark, TagMark, Time } from "../ui/marks";
 
 interface Props {
@@ -65,6 +65,7 @@ export const ListRow = memo(function ListRow({
         <span className="item-title">
           {fresh && <span className="item-fresh" title="New since your last visit" />}
           {row.reply_at && <span className="item-replied" title="Replied"><ReplyIcon size={16} /></span>}
+          {row.hidden && <span className="item-hidden" title="Hidden"><HiddenIcon size={16} /></span>}
           {row.title}
         </span>
         <span className="item-line">
@@ -92,6 +93,7 @@ function labelOf(row: Row, app: App | undefined, assignee: string | undefined, f
     row.title,
     fresh && "new",
     row.reply_at && "replied",
+    row.hidden && "hidden",
     statusNames[row.status],
     app?.name,
     row.sender && `from ${row.sender}`,

@@ -9,6 +9,7 @@ export interface Search {
   tag?: string;
   assignee?: string; // an id, or "none"
   source?: NonNullable<Where["source"]>;
+  hidden?: boolean;
   from?: string; // created at this time or later
   to?: string; // created before this time
   box?: Exclude<Box, "live">;
@@ -26,7 +27,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 // readSearch reads the valid parts of an address and drops the rest.
 export function readSearch(raw: Record<string, unknown>): Search {
-  const one = <T extends string>(value: unknown, of: readonly T[]) => of.find((known) => known === value);
+  const one = <T extends string | boolean>(value: unknown, of: readonly T[]) => of.find((known) => known === value);
   const text = (value: unknown, longest: number) =>
     typeof value === "string" || typeof value === "number" ? String(value).slice(0, longest) : "";
   const id = (value: unknown) => (typeof value === "string" && uuid.test(value) ? value : undefined);
@@ -44,6 +45,7 @@ export function readSearch(raw: Record<string, unknown>): Search {
     tag: text(raw["tag"], 40) || undefined,
     assignee: raw["assignee"] === "none" ? "none" : id(raw["assignee"]),
     source: one(raw["source"], ["widget", "dashboard", "api", "import"] as const),
+    hidden: one(raw["hidden"], [true, false]),
     from: time(raw["from"]),
     to: time(raw["to"]),
     box,
@@ -83,7 +85,7 @@ export const sortsOf = ({ q }: Search): Sort[] =>
   (Object.keys(sortNames) as Sort[]).filter((sort) => sort !== "relevance" || q !== undefined);
 
 // whereOf returns the filter as parameters of the API.
-export function whereOf({ person, app, status, tag, assignee, source, from, to, box, q }: Search): Where {
+export function whereOf({ person, app, status, tag, assignee, source, hidden, from, to, box, q }: Search): Where {
   return {
     ...(person && { person }),
     ...(app && { app_id: app }),
@@ -91,6 +93,7 @@ export function whereOf({ person, app, status, tag, assignee, source, from, to, 
     ...(tag && { tag }),
     ...(assignee && { assignee_id: assignee }),
     ...(source && { source }),
+    ...(hidden !== undefined && { hidden }),
     ...(from && { created_after: from }),
     ...(to && { created_before: to }),
     ...(box && { box }),
@@ -100,7 +103,7 @@ export function whereOf({ person, app, status, tag, assignee, source, from, to, 
 
 // searchOf is the opposite of whereOf.
 export function searchOf(where: Where, sort?: Sort): Search {
-  const { person, app_id, status, tag, assignee_id, source, created_after, created_before, box, query } = where;
+  const { person, app_id, status, tag, assignee_id, source, hidden, created_after, created_before, box, query } = where;
   return present({
     person,
     app: app_id,
@@ -108,6 +111,7 @@ export function searchOf(where: Where, sort?: Sort): Search {
     tag,
     assignee: assignee_id,
     source,
+    hidden,
     from: created_after,
     to: created_before,
     box: box === "live" ? undefined : box,
@@ -123,6 +127,7 @@ export const sourceNames: Record<NonNullable<Where["source"]>, string> = {
   api: "API",
   import: "Import",
 };
+export const hiddenNames = { true: "Hidden", false: "Not hidden" };
 export const sortNames: Record<Sort, string> = {
   relevance: "Best match",
   newest: "Newest",
@@ -147,6 +152,7 @@ export const cleared = {
   tag: undefined,
   assignee: undefined,
   source: undefined,
+  hidden: undefined,
   from: undefined,
   to: undefined,
   q: undefined,

@@ -4,7 +4,7 @@ import { useChanges } from "../requests/changes";
 import { usePicker, type PickerKind } from "../requests/picker";
 import type { Target } from "../requests/target";
 import { useCommands, type Command } from "../shell/commands";
-import { boxNames, cleared, sortNames, sortOf, sortsOf, type Change, type Search } from "./search";
+import { boxNames, cleared, hiddenNames, sortNames, sortOf, sortsOf, type Change, type Search } from "./search";
 import { edited, opening, resetting, type Place } from "./views";
 
 interface Moves {
@@ -64,6 +64,10 @@ export function useInboxCommands(moves: Moves): void {
   const group = "Requests";
   const edit: Command[] =
     box === "live" ? pickers.map(([kind, name, key]) => ({ name, group, keys: [key], run: on((target) => pick(kind, target)) })) : [];
+  if (box === "live") {
+    edit.push({ name: "Hide", group, keys: ["h"], run: on((target) => changes.update(target, { hidden: true })) });
+    edit.push({ name: "Stop hiding", group, keys: ["shift+h"], run: on((target) => changes.update(target, { hidden: false })) });
+  }
   const moving: Record<Box, Command[]> = {
     live: [{ name: "Delete", group, keys: ["#", "Delete"], run: on(changes.remove) }],
     bin: [{ name: "Restore", group, keys: ["r"], run: on(changes.restore) }],
@@ -97,6 +101,7 @@ function filters({ search, place, places, change }: Moves, me: string): Command[
     })),
     { name: "Assigned to me", group: show, run: () => change({ assignee: me }) },
     { name: "Unassigned", group: show, run: () => change({ assignee: "none" }) },
+    { name: hiddenNames.true, group: show, run: () => change({ hidden: true }) },
     ...(Object.keys(statusNames) as Status[]).map((status) => ({
       name: `Status ${statusNames[status]}`,
       group: show,

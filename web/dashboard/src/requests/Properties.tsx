@@ -4,8 +4,10 @@ import { Button as AriaButton } from "react-aria-components";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
+import { Switch } from "../ui/choices";
 import { ReplyIcon } from "../ui/icons";
 import { Avatar, number, StatusMark, TagMark, Time } from "../ui/marks";
+import { useChanges } from "./changes";
 import { etaText } from "./eta";
 import { usePicker, type PickerKind } from "./picker";
 
@@ -17,6 +19,7 @@ const sources: Record<FeatureRequest["source"], string> = {
 };
 
 export function Properties({ request, editable }: { request: FeatureRequest; editable: boolean }) {
+  const { update } = useChanges();
   const users = useQuery(usersQuery);
   const apps = useQuery(appsQuery);
   const assignee = users.data?.find((user) => user.id === request.assignee_id);
@@ -64,6 +67,17 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
         ) : (
           <span className="quiet">None</span>
         ),
+      )}
+      {(editable || request.hidden) && (
+        <Property name="Hidden">
+          <Switch
+            isSelected={request.hidden}
+            isDisabled={!editable}
+            onChange={(hidden) => void update({ requests: [request] }, { hidden })}
+          >
+            Outside the team, only the submitter sees it
+          </Switch>
+        </Property>
       )}
       <Property name="Votes">
         <span className="property-value number">{number(request.votes)}</span>

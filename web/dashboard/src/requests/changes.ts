@@ -77,7 +77,7 @@ function single(pair: Pair, edit: Edit, quiet: boolean): Step {
       const { request } = await call("requests-update", {
         id: pair.before.id,
         expected_version: version,
-        ...(rest as { assignee_id?: string; eta?: string }),
+        ...(rest as { assignee_id?: string; hidden?: boolean; eta?: string }),
         ...(status && status !== "duplicate" && { status }),
         ...((add_tags || remove_tags) && { tags: pair.after.tags }),
         ...quietly(quiet),
@@ -271,6 +271,7 @@ function sentence(rows: Row[], edit: Edit): string {
     const user = queryClient.getQueryData(usersQuery.queryKey)?.find((one) => one.id === edit.assignee_id);
     return `${subject(rows)} ${are} now ${edit.assignee_id ? `assigned to ${user?.name ?? "someone else"}` : "unassigned"}.`;
   }
+  if (name === "hidden") return `${subject(rows)} ${are} ${edit.hidden ? "now hidden" : "no longer hidden"}.`;
   if (name === "eta") return edit.eta ? `ETA of ${subject(rows)} set to ${etaText(edit.eta)}.` : `ETA of ${subject(rows)} removed.`;
   const tags = (edit.add_tags ?? edit.remove_tags ?? []).map((tag) => `“${tag}”`).join(", ");
   return `${subject(rows)} ${are} ${name === "add_tags" ? "now" : "no longer"} tagged ${tags}.`;

@@ -7,6 +7,7 @@ import type { Row } from "./rows";
 export type Edit = {
   status?: Status;
   assignee_id?: string | null;
+  hidden?: boolean;
   eta?: string | null;
   add_tags?: string[];
   remove_tags?: string[];
@@ -27,6 +28,7 @@ export function edited<R extends Triaged>(row: R, edit: Edit): R {
   const next = { ...row };
   if (edit.status && !row.merged_into_id) next.status = edit.status;
   if (edit.assignee_id !== undefined) next.assignee_id = edit.assignee_id;
+  if (edit.hidden !== undefined) next.hidden = edit.hidden;
   if (edit.eta !== undefined) next.eta = edit.eta;
   if (edit.add_tags || edit.remove_tags) {
     const kept = without(row.tags, edit.remove_tags);
@@ -37,7 +39,8 @@ export function edited<R extends Triaged>(row: R, edit: Edit): R {
 
 // differs reports whether a change alters a row, and so its version.
 export function differs(a: Triaged, b: Triaged): boolean {
-  return a.status !== b.status || a.assignee_id !== b.assignee_id || a.eta !== b.eta || a.tags.join() !== b.tags.join();
+  const fields = ["status", "assignee_id", "hidden", "eta"] as const;
+  return fields.some((name) => a[name] !== b[name]) || a.tags.join() !== b.tags.join();
 }
 
 // changedBy returns a request after the change from one row to another.
@@ -53,6 +56,7 @@ export function editOf({ before, after }: Pair): Edit {
   return {
     ...(before.status !== after.status && { status: after.status }),
     ...(before.assignee_id !== after.assignee_id && { assignee_id: after.assignee_id }),
+    ...(before.hidden !== after.hidden && { hidden: after.hidden }),
     ...(before.eta !== after.eta && { eta: after.eta }),
     ...(added.length && { add_tags: added }),
     ...(removed.length && { remove_tags: removed }),
@@ -61,8 +65,8 @@ export function editOf({ before, after }: Pair): Edit {
 
 // bulkSet returns the part of an edit that one call can make to many requests: all but the ETA.
 export function bulkSet(edit: Edit): BulkSet | undefined {
-  const { eta: _, assignee_id, status, ...tags } = edit;
-  const set: BulkSet = { ...tags, ...(assignee_id !== undefined && { assignee_id: assignee_id ?? "none" }) };
+  const { eta: _, assignee_id, status, ...rest } = edit;
+  const set: BulkSet = { ...rest, ...(assignee_id !== undefined && { assignee_id: assignee_id ?? "none" }) };
   if (status && status !== "duplicate") set.status = status;
   return Object.keys(set).length ? set : undefined;
 }

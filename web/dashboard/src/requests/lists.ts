@@ -20,6 +20,7 @@ function matches(row: Row, box: Box | undefined, where: Where): boolean {
     (box === undefined || box === (where.box ?? "live")) &&
     (!statuses || statuses.includes(row.status)) &&
     (!where.assignee_id || where.assignee_id === (row.assignee_id ?? "none")) &&
+    (where.hidden === undefined || where.hidden === row.hidden) &&
     (!tag || row.tags.some((own) => fold(own) === tag))
   );
 }

@@ -66,6 +66,12 @@ export const UndoIcon = icon(<path d="M8.5 5 4.5 9l4 4M4.5 9h9a6 6 0 0 1 0 12H10
 export const MergeIcon = icon(<path d="M7 4v3.5c0 3 5 4 5 7.5v5M17 4v3.5c0 3-5 4-5 7.5M9.3 17.5 12 20.2l2.7-2.7" />);
 export const TagIcon = icon(<><path d="M4.5 4.5h6.7l8.3 8.3-6.7 6.7-8.3-8.3z" /><circle cx="8.3" cy="8.3" r="1" /></>);
 export const CalendarIcon = icon(<path d="M4.5 6.5h15v13h-15zM4.5 10.5h15M8.5 4v4M15.5 4v4" />);
+export const HiddenIcon = icon(
+  <>
+    <path d="M9.5 6.3A9 9 0 0 1 12 6c4.5 0 7.5 3.5 8.5 6a11 11 0 0 1-2 3" />
+    <path d="m5 5 14 14M14 17.8a9 9 0 0 1-2 .2c-4.5 0-7.5-3.5-8.5-6a11 11 0 0 1 3.3-4.2" />
+  </>,
+);
 export const CommentIcon = icon(<path d="M4.5 5.5h15v10.5h-8l-4 3.5v-3.5h-3z" />);
 export const ReplyIcon = icon(<path d="M19.5 5.5h-15v10.5h8l4 3.5v-3.5h3zM8.5 9h7M8.5 12.5h4" />);
 export const VoteIcon = icon(<path d="m6 14.5 6-6 6 6" />);

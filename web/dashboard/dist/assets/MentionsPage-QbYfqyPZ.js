@@ -1,0 +1,1 @@
+export{s as default}from"./pages-CwRWo8Y4.js";
