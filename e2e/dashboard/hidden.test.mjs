@@ -61,7 +61,7 @@ test('requests are hidden with a key, together and in the details', async (t) =>
   await control.focus()
   await page.keyboard.press('Space')
   await hidden('Crash report with a name', false)
-  await details.getByText('stopped hiding the request').waitFor()
+  await until(async () => (await details.getByText('stopped hiding the request').count()) === 2) // with the undo
   await page.keyboard.press('Escape')
   await row(page, 'Crash report').waitFor({ state: 'detached' })
   await row(page, 'Dark mode').waitFor()

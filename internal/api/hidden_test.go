@@ -46,6 +46,7 @@ func TestHidden(t *testing.T) {
 		if audience["voters"] != 0.0 || audience["askers"] != 1.0 {
 			t.Errorf("hidden, the audience is %v", audience)
 		}
+		s.must("requests-bulk-update", "member", `{"ids":["`+request+`","`+root+`"],"set":{"add_tags":["a"]}}`)
 		s.must("requests-bulk-update", "member", `{"filter":{"hidden":true},"expected_count":1,"set":{"hidden":false}}`)
 		check("shown again", "ok", 1, 2)
 

@@ -125,7 +125,8 @@ func (a *API) fillMine(ctx context.Context, c *call, page *portal.Mine) error {
 	page.App, page.Color, page.Unread, page.Next = list.AppName, w.App.Settings.Widget.PrimaryColor, list.Unread, list.NextCursor
 	for _, r := range list.Requests {
 		shown := portal.Request{
-			ID: r.ID.String(), Title: r.Title, Description: r.Description, Status: r.Status, Votes: r.Votes, Asked: r.Asked, Merged: r.Merged,
+			ID: r.ID.String(), Title: r.Title, Description: r.Description, Status: r.Status, Label: r.Label,
+			Votes: r.Votes, Asked: r.Asked, Merged: r.Merged,
 			Unread: r.Unread, CanReply: r.CanReply, CreatedAt: r.CreatedAt, NewsAt: r.NewsAt,
 		}
 		for _, comment := range r.Comments {

@@ -94,13 +94,14 @@ const Columns = `c.seq, c.at, c.kind, c.actor_kind, c.actor_id, CASE c.actor_kin
 		WHEN 'user' THEN (SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.actor_id)
 		WHEN 'token' THEN (SELECT t.name FROM access_tokens t WHERE t.account_id = $1 AND t.id = c.actor_id) END,
 	CASE c.actor_kind WHEN 'token' THEN (SELECT u.name FROM access_tokens t JOIN users u ON u.account_id = $1 AND u.id = t.user_id
-		WHERE t.account_id = $1 AND t.id = c.actor_id) END, c.before, c.after`
+		WHERE t.account_id = $1 AND t.id = c.actor_id) END, c.before, c.after,
+	CASE WHEN c.after LIKE '%"status":%' THEN (SELECT a.settings FROM apps a WHERE a.account_id = $1 AND a.id = c.app_id) END`
 
 // Scan reads an entry from a row with Columns.
 func Scan(from database.Row) (feedback.Event, error) {
 	var e feedback.Event
-	var before, after []byte
-	err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &e.Actor.Of, &before, &after)
+	var before, after, settings []byte
+	err := from.Scan(&e.Number, &e.At, (*string)(&e.Kind), &e.Actor.Kind, &e.Actor.ID, &e.Actor.Name, &e.Actor.Of, &before, &after, &settings)
 	if err != nil {
 		return e, err
 	}
@@ -115,6 +116,13 @@ func Scan(from database.Row) (feedback.Event, error) {
 		if err := json.Unmarshal(side.text, side.fields); err != nil {
 			return e, err
 		}
+	}
+	if settings != nil {
+		var of feedback.Settings
+		if err := json.Unmarshal(settings, &of); err != nil {
+			return e, err
+		}
+		e.Statuses = of.Statuses
 	}
 	e.Summarise()
 	return e, nil

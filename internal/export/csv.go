@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
 )
 
 // Columns are the columns of a CSV.
 var Columns = []string{
 	"id", "app_id", "app", "title", "description", "status", "votes", "comments", "tags", "eta", "assignee_id", "assignee",
 	"submitter_email", "submitter_name", "submitter_external_id", "submitter_verified",
-	"merged_into_id", "source", "metadata", "created_at", "updated_at",
+	"merged_into_id", "source", "metadata", "created_at", "updated_at", "status_label",
 }
 
 // writeCSV writes requests as CSV.
 func (e *exporter) writeCSV(ctx context.Context, requests []feedback.Request) error {
-	names, err := withTimeout(ctx, e.ReadTime, func(ctx context.Context) (map[feedback.ID]string, error) {
+	names, err := withTimeout(ctx, e.ReadTime, func(ctx context.Context) (store.Names, error) {
 		return e.Store.ExportNames(ctx, e.AccountID, requests)
 	})
 	if err != nil {
@@ -30,14 +31,15 @@ func (e *exporter) writeCSV(ctx context.Context, requests []feedback.Request) er
 		}
 		assignee := ""
 		if r.AssigneeID != nil {
-			assignee = names[*r.AssigneeID]
+			assignee = names.Users[*r.AssigneeID]
 		}
 		e.writeRow([]string{
-			r.ID.String(), r.AppID.String(), names[r.AppID], r.Title, r.Description, string(r.Status),
+			r.ID.String(), r.AppID.String(), names.Apps[r.AppID].Name, r.Title, r.Description, string(r.Status),
 			strconv.FormatInt(r.Votes, 10), strconv.FormatInt(r.Comments, 10),
 			strings.Join(r.Tags, ", "), orEmpty(r.ETA), idOrEmpty(r.AssigneeID), assignee,
 			orEmpty(r.Submitter.Email), orEmpty(r.Submitter.Name), orEmpty(r.Submitter.ExternalID), strconv.FormatBool(r.Submitter.Verified),
 			idOrEmpty(r.MergedIntoID), r.Source, string(metadata), timeText(r.CreatedAt), timeText(r.UpdatedAt),
+			names.Apps[r.AppID].Settings.Statuses.Name(r.Status),
 		})
 	}
 	return e.flush()

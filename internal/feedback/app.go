@@ -45,6 +45,7 @@ func (a *App) Rekey(key string) { a.APIKey = key }
 type Settings struct {
 	Widget         WidgetSettings `json:"widget"`
 	Sharing        string         `json:"sharing" enum:"none,triaged,all" doc:"Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown."`
+	Statuses       StatusSettings `json:"statuses"`
 	AllowedOrigins []string       `json:"allowed_origins" doc:"Origins from which browsers may submit; empty means any."`
 	IssueTemplate  string         `json:"issue_template" doc:"Address of a page of an issue tracker that creates an issue; {title}, {description} and {url} stand for those of a request. Empty for none."`
 }
@@ -72,10 +73,11 @@ func DefaultSettings() Settings {
 
 // SettingsChange is a partial change of settings. Nil fields keep their values.
 type SettingsChange struct {
-	Widget         *WidgetChange `json:"widget,omitempty"`
-	Sharing        *string       `json:"sharing,omitempty" enum:"none,triaged,all" doc:"Which requests widget users may see."`
-	AllowedOrigins *[]string     `json:"allowed_origins,omitempty" maxItems:"100" doc:"Origins such as https://example.com from which browsers may submit; empty means any."`
-	IssueTemplate  *string       `json:"issue_template,omitempty" maxLength:"2048" doc:"Address of a page that creates an issue, such as https://github.com/acme/shop/issues/new?title={title}. It may contain {title}, {description} and {url}. Empty for none."`
+	Widget         *WidgetChange   `json:"widget,omitempty"`
+	Sharing        *string         `json:"sharing,omitempty" enum:"none,triaged,all" doc:"Which requests widget users may see."`
+	Statuses       *StatusesChange `json:"statuses,omitempty"`
+	AllowedOrigins *[]string       `json:"allowed_origins,omitempty" maxItems:"100" doc:"Origins such as https://example.com from which browsers may submit; empty means any."`
+	IssueTemplate  *string         `json:"issue_template,omitempty" maxLength:"2048" doc:"Address of a page that creates an issue, such as https://github.com/acme/shop/issues/new?title={title}. It may contain {title}, {description} and {url}. Empty for none."`
 }
 
 // WidgetChange is a partial change of the widget's settings. Nil fields keep their values.
@@ -117,6 +119,9 @@ func (s Settings) merge(c SettingsChange) Settings {
 		set(&s.Widget.AllowFileUploads, w.AllowFileUploads)
 	}
 	set(&s.Sharing, c.Sharing)
+	if c.Statuses != nil {
+		s.Statuses.merge(*c.Statuses)
+	}
 	set(&s.IssueTemplate, c.IssueTemplate)
 	if c.AllowedOrigins != nil {
 		s.AllowedOrigins = make([]string, 0, len(*c.AllowedOrigins))

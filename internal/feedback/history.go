@@ -20,7 +20,8 @@ type Event struct {
 	After   map[string]any `json:"after" doc:"The changed fields after the change."`
 	Summary string         `json:"summary" doc:"The change in one sentence."`
 
-	AppName string `json:"-"` // name of the changed app, or empty if it was deleted
+	AppName  string         `json:"-"` // name of the changed app, or empty if it was deleted
+	Statuses StatusSettings `json:"-"` // of the app, if the change is about a status
 }
 
 // EventActor is who made a change.
@@ -159,6 +160,8 @@ func (e *Event) describeField(field string) string {
 		return "hid the request"
 	case field == "hidden":
 		return "stopped hiding the request"
+	case field == "status":
+		return fmt.Sprintf("changed the status from %s to %s", e.status(e.Before[field]), e.status(e.After[field]))
 	case field == "tags":
 		return describeTags(stringsOf(e.Before[field]), stringsOf(e.After[field]))
 	case strings.HasSuffix(field, "_id"):
@@ -199,15 +202,21 @@ func stringsOf(list any) []string {
 	return texts
 }
 
-// quoted formats a value for a sentence: statuses as words, and other text in quotes.
+// status returns the name of a status in a sentence: the app's own one in quotes, or the usual one.
+func (e *Event) status(v any) string {
+	text, _ := v.(string)
+	if label := e.Statuses.Label(Status(text)); label != "" {
+		return fmt.Sprintf("%q", label)
+	}
+	return strings.ReplaceAll(text, "_", " ")
+}
+
+// quoted formats a value for a sentence, text in quotes.
 func quoted(v any) string {
 	text, ok := v.(string)
 	if !ok {
 		encoded, _ := json.Marshal(v) // v was decoded from JSON, so it can be encoded
 		return string(encoded)
-	}
-	if slices.Contains(Statuses(), Status(text)) {
-		return strings.ReplaceAll(text, "_", " ")
 	}
 	return fmt.Sprintf("%q", text)
 }

@@ -131,7 +131,7 @@ func (s *Sender) write(ctx context.Context, tx *sql.Tx, app feedback.App, p pers
 	for _, t := range list {
 		// What is visible can differ without news: by a quiet change.
 		if r, visible := seen[t.requestID]; visible && r.NewsAt != nil && *r.NewsAt > t.at {
-			if update, differs := t.update(r); differs {
+			if update, differs := t.update(app, r); differs {
 				update.Stop = s.stopLink(p, t.requestID)
 				updates = append(updates, update)
 			}
@@ -154,8 +154,9 @@ func (s *Sender) write(ctx context.Context, tx *sql.Tx, app feedback.App, p pers
 }
 
 // update returns what is new in a request for a person, and whether anything is. A comment of their own is not.
-func (t told) update(r readers.Mine) (u portal.Update, differs bool) {
-	u = portal.Update{Title: r.Title, Status: r.Status, Was: t.status, Merged: r.Merged && !t.merged}
+func (t told) update(app feedback.App, r readers.Mine) (u portal.Update, differs bool) {
+	u = portal.Update{Title: r.Title, Status: r.Status, Was: t.status, Label: r.Label, Merged: r.Merged && !t.merged}
+	u.WasLabel = app.Settings.Statuses.Label(t.status)
 	for _, c := range r.Comments {
 		if !c.Mine && c.At > t.at {
 			u.Comments = append(u.Comments, c.Body)

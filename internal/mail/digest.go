@@ -159,29 +159,34 @@ func (s *Sender) requestLink(id feedback.ID) string {
 
 // step is a change of a request's status.
 type step struct {
-	move portal.DigestMove
-	id   feedback.ID
+	move     portal.DigestMove
+	id       feedback.ID
+	from, to feedback.Status
 }
 
 // moved adds the requests whose status differs from that before the entries.
 func (s *Sender) moved(ctx context.Context, tx *sql.Tx, entries []any, m *portal.DigestMail) error {
 	steps, err := database.All(ctx, tx, func(r database.Row) (p step, err error) {
-		var before []byte
+		var before, settings []byte
+		var app feedback.Settings
 		var fields struct{ Status feedback.Status }
-		err = r.Scan(&p.id, &p.move.App, &p.move.Title, (*string)(&p.move.To), &before)
+		err = r.Scan(&p.id, &p.move.App, &p.move.Title, (*string)(&p.to), &before, &settings)
 		if err == nil {
-			err = json.Unmarshal(before, &fields)
+			err = errors.Join(json.Unmarshal(before, &fields), json.Unmarshal(settings, &app))
 		}
-		p.move.From, p.move.Link = fields.Status, s.requestLink(p.id)
+		p.from, p.move.Link = fields.Status, s.requestLink(p.id)
+		if p.from != "" {
+			p.move.From, p.move.To = app.Statuses.Name(p.from), app.Statuses.Name(p.to)
+		}
 		return p, err
-	}, "SELECT r.id, a.name, r.title, r.status, e.before"+ofEntries+` AND e.before LIKE '%"status":%' ORDER BY e.seq`,
+	}, "SELECT r.id, a.name, r.title, r.status, e.before, a.settings"+ofEntries+` AND e.before LIKE '%"status":%' ORDER BY e.seq`,
 		append(slices.Clip(entries), string(feedback.RequestUpdated), string(feedback.Live))...)
 	if err != nil {
 		return err
 	}
 	seen := map[feedback.ID]bool{}
 	for _, p := range steps { // the first step has the status before all
-		if seen[p.id] || p.move.From == p.move.To || p.move.From == "" {
+		if seen[p.id] || p.from == p.to || p.from == "" {
 			seen[p.id] = true
 			continue
 		}

@@ -1,8 +1,8 @@
 package portal
 
 import (
+	"cmp"
 	"strconv"
-	"strings"
 
 	"gatherkit/internal/feedback"
 )
@@ -40,9 +40,11 @@ type UpdateMail struct {
 type Update struct {
 	Title       string
 	Status, Was feedback.Status // equal if the status is not new
-	Merged      bool            // whether it was merged
-	Comments    []string        // new comments of the team, oldest first
-	Stop        string          // address of the page that stops mail about the request
+	// Label and WasLabel are the app's own names of Status and Was, or "".
+	Label, WasLabel string
+	Merged          bool     // whether it was merged
+	Comments        []string // new comments of the team, oldest first
+	Stop            string   // address of the page that stops mail about the request
 }
 
 // Render returns the mail in a language of the widget, or in English.
@@ -58,9 +60,9 @@ func (m UpdateMail) Render(lang string) (Message, error) {
 	for _, u := range m.Requests {
 		c := &item{Title: u.Title, Quotes: u.Comments, Stop: &block{Text: t.StopOne, Link: u.Stop}}
 		if u.Status == u.Was {
-			c.Facts = append(c.Facts, fill(t.Status, "status", l.Status[u.Status]))
+			c.Facts = append(c.Facts, fill(t.Status, "status", cmp.Or(u.Label, l.Status[u.Status])))
 		} else {
-			c.Facts = append(c.Facts, fill(fill(t.Moved, "status", l.Status[u.Status]), "was", l.Status[u.Was]))
+			c.Facts = append(c.Facts, fill(fill(t.Moved, "was", cmp.Or(u.WasLabel, l.Status[u.Was])), "status", cmp.Or(u.Label, l.Status[u.Status])))
 		}
 		if u.Merged {
 			c.Facts = append(c.Facts, l.Merged)
@@ -144,7 +146,7 @@ type DigestRequest struct {
 // DigestMove is a request with another status.
 type DigestMove struct {
 	App, Title, Link string
-	From, To         feedback.Status
+	From, To         string // the names of the statuses
 }
 
 // Render returns the mail.
@@ -169,7 +171,7 @@ func (m DigestMail) Render() (Message, error) {
 		blocks = append(blocks, block{Text: "Moved"})
 	}
 	for _, r := range m.Moved {
-		facts := []string{r.App + " · " + statusName(r.From) + " → " + statusName(r.To)}
+		facts := []string{r.App + " · " + r.From + " → " + r.To}
 		blocks = append(blocks, block{Item: &item{Title: r.Title, Link: r.Link, Facts: facts}})
 	}
 	if m.MoreMoved > 0 {
@@ -179,15 +181,6 @@ func (m DigestMail) Render() (Message, error) {
 	return teamLetter(heading, blocks, []block{
 		{Text: "You get this because " + m.Name + " asked for it in " + product + "."}, {Text: "Change or stop it", Link: m.Settings},
 	})
-}
-
-// statusName returns the name of a status as the team knows it.
-func statusName(status feedback.Status) string {
-	if status == feedback.Opened {
-		return "Open"
-	}
-	text := strings.ReplaceAll(string(status), "_", " ")
-	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // count returns a number with its noun.

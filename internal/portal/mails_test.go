@@ -46,7 +46,7 @@ func mailsIn(lang, text string) map[string]func() (Message, error) {
 		"digest": DigestMail{
 			Name: text, Home: "https://feedback.example.com", Weekly: true, New: 12, MoreNew: 11, Settings: "https://feedback.example.com/account",
 			Requests:  []DigestRequest{{App: text, Title: text, Link: "https://feedback.example.com/?request=1", Votes: 1}},
-			Moved:     []DigestMove{{App: text, Title: text, Link: "https://feedback.example.com/?request=2", From: feedback.Opened, To: "planned"}},
+			Moved:     []DigestMove{{App: text, Title: text, Link: "https://feedback.example.com/?request=2", From: text, To: "Planned"}},
 			MoreMoved: 3,
 		}.Render,
 		"quiet digest": quiet.Render,

@@ -42,6 +42,7 @@ type Request struct {
 	ID                              string
 	Title, Description              string
 	Status                          feedback.Status
+	Label                           string // the app's own name of the status, or ""
 	Votes                           int64
 	Asked, Merged, Unread, CanReply bool
 	CreatedAt                       feedback.Time

@@ -21,6 +21,7 @@ type Mine struct {
 	Title       string          `json:"title"`
 	Description string          `json:"description" doc:"Empty if the person only voted."`
 	Status      feedback.Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined" doc:"Of the request that it is merged into, if it is merged."`
+	Label       string          `json:"label" doc:"The app's own name of the status; empty for the usual one."`
 	Votes       int64           `json:"votes"`
 	Asked       bool            `json:"asked" doc:"True if the person submitted it, false if they voted."`
 	Merged      bool            `json:"merged" doc:"Whether it is merged into a request that asks for the same."`
@@ -146,6 +147,7 @@ func (r *Readers) fill(ctx context.Context, tx *sql.Tx, w Who, items []item, see
 			m.Comments = append(m.Comments, comments[i.id]...)
 			m.CanReply = hasTeam(m.Comments)
 		}
+		m.Label = w.App.Settings.Statuses.Label(m.Status)
 		if at := i.newsAt(); at > 0 {
 			m.NewsAt, m.Unread = &at, at > seen
 		}

@@ -261,11 +261,14 @@ func saveGrouped(
 	groups := map[values][]feedback.ID{}
 	examples := map[values]*feedback.Request{}
 	for i, r := range requests {
-		key := values{box: r.Box, status: r.Status, hidden: r.Hidden, columns: "box status hidden", answered: answered[r.ID], news: news[r.ID]}
+		key := values{box: r.Box, status: r.Status, columns: "box status", answered: answered[r.ID], news: news[r.ID]}
 		if _, differs := changes[i].After["assignee_id"]; differs {
 			if key.columns += " assignee_id"; r.AssigneeID != nil {
 				key.assignee = *r.AssigneeID
 			}
+		}
+		if _, differs := changes[i].After["hidden"]; differs {
+			key.columns, key.hidden = key.columns+" hidden", r.Hidden
 		}
 		if _, differs := changes[i].After["tags"]; differs {
 			key.columns += " tags"

@@ -144,28 +144,44 @@ func (s *Store) ExportPage(
 	return requests, err
 }
 
-// ExportNames returns the names of the apps and the assignees of the requests, by id.
-func (s *Store) ExportNames(
-	ctx context.Context, accountID feedback.ID, requests []feedback.Request,
-) (map[feedback.ID]string, error) {
-	var ids []feedback.ID
+// Names are the apps and the names of users by id.
+type Names struct {
+	Apps  map[feedback.ID]feedback.App
+	Users map[feedback.ID]string
+}
+
+// ExportNames returns the apps and the names of the assignees of the requests.
+func (s *Store) ExportNames(ctx context.Context, accountID feedback.ID, requests []feedback.Request) (Names, error) {
+	names := Names{map[feedback.ID]feedback.App{}, map[feedback.ID]string{}}
+	var apps, users []feedback.ID
 	for _, r := range requests {
-		ids = append(ids, r.AppID)
+		apps = append(apps, r.AppID)
 		if r.AssigneeID != nil {
-			ids = append(ids, *r.AssigneeID)
+			users = append(users, *r.AssigneeID)
 		}
 	}
-	slices.SortFunc(ids, feedback.ID.Compare)
+	compact := func(ids []feedback.ID) []feedback.ID {
+		return slices.Compact(slices.SortedFunc(slices.Values(ids), feedback.ID.Compare))
+	}
 	p := database.Parameters{accountID}
-	list := database.List(&p, slices.Compact(ids))
-	names := map[feedback.ID]string{}
-	_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (id feedback.ID, err error) {
+	found, err := database.All(ctx, s.db.Reader(), scanApp, "SELECT "+appColumns+" FROM apps WHERE account_id = $1 AND id IN ("+
+		database.List(&p, compact(apps))+")", p...)
+	if err != nil {
+		return names, err
+	}
+	for _, app := range found {
+		names.Apps[app.ID] = app
+	}
+	if len(users) == 0 {
+		return names, nil
+	}
+	p = database.Parameters{accountID}
+	_, err = database.All(ctx, s.db.Reader(), func(r database.Row) (id feedback.ID, err error) {
 		var name string
 		err = r.Scan(&id, &name)
-		names[id] = name
+		names.Users[id] = name
 		return id, err
-	}, "SELECT id, name FROM apps WHERE account_id = $1 AND id IN ("+list+
-		") UNION ALL SELECT id, name FROM users WHERE account_id = $1 AND id IN ("+list+")", p...)
+	}, "SELECT id, name FROM users WHERE account_id = $1 AND id IN ("+database.List(&p, compact(users))+")", p...)
 	return names, err
 }
 

@@ -283,7 +283,9 @@ func TestExportPlans(t *testing.T) {
 			return err
 		}
 		names := func(s *store.Store) error {
-			_, err := s.ExportNames(ctx, b.Acme.ID, requests)
+			assigned := requests[0]
+			assigned.AssigneeID = &assigned.ID
+			_, err := s.ExportNames(ctx, b.Acme.ID, []feedback.Request{assigned})
 			return err
 		}
 		take := func(s *store.Store) error {
@@ -305,7 +307,8 @@ func TestExportPlans(t *testing.T) {
 			{"comments", "FROM comments", "comments", primary("comments"), export},
 			{"events", "FROM changes", "changes", "changes_request", export},
 			{"more events", "FROM changes", "changes", "changes_request", rest},
-			{"names of users", "UNION ALL SELECT id, name FROM users", "users", primary("users"), names},
+			{"names of apps", "FROM apps WHERE account_id = $1 AND id IN", "apps", primary("apps"), names},
+			{"names of users", "SELECT id, name FROM users", "users", primary("users"), names},
 			{"looking at a link", "FROM exports", "exports", primary("exports"), find},
 			{"a link", "DELETE FROM exports", "exports", primary("exports"), take},
 			{"old links", "DELETE FROM exports", "exports", "exports_expiry", sweep},

@@ -98,9 +98,15 @@ func defaultSettings() object {
 			"primary_color": "#4F46E5", "position": "bottom-right", "button_text": "Feedback",
 			"show_email_field": true, "require_email": false, "allow_file_uploads": false,
 		},
+		"statuses": object{
+			"opened": label(""), "under_review": label(""), "planned": label(""), "in_progress": label(""), "completed": label(""),
+			"declined": label(""),
+		},
 		"sharing": "none", "allowed_origins": []any{}, "issue_template": "",
 	}
 }
+
+func label(text string) object { return object{"label": text} }
 
 // merged returns the settings after a partial change.
 func merged(settings, change object) object {

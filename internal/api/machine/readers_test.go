@@ -151,6 +151,7 @@ func (i interest) shown(seen time.Time) object {
 		}
 	}
 	shown["comments"] = comments
+	shown["label"] = i.settings["statuses"].(object)[shown["status"].(string)].(object)["label"]
 	return shown
 }
 

@@ -247,11 +247,15 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 			object{"sharing": "none"},
 			object{"issue_template": "https://a.example/new?title={title}&body={description}%0A{url}"},
 			object{"issue_template": ""},
+			object{"statuses": object{"planned": label("On the list"), "declined": object{}}},
+			object{"statuses": object{"planned": label("")}},
 			object{},
 		}, []any{
 			widget(object{"x": true}),
 			object{"sharing": "some"},
 			object{"issue_template": "javascript:{title}"},
+			object{"statuses": object{"duplicate": label("Twin")}},
+			object{"statuses": object{"planned": label(strings.Repeat("x", 41))}},
 			origins("https://a.example/path"),
 			[]any{},
 		}), true

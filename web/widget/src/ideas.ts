@@ -27,6 +27,8 @@ interface Idea {
   id: string
   title: string
   status: string
+  /** The app's own name of the status, or empty. */
+  label: string
   votes: number
   asked: boolean
   unread: boolean
@@ -127,11 +129,11 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, { dialog, headin
     }
   }
 
-  function row({ id, title, status, votes, asked, unread, can_reply, comments }: Idea, app: string): HTMLElement {
+  function row({ id, title, status, label, votes, asked, unread, can_reply, comments }: Idea, app: string): HTMLElement {
     const talk = h('div', {}, ...comments.map(comment))
     const facts = [
       ...(unread ? [h('b', {}, t('mine_unread'))] : []),
-      h('span', {}, t(`mine_${status}` as Name)),
+      h('span', {}, label || t(`mine_${status}` as Name)),
       h('span', {}, t('mine_votes', { count: votes.toLocaleString(t('lang')) })),
       ...(asked ? [] : [h('span', {}, t('mine_voted'))]),
     ]

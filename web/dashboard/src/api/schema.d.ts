@@ -2552,6 +2552,8 @@ export interface components {
             description: string;
             /** Format: uuid */
             id: string;
+            /** @description The app's own name of the status; empty for the usual one. */
+            label: string;
             /** @description Whether it is merged into a request that asks for the same. */
             merged: boolean;
             /**
@@ -3150,6 +3152,7 @@ export interface components {
              * @enum {string}
              */
             sharing: "none" | "triaged" | "all";
+            statuses: components["schemas"]["StatusSettings"];
             widget: components["schemas"]["WidgetSettings"];
         };
         SettingsChange: {
@@ -3162,6 +3165,7 @@ export interface components {
              * @enum {string}
              */
             sharing?: "none" | "triaged" | "all";
+            statuses?: components["schemas"]["StatusesChange"];
             widget?: components["schemas"]["WidgetChange"];
         };
         SetupCreateOwnerParams: {
@@ -3240,6 +3244,10 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        StatusChange: {
+            /** @description Its name in the widget, the dashboard, mails, CSV exports and summaries; empty for the usual one. */
+            label?: string;
+        };
         StatusCount: {
             /** Format: int64 */
             requests: number;
@@ -3253,6 +3261,26 @@ export interface components {
             exact: boolean;
             /** @enum {string} */
             status: "opened" | "under_review" | "planned" | "in_progress" | "completed" | "declined" | "duplicate";
+        };
+        StatusSetting: {
+            /** @description Its name in the widget, the dashboard, mails, CSV exports and summaries; empty for the usual one. */
+            label: string;
+        };
+        StatusSettings: {
+            completed: components["schemas"]["StatusSetting"];
+            declined: components["schemas"]["StatusSetting"];
+            in_progress: components["schemas"]["StatusSetting"];
+            opened: components["schemas"]["StatusSetting"];
+            planned: components["schemas"]["StatusSetting"];
+            under_review: components["schemas"]["StatusSetting"];
+        };
+        StatusesChange: {
+            completed?: components["schemas"]["StatusChange"];
+            declined?: components["schemas"]["StatusChange"];
+            in_progress?: components["schemas"]["StatusChange"];
+            opened?: components["schemas"]["StatusChange"];
+            planned?: components["schemas"]["StatusChange"];
+            under_review?: components["schemas"]["StatusChange"];
         };
         SubmittedRequest: {
             /** Format: date-time */

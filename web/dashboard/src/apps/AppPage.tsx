@@ -17,6 +17,7 @@ import { KeySection } from "./KeySection";
 import { OriginsSection } from "./OriginsSection";
 import { sections, type Section } from "./sections";
 import { SharingSection } from "./SharingSection";
+import { StatusesSection } from "./StatusesSection";
 import { WidgetSection } from "./WidgetSection";
 import "./apps.css";
 
@@ -24,6 +25,7 @@ const contents: Record<Section, (props: { app: App }) => React.JSX.Element> = {
   install: InstallSection,
   widget: WidgetSection,
   sharing: SharingSection,
+  statuses: StatusesSection,
   origins: OriginsSection,
   issues: IssuesSection,
   key: KeySection,

@@ -3,6 +3,7 @@ export const sections = [
   { id: "install", name: "Install" },
   { id: "widget", name: "Widget" },
   { id: "sharing", name: "Sharing" },
+  { id: "statuses", name: "Statuses" },
   { id: "origins", name: "Allowed origins" },
   { id: "issues", name: "Issue tracker" },
   { id: "key", name: "API key" },

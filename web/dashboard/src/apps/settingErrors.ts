@@ -8,7 +8,7 @@ export function settingErrors(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError && error.code === "apps.invalid_settings")) return { "": message(error) };
   const errors: Record<string, string> = {};
   for (const sentence of error.message.split(/(?<=\.) (?=settings\.)/)) {
-    const [, name = "", rest = sentence] = /^settings\.(?:widget\.)?(\w+)\S* (.*)$/.exec(sentence) ?? [];
+    const [, name = "", rest = sentence] = /^settings\.(?:widget\.|statuses\.)?(\w+)\S* (.*)$/.exec(sentence) ?? [];
     errors[name] = name ? "It " + rest : rest;
   }
   return errors;

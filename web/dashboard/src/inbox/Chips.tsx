@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
-import { statusNames } from "../api/types";
-import { nameOf } from "../requests/person";
+import { nameOf as personName } from "../requests/person";
+import { useStatusName } from "../requests/statuses";
 import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/day";
@@ -16,13 +16,14 @@ import { resetting, type Place } from "./views";
 export function Chips({ search, place, onChange }: { search: Search; place: Place; onChange(change: Change): void }) {
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
+  const nameOf = useStatusName();
   const me = useSession().user.id;
   const own = Object.entries(search).filter(([name]) => differsIn(name as keyof Search, search, place.search));
   const { person, app, status, tag, assignee, source, hidden, from, to, q }: Search = Object.fromEntries(own);
   const chips: [string, Change][] = [];
-  if (person) chips.push([`From ${nameOf(person)}`, { person: undefined }]);
+  if (person) chips.push([`From ${personName(person)}`, { person: undefined }]);
   for (const one of status ?? []) {
-    chips.push([statusNames[one], { status: status!.length > 1 ? status!.filter((other) => other !== one) : undefined }]);
+    chips.push([nameOf(one, search.app), { status: status!.length > 1 ? status!.filter((other) => other !== one) : undefined }]);
   }
   if (app) chips.push([apps?.find(({ id }) => id === app)?.name ?? "App", { app: undefined }]);
   if (assignee) {

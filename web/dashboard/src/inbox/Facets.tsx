@@ -4,6 +4,7 @@ import { useState } from "react";
 import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import { statusNames, type App, type Status, type Where } from "../api/types";
+import { useStatusName } from "../requests/statuses";
 import { Button } from "../ui/Button";
 import { AppMark, number, StatusMark } from "../ui/marks";
 import { facetsQuery } from "./facets";
@@ -31,6 +32,7 @@ export function Facets({ search, where, ranked, onChange }: Props) {
   const { data: apps = [] } = useQuery(appsQuery);
   const { data: users = [] } = useQuery(usersQuery);
   const me = useSession().user.id;
+  const nameOf = useStatusName();
   const countOf = <K extends string>(counts: ({ [P in K]: string } & Count)[] | undefined, key: K, id: string): Partial<Count> =>
     counts ? (counts.find((one) => one[key] === id) ?? { count: 0, exact: true }) : {};
 
@@ -59,7 +61,7 @@ export function Facets({ search, where, ranked, onChange }: Props) {
         counted={!ranked}
         options={(Object.keys(statusNames) as Status[]).map((status) => ({
           id: status,
-          name: statusNames[status],
+          name: nameOf(status, search.app),
           status,
           ...countOf(data?.statuses, "status", status),
         }))}
@@ -146,7 +148,7 @@ function Facet({
           onClick={() => onToggle(option.id)}
         >
           {option.status ? (
-            <StatusMark status={option.status} />
+            <StatusMark status={option.status} name={option.name} />
           ) : (
             <span className="facet-name">{option.app && <AppMark app={option.app} />}{option.name}</span>
           )}

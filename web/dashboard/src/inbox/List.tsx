@@ -4,6 +4,7 @@ import { useCallback, useEffect, useId, useLayoutEffect, useRef, type MouseEvent
 import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import type { Row } from "../requests/rows";
+import { useStatusName } from "../requests/statuses";
 import { Button } from "../ui/Button";
 import { count } from "../ui/marks";
 import { ListRow } from "./ListRow";
@@ -64,6 +65,7 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
     if (hasNextPage && !isFetching && !isFetchNextPageError && visible.last > rows.length - ahead) void fetchNextPage();
   }, [visible.last, rows.length, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
 
+  const nameOf = useStatusName();
   const press = useCallback((row: Row, event: MouseEvent) => {
     if (selectable && (event.shiftKey || event.metaKey || event.ctrlKey)) onSelect(row, event.shiftKey);
     else onOpen(row);
@@ -100,6 +102,7 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
               top={index * height}
               tags={layout === "wide" ? 3 : 1}
               app={appsByID.get(row.app_id)}
+              status={nameOf(row.status, row.app_id)}
               assignee={row.assignee_id ? userNames.get(row.assignee_id) : undefined}
               fresh={row.created_at > since}
               active={index === at}

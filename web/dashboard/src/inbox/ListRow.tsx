@@ -1,6 +1,6 @@
 import { memo, type MouseEvent } from "react";
 
-import { statusNames, type App } from "../api/types";
+import type { App } from "../api/types";
 import type { Row } from "../requests/rows";
 import { CheckIcon, CommentIcon, HiddenIcon, ReplyIcon, VoteIcon } from "../ui/icons";
 import { ago, AppMark, Avatar, count, number, StatusMark, TagMark, Time } from "../ui/marks";
@@ -13,6 +13,7 @@ interface Props {
   top: number;
   tags: number; // how many it shows
   app: App | undefined;
+  status: string; // its name
   assignee: string | undefined;
   fresh: boolean; // whether it came since the user's last visit
   active: boolean;
@@ -34,6 +35,7 @@ export const ListRow = memo(function ListRow({
   top,
   tags,
   app,
+  status,
   assignee,
   fresh,
   active,
@@ -54,7 +56,7 @@ export const ListRow = memo(function ListRow({
       style={{ translate: `0 ${top}px` }}
       onClick={(event) => onPress(row, event)}
     >
-      <span className="visually-hidden">{labelOf(row, app, assignee, fresh)}</span>
+      <span className="visually-hidden">{labelOf(row, app, status, assignee, fresh)}</span>
       <span className="item-columns" aria-hidden="true">
         {selectable && (
           <span className="item-check" onClick={(event) => { event.stopPropagation(); onSelect(row, event.shiftKey); }}>
@@ -88,13 +90,13 @@ export const ListRow = memo(function ListRow({
   );
 });
 
-function labelOf(row: Row, app: App | undefined, assignee: string | undefined, fresh: boolean): string {
+function labelOf(row: Row, app: App | undefined, status: string, assignee: string | undefined, fresh: boolean): string {
   return [
     row.title,
     fresh && "new",
     row.reply_at && "replied",
     row.hidden && "hidden",
-    statusNames[row.status],
+    status,
     app?.name,
     row.sender && `from ${row.sender}`,
     count(row.votes, "vote"),

@@ -2,6 +2,7 @@ import { useSession } from "../api/session";
 import { statusNames, type Box, type Status } from "../api/types";
 import { useChanges } from "../requests/changes";
 import { usePicker, type PickerKind } from "../requests/picker";
+import { useStatusName } from "../requests/statuses";
 import type { Target } from "../requests/target";
 import { useCommands, type Command } from "../shell/commands";
 import { boxNames, cleared, hiddenNames, sortNames, sortOf, sortsOf, type Change, type Search } from "./search";
@@ -85,12 +86,12 @@ export function useInboxCommands(moves: Moves): void {
   useCommands([
     ...list,
     ...(member ? [...choose, ...edit, ...moving[box], ...work] : []),
-    ...filters(moves, useSession().user.id),
+    ...filters(moves, useSession().user.id, useStatusName()),
   ]);
 }
 
 // The commands that filter and sort the list.
-function filters({ search, place, places, change }: Moves, me: string): Command[] {
+function filters({ search, place, places, change }: Moves, me: string, nameOf: ReturnType<typeof useStatusName>): Command[] {
   const show = "Show";
   return [
     ...places.map((one) => ({ name: one.name, group: show, run: () => change({ ...resetting(one), ...opening(one) }) })),
@@ -103,7 +104,7 @@ function filters({ search, place, places, change }: Moves, me: string): Command[
     { name: "Unassigned", group: show, run: () => change({ assignee: "none" }) },
     { name: hiddenNames.true, group: show, run: () => change({ hidden: true }) },
     ...(Object.keys(statusNames) as Status[]).map((status) => ({
-      name: `Status ${statusNames[status]}`,
+      name: `Status ${nameOf(status, search.app)}`,
       group: show,
       run: () => change({ status: [status] }),
     })),

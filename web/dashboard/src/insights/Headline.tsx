@@ -2,11 +2,13 @@ import { Link } from "@tanstack/react-router";
 
 import type { FeatureRequest } from "../api/types";
 import { StatusMark } from "../ui/marks";
+import { useStatusName } from "../requests/statuses";
 import type { Search } from "../inbox/search";
 import type { Ranking } from "./ranking";
 
 // Headline says what people want most.
 export function Headline({ ranking, search }: { ranking: Ranking; search: Search }) {
+  const nameOf = useStatusName();
   const [first, second] = ranking.requests;
   return (
     <div className="headline">
@@ -18,7 +20,7 @@ export function Headline({ ranking, search }: { ranking: Ranking; search: Search
         {second && <RequestLink request={second} search={search} />}
         {ranking.after}
       </p>
-      {first && !second && <StatusMark status={first.status} />}
+      {first && !second && <StatusMark status={first.status} name={nameOf(first.status, first.app_id)} />}
     </div>
   );
 }

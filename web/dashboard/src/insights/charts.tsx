@@ -1,4 +1,5 @@
-import { type App, type FeatureRequest, statusNames } from "../api/types";
+import type { App, FeatureRequest } from "../api/types";
+import { useStatusName } from "../requests/statuses";
 import { BarChart, type Row, RowTable } from "./bars";
 import { areWeeks, binName, binsOf } from "./bins";
 import { ChartCard } from "./ChartCard";
@@ -31,9 +32,10 @@ export function OverTime({ stats, search }: Props) {
 }
 
 export function ByStatus({ stats, search }: Props) {
+  const nameOf = useStatusName();
   const rows: Row[] = stats.by_status.map(({ status, requests }) => ({
     key: status,
-    name: statusNames[status],
+    name: nameOf(status, search.app),
     count: requests,
     detail: percent(requests, stats.total),
     search: { ...search, status: [status] },
@@ -84,11 +86,12 @@ export function TopTags({ stats, search }: Props) {
 }
 
 export function MostVoted({ requests, search }: { requests: FeatureRequest[]; search: Search }) {
+  const nameOf = useStatusName();
   const rows: Row[] = requests.map((request) => ({
     key: request.id,
     name: request.title,
     count: request.votes,
-    detail: statusNames[request.status],
+    detail: nameOf(request.status, request.app_id),
     search: { ...search, sort: "most_voted", request: request.id },
   }));
   return <BarChart wide title="Most voted" columns={{ name: "Request", count: "Votes", detail: "Status" }} rows={rows} />;

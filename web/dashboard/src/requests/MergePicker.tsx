@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { statusNames } from "../api/types";
 import { Button } from "../ui/Button";
 import { VoteIcon } from "../ui/icons";
 import { count, number, StatusMark } from "../ui/marks";
@@ -12,6 +11,7 @@ import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./picker";
 import { requestQuery } from "./rows";
+import { useStatusName } from "./statuses";
 import { PickerAudience } from "./SeenBy";
 import type { Targeted } from "./target";
 
@@ -72,10 +72,11 @@ function Chooser({ requests, first, close }: { requests: Targeted[]; first: Targ
     }
   }
 
+  const nameOf = useStatusName();
   const label = several ? "Choose the request to keep" : "Merge into";
   const choices: Choice[] = found.map((hit) => ({
     id: hit.id,
-    text: `${hit.title}, ${statusNames[hit.status]}, ${count(hit.votes, "vote")}`,
+    text: `${hit.title}, ${nameOf(hit.status, first.app_id)}, ${count(hit.votes, "vote")}`,
     content: (
       <span className="picker-request">
         <StatusMark status={hit.status} dotOnly />

@@ -16,7 +16,7 @@ export function MergedIn({ id }: { id: string }) {
     <Section title="Merged requests" count={merged.length}>
       <ul className="lines">
         {merged.map((request) => (
-          <RequestLine key={request.id} request={request}>
+          <RequestLine key={request.id} request={request} app={request.app_id}>
             {member && (
               <Button
                 small

@@ -10,6 +10,7 @@ import { Avatar, number, StatusMark, TagMark, Time } from "../ui/marks";
 import { useChanges } from "./changes";
 import { etaText } from "./eta";
 import { usePicker, type PickerKind } from "./picker";
+import { statusName } from "./statuses";
 
 const sources: Record<FeatureRequest["source"], string> = {
   widget: "via widget",
@@ -41,7 +42,12 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
 
   return (
     <dl className="properties">
-      {property("status", "Status", <StatusMark status={request.status} />, editable && !request.merged_into_id)}
+      {property(
+        "status",
+        "Status",
+        <StatusMark status={request.status} name={statusName(apps.data, request.status, request.app_id)} />,
+        editable && !request.merged_into_id,
+      )}
       {property(
         "assignee",
         "Assignee",

@@ -4,12 +4,20 @@ import type { ReactNode } from "react";
 import { StatusMark, count, number } from "../ui/marks";
 import { VoteIcon } from "../ui/icons";
 import type { Row } from "./rows";
+import { useStatusName } from "./statuses";
+
+interface Props {
+  request: Pick<Row, "id" | "title" | "status" | "votes">;
+  app: string; // the id
+  children?: ReactNode;
+}
 
 // RequestLine links to another request.
-export function RequestLine({ request, children }: { request: Pick<Row, "id" | "title" | "status" | "votes">; children?: ReactNode }) {
+export function RequestLine({ request, app, children }: Props) {
+  const nameOf = useStatusName();
   return (
     <li className="line">
-      <StatusMark status={request.status} dotOnly />
+      <StatusMark status={request.status} name={nameOf(request.status, app)} dotOnly />
       <Link to="/" search={(search) => ({ ...search, request: request.id })} className="line-title">
         {request.title}
       </Link>

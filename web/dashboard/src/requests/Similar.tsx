@@ -47,7 +47,7 @@ export function Similar({ request }: { request: FeatureRequest }) {
       {similar.data && (
         <ul className="lines">
           {similar.data.slice(0, shown).map((other) => (
-            <RequestLine key={other.id} request={other}>
+            <RequestLine key={other.id} request={other} app={request.app_id}>
               {member && (
                 <Button small kind="quiet" aria-label={`Merge into ${other.title}`} onPress={() => void mergeInto(other.id)}>
                   Merge

@@ -1,12 +1,13 @@
 import { useState } from "react";
 
-import { choosableStatuses, statusNames, type Status } from "../api/types";
+import { choosableStatuses, type Status } from "../api/types";
 import { StatusMark } from "../ui/marks";
 import { useChanges } from "./changes";
 import { fold } from "./fold";
 import { PickList } from "./PickList";
 import { usePicker, type PickerProps } from "./picker";
 import { PickerAudience } from "./SeenBy";
+import { useStatusName } from "./statuses";
 import { shared } from "./target";
 
 export function StatusPicker({ target, close }: PickerProps) {
@@ -14,6 +15,8 @@ export function StatusPicker({ target, close }: PickerProps) {
   const [quiet, setQuiet] = useState(false);
   const { update } = useChanges();
   const pick = usePicker();
+  const nameOf = useStatusName();
+  const app = shared(target, (request) => request.app_id);
   const now = shared(target, (request) => request.status);
   // For a duplicate, the next picker asks for the original.
   const statuses: Status[] = "requests" in target ? [...choosableStatuses, "duplicate"] : [...choosableStatuses];
@@ -27,9 +30,9 @@ export function StatusPicker({ target, close }: PickerProps) {
   }
 
   const choices = statuses
-    .filter((status) => fold(statusNames[status]).includes(fold(words)))
+    .filter((status) => fold(nameOf(status, app)).includes(fold(words)))
     .map((status) => {
-      const text = status === "duplicate" ? "Duplicate of…" : statusNames[status];
+      const text = status === "duplicate" ? "Duplicate of…" : nameOf(status, app);
       return {
         id: status,
         text,
@@ -40,7 +43,7 @@ export function StatusPicker({ target, close }: PickerProps) {
               {text}
             </span>
           ) : (
-            <StatusMark status={status} />
+            <StatusMark status={status} name={text} />
           ),
       };
     });

@@ -1,6 +1,6 @@
 import { ApiError, call } from "../api/call";
-import { statusNames, type FeatureRequest } from "../api/types";
-import { queryClient, usersQuery } from "../api/queries";
+import type { FeatureRequest } from "../api/types";
+import { appsQuery, queryClient, usersQuery } from "../api/queries";
 import { count, number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { carryOut, refuse, subject, undoLatest, type Step } from "./carry";
@@ -9,7 +9,8 @@ import { etaText } from "./eta";
 import { restart } from "./lists";
 import { report } from "./progress";
 import { readRows, rowOf, type Row, type Rows } from "./rows";
-import type { Matching, Target, Targeted } from "./target";
+import { statusName } from "./statuses";
+import { shared, type Matching, type Target, type Targeted } from "./target";
 
 // The limits of a call, and of the changes that need a call for each request.
 const mostIDs = 1_000;
@@ -266,7 +267,10 @@ function sentence(rows: Row[], edit: Edit): string {
   const are = rows.length === 1 ? "is" : "are";
   const [name, ...others] = Object.keys(edit);
   if (others.length) return `${subject(rows)} updated.`;
-  if (name === "status") return `${subject(rows)} ${are} now ${statusNames[edit.status!]}.`;
+  if (name === "status") {
+    const app = shared({ requests: rows }, (row) => row.app_id);
+    return `${subject(rows)} ${are} now ${statusName(queryClient.getQueryData(appsQuery.queryKey), edit.status!, app)}.`;
+  }
   if (name === "assignee_id") {
     const user = queryClient.getQueryData(usersQuery.queryKey)?.find((one) => one.id === edit.assignee_id);
     return `${subject(rows)} ${are} now ${edit.assignee_id ? `assigned to ${user?.name ?? "someone else"}` : "unassigned"}.`;

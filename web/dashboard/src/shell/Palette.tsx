@@ -4,6 +4,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { Dialog, Modal, ModalOverlay } from "react-aria-components";
 
 import { call } from "../api/call";
+import { useStatusName } from "../requests/statuses";
 import { NextIcon, SearchIcon } from "../ui/icons";
 import { StatusMark } from "../ui/marks";
 import { useDebounced } from "../ui/useDebounced";
@@ -29,6 +30,7 @@ function Chooser({ onClose }: { onClose(): void }) {
   const [words, setWords] = useState("");
   const [at, setAt] = useState(0);
   const requests = useRequests(words.trim());
+  const nameOf = useStatusName();
   const navigate = useNavigate();
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -40,7 +42,9 @@ function Chooser({ onClose }: { onClose(): void }) {
     ...requests.map((request) => ({
       key: request.id,
       run: () => void navigate({ to: "/", search: (old: object) => ({ ...old, request: request.id }) }),
-      content: <><StatusMark status={request.status} dotOnly /><span>{request.title}</span></>,
+      content: (
+        <><StatusMark status={request.status} name={nameOf(request.status, request.app_id)} dotOnly /><span>{request.title}</span></>
+      ),
     })),
   ];
   const chosen = Math.min(at, choices.length - 1);

@@ -4,11 +4,11 @@ import { statusNames, type App, type Status } from "../api/types";
 import "./marks.css";
 
 // StatusMark shows a status as a dot and its name. With dotOnly, only screen readers get the name.
-export function StatusMark({ status, dotOnly }: { status: Status; dotOnly?: boolean }) {
+export function StatusMark({ status, name = statusNames[status], dotOnly }: { status: Status; name?: string; dotOnly?: boolean }) {
   return (
     <span className={`status status-${status}`}>
       <span className="status-dot" />
-      <span className={dotOnly ? "visually-hidden" : undefined}>{statusNames[status]}</span>
+      <span className={dotOnly ? "visually-hidden" : undefined}>{name}</span>
     </span>
   );
 }

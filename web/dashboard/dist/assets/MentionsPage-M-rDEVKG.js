@@ -1,0 +1,1 @@
+export{s as default}from"./pages-B1CGlqHU.js";

@@ -1,1 +1,0 @@
-export{s as default}from"./pages-CwRWo8Y4.js";
