@@ -14,6 +14,7 @@ import (
 	"gatherkit/internal/sessions"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 )
 
 // tenant is an account with an app and an owner who is logged in.
@@ -116,8 +117,8 @@ func (r rig) addTenants(ctx context.Context, n int) (tenants []tenant, err error
 
 func addTenant(ctx context.Context, s *store.Store, i int) (t tenant, err error) {
 	name := fmt.Sprintf("Account %d", i)
-	owner := store.NewUser{Email: fmt.Sprintf("owner%d@example.com", i), Name: name, Role: feedback.RoleOwner, PasswordHash: "none"}
-	account, user, err := s.AddUser(ctx, name, owner)
+	owner := team.NewUser{Email: fmt.Sprintf("owner%d@example.com", i), Name: name, Role: feedback.RoleOwner, PasswordHash: "none"}
+	account, user, err := s.Team.AddUser(ctx, name, owner)
 	if err != nil {
 		return t, err
 	}

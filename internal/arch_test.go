@@ -27,10 +27,11 @@ const (
 var imports = map[string][]string{
 	// It measures the service from outside, and the databases without the service. It uses the
 	// store only to add accounts.
-	"bench": {"internal/batch", "internal/feedback", "internal/sessions", "internal/store", "internal/store/storetest", "*"},
+	"bench": {"internal/batch", "internal/feedback", "internal/sessions", "internal/store", "internal/store/storetest", "internal/team", "*"},
 	"cmd/gatherkit": {
 		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/durable", "internal/fair", "internal/feedback",
-		"internal/index", "internal/mail", "internal/password", "internal/store", "internal/views", "internal/webhook", "web", "*",
+		"internal/index", "internal/mail", "internal/password", "internal/store", "internal/team", "internal/views",
+		"internal/webhook", "web", "*",
 	},
 	"docs": {},
 	// It is an example, so it knows only what is documented.
@@ -41,7 +42,8 @@ var imports = map[string][]string{
 		"internal/identity", "internal/index", "internal/limits", "internal/lists", "internal/mail", "internal/metrics",
 		"internal/openapi", "internal/pace", "internal/params", "internal/password", "internal/portal", "internal/rate", "internal/readers",
 		"internal/search", // for texts that are in no database
-		"internal/sessions", "internal/signed", "internal/spam", "internal/store", "internal/tokens", "internal/views", "internal/webhook", "*",
+		"internal/sessions", "internal/signed", "internal/spam", "internal/store", "internal/team", "internal/tokens", "internal/views",
+		"internal/webhook", "*",
 	},
 	"internal/access":   {},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
@@ -86,9 +88,12 @@ var imports = map[string][]string{
 	"internal/readers":       {"internal/database", "internal/feedback"},
 	"internal/row":           {"internal/database", "internal/feedback"},
 	"internal/sweep":         {"internal/database"},
-	"internal/tokens":        {"internal/changelog", "internal/database", "internal/feedback"},
-	"internal/uploads":       {"internal/database", "internal/feedback", "internal/sweep"},
-	"internal/views":         {"internal/database", "internal/feedback"},
+	"internal/team": {
+		"internal/attempts", "internal/changelog", "internal/database", "internal/feedback", "internal/sessions",
+	},
+	"internal/tokens":  {"internal/changelog", "internal/database", "internal/feedback"},
+	"internal/uploads": {"internal/database", "internal/feedback", "internal/sweep"},
+	"internal/views":   {"internal/database", "internal/feedback"},
 	"internal/webhook": {
 		"internal/changelog", "internal/database", "internal/events", "internal/fair", "internal/feedback",
 		"code.dny.dev/ssrf", "github.com/prometheus/client_golang",
@@ -96,10 +101,11 @@ var imports = map[string][]string{
 	"internal/store": {
 		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/events", "internal/feedback",
 		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/readers", "internal/row",
-		"internal/sessions", "internal/sweep", "internal/tokens", "internal/uploads", "internal/views", "internal/webhook", "golang.org/x/sync",
+		"internal/sessions", "internal/sweep", "internal/team", "internal/tokens", "internal/uploads", "internal/views",
+		"internal/webhook", "golang.org/x/sync",
 	},
 	"internal/store/storetest": {
-		"internal/feedback", "internal/index", "internal/store", "github.com/google/go-cmp", "github.com/jackc/pgx",
+		"internal/feedback", "internal/index", "internal/store", "internal/team", "github.com/google/go-cmp", "github.com/jackc/pgx",
 	},
 	"web": {"docs", "internal/portal", "*"},
 }
@@ -109,7 +115,7 @@ var imports = map[string][]string{
 var only = map[string]*regexp.Regexp{
 	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|headers/|pace/|webhook/))`),
 	"database/sql": regexp.MustCompile(`^(bench/|docs/examples/|internal/(` +
-		`attempts|changelog|database|index|lease|links|mail|mentions|readers|sessions|store|sweep|tokens|uploads|views|webhook)/)`),
+		`attempts|changelog|database|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|tokens|uploads|views|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

@@ -17,6 +17,7 @@ import (
 	"gatherkit/internal/index"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
+	"gatherkit/internal/team"
 	"gatherkit/internal/views"
 	"gatherkit/internal/webhook"
 	"gatherkit/web"
@@ -186,11 +187,11 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 	life := newDemoLife(s)
 	for i, name := range []string{"Ada Lovelace", "Linus Ohm", "Mary Keller"} {
 		email := strings.ToLower(strings.Fields(name)[0]) + "@example.com"
-		user := store.NewUser{Email: email, Name: name, Role: feedback.RoleMember, PasswordHash: hash}
+		user := team.NewUser{Email: email, Name: name, Role: feedback.RoleMember, PasswordHash: hash}
 		if i == 0 {
 			user.Role = feedback.RoleOwner
 		}
-		account, added, err := s.AddUser(ctx, "Acme", user)
+		account, added, err := s.Team.AddUser(ctx, "Acme", user)
 		if err != nil {
 			return demo{}, err
 		}

@@ -72,7 +72,7 @@ func newDemoLife(s *store.Store) *demoLife {
 func (l *demoLife) someone() feedback.User { return l.team[l.random.IntN(len(l.team))] }
 
 func userActor(u feedback.User) feedback.Actor {
-	return feedback.Actor{Kind: feedback.ByUser, ID: &u.ID}
+	return feedback.ByUserID(u.ID)
 }
 
 // day submits an idea and simulates votes, decisions and comments on the existing requests.

@@ -249,12 +249,12 @@ func listen(ctx context.Context, address, flag string) (net.Listener, error) {
 // announceSetup prints a link to the page that creates the first owner, unless there are
 // users. The link is secret, so it goes to standard output and not to the log.
 func (p *program) announceSetup(s *store.Store, c config.Serve, address string) error {
-	has, err := s.HasUsers(p.ctx)
+	has, err := s.Team.HasUsers(p.ctx)
 	if err != nil || has {
 		return err
 	}
 	token := feedback.NewSetupToken(rand.Reader)
-	if err := s.AddSetupToken(p.ctx, token); err != nil {
+	if err := s.Team.AddSetupToken(p.ctx, token); err != nil {
 		return err
 	}
 	p.printf(`There are no users yet. To create the first account and its owner, open this link.

@@ -15,6 +15,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
+	"gatherkit/internal/team"
 )
 
 type userCommand struct {
@@ -52,8 +53,8 @@ func (c *userAddCommand) Run(p *program) error {
 		return err
 	}
 	return p.with(c.Store, func(s *store.Store) error {
-		user := store.NewUser{Email: c.Email, Name: strings.TrimSpace(c.Name), Role: feedback.Role(c.Role), PasswordHash: hash}
-		account, added, err := s.AddUser(p.ctx, strings.TrimSpace(c.Account), user)
+		user := team.NewUser{Email: c.Email, Name: strings.TrimSpace(c.Name), Role: feedback.Role(c.Role), PasswordHash: hash}
+		account, added, err := s.Team.AddUser(p.ctx, strings.TrimSpace(c.Account), user)
 		if errors.Is(err, feedback.ErrEmailTaken) {
 			return fmt.Errorf("a user with the e-mail address %s already exists; run gatherkit user list to see all users", c.Email)
 		}
@@ -87,7 +88,7 @@ type userListCommand struct {
 // Run lists the users.
 func (c *userListCommand) Run(p *program) error {
 	return p.withExisting(c.Store, func(s *store.Store) error {
-		accounts, err := s.Accounts(p.ctx)
+		accounts, err := s.Team.Accounts(p.ctx)
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func (c *userSetPasswordCommand) Run(p *program) error {
 		return err
 	}
 	return p.withExisting(c.Store, func(s *store.Store) error {
-		credentials, err := s.Credentials(p.ctx, c.Email)
+		credentials, err := s.Team.Credentials(p.ctx, c.Email)
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func (c *userSetPasswordCommand) Run(p *program) error {
 			return fmt.Errorf("no user with the e-mail address %s exists, or the user has not accepted the invitation yet; "+
 				"run gatherkit user list to see all users", c.Email)
 		}
-		if err := s.SetPassword(p.ctx, credentials, hash, feedback.Command(), feedback.ID{}); err != nil {
+		if err := s.Team.SetPassword(p.ctx, credentials, hash, feedback.Command(), feedback.ID{}); err != nil {
 			return err
 		}
 		p.printf("The password was changed, and all sessions of the user were ended.\n")

@@ -113,7 +113,7 @@ func (a *API) authChangePassword(ctx context.Context, c caller, in authChangePas
 	if err != nil {
 		return authChangePasswordResult{}, err
 	}
-	if err := a.Store.SetPassword(ctx, credentials, hash, c.actor(), c.ID); err != nil {
+	if err := a.Store.Team.SetPassword(ctx, credentials, hash, c.actor(), c.ID); err != nil {
 		return authChangePasswordResult{}, err
 	}
 	return authChangePasswordResult{Changed: true}, nil

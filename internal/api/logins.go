@@ -59,18 +59,18 @@ func (c *client) asker(email string) password.Asker {
 // the limits before the password waits to be hashed and again after that, so that not all of
 // many concurrent attempts are hashed.
 func (a *API) checkPassword(ctx context.Context, t attempt, secret string) (sessions.Credentials, error) {
-	delay, err := a.Store.CheckLogin(ctx, t.subjects)
+	delay, err := a.Store.Team.CheckLogin(ctx, t.subjects)
 	if err != nil {
 		return sessions.Credentials{}, err
 	}
-	credentials, err := a.Store.Credentials(ctx, t.asker.Email)
+	credentials, err := a.Store.Team.Credentials(ctx, t.asker.Email)
 	if err != nil {
 		return credentials, err
 	}
 	correct, err := false, errSlowDown
 	if delay == 0 {
 		correct, err = a.Passwords.Verify(ctx, t.asker, credentials.PasswordHash, secret, func() error {
-			delay, err := a.Store.CheckLogin(ctx, t.subjects)
+			delay, err := a.Store.Team.CheckLogin(ctx, t.subjects)
 			if err == nil && delay > 0 {
 				err = errSlowDown
 			}
@@ -89,7 +89,7 @@ func (a *API) checkPassword(ctx context.Context, t attempt, secret string) (sess
 		return credentials, err
 	}
 	if !correct {
-		return credentials, a.Store.FailLogin(ctx, t.subjects)
+		return credentials, a.Store.Team.FailLogin(ctx, t.subjects)
 	}
 	return credentials, nil
 }
@@ -117,7 +117,7 @@ func (l slowLane) enter(ctx context.Context, from netip.Prefix) (leave func(), e
 // verifySlowly verifies a password after a delay that depends on the number of failures. It
 // returns ErrTooManyAttempts if ctx ends first or a limit is reached.
 func (a *API) verifySlowly(ctx context.Context, t attempt, hash, secret string) (bool, error) {
-	delay, err := a.Store.CheckLogin(ctx, t.subjects)
+	delay, err := a.Store.Team.CheckLogin(ctx, t.subjects)
 	if err != nil {
 		return false, err
 	}
@@ -125,7 +125,7 @@ func (a *API) verifySlowly(ctx context.Context, t attempt, hash, secret string) 
 		return false, errTryLater
 	}
 	return a.Passwords.Verify(ctx, t.asker, hash, secret, func() error {
-		_, err := a.Store.CheckLogin(ctx, t.subjects)
+		_, err := a.Store.Team.CheckLogin(ctx, t.subjects)
 		return err
 	})
 }

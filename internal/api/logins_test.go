@@ -28,7 +28,7 @@ func (s *service) failIn(n int) {
 	s.t.Helper()
 	for i := range n {
 		from := netip.MustParsePrefix(fmt.Sprintf("2001:db8:1:%x::/64", i))
-		err := s.store.FailLogin(s.t.Context(), attempts.Subjects("owner@example.com", from))
+		err := s.store.Team.FailLogin(s.t.Context(), attempts.Subjects("owner@example.com", from))
 		if !errors.Is(err, feedback.ErrInvalidCredentials) {
 			s.t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestSlowLaneForWaitingLogins(t *testing.T) {
 		late := newAPI(t, at.Open(t, func() time.Time {
 			if checks.Add(1) == 2 { // the second check, after the password has waited
 				from := netip.MustParsePrefix("2001:db8:1:eeee::/64")
-				err := s.store.FailLogin(context.Background(), attempts.Subjects("a@example.com", from))
+				err := s.store.Team.FailLogin(context.Background(), attempts.Subjects("a@example.com", from))
 				if !errors.Is(err, feedback.ErrInvalidCredentials) {
 					t.Error(err)
 				}

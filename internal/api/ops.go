@@ -178,7 +178,7 @@ func (c caller) actor() feedback.Actor {
 	if c.token != nil {
 		return feedback.Actor{Kind: feedback.ByToken, ID: &c.token.ID}
 	}
-	return feedback.Actor{Kind: feedback.ByUser, ID: &c.User.ID}
+	return feedback.ByUserID(c.User.ID)
 }
 
 // acting is actor, and says whether the people who asked are told.

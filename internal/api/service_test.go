@@ -25,6 +25,7 @@ import (
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 	"gatherkit/internal/webhook"
 )
 
@@ -90,7 +91,7 @@ func newFreshService(t testing.TB, at storetest.Place) *service {
 	clock := storetest.NewClock()
 	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{"setup": feedback.NewSetupToken(rand.Reader)}}
 	s.api = newAPI(t, s.store, clock)
-	if err := s.store.AddSetupToken(context.Background(), s.names["setup"]); err != nil {
+	if err := s.store.Team.AddSetupToken(context.Background(), s.names["setup"]); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -135,13 +136,13 @@ func (s *service) addUser(account, name string, role feedback.Role) {
 	s.t.Helper()
 	ctx := context.Background()
 	email := name + "@example.com"
-	a, _, err := s.store.AddUser(ctx, account, store.NewUser{
+	a, _, err := s.store.Team.AddUser(ctx, account, team.NewUser{
 		Email: email, Name: strings.ToUpper(name[:1]) + name[1:], Role: role, PasswordHash: cheapHash,
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	credentials, err := s.store.Credentials(ctx, email)
+	credentials, err := s.store.Team.Credentials(ctx, email)
 	if err != nil {
 		s.t.Fatal(err)
 	}

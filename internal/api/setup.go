@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/team"
 )
 
 type setupStatusParams struct {
@@ -19,7 +19,7 @@ type setupStatusResult struct {
 
 // setupStatus tells no more about a token than setupCreateOwner. Tokens are too long to be guessed.
 func (a *API) setupStatus(ctx context.Context, _ *client, in setupStatusParams) (setupStatusResult, error) {
-	known, err := a.Store.KnowsSetupToken(ctx, in.Token)
+	known, err := a.Store.Team.KnowsSetupToken(ctx, in.Token)
 	if errors.Is(err, feedback.ErrSetupDone) {
 		return setupStatusResult{SetUp: true}, nil
 	}
@@ -35,7 +35,7 @@ type setupCreateOwnerParams struct {
 }
 
 func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwnerParams) (loginResult, error) {
-	known, err := a.Store.KnowsSetupToken(ctx, in.Token)
+	known, err := a.Store.Team.KnowsSetupToken(ctx, in.Token)
 	switch {
 	case err != nil:
 		return loginResult{}, err
@@ -51,8 +51,8 @@ func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwn
 	if err != nil {
 		return loginResult{}, err
 	}
-	owner := store.NewUser{Email: in.Email, Name: in.Name, Role: feedback.RoleOwner, PasswordHash: hash}
-	session, tokens, err := a.Store.SetUp(ctx, in.AccountName, owner, c.agent)
+	owner := team.NewUser{Email: in.Email, Name: in.Name, Role: feedback.RoleOwner, PasswordHash: hash}
+	session, tokens, err := a.Store.Team.SetUp(ctx, in.AccountName, owner, c.agent)
 	if err != nil {
 		return loginResult{}, err
 	}

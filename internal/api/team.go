@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/team"
 )
 
 // joinPath is the path of the page of the dashboard that accepts a token. The token follows
@@ -18,7 +18,7 @@ type JoinLink struct {
 	ExpiresAt feedback.Time `json:"expires_at" format:"date-time" doc:"When the link expires, if nothing ends it earlier."`
 }
 
-func (a *API) linkTo(link store.JoinLink) JoinLink {
+func (a *API) linkTo(link team.JoinLink) JoinLink {
 	return JoinLink{a.link(joinPath + link.Token), link.Expires}
 }
 
@@ -47,7 +47,7 @@ func (a *API) usersInvite(ctx context.Context, c caller, in usersInviteParams) (
 	if err := a.mailLink(c, in.Send); err != nil {
 		return usersInviteResult{}, err
 	}
-	user, link, err := a.Store.InviteUser(ctx, c.Account.ID, c.User.ID, store.NewUser{Email: in.Email, Name: in.Name, Role: in.Role})
+	user, link, err := a.Store.Team.Invite(ctx, c.Account.ID, c.User.ID, team.NewUser{Email: in.Email, Name: in.Name, Role: in.Role})
 	if err != nil {
 		return usersInviteResult{}, err
 	}
@@ -75,7 +75,7 @@ func (a *API) usersRecover(ctx context.Context, c caller, in usersRecoverParams)
 	if err := a.mailLink(c, in.Send); err != nil {
 		return SentLink{}, err
 	}
-	link, m, err := a.Store.RecoverUser(ctx, c.Account.ID, c.User.ID, in.ID)
+	link, m, err := a.Store.Team.Recover(ctx, c.Account.ID, c.User.ID, in.ID)
 	if err != nil {
 		return SentLink{}, err
 	}
@@ -99,7 +99,7 @@ type userResult struct {
 }
 
 func (a *API) usersUpdate(ctx context.Context, c caller, in usersUpdateParams) (userResult, error) {
-	user, err := a.Store.ChangeUser(ctx, c.Account.ID, c.User.ID, in.ID, in.Name, in.Role)
+	user, err := a.Store.Team.Change(ctx, c.Account.ID, c.User.ID, in.ID, in.Name, in.Role)
 	return userResult{user}, err
 }
 
@@ -130,7 +130,7 @@ type authCheckInviteResult struct {
 }
 
 func (a *API) authCheckInvite(ctx context.Context, _ *client, in authCheckInviteParams) (authCheckInviteResult, error) {
-	i, err := a.Store.Invitee(ctx, in.Token)
+	i, err := a.Store.Team.Invitee(ctx, in.Token)
 	return authCheckInviteResult{i.Email, i.Name, i.Account.Name, i.Invited}, err
 }
 
@@ -141,7 +141,7 @@ type authAcceptInviteParams struct {
 }
 
 func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInviteParams) (loginResult, error) {
-	invitee, err := a.Store.Invitee(ctx, in.Token) // before the costly hash
+	invitee, err := a.Store.Team.Invitee(ctx, in.Token) // before the costly hash
 	if err != nil {
 		return loginResult{}, err
 	}
@@ -152,7 +152,7 @@ func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInvi
 	if err != nil {
 		return loginResult{}, err
 	}
-	session, tokens, err := a.Store.AcceptLink(ctx, in.Token, hash, in.Name, c.agent)
+	session, tokens, err := a.Store.Team.Accept(ctx, in.Token, hash, in.Name, c.agent)
 	if errors.Is(err, feedback.ErrEmailTaken) {
 		err = feedback.ErrEmailTaken.With(
 			"This e-mail already belongs to another account on this service; ask for an invitation with a different e-mail.")

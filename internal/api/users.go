@@ -26,7 +26,7 @@ func (a *API) usersList(ctx context.Context, c caller, in usersListParams) (user
 	if err := a.holdPage(ctx, c, cur.Limit, personBytes); err != nil {
 		return usersListResult{}, err
 	}
-	users, total, err := a.Store.Users(ctx, c.Account.ID, cur.After, cur.Limit+1)
+	users, total, err := a.Store.Team.Users(ctx, c.Account.ID, cur.After, cur.Limit+1)
 	if err != nil {
 		return usersListResult{}, err
 	}

@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -114,4 +115,12 @@ func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
 	return fn(tx)
+}
+
+// OrNotFound returns notFound if err is sql.ErrNoRows, and err otherwise.
+func OrNotFound(err, notFound error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return notFound
+	}
+	return err
 }

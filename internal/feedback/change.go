@@ -102,6 +102,9 @@ const (
 // OfTeam reports whether the actor acts for the account: one of its users, or its program.
 func (a Actor) OfTeam() bool { return a.Kind == ByUser || a.Kind == ByToken }
 
+// ByUserID is a user of the dashboard.
+func ByUserID(id ID) Actor { return Actor{Kind: ByUser, ID: &id} }
+
 // Command is the operator at the command line.
 func Command() Actor { return Actor{Kind: ByCommand} }
 

@@ -3,6 +3,7 @@ package feedback
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -49,7 +50,10 @@ const (
 
 // Hash is the form in which a secret is stored and looked up. SHA-256 without a salt is
 // enough, because the secrets are too random to guess.
-type Hash = [sha256.Size]byte
+type Hash [sha256.Size]byte
+
+// Value implements driver.Valuer.
+func (h Hash) Value() (driver.Value, error) { return h[:], nil }
 
 // HashSecret returns the hash of a secret.
 func HashSecret(s string) Hash { return sha256.Sum256([]byte(s)) }

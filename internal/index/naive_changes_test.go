@@ -14,6 +14,7 @@ import (
 	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 )
 
 // world is two accounts of an installation. Everything in them changes at random.
@@ -60,7 +61,7 @@ func (w *world) addUser(to *tenant) {
 	w.T.Helper()
 	w.people++
 	email := fmt.Sprintf("%d-%s@example.com", w.people, to.ID)
-	_, user, err := w.AddUser(ctx, to.Name, store.NewUser{Email: email, Name: "U", Role: feedback.RoleMember, PasswordHash: "hash"})
+	_, user, err := w.Team.AddUser(ctx, to.Name, team.NewUser{Email: email, Name: "U", Role: feedback.RoleMember, PasswordHash: "hash"})
 	if err != nil {
 		w.T.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
-	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 )
 
 // TestDigest: a user gets what came in and what moved since the last digest, each morning or on Mondays, and
@@ -72,7 +72,7 @@ func TestDigest(t *testing.T) {
 func TestDigestOfRemoved(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
-		m, _, err := r.InviteUser(ctx, r.account.ID, *r.by.ID, store.NewUser{Email: "new@example.com", Name: "New", Role: feedback.RoleMember})
+		m, _, err := r.Team.Invite(ctx, r.account.ID, *r.by.ID, team.NewUser{Email: "new@example.com", Name: "New", Role: feedback.RoleMember})
 		r.must(err)
 		r.must(r.Mail.SetDigest(ctx, r.account.ID, m.ID, mail.EachDay))
 		r.wants("a@example.com", true)

@@ -51,7 +51,7 @@ func (r *Readers) add(ctx context.Context, tx *sql.Tx, w Who, token string, by *
 	hash := feedback.HashSecret(token)
 	_, err := tx.ExecContext(ctx, "INSERT INTO status_links (account_id, token_hash, app_id, reader, request_id, made_by, created_at)"+
 		" VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		w.App.AccountID, hash[:], w.App.ID, w.Reader, w.RequestID, by, feedback.At(r.now()))
+		w.App.AccountID, hash, w.App.ID, w.Reader, w.RequestID, by, feedback.At(r.now()))
 	return err
 }
 
@@ -67,7 +67,7 @@ func (r *Readers) Holder(ctx context.Context, token string) (w Who, err error) {
 		return w, feedback.ErrStatusLinkNotFound
 	}
 	hash := feedback.HashSecret(token)
-	w.link = hash[:]
+	w.link = hash
 	found, err := database.All(ctx, r.db.Reader(), func(row database.Row) (w Who, err error) {
 		var seen *feedback.Time
 		err = row.Scan(&w.App.ID, &w.Reader, &w.RequestID, &seen)

@@ -47,7 +47,7 @@ type Who struct {
 	Reader    feedback.Reader // nil with a link to a request
 	RequestID *feedback.ID    // nil for a reader
 
-	link []byte        // hash of the token of a link to a request
+	link feedback.Hash // hash of the token of a link to a request
 	seen feedback.Time // up to when its holder has seen the news
 }
 

@@ -87,7 +87,7 @@ func (s *Sessions) spend(
 	now := s.now()
 	n, err := database.Changed(ctx, tx, "UPDATE session_tokens SET spent_at = $3, nonce = $4"+
 		" WHERE account_id = $1 AND hash = $2 AND spent_at IS NULL",
-		accountID, hashOf(refresh), feedback.At(now), nonce)
+		accountID, feedback.HashSecret(refresh), feedback.At(now), nonce)
 	if err != nil {
 		return "", err
 	}
@@ -129,7 +129,7 @@ func readRefreshToken(
 	var t refreshToken
 	err := q.QueryRowContext(ctx, `SELECT s.id, s.created_at, t.expires_at, t.spent_at, t.nonce FROM session_tokens t
 		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
-		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'refresh'`, accountID, hashOf(token)).
+		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'refresh'`, accountID, feedback.HashSecret(token)).
 		Scan(&t.sessionID, &t.opened, &t.expires, &t.spent, &t.nonce)
 	return t, err
 }

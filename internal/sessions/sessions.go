@@ -75,7 +75,7 @@ func (s *Sessions) Of(ctx context.Context, access string) (Session, error) {
 		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
 		JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
 		JOIN accounts a ON a.account_id = t.account_id
-		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'access'`, accountID, hashOf(access)).
+		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'access'`, accountID, feedback.HashSecret(access)).
 		Scan(&session.ID, &session.User.ID, &session.User.Email, &session.User.Name, (*string)(&session.Role), &session.Account.Name, &expires)
 	if err != nil {
 		return Session{}, orInvalid(err, feedback.ErrInvalidToken)
@@ -161,7 +161,7 @@ func (s *Sessions) addToken(
 ) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO session_tokens (account_id, hash, session_id, kind, expires_at)"+
 		" VALUES ($1, $2, $3, $4, $5)",
-		accountID, hashOf(token), sessionID, kind, feedback.At(expires))
+		accountID, feedback.HashSecret(token), sessionID, kind, feedback.At(expires))
 	return err
 }
 
@@ -257,12 +257,6 @@ func (s *Sessions) Sweep(ctx context.Context, accountID feedback.ID) error {
 	return sweep.InChunks(ctx, s.db, `DELETE FROM sessions WHERE account_id = $1 AND id IN
 		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
 			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweep.Chunk)
-}
-
-// hashOf returns the hash of a token as a parameter of a statement.
-func hashOf(token string) []byte {
-	hash := feedback.HashSecret(token)
-	return hash[:]
 }
 
 // orInvalid returns invalid if err is sql.ErrNoRows, and err otherwise.

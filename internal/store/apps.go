@@ -35,9 +35,9 @@ func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) 
 func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]feedback.App, error) {
 	var accountID, appID feedback.ID
 	err := s.db.Reader().QueryRowContext(ctx, "SELECT account_id, app_id FROM api_keys"+
-		" WHERE key_hash = $1", hashArg(feedback.HashSecret(key))).Scan(&accountID, &appID)
+		" WHERE key_hash = $1", feedback.HashSecret(key)).Scan(&accountID, &appID)
 	if err != nil {
-		return nil, orNotFound(err, feedback.ErrInvalidAPIKey)
+		return nil, database.OrNotFound(err, feedback.ErrInvalidAPIKey)
 	}
 	app, err := readApp(ctx, s.db.Reader(), accountID, appID)
 	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && app.APIKey != key {
@@ -176,7 +176,7 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 func readApp(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.App, error) {
 	app, err := scanApp(q.QueryRowContext(ctx, "SELECT "+appColumns+" FROM apps"+
 		" WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL", accountID, id))
-	return app, orNotFound(err, feedback.ErrAppNotFound)
+	return app, database.OrNotFound(err, feedback.ErrAppNotFound)
 }
 
 // saveApp saves an app. The caller has read it with the given version after it locked the
@@ -206,12 +206,12 @@ func replaceKey(ctx context.Context, tx *sql.Tx, old, app feedback.App) error {
 
 func addKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO api_keys (key_hash, account_id, app_id) VALUES ($1, $2, $3)",
-		hashArg(feedback.HashSecret(app.APIKey)), app.AccountID, app.ID)
+		feedback.HashSecret(app.APIKey), app.AccountID, app.ID)
 	return err
 }
 
 func removeKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {
-	_, err := tx.ExecContext(ctx, "DELETE FROM api_keys WHERE key_hash = $1", hashArg(feedback.HashSecret(app.APIKey)))
+	_, err := tx.ExecContext(ctx, "DELETE FROM api_keys WHERE key_hash = $1", feedback.HashSecret(app.APIKey))
 	return err
 }
 

@@ -217,7 +217,7 @@ func readComment(
 ) (feedback.Comment, error) {
 	c, err := scanComment(q.QueryRowContext(ctx, "SELECT "+commentColumns+
 		" WHERE c.account_id = $1 AND c.request_id = $2 AND c.id = $3", accountID, requestID, id))
-	return c, orNotFound(err, feedback.ErrCommentNotFound)
+	return c, database.OrNotFound(err, feedback.ErrCommentNotFound)
 }
 
 func scanComment(r database.Row) (c feedback.Comment, err error) {

@@ -33,7 +33,7 @@ func TestComments(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
-		members, _, err := r.Users(ctx, account.ID, feedback.ID{}, 1)
+		members, _, err := r.Team.Users(ctx, account.ID, feedback.ID{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestCommentPlans(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := storetest.NewBig(t, at)
 		id := b.Fill(b.AcmeApps[0], 1).ID
-		members, _, err := b.Users(ctx, b.Acme.ID, feedback.ID{}, 1)
+		members, _, err := b.Team.Users(ctx, b.Acme.ID, feedback.ID{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,47 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
+	"gatherkit/internal/mentions"
+	"gatherkit/internal/tokens"
+	"gatherkit/internal/views"
 )
 
 // departure is a removed user who may still have assigned requests.
 type departure struct{ accountID, userID, removedBy feedback.ID }
+
+// RemoveUser deletes a user with their login, sessions, tokens and join link. What they wrote stays.
+// It then unassigns their requests in chunks. If that fails, the worker continues, and
+// RemoveUser returns nil. It returns ErrUserNotFound, ErrForbidden or ErrLastOwner.
+func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.Team.Remove(ctx, tx, accountID, by, id); err != nil {
+			return err
+		}
+		if err := views.RemoveUser(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if err := mentions.RemoveUser(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if err := tokens.RemoveUser(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if err := mail.RemoveUser(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)", accountID, id, by)
+		return err
+	})
+	for more := err == nil; more; {
+		var failed error
+		if more, failed = s.unassignChunk(ctx, departure{accountID, id, by}); failed != nil {
+			s.log.Warn("unassigning the requests of a removed user failed; the worker will continue", "error", failed)
+			more = false
+		}
+	}
+	return err
+}
 
 // Unassign unassigns a chunk of the requests of each of a few removed users, and reports whether
 // there may be more.
@@ -97,7 +134,7 @@ func (s *Store) unassign(ctx context.Context, tx *sql.Tx, d departure, assigned 
 	changes := make([]feedback.Change, 0, len(changed))
 	for _, a := range changed {
 		changes = append(changes, feedback.Change{
-			Kind: feedback.RequestUpdated, Actor: userActor(d.removedBy), AppID: &a.appID, RequestID: &a.id,
+			Kind: feedback.RequestUpdated, Actor: feedback.ByUserID(d.removedBy), AppID: &a.appID, RequestID: &a.id,
 			Before: map[string]any{"assignee_id": d.userID}, After: map[string]any{"assignee_id": nil},
 		})
 	}

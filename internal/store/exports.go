@@ -47,7 +47,7 @@ func (s *Store) AddExport(ctx context.Context, x Export) (token string, expires 
 	return token, expires, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO exports (token_hash, account_id, session_id, wanted, expires_at)"+
 			" VALUES ($1, $2, $3, $4, $5)",
-			hashArg(feedback.HashSecret(token)), x.AccountID, x.SessionID, string(wanted), expires)
+			feedback.HashSecret(token), x.AccountID, x.SessionID, string(wanted), expires)
 		return err
 	})
 }
@@ -98,7 +98,7 @@ func (s *Store) readExport(
 ) (x Export, found bool, err error) {
 	var wanted []byte
 	var expires feedback.Time
-	err = q.QueryRowContext(ctx, statement, hashArg(feedback.HashSecret(token))).
+	err = q.QueryRowContext(ctx, statement, feedback.HashSecret(token)).
 		Scan(&x.AccountID, &x.SessionID, &wanted, &expires)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !sessions.ValidAt(s.now(), expires, exportLife) {
 		return Export{}, false, nil

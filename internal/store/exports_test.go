@@ -178,7 +178,7 @@ func TestStoredExports(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		app := r.NewApp(account)
-		credentials, err := r.Credentials(ctx, "acme@example.com")
+		credentials, err := r.Team.Credentials(ctx, "acme@example.com")
 		if err != nil {
 			t.Fatal(err)
 		}

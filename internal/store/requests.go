@@ -249,7 +249,7 @@ func kindOfMove(from, to feedback.Box) feedback.ChangeKind {
 func readRequest(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.Request, error) {
 	r, err := row.Scan(q.QueryRowContext(ctx, "SELECT "+row.Columns+` FROM requests r WHERE r.account_id = $1 AND r.id = $2
 		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, accountID, id))
-	return r, orNotFound(err, feedback.ErrRequestNotFound)
+	return r, database.OrNotFound(err, feedback.ErrRequestNotFound)
 }
 
 // insertRequests inserts the rows whose idempotency key is not used yet, and returns the ids

@@ -9,7 +9,6 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"errors"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -27,6 +26,7 @@ import (
 	"gatherkit/internal/mentions"
 	"gatherkit/internal/readers"
 	"gatherkit/internal/sessions"
+	"gatherkit/internal/team"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/uploads"
 	"gatherkit/internal/views"
@@ -71,6 +71,7 @@ type Store struct {
 	Mentions *mentions.Mentions
 	Readers  *readers.Readers // people outside, who hear back
 	Sessions *sessions.Sessions
+	Team     *team.Team
 	Tokens   *tokens.Tokens // of programs
 	Uploads  *uploads.Uploads
 	Events   *events.Events // the feed of changes
@@ -129,6 +130,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
 		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
 	}
+	s.Team = team.New(db, o.Now, o.Rand, ids, s.Sessions)
 	s.Links = links.New(db, ids, s.changePart)
 	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
@@ -192,11 +194,3 @@ func (s *Store) Check(ctx context.Context) error { return s.db.Check(ctx) }
 // Wrap replaces each connection pool with the result of wrap. See database.DB.Wrap. Tests use
 // it to watch statements. It must be called before the store is used.
 func (s *Store) Wrap(wrap func(*sql.DB) *sql.DB) { s.db.Wrap(wrap) }
-
-// orNotFound returns notFound if err is sql.ErrNoRows, and err otherwise.
-func orNotFound(err error, notFound *feedback.Error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return notFound
-	}
-	return err
-}

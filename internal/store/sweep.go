@@ -52,7 +52,7 @@ func (s *Store) sweepFailures(ctx context.Context) error {
 }
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
-	if err := s.sweepLinks(ctx, accountID); err != nil {
+	if err := s.Team.Sweep(ctx, accountID); err != nil {
 		return err
 	}
 	return s.Sessions.Sweep(ctx, accountID)

@@ -326,7 +326,7 @@ func TestSweepTokens(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
-		credentials, err := r.Credentials(ctx, "acme@example.com")
+		credentials, err := r.Team.Credentials(ctx, "acme@example.com")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -378,7 +378,7 @@ func TestSweepFailures(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		fail := func(email, from string) {
 			t.Helper()
-			if err := r.FailLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from))); !errors.Is(err, feedback.ErrInvalidCredentials) {
+			if err := r.Team.FailLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from))); !errors.Is(err, feedback.ErrInvalidCredentials) {
 				t.Error(err)
 			}
 		}

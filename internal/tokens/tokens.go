@@ -235,7 +235,7 @@ func (t *Tokens) record(
 	if token.User != nil {
 		fields["user"] = token.User.Name
 	}
-	change := feedback.Change{Kind: kind, Actor: feedback.Actor{Kind: feedback.ByUser, ID: &by}, After: fields}
+	change := feedback.Change{Kind: kind, Actor: feedback.ByUserID(by), After: fields}
 	if kind == feedback.TokenRevoked {
 		change.Before, change.After = fields, nil
 	}

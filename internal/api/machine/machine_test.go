@@ -40,8 +40,8 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
-	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 )
 
 // machine makes the same calls to the services and to the model, and compares the answers.
@@ -148,8 +148,8 @@ func text(v any) string {
 func (m *machine) addUser(accountName, name string, role feedback.Role) {
 	email := name + "@example.com"
 	ids := m.both("user add", func(s *service) string {
-		a, u, err := s.store.AddUser(context.Background(), accountName,
-			store.NewUser{Email: email, Name: name, Role: role, PasswordHash: cheapHash})
+		a, u, err := s.store.Team.AddUser(context.Background(), accountName,
+			team.NewUser{Email: email, Name: name, Role: role, PasswordHash: cheapHash})
 		if err != nil {
 			m.t.Fatal(err)
 		}

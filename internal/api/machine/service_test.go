@@ -123,7 +123,7 @@ func (s *service) clear(t *rapid.T) {
 	s.values[strings.Trim(receiverName, "{}")] = s.receiver.URL
 	s.receiver.turn(false)
 	s.receiver.took()
-	if err := s.store.AddSetupToken(context.Background(), setupToken); err != nil {
+	if err := s.store.Team.AddSetupToken(context.Background(), setupToken); err != nil {
 		t.Fatal(err)
 	}
 }

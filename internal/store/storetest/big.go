@@ -39,7 +39,7 @@ func NewBig(t *testing.T, at Place) *Big {
 	const size, others = 300_000, 2000
 	bigTemplate.Copy(t, at, func(t *testing.T, at Place) { NewBigOf(t, at, size, others) })
 	r, ctx := NewRig(t, at), context.Background()
-	owner, err := r.Credentials(ctx, "acme@example.com")
+	owner, err := r.Team.Credentials(ctx, "acme@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/store"
+	"gatherkit/internal/team"
 )
 
 // Rig is a store with a clock, and its database past the store. What fails in its methods
@@ -52,8 +53,8 @@ func (r *Rig) Count(from string, args ...any) int {
 // NewAccount adds an account with one user, its owner.
 func (r *Rig) NewAccount(name string) feedback.Account {
 	r.T.Helper()
-	owner := store.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: feedback.RoleOwner, PasswordHash: "hash"}
-	account, _, err := r.AddUser(context.Background(), name, owner)
+	owner := team.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: feedback.RoleOwner, PasswordHash: "hash"}
+	account, _, err := r.Team.AddUser(context.Background(), name, owner)
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func (r *Rig) NewAccount(name string) feedback.Account {
 // UserOf returns the first user of an account.
 func (r *Rig) UserOf(account feedback.Account) *feedback.ID {
 	r.T.Helper()
-	users, _, err := r.Users(context.Background(), account.ID, feedback.ID{}, 1)
+	users, _, err := r.Team.Users(context.Background(), account.ID, feedback.ID{}, 1)
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -5,21 +5,21 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 )
 
 func TestStoresAreEmptyAndSeparate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		ctx := context.Background()
 		s := at.Open(t, nil)
-		if has, err := s.HasUsers(ctx); err != nil || has {
+		if has, err := s.Team.HasUsers(ctx); err != nil || has {
 			t.Fatalf("a new store has users: %v, %v", has, err)
 		}
-		if _, _, err := s.AddUser(ctx, "Acme", store.NewUser{Email: "a@example.com", Name: "A", Role: feedback.RoleOwner}); err != nil {
+		if _, _, err := s.Team.AddUser(ctx, "Acme", team.NewUser{Email: "a@example.com", Name: "A", Role: feedback.RoleOwner}); err != nil {
 			t.Fatal(err)
 		}
-		if has, err := at.Open(t, nil).HasUsers(ctx); err != nil || !has {
+		if has, err := at.Open(t, nil).Team.HasUsers(ctx); err != nil || !has {
 			t.Fatalf("a second process does not see the user: %v, %v", has, err)
 		}
 	})

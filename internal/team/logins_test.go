@@ -1,4 +1,4 @@
-package store_test
+package team_test
 
 import (
 	"crypto/rand"
@@ -19,12 +19,12 @@ import (
 
 // failLogin counts a failed login and returns what it is answered.
 func failLogin(r *storetest.Rig, email, from string) error {
-	return r.FailLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from)))
+	return r.Team.FailLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from)))
 }
 
 func wantLogin(r *storetest.Rig, what, email, from string, delay time.Duration, want error) {
 	r.T.Helper()
-	got, err := r.CheckLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from)))
+	got, err := r.Team.CheckLogin(ctx, attempts.Subjects(email, netip.MustParsePrefix(from)))
 	if got != delay || !errors.Is(err, want) {
 		r.T.Errorf("%s: a delay of %v, %v; want %v, %v", what, got, err, delay, want)
 	}
@@ -33,7 +33,7 @@ func wantLogin(r *storetest.Rig, what, email, from string, delay time.Duration, 
 // ownerOf returns the credentials of the owner that an account of the rig has.
 func ownerOf(r *storetest.Rig, account feedback.Account) sessions.Credentials {
 	r.T.Helper()
-	c, err := r.Credentials(ctx, "acme@example.com")
+	c, err := r.Team.Credentials(ctx, "acme@example.com")
 	if err != nil || c.AccountID != account.ID {
 		r.T.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestPasswordChangesRace(t *testing.T) {
 		results := make(chan error, 2)
 		for i, s := range []*store.Store{r.Store, other} {
 			go func() {
-				results <- s.SetPassword(ctx, owner, fmt.Sprint("hash ", i), feedback.Command(), feedback.ID{})
+				results <- s.Team.SetPassword(ctx, owner, fmt.Sprint("hash ", i), feedback.Command(), feedback.ID{})
 			}()
 		}
 		first, second := <-results, <-results

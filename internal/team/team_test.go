@@ -1,6 +1,7 @@
-package store_test
+package team_test
 
 import (
+	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -8,21 +9,25 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/sessions"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 )
+
+var ctx = context.Background()
 
 // joined adds a user who has accepted an invitation.
 func joined(r *storetest.Rig, account feedback.Account, by feedback.ID, name string, role feedback.Role) feedback.ID {
 	r.T.Helper()
-	m, link, err := r.InviteUser(ctx, account.ID, by, store.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: role})
+	m, link, err := r.Team.Invite(ctx, account.ID, by, team.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: role})
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	if _, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, ""); err != nil {
+	if _, _, err := r.Team.Accept(ctx, link.Token, "hash", nil, ""); err != nil {
 		r.T.Fatal(err)
 	}
 	return m.ID
@@ -50,7 +55,7 @@ func TestLastOwner(t *testing.T) {
 			two := joined(r, account, one, fmt.Sprint("Two", i), feedback.RoleOwner)
 			demote := func(by, id feedback.ID) func() error {
 				return func() error {
-					_, err := r.ChangeUser(ctx, account.ID, by, id, nil, &member)
+					_, err := r.Team.Change(ctx, account.ID, by, id, nil, &member)
 					return err
 				}
 			}
@@ -79,7 +84,7 @@ func TestLastOwner(t *testing.T) {
 		// Somebody who has not accepted yet is none who could log in.
 		account := r.NewAccount("Globex")
 		owner := *r.UserOf(account)
-		invited, _, err := r.InviteUser(ctx, account.ID, owner, store.NewUser{Email: "i@example.com", Name: "I", Role: feedback.RoleOwner})
+		invited, _, err := r.Team.Invite(ctx, account.ID, owner, team.NewUser{Email: "i@example.com", Name: "I", Role: feedback.RoleOwner})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,14 +104,14 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		owner := *r.UserOf(account)
-		accept := func(link store.JoinLink) func() error {
+		accept := func(link team.JoinLink) func() error {
 			return func() error {
-				_, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, "")
+				_, _, err := r.Team.Accept(ctx, link.Token, "hash", nil, "")
 				return err
 			}
 		}
 		for i := range 10 {
-			_, link, err := r.InviteUser(ctx, account.ID, owner, store.NewUser{
+			_, link, err := r.Team.Invite(ctx, account.ID, owner, team.NewUser{
 				Email: fmt.Sprint(i, "@example.com"), Name: "I", Role: feedback.RoleViewer,
 			})
 			if err != nil {
@@ -126,9 +131,9 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		}
 		admin := joined(r, account, owner, "Admin", feedback.RoleAdmin)
 		member := joined(r, account, owner, "Member", feedback.RoleMember)
-		link := func() store.JoinLink {
+		link := func() team.JoinLink {
 			t.Helper()
-			link, _, err := r.RecoverUser(ctx, account.ID, admin, member)
+			link, _, err := r.Team.Recover(ctx, account.ID, admin, member)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +141,7 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		}
 		role := func(id feedback.ID, role feedback.Role) {
 			t.Helper()
-			if _, err := r.ChangeUser(ctx, account.ID, owner, id, nil, &role); err != nil {
+			if _, err := r.Team.Change(ctx, account.ID, owner, id, nil, &role); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -161,7 +166,7 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 			t.Errorf("the link before the last one works: %v", err)
 		}
 		credentials := sessions.Credentials{AccountID: account.ID, UserID: member, PasswordHash: "hash"}
-		if err := r.SetPassword(ctx, credentials, "other", feedback.Command(), feedback.ID{}); err != nil {
+		if err := r.Team.SetPassword(ctx, credentials, "other", feedback.Command(), feedback.ID{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := accept(newer)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
@@ -172,7 +177,7 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		if err := accept(last)(); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
 			t.Errorf("the link of a former admin works: %v", err)
 		}
-		r.Clock.Move(30 * day)
+		r.Clock.Move(30 * 24 * time.Hour)
 		if err := r.Sweep(ctx); err != nil || r.Count("join_links") != 0 {
 			t.Errorf("%d links are left, %v", r.Count("join_links"), err)
 		}
@@ -322,7 +327,7 @@ func TestTeamPlans(t *testing.T) {
 			}},
 			{"DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_session"}, func(s *store.Store) error {
 				credentials := sessions.Credentials{AccountID: b.Acme.ID, UserID: user, PasswordHash: "hash"}
-				return s.SetPassword(ctx, credentials, "hash", feedback.Command(), feedback.ID{})
+				return s.Team.SetPassword(ctx, credentials, "hash", feedback.Command(), feedback.ID{})
 			}},
 			{"r.assignee_id = ", "requests", []string{"requests_assignee"}, func(s *store.Store) error {
 				return s.RemoveUser(ctx, b.Acme.ID, owner, user)
@@ -365,7 +370,7 @@ func TestManySessionsEndAtOnce(t *testing.T) {
 				}
 			}
 			s := r.Watched(func(query string, _ []driver.NamedValue) { statements++ })
-			if err := s.SetPassword(ctx, credentials, "hash", feedback.Command(), kept.ID); err != nil {
+			if err := s.Team.SetPassword(ctx, credentials, "hash", feedback.Command(), kept.ID); err != nil {
 				t.Fatal(err)
 			}
 			if n, tokens := r.Count("sessions WHERE user_id = $1", credentials.UserID), r.Count("session_tokens"); n != 1 || tokens != 2 {

@@ -1,4 +1,4 @@
-package store
+package team
 
 import (
 	"context"
@@ -31,12 +31,12 @@ type Invitee struct {
 	Account feedback.Account
 }
 
-// InviteUser adds a user without a password, and creates a link with which they choose one.
+// Invite adds a user without a password, and creates a link with which they choose one.
 // It returns ErrForbidden, or ErrEmailTaken if another user of the account has the e-mail.
-func (s *Store) InviteUser(
+func (t *Team) Invite(
 	ctx context.Context, accountID, by feedback.ID, user NewUser,
 ) (m feedback.Member, link JoinLink, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		actor, err := lockActor(ctx, tx, accountID, by)
 		if err != nil {
 			return err
@@ -45,56 +45,56 @@ func (s *Store) InviteUser(
 			return err
 		}
 		user.PasswordHash = ""
-		added, err := s.addUser(ctx, tx, accountID, s.ids.New(), user, feedback.Change{Kind: feedback.UserInvited, Actor: userActor(by)})
+		added, err := t.addUser(ctx, tx, accountID, t.ids.New(), user, feedback.Change{Kind: feedback.UserInvited, Actor: feedback.ByUserID(by)})
 		if err != nil {
 			return err
 		}
 		m = feedback.Member{User: added, Role: user.Role, Invited: true}
-		link, err = s.addLink(ctx, tx, accountID, by, m)
+		link, err = t.addLink(ctx, tx, accountID, by, m)
 		return err
 	})
 	return m, link, err
 }
 
-// RecoverUser creates a link with which a user resets their password or accepts their
+// Recover creates a link with which a user resets their password or accepts their
 // invitation. It replaces the user's previous link. It returns ErrUserNotFound or
 // ErrForbidden.
-func (s *Store) RecoverUser(ctx context.Context, accountID, by, id feedback.ID) (link JoinLink, m feedback.Member, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+func (t *Team) Recover(ctx context.Context, accountID, by, id feedback.ID) (link JoinLink, m feedback.Member, err error) {
+	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, m, err = lockManaged(ctx, tx, accountID, by, id); err != nil {
 			return err
 		}
-		if link, err = s.addLink(ctx, tx, accountID, by, m); err != nil {
+		if link, err = t.addLink(ctx, tx, accountID, by, m); err != nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), feedback.Change{
-			Kind: feedback.RecoveryLinkMade, Actor: userActor(by), After: userFields(m),
+		return changelog.Record(ctx, tx, t.db, accountID, feedback.At(t.now()), feedback.Change{
+			Kind: feedback.RecoveryLinkMade, Actor: feedback.ByUserID(by), After: userFields(m),
 		})
 	})
 	return link, m, err
 }
 
-func (s *Store) addLink(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID, m feedback.Member) (JoinLink, error) {
+func (t *Team) addLink(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID, m feedback.Member) (JoinLink, error) {
 	life := recoveryLife
 	if m.Invited {
 		life = inviteLife
 	}
-	link := JoinLink{feedback.NewToken(feedback.JoinToken, accountID, s.rand), feedback.At(s.now().Add(life))}
+	link := JoinLink{feedback.NewToken(feedback.JoinToken, accountID, t.rand), feedback.At(t.now().Add(life))}
 	_, err := tx.ExecContext(ctx, `INSERT INTO join_links (account_id, user_id, token_hash, made_by, expires_at)
 		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id, user_id) DO UPDATE SET
 		token_hash = excluded.token_hash, made_by = excluded.made_by, expires_at = excluded.expires_at`,
-		accountID, m.ID, hashArg(feedback.HashSecret(link.Token)), by, link.Expires)
+		accountID, m.ID, feedback.HashSecret(link.Token), by, link.Expires)
 	return link, err
 }
 
 // Invitee returns the user of a link, or ErrJoinLinkNotFound.
-func (s *Store) Invitee(ctx context.Context, token string) (Invitee, error) {
-	return s.invitee(ctx, s.db.Reader(), token)
+func (t *Team) Invitee(ctx context.Context, token string) (Invitee, error) {
+	return t.invitee(ctx, t.db.Reader(), token)
 }
 
 // invitee is Invitee. A link is invalid if its creator has been removed or may no longer
 // manage the user. Otherwise, an admin could take over a user who has become an owner.
-func (s *Store) invitee(ctx context.Context, q database.Queryer, token string) (i Invitee, err error) {
+func (t *Team) invitee(ctx context.Context, q database.Queryer, token string) (i Invitee, err error) {
 	accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 	if !ok {
 		return i, feedback.ErrJoinLinkNotFound
@@ -106,22 +106,22 @@ func (s *Store) invitee(ctx context.Context, q database.Queryer, token string) (
 		JOIN users u ON u.account_id = l.account_id AND u.id = l.user_id
 		JOIN users m ON m.account_id = l.account_id AND m.id = l.made_by
 		JOIN accounts a ON a.account_id = l.account_id
-		WHERE l.account_id = $1 AND l.token_hash = $2`, accountID, hashArg(feedback.HashSecret(token))).
+		WHERE l.account_id = $1 AND l.token_hash = $2`, accountID, feedback.HashSecret(token)).
 		Scan(&i.ID, &i.Email, &i.Name, (*string)(&i.Role), &i.Invited, &i.Account.Name, &expires, (*string)(&maker))
-	if err == nil && (!sessions.ValidAt(s.now(), expires, inviteLife) || !maker.Manages(i.Role)) || errors.Is(err, sql.ErrNoRows) {
+	if err == nil && (!sessions.ValidAt(t.now(), expires, inviteLife) || !maker.Manages(i.Role)) || errors.Is(err, sql.ErrNoRows) {
 		return Invitee{}, feedback.ErrJoinLinkNotFound
 	}
 	return i, err
 }
 
-// AcceptLink sets the user's password, and their name unless it is nil. It ends the link and
+// Accept sets the user's password, and their name unless it is nil. It ends the link and
 // all of the user's sessions, and opens a new session. Only one of several concurrent calls
-// succeeds; the others return ErrJoinLinkNotFound. AcceptLink returns ErrEmailTaken if a user
+// succeeds; the others return ErrJoinLinkNotFound. Accept returns ErrEmailTaken if a user
 // of another account logs in with the e-mail.
-func (s *Store) AcceptLink(
+func (t *Team) Accept(
 	ctx context.Context, token, passwordHash string, name *string, userAgent string,
 ) (session sessions.Session, tokens sessions.Tokens, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 		if !ok {
 			return feedback.ErrJoinLinkNotFound
@@ -129,7 +129,7 @@ func (s *Store) AcceptLink(
 		if err := lockTeam(ctx, tx, accountID); err != nil {
 			return err
 		}
-		i, err := s.invitee(ctx, tx, token)
+		i, err := t.invitee(ctx, tx, token)
 		if err != nil {
 			return err
 		}
@@ -140,35 +140,35 @@ func (s *Store) AcceptLink(
 		if name != nil {
 			i.Name = *name
 		}
-		now := feedback.At(s.now())
+		now := feedback.At(t.now())
 		_, err = tx.ExecContext(ctx, "UPDATE users SET password_hash = $3, name = $4, logged_in_at = $5 WHERE account_id = $1 AND id = $2",
 			accountID, i.ID, passwordHash, i.Name, now)
 		if err != nil {
 			return err
 		}
 		n, err := database.Changed(ctx, tx, "DELETE FROM join_links"+
-			" WHERE account_id = $1 AND token_hash = $2", accountID, hashArg(feedback.HashSecret(token)))
+			" WHERE account_id = $1 AND token_hash = $2", accountID, feedback.HashSecret(token))
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return feedback.ErrJoinLinkNotFound
 		}
-		if err := s.Sessions.EndAll(ctx, tx, accountID, i.ID, feedback.ID{}); err != nil {
+		if err := t.sessions.EndAll(ctx, tx, accountID, i.ID, feedback.ID{}); err != nil {
 			return err
 		}
 		session = sessions.Session{Account: i.Account, User: i.User, Role: i.Role}
-		if session.ID, tokens, err = s.Sessions.Add(ctx, tx, accountID, i.ID, userAgent); err != nil {
+		if session.ID, tokens, err = t.sessions.Add(ctx, tx, accountID, i.ID, userAgent); err != nil {
 			return err
 		}
-		c := feedback.Change{Kind: feedback.PasswordReset, Actor: userActor(i.ID), After: userFields(i.Member)}
+		c := feedback.Change{Kind: feedback.PasswordReset, Actor: feedback.ByUserID(i.ID), After: userFields(i.Member)}
 		if i.Invited {
 			c.Kind = feedback.UserJoined
 		}
 		if i.Name != old.Name {
 			c.Before = userFields(old)
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, now, c)
+		return changelog.Record(ctx, tx, t.db, accountID, now, c)
 	})
 	return session, tokens, err
 }
@@ -179,11 +179,11 @@ func endLink(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) err
 	return err
 }
 
-// sweepLinks deletes expired links.
-func (s *Store) sweepLinks(ctx context.Context, accountID feedback.ID) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+// Sweep deletes the expired join links of an account.
+func (t *Team) Sweep(ctx context.Context, accountID feedback.ID) error {
+	return t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM join_links WHERE account_id = $1 AND expires_at < $2",
-			accountID, feedback.At(s.now()))
+			accountID, feedback.At(t.now()))
 		return err
 	})
 }

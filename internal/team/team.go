@@ -1,18 +1,33 @@
-package store
+// Package team stores accounts, their users and how these log in: the set-up of the first account, invitations,
+// roles and passwords.
+package team
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+	"io"
+	"time"
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/mail"
-	"gatherkit/internal/mentions"
-	"gatherkit/internal/tokens"
-	"gatherkit/internal/views"
+	"gatherkit/internal/sessions"
 )
+
+// Team are the accounts and users in a database.
+type Team struct {
+	db       *database.DB
+	now      func() time.Time
+	rand     io.Reader
+	ids      *feedback.IDs
+	sessions *sessions.Sessions
+}
+
+// New returns the accounts and users in a database.
+func New(db *database.DB, now func() time.Time, rand io.Reader, ids *feedback.IDs, s *sessions.Sessions) *Team {
+	return &Team{db, now, rand, ids, s}
+}
 
 // lockTeam locks the users of an account. Changes of users wait for each other, so roles that
 // are read afterwards stay the same until the transaction ends.
@@ -23,7 +38,7 @@ func lockTeam(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 
 func readMember(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.Member, error) {
 	m, err := scanMember(q.QueryRowContext(ctx, memberColumns+" WHERE account_id = $1 AND id = $2", accountID, id))
-	return m, orNotFound(err, feedback.ErrUserNotFound)
+	return m, database.OrNotFound(err, feedback.ErrUserNotFound)
 }
 
 // lockActor locks the team and returns the user by, whose role may have changed since the
@@ -77,12 +92,12 @@ func checkOwners(ctx context.Context, tx *sql.Tx, accountID feedback.ID, leaving
 	return err
 }
 
-// ChangeUser changes the name and the role of a user, unless they are nil. It returns
+// Change changes the name and the role of a user, unless they are nil. It returns
 // ErrUserNotFound, ErrForbidden or ErrLastOwner.
-func (s *Store) ChangeUser(
+func (t *Team) Change(
 	ctx context.Context, accountID, by, id feedback.ID, name *string, role *feedback.Role,
 ) (m feedback.Member, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var actor feedback.Member
 		if actor, m, err = lockManaged(ctx, tx, accountID, by, id); err != nil {
 			return err
@@ -112,8 +127,8 @@ func (s *Store) ChangeUser(
 		if m.Role != old.Role {
 			before["role"], after["role"] = old.Role, m.Role
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), feedback.Change{
-			Kind: feedback.UserUpdated, Actor: userActor(by), Before: before, After: after,
+		return changelog.Record(ctx, tx, t.db, accountID, feedback.At(t.now()), feedback.Change{
+			Kind: feedback.UserUpdated, Actor: feedback.ByUserID(by), Before: before, After: after,
 		})
 	})
 	return m, err
@@ -124,65 +139,35 @@ func userFields(m feedback.Member) map[string]any {
 	return map[string]any{"id": m.ID, "name": m.Name}
 }
 
-func userActor(id feedback.ID) feedback.Actor { return feedback.Actor{Kind: feedback.ByUser, ID: &id} }
-
-// RemoveUser deletes a user with their login, sessions, tokens and join link. What they wrote stays.
-// It then unassigns their requests in chunks. If that fails, the worker continues, and
-// RemoveUser returns nil. It returns ErrUserNotFound, ErrForbidden or ErrLastOwner.
-func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) error {
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, m, err := lockManaged(ctx, tx, accountID, by, id)
-		if err != nil {
-			return err
-		}
-		if err := checkOwners(ctx, tx, accountID, m); err != nil {
-			return err
-		}
-		// The user goes first. A concurrent login or assignment locks the same row, so it either
-		// fails or commits before, and the statements below see it.
-		if _, err := tx.ExecContext(ctx, "DELETE FROM users WHERE account_id = $1 AND id = $2", accountID, id); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM logins WHERE email = $1 AND account_id = $2 AND user_id = $3",
-			feedback.FoldEmail(m.Email), accountID, id)
-		if err != nil {
-			return err
-		}
-		if err := s.Sessions.EndAll(ctx, tx, accountID, id, feedback.ID{}); err != nil {
-			return err
-		}
-		if err := endLink(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-		if err := views.RemoveUser(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-		if err := mentions.RemoveUser(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-		if err := tokens.RemoveUser(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-		if err := mail.RemoveUser(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)",
-			accountID, id, by)
-		if err != nil {
-			return err
-		}
-		before := userFields(m)
-		before["email"], before["role"] = m.Email, m.Role
-		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), feedback.Change{
-			Kind: feedback.UserRemoved, Actor: userActor(by), Before: before,
-		})
-	})
-	for more := err == nil; more; {
-		var failed error
-		if more, failed = s.unassignChunk(ctx, departure{accountID, id, by}); failed != nil {
-			s.log.Warn("unassigning the requests of a removed user failed; the worker will continue", "error", failed)
-			more = false
-		}
+// Remove deletes a user with their login, sessions and join link, in a transaction that deletes what else
+// belongs to the user. It returns ErrUserNotFound, ErrForbidden or ErrLastOwner.
+func (t *Team) Remove(ctx context.Context, tx *sql.Tx, accountID, by, id feedback.ID) error {
+	_, m, err := lockManaged(ctx, tx, accountID, by, id)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := checkOwners(ctx, tx, accountID, m); err != nil {
+		return err
+	}
+	// The user goes first. A concurrent login or assignment locks the same row, so it either fails or commits
+	// before, and the following statements see it.
+	if _, err := tx.ExecContext(ctx, "DELETE FROM users WHERE account_id = $1 AND id = $2", accountID, id); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM logins WHERE email = $1 AND account_id = $2 AND user_id = $3",
+		feedback.FoldEmail(m.Email), accountID, id)
+	if err != nil {
+		return err
+	}
+	if err := t.sessions.EndAll(ctx, tx, accountID, id, feedback.ID{}); err != nil {
+		return err
+	}
+	if err := endLink(ctx, tx, accountID, id); err != nil {
+		return err
+	}
+	before := userFields(m)
+	before["email"], before["role"] = m.Email, m.Role
+	return changelog.Record(ctx, tx, t.db, accountID, feedback.At(t.now()), feedback.Change{
+		Kind: feedback.UserRemoved, Actor: feedback.ByUserID(by), Before: before,
+	})
 }

@@ -1,12 +1,12 @@
-package store_test
+package team_test
 
 import (
 	"errors"
 	"testing"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 )
 
 // TestInvitationsClaimNothing: an invitation neither tells whether its e-mail is used in
@@ -15,17 +15,17 @@ func TestInvitationsClaimNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)
 		acme, globex := r.NewAccount("Acme"), r.NewAccount("Globex")
-		invite := func(account feedback.Account, email string) (feedback.ID, store.JoinLink, error) {
-			m, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{Email: email, Name: "I", Role: feedback.RoleMember})
+		invite := func(account feedback.Account, email string) (feedback.ID, team.JoinLink, error) {
+			m, link, err := r.Team.Invite(ctx, account.ID, *r.UserOf(account), team.NewUser{Email: email, Name: "I", Role: feedback.RoleMember})
 			return m.ID, link, err
 		}
-		accept := func(link store.JoinLink) error {
-			_, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, "")
+		accept := func(link team.JoinLink) error {
+			_, _, err := r.Team.Accept(ctx, link.Token, "hash", nil, "")
 			return err
 		}
 		logsIn := func(email string) feedback.ID {
 			t.Helper()
-			c, err := r.Credentials(ctx, email)
+			c, err := r.Team.Credentials(ctx, email)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,8 +42,8 @@ func TestInvitationsClaimNothing(t *testing.T) {
 		if _, _, err := invite(acme, "ADA@example.com"); !errors.Is(err, feedback.ErrEmailTaken) {
 			t.Errorf("twice in one account: %v", err)
 		}
-		ada := store.NewUser{Email: "ada@example.com", Name: "A", Role: feedback.RoleViewer, PasswordHash: "h"}
-		if _, _, err := r.AddUser(ctx, "Acme", ada); !errors.Is(err, feedback.ErrEmailTaken) {
+		ada := team.NewUser{Email: "ada@example.com", Name: "A", Role: feedback.RoleViewer, PasswordHash: "h"}
+		if _, _, err := r.Team.AddUser(ctx, "Acme", ada); !errors.Is(err, feedback.ErrEmailTaken) {
 			t.Errorf("from the command line, beside an invitation of the account: %v", err)
 		}
 		if id := logsIn("ada@example.com"); id != (feedback.ID{}) {
@@ -58,7 +58,7 @@ func TestInvitationsClaimNothing(t *testing.T) {
 		if _, _, err := invite(r.NewAccount("Initech"), "ada@example.com"); err != nil {
 			t.Errorf("an invitation tells that somebody logs in: %v", err)
 		}
-		again, _, err := r.RecoverUser(ctx, globex.ID, *r.UserOf(globex), two)
+		again, _, err := r.Team.Recover(ctx, globex.ID, *r.UserOf(globex), two)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,14 +81,14 @@ func TestAcceptedAtOnce(t *testing.T) {
 		var accepts []func() error
 		for _, name := range []string{"Acme", "Globex", "Initech", "Hooli"} {
 			account := r.NewAccount(name)
-			_, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{
+			_, link, err := r.Team.Invite(ctx, account.ID, *r.UserOf(account), team.NewUser{
 				Email: "ada@example.com", Name: "I", Role: feedback.RoleMember,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			accepts = append(accepts, func() error {
-				_, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, "")
+				_, _, err := r.Team.Accept(ctx, link.Token, "hash", nil, "")
 				return err
 			})
 		}
@@ -112,7 +112,7 @@ func TestAcceptedAtOnce(t *testing.T) {
 func TestReservedByVersionsBefore(t *testing.T) {
 	r := storetest.NewRig(t, storetest.SQLite(t))
 	account := r.NewAccount("Acme")
-	m, link, err := r.InviteUser(ctx, account.ID, *r.UserOf(account), store.NewUser{
+	m, link, err := r.Team.Invite(ctx, account.ID, *r.UserOf(account), team.NewUser{
 		Email: "ada@example.com", Name: "I", Role: feedback.RoleMember,
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func TestReservedByVersionsBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.AcceptLink(ctx, link.Token, "hash", nil, ""); err != nil {
+	if _, _, err := r.Team.Accept(ctx, link.Token, "hash", nil, ""); err != nil {
 		t.Error(err)
 	}
 }
