@@ -89,13 +89,14 @@ func OfRequest(
 }
 
 // Columns are those that Scan reads, of entries c of the account $1. An actor is a user or a token, which
-// may belong to a user.
+// may belong to a user. Only summaries of changed statuses need the settings of the app.
 const Columns = `c.seq, c.at, c.kind, c.actor_kind, c.actor_id, CASE c.actor_kind
 		WHEN 'user' THEN (SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.actor_id)
 		WHEN 'token' THEN (SELECT t.name FROM access_tokens t WHERE t.account_id = $1 AND t.id = c.actor_id) END,
 	CASE c.actor_kind WHEN 'token' THEN (SELECT u.name FROM access_tokens t JOIN users u ON u.account_id = $1 AND u.id = t.user_id
 		WHERE t.account_id = $1 AND t.id = c.actor_id) END, c.before, c.after,
-	CASE WHEN c.after LIKE '%"status":%' THEN (SELECT a.settings FROM apps a WHERE a.account_id = $1 AND a.id = c.app_id) END`
+	CASE WHEN c.kind = 'request.updated' AND c.after LIKE '%"status":%'
+		THEN (SELECT a.settings FROM apps a WHERE a.account_id = $1 AND a.id = c.app_id) END`
 
 // Scan reads an entry from a row with Columns.
 func Scan(from database.Row) (feedback.Event, error) {
