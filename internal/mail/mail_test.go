@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
 	"gatherkit/internal/readers"
 	"gatherkit/internal/signed"
 	"gatherkit/internal/store"
@@ -251,5 +252,27 @@ func TestMerge(t *testing.T) {
 		r.one(settled, "another@example.com")
 		r.merge(r.quietly(), told, another)
 		r.none(2*time.Hour, "the merge was quiet")
+	})
+}
+
+// TestLabels: mails use the app's own names of statuses.
+func TestLabels(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at) // it is Thursday, midnight
+		_, err := r.ChangeApp(ctx, r.account.ID, r.app.ID, r.by, func(app *feedback.App) {
+			app.Configure(feedback.SettingsChange{Statuses: &feedback.StatusesChange{
+				Opened: &feedback.StatusChange{Label: new("Heard")}, Planned: &feedback.StatusChange{Label: new("On the list")},
+			}})
+		})
+		r.must(err)
+		id := r.wants("ada@example.com", true)
+		r.must(r.Mail.SetDigest(ctx, r.account.ID, *r.by.ID, mail.EachDay))
+		r.status(r.by, id, "planned")
+		if m := r.one(settled, "ada@example.com"); !strings.Contains(m.text, "On the list") || !strings.Contains(m.text, "Heard") {
+			t.Error(m.text)
+		}
+		if m := r.one(7*time.Hour-settled, "acme@example.com"); !strings.Contains(m.text, "Heard → On the list") {
+			t.Error(m.text)
+		}
 	})
 }

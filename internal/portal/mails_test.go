@@ -30,6 +30,7 @@ func mailsIn(lang, text string) map[string]func() (Message, error) {
 			Comments: []string{"We **begin** soon, see https://example.com/plan.\n\n" + text},
 		},
 		{Title: "Maps", Status: "completed", Was: "completed", Merged: true, Stop: at + "stop?t=two"},
+		{Title: "Labels", Status: "planned", Was: feedback.Opened, Label: text + "?", WasLabel: text + "!", Stop: at + "stop?t=three"},
 	}
 	quiet := DigestMail{Name: text, New: 1, Home: "https://feedback.example.com", Settings: "https://feedback.example.com/account"}
 	confirm := ConfirmMail{App: text, Color: "#f5d90a", Confirm: at + "confirm?t=yes", Stop: at + "stop?t=all"}

@@ -346,3 +346,14 @@ func TestPreview(t *testing.T) {
 		}
 	}
 }
+
+// TestLabel: the app's own name of a status replaces the usual one.
+func TestLabel(t *testing.T) {
+	m := states()["list"]
+	m.Requests = m.Requests[:1]
+	usual := render(t, m, "en").text
+	m.Requests[0].Label = "On the list"
+	if own := render(t, m, "en").text; !strings.Contains(own, "On the list") || len(strings.Fields(own)) <= len(strings.Fields(usual)) {
+		t.Error(own)
+	}
+}
