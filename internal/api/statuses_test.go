@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -51,4 +52,12 @@ func TestStatusLabels(t *testing.T) {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	})
+}
+
+// TestStatusLabelOnPage: the page of a private link uses the names, too.
+func TestStatusLabelOnPage(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	token := s.asker()
+	s.must("apps-update-settings", "admin", s.filled(`{"id":"{app}","settings":{"statuses":{"opened":{"label":"Heard & noted"}}}}`))
+	wantPage(t, s.visit(http.MethodGet, "", token, ""), http.StatusOK, "Heard &amp; noted")
 }
