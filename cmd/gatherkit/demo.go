@@ -199,11 +199,11 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 	}
 	var apps []feedback.App
 	for _, made := range []struct{ name, color string }{{"Acme Web", "#4F46E5"}, {"Acme Mobile", "#0F766E"}} {
-		app, err := s.AddApp(ctx, life.account.ID, made.name, userActor(life.team[0]))
+		app, err := s.AddApp(ctx, life.account.ID, made.name, feedback.ByUserID(life.team[0].ID))
 		if err != nil {
 			return demo{}, err
 		}
-		app, err = s.ChangeApp(ctx, life.account.ID, app.ID, userActor(life.team[0]), func(a *feedback.App) {
+		app, err = s.ChangeApp(ctx, life.account.ID, app.ID, feedback.ByUserID(life.team[0].ID), func(a *feedback.App) {
 			a.Settings.Sharing, a.Settings.Widget.AllowFileUploads, a.Settings.Widget.PrimaryColor = "all", true, made.color
 		})
 		if err != nil {

@@ -71,10 +71,6 @@ func newDemoLife(s *store.Store) *demoLife {
 
 func (l *demoLife) someone() feedback.User { return l.team[l.random.IntN(len(l.team))] }
 
-func userActor(u feedback.User) feedback.Actor {
-	return feedback.ByUserID(u.ID)
-}
-
 // day submits an idea and simulates votes, decisions and comments on the existing requests.
 func (l *demoLife) day(ctx context.Context, i int, app feedback.App, idea idea) error {
 	r := feedback.NewRequest(idea.title, idea.description)
@@ -117,7 +113,7 @@ func (l *demoLife) decide(ctx context.Context, r feedback.Request, wish int, sta
 		eta := new(r.CreatedAt.Std().AddDate(0, 5, 0).Format("2006-01-02"))
 		change.ETA = &eta
 	}
-	_, err := l.ChangeRequest(ctx, l.account.ID, r.ID, userActor(member), func(r *feedback.Request) error {
+	_, err := l.ChangeRequest(ctx, l.account.ID, r.ID, feedback.ByUserID(member.ID), func(r *feedback.Request) error {
 		r.Apply(change)
 		return nil
 	})
@@ -136,7 +132,7 @@ func (l *demoLife) vote(ctx context.Context, people int) error {
 		first := strings.Fields(voters[l.random.IntN(len(voters))])[0]
 		last := strings.Fields(voters[l.random.IntN(len(voters))])[1]
 		name, email := first+" "+last, strings.ToLower(first+"."+last)+"@example.org"
-		_, err := l.Vote(ctx, l.account.ID, userActor(l.someone()), store.Ballot{
+		_, err := l.Vote(ctx, l.account.ID, feedback.ByUserID(l.someone().ID), store.Ballot{
 			RequestID: l.stored[at].ID, Person: feedback.Person{Name: &name, Email: &email}, Source: "dashboard",
 		})
 		if err != nil {
@@ -149,7 +145,7 @@ func (l *demoLife) vote(ctx context.Context, people int) error {
 // remark adds a comment of the team to a random request.
 func (l *demoLife) remark(ctx context.Context, n int) error {
 	by, remark := l.someone(), remarks[n%len(remarks)]
-	_, err := l.AddComment(ctx, l.account.ID, userActor(by), feedback.Comment{
+	_, err := l.AddComment(ctx, l.account.ID, feedback.ByUserID(by.ID), feedback.Comment{
 		RequestID: l.stored[l.random.IntN(len(l.stored))].ID, Author: feedback.Author{ID: &by.ID, Kind: feedback.ByTeam},
 		Visibility: remark.visibility, Body: remark.text,
 	})
@@ -164,7 +160,7 @@ func (l *demoLife) addDuplicate(ctx context.Context, app feedback.App, r feedbac
 	if err != nil {
 		return err
 	}
-	_, err = l.MergeRequest(ctx, l.account.ID, duplicate.ID, r.ID, userActor(l.someone()))
+	_, err = l.MergeRequest(ctx, l.account.ID, duplicate.ID, r.ID, feedback.ByUserID(l.someone().ID))
 	return err
 }
 
@@ -174,7 +170,7 @@ func (l *demoLife) addTest(ctx context.Context, app feedback.App) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.ChangeRequest(ctx, l.account.ID, r.ID, userActor(l.someone()), func(r *feedback.Request) error {
+	_, err = l.ChangeRequest(ctx, l.account.ID, r.ID, feedback.ByUserID(l.someone().ID), func(r *feedback.Request) error {
 		r.Box = feedback.Bin
 		return nil
 	})

@@ -119,7 +119,7 @@ func Scan(from database.Row) (feedback.Event, error) {
 		}
 	}
 	if settings != nil {
-		var of feedback.Settings
+		var of struct{ Statuses feedback.StatusSettings }
 		if err := json.Unmarshal(settings, &of); err != nil {
 			return e, err
 		}

@@ -5,7 +5,6 @@ package links
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -97,10 +96,7 @@ func (l *Links) Remove(ctx context.Context, accountID feedback.ID, by feedback.A
 
 func find(ctx context.Context, tx *sql.Tx, accountID, requestID, id feedback.ID) (feedback.Link, error) {
 	link, err := scan(tx.QueryRowContext(ctx, selectLinks+" AND l.id = $3", accountID, requestID, id))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = feedback.ErrLinkNotFound
-	}
-	return link, err
+	return link, database.OrNotFound(err, feedback.ErrLinkNotFound)
 }
 
 // fields are those that the log of changes has of a link.

@@ -75,10 +75,7 @@ func (m *Mail) Visit(ctx context.Context, l signed.MailLink) (v Visit, err error
 	}
 	err = m.db.Reader().QueryRowContext(ctx, "SELECT title FROM requests WHERE account_id = $1 AND app_id = $2 AND id = $3",
 		l.AccountID, l.AppID, l.RequestID).Scan(&v.Title)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = feedback.ErrMailLinkNotFound
-	}
-	return v, err
+	return v, database.OrNotFound(err, feedback.ErrMailLinkNotFound)
 }
 
 // change calls fn with the person of a link. It returns ErrMailLinkNotFound if there is none.

@@ -35,7 +35,7 @@ func (s *Sessions) Refresh(ctx context.Context, refresh string) (Tokens, error) 
 	}
 	// Unknown tokens must not take up capacity for writes.
 	if _, err := readRefreshToken(ctx, s.db.Reader(), accountID, refresh); err != nil {
-		return Tokens{}, orInvalid(err, feedback.ErrInvalidRefreshToken)
+		return Tokens{}, database.OrNotFound(err, feedback.ErrInvalidRefreshToken)
 	}
 	var tokens Tokens
 	// The function does not return the refusal, as an error would roll back end.

@@ -5,7 +5,6 @@ package sessions
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"io"
 	"time"
 
@@ -78,7 +77,7 @@ func (s *Sessions) Of(ctx context.Context, access string) (Session, error) {
 		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'access'`, accountID, feedback.HashSecret(access)).
 		Scan(&session.ID, &session.User.ID, &session.User.Email, &session.User.Name, (*string)(&session.Role), &session.Account.Name, &expires)
 	if err != nil {
-		return Session{}, orInvalid(err, feedback.ErrInvalidToken)
+		return Session{}, database.OrNotFound(err, feedback.ErrInvalidToken)
 	}
 	if !ValidAt(s.now(), expires, accessLife) {
 		return Session{}, feedback.ErrTokenExpired
@@ -257,12 +256,4 @@ func (s *Sessions) Sweep(ctx context.Context, accountID feedback.ID) error {
 	return sweep.InChunks(ctx, s.db, `DELETE FROM sessions WHERE account_id = $1 AND id IN
 		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
 			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweep.Chunk)
-}
-
-// orInvalid returns invalid if err is sql.ErrNoRows, and err otherwise.
-func orInvalid(err error, invalid *feedback.Error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return invalid
-	}
-	return err
 }

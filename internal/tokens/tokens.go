@@ -105,7 +105,7 @@ func (t *Tokens) Find(ctx context.Context, secret string) (Grant, error) {
 	g.Token, err = scan(database.RowWith{
 		Row: t.db.Reader().QueryRowContext(ctx, "SELECT "+columns+`, u.email, u.role, a.name FROM access_tokens t
 			JOIN accounts a ON a.account_id = $1 LEFT JOIN users u ON u.account_id = $1 AND u.id = t.user_id
-			WHERE t.account_id = $1 AND t.hash = $2 AND t.revoked_at IS NULL`, accountID, hash[:]),
+			WHERE t.account_id = $1 AND t.hash = $2 AND t.revoked_at IS NULL`, accountID, hash),
 		More: []any{&email, &role, &g.Account.Name},
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -189,7 +189,7 @@ func (t *Tokens) Add(ctx context.Context, accountID, by feedback.ID, token Token
 			return feedback.ErrTooManyTokens
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO access_tokens (account_id, id, user_id, hash, name, scope, app_id, created_at, expires_at)"+
-			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)", accountID, token.ID, userID, hash[:], token.Name, string(token.Scope), token.AppID,
+			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)", accountID, token.ID, userID, hash, token.Name, string(token.Scope), token.AppID,
 			token.CreatedAt, token.ExpiresAt)
 		return err
 	})

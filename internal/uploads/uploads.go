@@ -101,10 +101,7 @@ func (u *Uploads) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedba
 func (u *Uploads) Get(ctx context.Context, accountID, id feedback.ID) (feedback.Upload, error) {
 	file, err := scan(u.db.Reader().QueryRowContext(ctx, "SELECT "+columns+" FROM uploads"+
 		" WHERE account_id = $1 AND id = $2", accountID, id))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = feedback.ErrUploadNotFound
-	}
-	return file, err
+	return file, database.OrNotFound(err, feedback.ErrUploadNotFound)
 }
 
 // Each calls fn for each file of an account that has arrived and is attached to a request or may still

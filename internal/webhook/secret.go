@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -71,10 +70,7 @@ func (w *Webhooks) Secret(
 func (w *Webhooks) readSecret(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (secret Secret, err error) {
 	err = q.QueryRowContext(ctx, "SELECT secret, CASE WHEN previous_until > $3 THEN previous_until END FROM webhooks"+
 		" WHERE account_id = $1 AND id = $2", accountID, id, feedback.At(w.now())).Scan(&secret.Secret, &secret.PreviousUntil)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = feedback.ErrWebhookNotFound
-	}
-	return secret, err
+	return secret, database.OrNotFound(err, feedback.ErrWebhookNotFound)
 }
 
 // signing returns the secrets that sign deliveries now, the current one first.

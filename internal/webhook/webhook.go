@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/url"
@@ -135,10 +134,7 @@ func (w *Webhooks) Get(ctx context.Context, accountID, id feedback.ID) (Webhook,
 
 func get(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (Webhook, error) {
 	webhook, err := scan(q.QueryRowContext(ctx, selectWebhooks+" AND w.id = $2", accountID, id))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = feedback.ErrWebhookNotFound
-	}
-	return webhook, err
+	return webhook, database.OrNotFound(err, feedback.ErrWebhookNotFound)
 }
 
 // Add stores a webhook that receives what changes from now on. It sets the id, the times, the state and
