@@ -65,6 +65,7 @@ var measurements = []measurement{
 	{"feed", true, measureFeed},
 	{"webhooks", false, measureWebhooks},
 	{"readers", true, measureReaders},
+	{"portal", true, measurePortal},
 	{"votes", false, measureVotes},
 	{"bulk", false, measureBulk},
 	{"deletion", false, measureDeletion},

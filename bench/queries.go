@@ -16,6 +16,12 @@ import (
 var queries = []struct{ operation, name, body string }{
 	{"requests-list", "none", `{}`},
 	{"requests-list", "an app", `{"app_id":"{app}"}`},
+	{"requests-list", "an app, not hidden", `{"app_id":"{app}","hidden":false}`},
+	{
+		"requests-list", "an app, not hidden, four statuses, by votes",
+		`{"app_id":"{app}","hidden":false,"status":["opened","planned","in_progress","completed"],"sort":"most_voted"}`,
+	},
+	{"requests-list", "an app, trending", `{"app_id":"{app}","sort":"trending"}`},
 	{"requests-list", "a status", `{"status":"planned"}`},
 	{"requests-list", "a frequent word", `{"query":"{frequent}"}`},
 	{"requests-list", "a frequent word, which begins others", `{"query":"{beginning}"}`},

@@ -41,11 +41,11 @@ type service struct {
 
 const secret = "correct horse battery staple"
 
-// buildProgram builds the binary like a release, except for -trimpath, which does not change
-// the code but would require compiling everything again.
+// buildProgram builds the binary like a release.
 func buildProgram(ctx context.Context, folder string) (string, error) {
 	path := filepath.Join(folder, "gatherkit")
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "gatherkit/cmd/gatherkit")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "gatherkit/cmd/gatherkit")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cannot build gatherkit: %w\n%s", err, out)
 	}

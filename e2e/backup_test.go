@@ -143,6 +143,24 @@ func TestBackupOfWrongPlace(t *testing.T) {
 	}
 }
 
+// TestBackupWithoutPlace tests that a backup without --uploads has the database, and says that it has no files.
+func TestBackupWithoutPlace(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		s, backup := storeFile(t, place), filepath.Join(t.TempDir(), "backup")
+		if err := os.RemoveAll(s.uploads); err != nil { // as if they were in a bucket
+			t.Fatal(err)
+		}
+		got := program.Execute(t, nil, "", append([]string{"backup", backup}, program.At(place)...)...)
+		const want = "gatherkit: warning: the backup has none of the attached files (1); name their place with --uploads\n"
+		if got.Code != 0 || got.Stderr != want || !strings.Contains(got.Stdout, "Attached files: 0.") {
+			t.Errorf("%+v", got)
+		}
+		if found, err := filepath.Glob(filepath.Join(backup, "gatherkit.*")); len(found) != 1 || err != nil {
+			t.Errorf("the backup has %q, %v", found, err)
+		}
+	})
+}
+
 // TestBackupBesideData tests that a backup beside the data folder has copies of its files, not links.
 func TestBackupBesideData(t *testing.T) {
 	s := storeFile(t, storetest.SQLite(t))

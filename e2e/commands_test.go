@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -127,7 +129,8 @@ func TestMigrate(t *testing.T) {
 			}
 		}
 		alter(t, place, "INSERT INTO schema_version (version) VALUES (999)")
-		newer := regexp.MustCompile(`the database has schema 999 but this program knows \d+; start a newer version of gatherkit$`)
+		newer := regexp.MustCompile(`the database has schema 999 but this program knows \d+; ` +
+			`start a newer version of gatherkit, or restore the backup from before the upgrade$`)
 		for _, command := range []string{"migrate", "serve", "recount"} {
 			if got := fail(t, nil, "", append([]string{command}, program.At(place)...)...); !newer.MatchString(got) {
 				t.Errorf("%s: %q", command, got)
@@ -141,6 +144,14 @@ func TestVersion(t *testing.T) {
 		if got := program.Succeed(t, args...); !regexp.MustCompile(`^gatherkit \S+( \w+)?\n$`).MatchString(got) {
 			t.Errorf("%q: %q", args, got)
 		}
+	}
+	var got struct {
+		Version, Go, Platform string
+		Schema                int
+	}
+	if err := json.Unmarshal([]byte(program.Succeed(t, "version", "--json")), &got); err != nil ||
+		got.Version == "" || got.Go != runtime.Version() || got.Platform != runtime.GOOS+"/"+runtime.GOARCH || got.Schema < 27 {
+		t.Errorf("as JSON: %+v, %v", got, err)
 	}
 }
 
@@ -164,7 +175,8 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"serve", "demo", "user add", "user list", "user set-password", "backup", "verify", "recount", "migrate", "distribute", "version",
+		"serve", "demo", "user add", "user list", "user set-password", "backup", "verify", "recount", "migrate", "distribute",
+		"login", "api", "healthcheck", "completion", "man", "version",
 	} {
 		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(all) {
 			t.Errorf("--help does not list %s:\n%s", command, all)

@@ -79,7 +79,7 @@ test('every link works', async (t) => {
 test('the table of contents lists every operation of the OpenAPI document', async (t) => {
   const { tab } = await open(t, {})
   const document = await (await tab.request.get(`${service}/api/openapi.json`)).json()
-  const operations = Object.keys(document.paths).map((name) => name.split('/').at(-1))
+  const operations = Object.keys(document.paths).filter((path) => path.startsWith('/api/')).map((path) => path.split('/').at(-1))
   const links = await tab.$$eval('nav a', (all) => all.map((a) => a.textContent))
   assert.ok(operations.length > 15)
   assert.deepEqual(operations.filter((name) => !links.includes(name)), [])

@@ -10,7 +10,7 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// inFirefox lists tests of the widget, the page of private links and the dashboard that also run in
+// inFirefox lists tests of the widget, the page of private links, portals and the dashboard that also run in
 // Firefox: what everybody does, and what depends on how the browser stores and sends.
 var inFirefox = map[string][]string{
 	"widget/send": {
@@ -26,12 +26,14 @@ var inFirefox = map[string][]string{
 	},
 	"widget/identity": {"votes are sent as the identified person"},
 	"widget/mine":     {"people on one computer do not see the ideas of each other"},
+	"widget/news":     {"after a publication, the launcher has a dot until somebody reads what is new"},
 	"mine": {
 		"a reply arrives, and the address stays a bookmark",
 		"links that do not work say what to do, and post once",
 		"the device forgets a link, also the address",
 		"a browser without cookies is told so",
 	},
+	"portal":             {"a visitor votes and comments"},
 	"dashboard/triage":   {"twenty requests are triaged with the keyboard only", "a bulk change can be undone"},
 	"dashboard/insights": {"without any requests, the page links to the apps"},
 }

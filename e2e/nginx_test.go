@@ -25,7 +25,10 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-const host = "feedback.example.com" // as in deploy/nginx.conf
+const (
+	host       = "feedback.example.com" // as in deploy/nginx.conf
+	portalHost = "ideas.example.com"    // as in docs/portal.md
+)
 
 // proxy is a running nginx with deploy/nginx.conf.
 type proxy struct {
@@ -231,6 +234,7 @@ func startNginx(t *testing.T, upstream string) *proxy {
 	p := &proxy{plain: program.FreeAddress(t), secure: program.FreeAddress(t), roots: writeCertificate(t, folder)}
 	server := program.Replaced(t, program.Read(t, "deploy/nginx.conf"),
 		"listen 80;", "listen "+p.plain+";", "listen 443 ssl http2;", "listen "+p.secure+" ssl http2;",
+		"server_name "+host+";", "server_name "+host+" "+portalHost+";",
 		"listen [::]:80;", "", "listen [::]:443 ssl http2;", "", // not every machine has IPv6
 		"server 127.0.0.1:8080 max_fails=0;", "server "+upstream+" max_fails=0;",
 		"/etc/ssl/certs/"+host+".pem", filepath.Join(folder, "certificate.pem"),
@@ -270,7 +274,7 @@ func writeCertificate(t *testing.T, folder string) *x509.CertPool {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{host},
+		SerialNumber: big.NewInt(1), DNSNames: []string{host, portalHost},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)

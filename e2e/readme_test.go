@@ -53,26 +53,26 @@ func copySources(t *testing.T) string {
 }
 
 // command returns a command that runs a shell script in a folder.
-func command(t *testing.T, folder, port, script string) *exec.Cmd {
+func command(t *testing.T, folder, address, script string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
-	if port != "" {
-		cmd.Env = append(cmd.Env, "GATHERKIT_LISTEN=127.0.0.1:"+port)
+	if address != "" {
+		cmd.Env = append(cmd.Env, "GATHERKIT_LISTEN="+address)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	return cmd
 }
 
 // background runs a shell script until the test ends, and returns the path of its output.
-func background(t *testing.T, folder, port, script string) string {
+func background(t *testing.T, folder, address, script string) string {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := command(t, folder, port, script)
+	cmd := command(t, folder, address, script)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -113,15 +113,15 @@ func playDemo(t *testing.T, folder, script string) {
 
 // playServe builds the program, runs it in the background, and makes the documented calls.
 func playServe(t *testing.T, folder string, blocks []string) {
-	const port = "18471"
+	address := program.FreeAddress(t)
 	build, serve, _ := strings.Cut(blocks[0], "\n")
-	if out, err := command(t, folder, port, build).CombinedOutput(); err != nil {
+	if out, err := command(t, folder, address, build).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", build, err, out)
 	}
-	background(t, folder, port, "exec "+serve)
-	program.Eventually(t, "the service answers", func() bool { return program.Answers(t, "http://127.0.0.1:"+port+"/readyz") })
-	script := strings.ReplaceAll(strings.Join(blocks[1:], "\necho\n"), "localhost:8080", "127.0.0.1:"+port)
-	out, err := command(t, folder, port, script).Output()
+	background(t, folder, address, "exec "+serve)
+	program.Eventually(t, "the service answers", func() bool { return program.Answers(t, "http://"+address+"/readyz") })
+	script := strings.ReplaceAll(strings.Join(blocks[1:], "\necho\n"), "localhost:8080", address)
+	out, err := command(t, folder, address, script).Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

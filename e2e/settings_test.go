@@ -90,6 +90,10 @@ func TestPasswordOfDatabaseStaysSecret(t *testing.T) {
 		"escapes": {"postgres://ada:hunter2%zz@127.0.0.1/db", "is not a valid URL"},
 		"port":    {"postgres://ada:hunter2@127.0.0.1:99999/db", "the database URL cannot be read"},
 		"option":  {"postgres://ada:hunter2@127.0.0.1:1/db?sslmode=what", "the database URL cannot be read"},
+		"file": {
+			"postgres://ada:hunter2@127.0.0.1:1/db?sslmode=verify-full&sslrootcert=/no/ca.pem",
+			"the database URL names a file that cannot be read: open /no/ca.pem: no such file or directory",
+		},
 		"refused": {"postgres://ada:hunter2@127.0.0.1:1/db", "connection refused"},
 		"host":    {"postgres://ada:hunter2@gatherkit.invalid/db", "gatherkit.invalid"},
 		"missing": {strings.Replace(good, "postgres@", "postgres:hunter2@", 1) + "&dbname=missing", `database "missing" does not exist`},

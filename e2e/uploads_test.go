@@ -10,10 +10,10 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
@@ -42,31 +42,15 @@ func TestUploadsWithoutPlace(t *testing.T) {
 // TestUploadsToS3 sends files directly to an S3 server, from which the service reads them.
 func TestUploadsToS3(t *testing.T) {
 	t.Parallel()
-	server := program.Tool(t, "versitygw", "s3")
-	folder, address := t.TempDir(), program.FreeAddress(t)
-	if err := os.Mkdir(filepath.Join(folder, "files"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), server, "--access", "key", "--secret", "a secret", "--port", address, "posix", folder)
-	var out program.Output
-	cmd.Stdout, cmd.Stderr = &out, &out
-	program.Launch(t, cmd, make(chan struct{}))
-	program.Eventually(t, "S3 answers", func() bool {
-		response, err := http.Get("http://" + address)
-		if err != nil {
-			return false
-		}
-		return response.Body.Close() == nil
-	})
-	settings := []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=a secret", "AWS_EC2_METADATA_DISABLED=true"}
-	p := program.StartOn(t, program.FreeAddress(t), settings,
-		"--uploads", "s3://files?region=us-east-1&endpoint=http://"+address+"&use_path_style=true")
+	s3 := program.StartS3(t)
+	settings := []string{"AWS_ACCESS_KEY_ID=" + s3.Key, "AWS_SECRET_ACCESS_KEY=" + s3.Secret, "AWS_EC2_METADATA_DISABLED=true"}
+	p := program.StartOn(t, program.FreeAddress(t), settings, "--uploads", s3.Bucket)
 	key := tryUploads(t, p)
 	target, id := announced(t, announce(t, p, key, "a.txt", "text/plain", 5))
 	if status, text := put(t, http.DefaultClient, target, []byte("words and more"), nil); status != http.StatusForbidden {
 		t.Errorf("a file %s that is longer than announced: %d %s", id, status, text)
 	}
-	if left, err := filepath.Glob(filepath.Join(folder, "files", "incoming", "*")); len(left) > 0 || err != nil {
+	if left, err := filepath.Glob(filepath.Join(s3.Folder, "incoming", "*")); len(left) > 0 || err != nil {
 		t.Errorf("incoming files are left in the bucket: %v %v", left, err)
 	}
 }
@@ -260,5 +244,28 @@ func TestMissingFile(t *testing.T) {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("the metrics have no %s:\n%s", want, own(text))
 		}
+	}
+}
+
+// TestIncompleteFiles: the service removes what it wrote when it was interrupted the day before.
+func TestIncompleteFiles(t *testing.T) {
+	uploads := filepath.Join(t.TempDir(), "uploads")
+	old, fresh := filepath.Join(uploads, "incoming", "a.1.tmp"), filepath.Join(uploads, "files", "a.1.tmp")
+	for file, age := range map[string]time.Duration{old: 25 * time.Hour, fresh: time.Hour} {
+		err := errors.Join(
+			os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, nil, 0o600),
+			os.Chtimes(file, time.Time{}, time.Now().Add(-age)),
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	program.Start(t, "--uploads="+uploads)
+	program.Eventually(t, "the old file is removed", func() bool {
+		_, err := os.Stat(old)
+		return errors.Is(err, os.ErrNotExist)
+	})
+	if _, err := os.Stat(fresh); err != nil {
+		t.Error(err)
 	}
 }

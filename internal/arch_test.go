@@ -29,34 +29,46 @@ var imports = map[string][]string{
 	// store only to add accounts.
 	"bench": {"internal/batch", "internal/feedback", "internal/sessions", "internal/store", "internal/store/storetest", "internal/team", "*"},
 	"cmd/gatherkit": {
+		"docs",
 		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/durable", "internal/fair", "internal/feedback",
-		"internal/index", "internal/mail", "internal/password", "internal/store", "internal/team", "internal/views",
-		"internal/webhook", "web", "*",
+		"internal/index", "internal/mail", "internal/manual", "internal/mcp", "internal/password", "internal/remote",
+		"internal/store", "internal/team", "internal/views", "internal/webhook", "web", "*",
 	},
 	"docs": {},
 	// It is an example, so it knows only what is documented.
 	"docs/examples/feedcopy": {"modernc.org/sqlite"},
 	"e2e/program":            {"internal/store/storetest"},
 	"internal/api": {
-		"internal/attempts", "internal/blob", "internal/events", "internal/export", "internal/fair", "internal/feedback", "internal/headers",
+		"docs",
+		"internal/attempts", "internal/blob", "internal/board", "internal/calls", "internal/entries", "internal/events", "internal/export",
+		"internal/fair", "internal/feedback", "internal/headers",
 		"internal/identity", "internal/index", "internal/limits", "internal/lists", "internal/mail", "internal/metrics",
-		"internal/openapi", "internal/pace", "internal/params", "internal/password", "internal/portal", "internal/rate", "internal/readers",
+		"internal/pace", "internal/pages", "internal/params", "internal/password", "internal/portal", "internal/rate",
+		"internal/readers",
 		"internal/search", // for texts that are in no database
-		"internal/sessions", "internal/signed", "internal/spam", "internal/store", "internal/team", "internal/tokens", "internal/views",
-		"internal/webhook", "*",
+		"internal/sessions", "internal/signed", "internal/spam", "internal/static", "internal/store", "internal/team", "internal/tokens",
+		"internal/views",
+		"internal/visitors", "internal/webhook", "*",
 	},
 	"internal/access":   {},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
 	"internal/batch":    {},
 	"internal/blob": {
-		"internal/access", "internal/durable", "internal/feedback", "gocloud.dev", "github.com/aws/aws-sdk-go-v2",
-		"github.com/gabriel-vasile/mimetype",
+		"internal/access", "internal/durable", "internal/feedback", "github.com/gabriel-vasile/mimetype", "github.com/minio/minio-go",
 		"golang.org/x/image", "golang.org/x/sync",
+	},
+	"internal/board": {
+		"internal/changelog", "internal/database", "internal/entries", "internal/feedback", "internal/index", "internal/row", "internal/search",
+		"internal/visitors",
+	},
+	"internal/calls": {
+		"internal/fair", "internal/feedback", "internal/headers", "internal/limits", "internal/metrics", "internal/pace", "internal/password",
 	},
 	"internal/changelog": {"internal/database", "internal/feedback"},
 	"internal/config":    {"internal/feedback", "github.com/alecthomas/kong"},
 	"internal/database":  {"internal/access", "internal/batch", "internal/durable", "github.com/jackc/pgx", "modernc.org/sqlite"},
 	"internal/durable":   {},
+	"internal/entries":   {"internal/changelog", "internal/database", "internal/feedback", "internal/readers", "internal/row"},
 	"internal/events":    {"internal/changelog", "internal/database", "internal/feedback"},
 	"internal/export":    {"internal/feedback", "internal/params", "internal/store"},
 	"internal/fair":      {},
@@ -73,49 +85,67 @@ var imports = map[string][]string{
 		"internal/sweep", "github.com/wneessen/go-mail",
 	},
 	"internal/mail/mailtest": {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
+	"internal/manual":        {"github.com/alecthomas/kong"},
 	"internal/mentions":      {"internal/database", "internal/feedback"},
 	"internal/openapi":       {"internal/feedback", "internal/params", "github.com/danielgtaylor/huma"},
 	"internal/pace":          {},
-	"internal/params":        {"internal/feedback", "github.com/danielgtaylor/huma", "github.com/go-json-experiment/json"},
-	"internal/metrics":       {"internal/blob", "internal/feedback", "github.com/prometheus/client_golang"},
-	"internal/password":      {"internal/fair", "golang.org/x/crypto"},
-	"internal/portal":        {"internal/feedback", "golang.org/x/text"},
-	"internal/sessions":      {"internal/attempts", "internal/database", "internal/feedback", "internal/sweep"},
-	"internal/signed":        {"internal/feedback"},
-	"internal/spam":          {"internal/feedback", "internal/search"},
-	"internal/rate":          {"internal/fair", "internal/feedback"},
-	"internal/search":        {"golang.org/x/text"},
-	"internal/readers":       {"internal/database", "internal/feedback"},
-	"internal/row":           {"internal/database", "internal/feedback"},
-	"internal/sweep":         {"internal/database"},
+	"internal/pages": {
+		"internal/blob", "internal/board", "internal/calls", "internal/entries", "internal/feedback", "internal/headers", "internal/index",
+		"internal/limits",
+		"internal/lists", "internal/mail", "internal/params", "internal/portal", "internal/readers", "internal/search", "internal/signed",
+		"internal/spam",
+		"internal/store", "internal/visitors",
+	},
+	"internal/params":   {"internal/feedback", "github.com/danielgtaylor/huma", "github.com/go-json-experiment/json"},
+	"internal/metrics":  {"internal/blob", "internal/feedback", "github.com/prometheus/client_golang"},
+	"internal/password": {"internal/fair", "golang.org/x/crypto"},
+	"internal/portal":   {"internal/feedback", "github.com/yuin/goldmark", "golang.org/x/image", "golang.org/x/text"},
+	"internal/sessions": {"internal/attempts", "internal/database", "internal/feedback", "internal/sweep"},
+	"internal/signed":   {"internal/feedback"},
+	"internal/spam":     {"internal/feedback", "internal/search"},
+	"internal/static":   {"internal/headers"},
+	"internal/rate":     {"internal/fair", "internal/feedback"},
+	"internal/search":   {"golang.org/x/text"},
+	"internal/mcp": {
+		"internal/calls", "internal/fair", "internal/feedback", "internal/headers", "github.com/modelcontextprotocol/go-sdk",
+	},
+	"internal/readers": {"internal/database", "internal/feedback"},
+	"internal/remote":  {},
+	"internal/row":     {"internal/database", "internal/feedback"},
+	"internal/sweep":   {"internal/database"},
 	"internal/team": {
 		"internal/attempts", "internal/changelog", "internal/database", "internal/feedback", "internal/sessions",
 	},
-	"internal/tokens":  {"internal/changelog", "internal/database", "internal/feedback"},
-	"internal/uploads": {"internal/database", "internal/feedback", "internal/sweep"},
-	"internal/views":   {"internal/database", "internal/feedback"},
+	"internal/tokens":   {"internal/changelog", "internal/database", "internal/feedback"},
+	"internal/uploads":  {"internal/database", "internal/feedback", "internal/sweep"},
+	"internal/views":    {"internal/database", "internal/feedback"},
+	"internal/visitors": {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/webhook": {
 		"internal/changelog", "internal/database", "internal/events", "internal/fair", "internal/feedback",
 		"code.dny.dev/ssrf", "github.com/prometheus/client_golang",
 	},
 	"internal/store": {
-		"internal/attempts", "internal/batch", "internal/changelog", "internal/database", "internal/events", "internal/feedback",
+		"internal/attempts", "internal/batch", "internal/board", "internal/changelog", "internal/database", "internal/entries",
+		"internal/events", "internal/feedback",
 		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/readers", "internal/row",
 		"internal/sessions", "internal/sweep", "internal/team", "internal/tokens", "internal/uploads", "internal/views",
-		"internal/webhook", "golang.org/x/sync",
+		"internal/visitors", "internal/webhook", "golang.org/x/sync",
 	},
 	"internal/store/storetest": {
 		"internal/feedback", "internal/index", "internal/store", "internal/team", "github.com/google/go-cmp", "github.com/jackc/pgx",
 	},
-	"web": {"docs", "internal/portal", "*"},
+	"release": {},
+	"web":     {"docs", "internal/portal", "internal/static", "*"},
 }
 
 // only says which files may import a package, and what is below it. Every package may
 // import database/sql/driver: with its interfaces a type says how a database is to hold it.
 var only = map[string]*regexp.Regexp{
-	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|headers/|pace/|webhook/))`),
+	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|` +
+		`blob/(bucket|credentials)\.go$|calls/|headers/|mcp/|pace/|pages/|remote/|static/|webhook/))`),
 	"database/sql": regexp.MustCompile(`^(bench/|docs/examples/|internal/(` +
-		`attempts|changelog|database|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|tokens|uploads|views|webhook)/)`),
+		`attempts|board|changelog|database|entries|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|tokens|uploads|` +
+		`views|visitors|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }
@@ -163,6 +193,7 @@ func TestViolations(t *testing.T) {
 		"large":             {"web/a.go", large, true},
 		"large, tests":      {"web/a_test.go", large, false},
 		"not the module's":  {"e2e/node_modules/a/a.go", "package a\n" + long, false},
+		"another module":    {"clients/go/a.go", "package a\n" + long, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := violations(t, fstest.MapFS{test.file: {Data: []byte(test.source)}})
@@ -205,7 +236,8 @@ func violations(t *testing.T, module fs.FS) (found []string) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "testdata" || len(file) > 1 && file[0] == '.'):
+		case entry.IsDir() && (file == "clients" || slices.Contains([]string{"node_modules", "testdata"}, entry.Name()) ||
+			len(file) > 1 && file[0] == '.'):
 			return fs.SkipDir
 		case path.Ext(file) != ".go":
 			return nil

@@ -20,10 +20,8 @@ import (
 
 func TestEverySubmissionOfManyClientsIsStored(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
-		program.AddOwner(t, place)
-		c := program.NewClient(t, program.Start(t, program.At(place)...))
-		token := c.Login(t)
-		key := c.AddApp(t, token).APIKey
+		_, c, token, app := program.Serve(t, place)
+		key := app.APIKey
 		l := &program.Ledger{}
 		stop := program.SubmitWith(16, func(title string) {
 			got, err := c.Call("widget-submit-request", key, program.Params{"title": title, "description": ""})
@@ -47,11 +45,8 @@ func TestEverySubmissionOfManyClientsIsStored(t *testing.T) {
 func TestKill(t *testing.T) {
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
-		program.AddOwner(t, place)
-		p := program.Start(t, program.At(place)...)
-		c := program.NewClient(t, p)
-		token := c.Login(t)
-		l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
+		p, c, token, app := program.Serve(t, place)
+		l := startLoad(t, 16, app.APIKey, c)
 		kills := program.Times(3, 50)
 		for range kills {
 			l.AwaitMore(t, 300)
@@ -72,11 +67,8 @@ func TestKill(t *testing.T) {
 // long it takes to be ready again. SQLite has to recover its log first.
 func TestReadyAfterKill(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
-		program.AddOwner(t, place)
-		p := program.Start(t, program.At(place)...)
-		c := program.NewClient(t, p)
-		token := c.Login(t)
-		l := startLoad(t, 64, c.AddApp(t, token).APIKey, c)
+		p, c, token, app := program.Serve(t, place)
+		l := startLoad(t, 64, app.APIKey, c)
 		l.AwaitMore(t, program.Times(5000, 100_000))
 		var ready []time.Duration
 		for range program.Times(3, 20) {
@@ -101,11 +93,8 @@ func TestReadyAfterKill(t *testing.T) {
 func TestTerminate(t *testing.T) {
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
-		program.AddOwner(t, place)
-		p := program.Start(t, program.At(place)...)
-		c := program.NewClient(t, p)
-		token := c.Login(t)
-		key := c.AddApp(t, token).APIKey
+		p, c, token, app := program.Serve(t, place)
+		key := app.APIKey
 		// One connection per call: if the service closes an idle connection just when a call
 		// uses it, the client cannot know whether the call was received.
 		once := program.Client{URL: c.URL, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: storetest.Patience}}
@@ -146,11 +135,8 @@ func TestTerminate(t *testing.T) {
 func TestTerminateFinishesWhatHasBegun(t *testing.T) {
 	parallel(t)
 	place := storetest.SQLite(t)
-	program.AddOwner(t, place)
-	p := program.Start(t, program.At(place)...)
-	c := program.NewClient(t, p)
-	token := c.Login(t)
-	key := c.AddApp(t, token).APIKey
+	p, _, token, app := program.Serve(t, place)
+	key := app.APIKey
 	body := `{"title": "Half a wish", "description": ""}`
 	submission := dial(t, p.Address)
 	send(t, submission, fmt.Sprintf("POST /api/widget-submit-request HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\n"+

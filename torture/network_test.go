@@ -87,12 +87,8 @@ func TestDatabaseAway(t *testing.T) {
 			parallel(t)
 			n := newNetwork(t, newServer(t).address())
 			place := storetest.Place{Database: databaseAt(n.address)}
-			program.AddOwner(t, place)
 			metricsAddress := program.FreeAddress(t)
-			p := program.Start(t, append(program.At(place), "--metrics-listen="+metricsAddress)...)
-			c := program.NewClient(t, p)
-			token := c.Login(t)
-			app := c.AddApp(t, token)
+			p, c, token, app := program.Serve(t, place, "--metrics-listen="+metricsAddress)
 			l := startLoad(t, 16, app.APIKey, c)
 			l.AwaitMore(t, 500)
 			others := startOthers(t, c, token, app)
@@ -272,11 +268,8 @@ func TestDatabaseSlow(t *testing.T) {
 	n.disturb("bandwidth", `{"rate":100}`) // KiB per second
 	mend := n.disturb("latency", `{"latency":100,"jitter":20}`)
 	place := storetest.Place{Database: strings.Replace(databaseAt(n.address), "postgres@", "postgres:secret@", 1)}
-	program.AddOwner(t, place)
-	p := program.Start(t, program.At(place)...)
-	c := program.NewClient(t, p)
-	token := c.Login(t)
-	l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
+	p, c, token, app := program.Serve(t, place)
+	l := startLoad(t, 16, app.APIKey, c)
 	l.AwaitMore(t, program.Times(30, 100))
 	mend()
 	settled := l.settle(t, c, token)
@@ -294,10 +287,8 @@ func TestDatabaseLocked(t *testing.T) {
 	const locked = 4 * time.Second
 	s := newServer(t)
 	place := storetest.Place{Database: s.url()}
-	program.AddOwner(t, place)
-	c := program.NewClient(t, program.Start(t, program.At(place)...))
-	token := c.Login(t)
-	l := startLoad(t, 16, c.AddApp(t, token).APIKey, c)
+	_, c, token, app := program.Serve(t, place)
+	l := startLoad(t, 16, app.APIKey, c)
 	l.AwaitMore(t, 300)
 	s.exec(t, fmt.Sprintf("BEGIN; LOCK TABLE requests; SELECT pg_sleep(%f); COMMIT", locked.Seconds()))
 	l.AwaitMore(t, 300)

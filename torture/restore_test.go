@@ -159,7 +159,8 @@ func (d *drill) restore(t *testing.T, name string) {
 	t.Helper()
 	pairs := []string{"/var/backups/gatherkit/2026-11-21-0315", filepath.Join(d.backups, name), "chown -R gatherkit:gatherkit", "true"}
 	if d.place.Database == "" {
-		d.run(t, program.Replaced(t, program.Block(t, "mv /var/lib/gatherkit "), append(pairs, "/var/lib/gatherkit", d.place.Folder)...))
+		block := program.Block(t, "mv /var/lib/gatherkit /var/lib/gatherkit.old")
+		d.run(t, program.Replaced(t, block, append(pairs, "/var/lib/gatherkit", d.place.Folder)...))
 		return
 	}
 	u, err := url.Parse(d.place.Database)

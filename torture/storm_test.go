@@ -93,11 +93,7 @@ func hostileBodies() []hostileBody {
 // at once.
 func TestHostileBodies(t *testing.T) {
 	place := storetest.SQLite(t)
-	program.AddOwner(t, place)
-	p := program.Start(t, program.At(place)...)
-	c := program.NewClient(t, p)
-	token := c.Login(t)
-	app := c.AddApp(t, token)
+	p, c, token, app := program.Serve(t, place)
 	operations := map[string]string{
 		"auth-login":            "",
 		"apps-create":           "Authorization: Bearer " + token + "\r\n",

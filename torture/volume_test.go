@@ -77,9 +77,41 @@ func (v *volume) mount(t *testing.T, options ...string) {
 	run(t, "mount", append(options, v.device, v.folder)...)
 }
 
+// unmount unmounts the file system and waits until the kernel has closed it. A program with mounts of its
+// own, such as a browser or a container, has those that were there when it started, and keeps the file system
+// open until it ends. If it was shut down, it would be mounted again as it is: with an error for each call.
 func (v *volume) unmount(t *testing.T) {
 	t.Helper()
 	run(t, "umount", v.folder)
+	program.Eventually(t, "the file system is closed", func() bool {
+		_, err := os.Stat("/sys/fs/" + v.kind + "/" + filepath.Base(v.device))
+		return errors.Is(err, os.ErrNotExist)
+	})
+}
+
+// TestCycle: a file system can be used after a power cut, also if another program has its mount.
+func TestCycle(t *testing.T) {
+	for _, kind := range []string{"ext4", "xfs"} {
+		t.Run(kind, func(t *testing.T) {
+			v := newVolume(t, kind, "300M")
+			begun, end := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "end")
+			other := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c",
+				`touch "$0"; while [ ! -e "$1" ]; do sleep 0.05; done`, begun, end)
+			program.Launch(t, other, make(chan struct{}))
+			program.Eventually(t, "the other program has its mounts", func() bool {
+				_, err := os.Stat(begun)
+				return err == nil
+			})
+			v.cut(t)
+			if err := os.WriteFile(end, nil, 0o600); err != nil { // it ends a moment later
+				t.Fatal(err)
+			}
+			v.cycle(t)
+			if err := os.WriteFile(filepath.Join(v.folder, "file"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // cycle unmounts the file system and mounts it again, as the restart of a machine does.

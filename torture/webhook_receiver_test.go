@@ -137,7 +137,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		reset(w)
 	case good, forgetting:
 		r.mu.Lock()
-		r.receive(request, body)
+		if r.mode == stopped { // closing the server does not end this call
+			mode = forgetting
+		} else {
+			r.receive(request, body)
+		}
 		r.mu.Unlock()
 		if mode == forgetting {
 			reset(w)

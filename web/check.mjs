@@ -47,7 +47,7 @@ function findCircles(file, way = []) {
 
 for (const [file, text] of texts) {
   if (/\.(tsx?|mjs)$/.test(file)) findCircles(file)
-  if (file.endsWith('schema.d.ts')) continue // generated
+  if (file.endsWith('schema.ts')) continue // generated
   for (const [i, line] of text.split('\n').entries()) {
     if (line.length > longest) refuse(`${path.relative('.', file)}:${i + 1} has ${line.length} characters; the limit is ${longest}`)
   }

@@ -47,7 +47,9 @@ func handleDashboard(mux *http.ServeMux, demo *Demo) error {
 			return
 		}
 		// For unknown paths, the dashboard shows a page that says so and links to the start.
-		setPageHeader(w.Header(), "text/html; charset=utf-8", dashboardPolicy)
+		for name, value := range pageHeader("text/html; charset=utf-8", dashboardPolicy) {
+			w.Header().Set(name, value)
+		}
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write(pageAt(r.URL.Path, page)) //nolint:gosec // the page depends only on the number of slashes in the path
 	})

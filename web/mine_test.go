@@ -8,11 +8,12 @@ import (
 	"testing"
 )
 
-// TestMineFiles checks the files of /mine, and that the API answers the page itself.
+// TestMineFiles checks the files of /mine and of portals, and that the API answers the page itself.
 func TestMineFiles(t *testing.T) {
 	h := serve(t, nil)
 	for name, mediaType := range map[string]string{
 		"/mine/style.css": "text/css; charset=utf-8", "/mine/mine.js": "text/javascript; charset=utf-8",
+		"/portal/style.css": "text/css; charset=utf-8", "/portal/portal.js": "text/javascript; charset=utf-8",
 		"/mine/brand/4F46E5.css": "text/css; charset=utf-8", "/mine/brand/4f46e5.svg": "image/svg+xml",
 	} {
 		got := get(h, name)

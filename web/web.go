@@ -5,10 +5,7 @@ package web
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
-	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -22,6 +19,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"gatherkit/docs"
+	"gatherkit/internal/static"
 )
 
 var (
@@ -40,7 +38,7 @@ const readyTime = 2 * time.Second
 
 // apiPaths are the prefixes of the paths that the API handles. They do not go through
 // ServeMux, because it would redirect some of them.
-var apiPaths = []string{"/api/", "/exports/", "/uploads/", "/attachments/", "/widget/config/"}
+var apiPaths = []string{"/api/", "/exports/", "/uploads/", "/attachments/", "/widget/config/", "/p/", "/portal-hosts/"}
 
 // New returns the handler of the whole service. ready returns an error if the service cannot
 // answer calls; /readyz calls it. demo is the page of the example, and nil otherwise. New
@@ -97,25 +95,19 @@ func health(w http.ResponseWriter, err error) {
 // asset serves an embedded page or file. Browsers check each time whether it has changed, so
 // that an upgrade takes effect at once.
 func asset(mediaType string, content []byte, policy string) http.Handler {
-	sum := sha256.Sum256(content)
-	tag := fmt.Sprintf("%q", hex.EncodeToString(sum[:16]))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		setPageHeader(w.Header(), mediaType, policy)
-		w.Header().Set("ETag", tag)
-		r.Header.Del("Range") // thousands of parts cost more than the whole
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-	})
+	return static.Content(content, pageHeader(mediaType, policy))
 }
 
-func setPageHeader(h http.Header, mediaType, policy string) {
-	h.Set("Content-Type", mediaType)
-	h.Set("Cache-Control", "no-cache")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Content-Security-Policy", policy)
-	if !strings.Contains(policy, "sandbox") { // with this header, browsers do not show sandboxed pages
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+// pageHeader returns the headers of a page or of a file that belongs to one.
+func pageHeader(mediaType, policy string) map[string]string {
+	h := map[string]string{
+		"Content-Type": mediaType, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Content-Security-Policy": policy,
 	}
+	if !strings.Contains(policy, "sandbox") { // with this header, browsers do not show sandboxed pages
+		h["Cross-Origin-Opener-Policy"] = "same-origin"
+	}
+	return h
 }
 
 // heading is an entry in the table of contents.

@@ -45,6 +45,7 @@ func TestWidgetFiles(t *testing.T) {
 		"/widget.js": "text/javascript; charset=utf-8", "/widget.mjs": "text/javascript; charset=utf-8",
 		"/widget.d.ts":      "text/plain; charset=utf-8",
 		"/widget/extras.js": "text/javascript; charset=utf-8", "/widget/mine.js": "text/javascript; charset=utf-8",
+		"/widget/news.js":         "text/javascript; charset=utf-8",
 		"/widget/locales/de.json": "application/json; charset=utf-8",
 	} {
 		plain := get(h, path)
@@ -73,30 +74,6 @@ func TestWidgetFiles(t *testing.T) {
 	}
 	if get(h, "/widget/").Code != http.StatusNotFound || get(h, "/widget/locales/").Code != http.StatusNotFound {
 		t.Error("the service lists a folder")
-	}
-}
-
-func TestAcceptsGzip(t *testing.T) {
-	for header, want := range map[string]bool{
-		"": false, "gzip": true, "GZIP": true, "br;q=1.0, gzip;q=0.8": true, "gzip;q=0": false, "gzip;q=0.000": false,
-		"gzip; q=0.1": true, "deflate, br": false, "xgzip": false,
-	} {
-		if acceptsGzip([]string{header}) != want {
-			t.Errorf("%q", header)
-		}
-	}
-}
-
-// TestNoRanges checks that Range headers are ignored.
-func TestNoRanges(t *testing.T) {
-	for _, path := range []string{"/docs", "/widget.js"} {
-		r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
-		r.Header.Set("Range", "bytes=0-0,2-2,4-4")
-		w := httptest.NewRecorder()
-		serve(t, nil).ServeHTTP(w, r)
-		if w.Code != http.StatusOK {
-			t.Errorf("%s with a Range header: %d", path, w.Code)
-		}
 	}
 }
 

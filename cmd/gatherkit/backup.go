@@ -17,12 +17,13 @@ import (
 
 type backupCommand struct {
 	config.Storage `embed:""`
-	Folder         string `arg:"" help:"Folder to write the backup to. It must not exist yet." placeholder:"FOLDER"`
+	Folder         string `arg:"" help:"Folder to write the backup to. It must not exist yet." complete:"folder" placeholder:"FOLDER"`
 }
 
 // Run writes the backup to FOLDER.part and renames it when it is complete. Files are copied before
 // the database, so that no file that the copy names is deleted meanwhile, and again after it,
-// because more have arrived.
+// because more have arrived. Each is checked right after the second copy, because the service may
+// accept the next file at any time.
 func (c *backupCommand) Run(p *program) error {
 	folder, err := filepath.Abs(c.Folder)
 	if err != nil {
@@ -44,16 +45,15 @@ func (c *backupCommand) Run(p *program) error {
 				_ = os.RemoveAll(part)
 			}
 		}()
-		b, err := newFileBackup(p.ctx, files, c.Place(), parent, part)
+		b, err := newFileBackup(files, c.Place(), parent, part)
 		if err != nil {
 			return err
 		}
 		for _, step := range []func() error{
-			func() error { return b.copy(p.ctx, s) },
+			func() error { return b.copyAll(p.ctx, s) },
 			func() error { return s.Backup(p.ctx, part) },
-			func() error { return b.copy(p.ctx, s) },
-			func() error { return p.checkFiles(s, b.to) },
-			func() error { return errors.Join(b.close(), durable.Sync(part)) },
+			func() error { return p.copyAndCheck(s, b) },
+			func() error { return durable.Sync(part) },
 			func() error { return os.Rename(part, folder) },
 			func() error { return durable.Sync(parent) },
 		} {
@@ -75,17 +75,17 @@ type fileBackup struct {
 	files    int         // that the backup has
 }
 
-func newFileBackup(ctx context.Context, from *blob.Store, live, parent, part string) (b *fileBackup, err error) {
+func newFileBackup(from *blob.Store, live, parent, part string) (b *fileBackup, err error) {
 	b = &fileBackup{from: from}
 	if from == nil {
 		return b, nil
 	}
-	if b.to, err = blob.Open(ctx, uploadsIn(part)); err != nil {
+	if b.to, err = blob.Open(uploadsIn(part)); err != nil {
 		return nil, err
 	}
 	latest, err := latestBackup(parent, live)
 	if latest != "" {
-		b.previous, err = blob.Open(ctx, uploadsIn(latest))
+		b.previous, err = blob.Open(uploadsIn(latest))
 	}
 	return b, err
 }
@@ -114,28 +114,31 @@ func latestBackup(folder, live string) (latest string, err error) {
 
 func uploadsIn(folder string) string { return filepath.Join(folder, "uploads") }
 
-// copy copies the files that the backup does not have yet. The previous backup's files are linked
-// and take no space. It skips files without content, which checkFiles reports.
-func (b *fileBackup) copy(ctx context.Context, s *store.Store) error {
+// copyAll copies the files that the backup does not have yet.
+func (b *fileBackup) copyAll(ctx context.Context, s *store.Store) error {
+	return s.EachFile(ctx, func(_ feedback.ID, u feedback.Upload) error { return b.copy(ctx, u) })
+}
+
+// copy copies a file that the backup does not have yet. The previous backup's files are linked
+// and take no space. It skips a file without content, which copyAndCheck reports.
+func (b *fileBackup) copy(ctx context.Context, u feedback.Upload) error {
 	if b.from == nil {
 		return nil
 	}
-	return s.EachFile(ctx, func(_ feedback.ID, u feedback.Upload) error {
-		if _, err := b.to.Size(ctx, u.ID); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := b.to.Size(ctx, u.ID); !errors.Is(err, blob.ErrNotFound) {
+		return err
+	}
+	if !b.link(ctx, u) {
+		err := b.to.Copy(ctx, u.ID, b.from)
+		if errors.Is(err, blob.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		if !b.link(ctx, u) {
-			err := b.to.Copy(ctx, u.ID, b.from)
-			if errors.Is(err, blob.ErrNotFound) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-		}
-		b.files++
-		return nil
-	})
+	}
+	b.files++
+	return nil
 }
 
 // link links the previous backup's copy of a file and reports whether it could.
@@ -145,15 +148,6 @@ func (b *fileBackup) link(ctx context.Context, u feedback.Upload) bool {
 	}
 	size, err := b.previous.Size(ctx, u.ID)
 	return err == nil && size == u.Size && b.to.Link(u.ID, b.previous) == nil
-}
-
-func (b *fileBackup) close() (err error) {
-	for _, s := range []*blob.Store{b.to, b.previous} {
-		if s != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}
-	return err
 }
 
 type verifyCommand struct {
@@ -166,7 +160,8 @@ func (c *verifyCommand) Run(p *program) error {
 		if err := s.Check(p.ctx); err != nil {
 			return err
 		}
-		found, err := findFaults(p.ctx, s, files, func(fault string) { p.printf("%s\n", fault) })
+		find := func(u feedback.Upload) (string, error) { return findFault(p.ctx, files, u) }
+		found, err := findFaults(p.ctx, s, find, func(fault string) { p.printf("%s\n", fault) })
 		if err != nil {
 			return err
 		}
@@ -184,17 +179,19 @@ func (c *verifyCommand) Run(p *program) error {
 // fileCheck says how many attached files there are, and how many are missing or damaged.
 type fileCheck struct{ files, faults int }
 
-// findFaults looks for the content of each attached file, and calls report with a line for each that
-// is missing or has another size. Without a storage of files, which is nil then, all are missing.
-func findFaults(ctx context.Context, s *store.Store, files *blob.Store, report func(fault string)) (found fileCheck, err error) {
+// findFaults calls find with each file, and report with a line for each attached file for which find
+// returns a fault.
+func findFaults(
+	ctx context.Context, s *store.Store, find func(feedback.Upload) (fault string, err error), report func(line string),
+) (found fileCheck, err error) {
 	err = s.EachFile(ctx, func(accountID feedback.ID, u feedback.Upload) error {
-		if u.RequestID == nil {
-			return nil // it is not attached, and may be about to be deleted
+		fault, err := find(u)
+		if err != nil || u.RequestID == nil { // a file that is not attached may be about to be deleted
+			return err
 		}
 		found.files++
-		fault, err := findFault(ctx, files, u)
-		if err != nil || fault == "" {
-			return err
+		if fault == "" {
+			return nil
 		}
 		now, err := s.Uploads.Get(ctx, accountID, u.ID)
 		if errors.Is(err, feedback.ErrUploadNotFound) || err == nil && now.RequestID == nil {
@@ -208,7 +205,8 @@ func findFaults(ctx context.Context, s *store.Store, files *blob.Store, report f
 	return found, err
 }
 
-// findFault returns what is wrong with the content of a file, or "".
+// findFault returns what is wrong with the content of a file, or "". Without a storage of files, which
+// is nil then, all files are missing.
 func findFault(ctx context.Context, files *blob.Store, u feedback.Upload) (string, error) {
 	if files == nil {
 		return "is missing", nil
@@ -226,20 +224,33 @@ func findFault(ctx context.Context, files *blob.Store, u feedback.Upload) (strin
 // maxWarnings is how many missing files a backup names.
 const maxWarnings = 10
 
-// checkFiles looks for the attached files in a backup. If some are missing, the service lacks them as
-// well, and checkFiles writes a warning to standard error. If all are, their place must be wrong, and
-// checkFiles returns an error.
-func (p *program) checkFiles(s *store.Store, files *blob.Store) error {
+// copyAndCheck copies the files that the backup does not have yet, and looks for the attached ones in
+// it. If some are missing, the service lacks them as well, and copyAndCheck writes a warning to standard
+// error. If all are, their place must be wrong, and copyAndCheck returns an error. If no place is given,
+// copyAndCheck only says so: the files may be in a bucket that has backups of its own.
+func (p *program) copyAndCheck(s *store.Store, b *fileBackup) error {
+	find := func(u feedback.Upload) (string, error) {
+		if err := b.copy(p.ctx, u); err != nil || b.from == nil {
+			return "", err
+		}
+		return findFault(p.ctx, b.to, u)
+	}
 	named := 0
-	found, err := findFaults(p.ctx, s, files, func(fault string) {
+	found, err := findFaults(p.ctx, s, find, func(fault string) {
 		if named < maxWarnings {
 			_, _ = fmt.Fprintln(p.stderr, fault)
 		}
 		named++
 	})
 	switch {
-	case err != nil || found.faults == 0:
+	case err != nil:
 		return err
+	case b.from == nil && found.files > 0:
+		_, _ = fmt.Fprintf(p.stderr,
+			"gatherkit: warning: the backup has none of the attached files (%d); name their place with --uploads\n", found.files)
+		return nil
+	case found.faults == 0:
+		return nil
 	case found.faults == found.files:
 		return fmt.Errorf("none of the attached files was found (%d); name their place with --uploads", found.files)
 	}

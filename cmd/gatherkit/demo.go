@@ -111,6 +111,7 @@ func (p *program) explain(base, secret string, demo demo, local bool) {
 Its data is deleted when you press Ctrl-C.
 
 Widget:    %[12]s
+Portal:    %[1]s/p/acme-web/
 Dashboard: %[1]s, log in as %[2]s with the password %[3]s
 API docs:  %[1]s/docs
 
@@ -197,19 +198,9 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 		}
 		life.account, life.team = account, append(life.team, added)
 	}
-	var apps []feedback.App
-	for _, made := range []struct{ name, color string }{{"Acme Web", "#4F46E5"}, {"Acme Mobile", "#0F766E"}} {
-		app, err := s.AddApp(ctx, life.account.ID, made.name, feedback.ByUserID(life.team[0].ID))
-		if err != nil {
-			return demo{}, err
-		}
-		app, err = s.ChangeApp(ctx, life.account.ID, app.ID, feedback.ByUserID(life.team[0].ID), func(a *feedback.App) {
-			a.Settings.Sharing, a.Settings.Widget.AllowFileUploads, a.Settings.Widget.PrimaryColor = "all", true, made.color
-		})
-		if err != nil {
-			return demo{}, err
-		}
-		apps = append(apps, app)
+	apps, err := life.addApps(ctx)
+	if err != nil {
+		return demo{}, err
 	}
 	for _, view := range []views.View{
 		{Name: "Most wanted", Filter: []byte(`{"status":["opened","under_review"]}`), Sort: string(index.MostVoted)},
@@ -226,7 +217,38 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 		if err := life.day(ctx, i, apps[i%len(apps)], idea); err != nil {
 			return demo{}, err
 		}
+		if every := len(ideas) / len(news); (i+1)%every == 0 {
+			if err := life.announce(ctx, apps[0], i/every); err != nil {
+				return demo{}, err
+			}
+		}
+	}
+	if err := life.discuss(ctx, apps[0]); err != nil {
+		return demo{}, err
 	}
 	_, total, err := s.Index.List(ctx, life.account.ID, index.Filter{Box: feedback.Live}, index.Page{Sort: index.Newest, Limit: 1})
 	return demo{app: apps[0], requests: int(total.N)}, errors.Join(err, life.index(ctx))
+}
+
+// addApps adds the apps, whose portals are on.
+func (l *demoLife) addApps(ctx context.Context) (apps []feedback.App, err error) {
+	for _, made := range []struct{ name, slug, color string }{
+		{"Acme Web", "acme-web", "#4F46E5"}, {"Acme Mobile", "acme-mobile", "#0F766E"},
+	} {
+		app, err := l.AddApp(ctx, l.account.ID, made.name, feedback.ByUserID(l.team[0].ID))
+		if err != nil {
+			return nil, err
+		}
+		app, err = l.ChangeApp(ctx, l.account.ID, app.ID, feedback.ByUserID(l.team[0].ID), func(a *feedback.App) error {
+			a.Settings.Sharing, a.Settings.Widget.AllowFileUploads, a.Settings.Widget.PrimaryColor = "all", true, made.color
+			portal := &a.Settings.Portal
+			portal.Access, portal.Slug, portal.Comments, portal.Names = feedback.AccessPublic, made.slug, feedback.FromAnyone, "verified"
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		apps = append(apps, app)
+	}
+	return apps, nil
 }

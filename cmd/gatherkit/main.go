@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,21 +23,23 @@ import (
 	"gatherkit/internal/store"
 )
 
-// version is the version of a release, set by the linker.
-var version = "development"
-
 // commands are the commands of the program.
 type commands struct {
-	Serve      serveCommand      `cmd:"" help:"Serve the API, the dashboard and the widget."`
-	Demo       demoCommand       `cmd:"" help:"Serve an example with sample data, and print API calls to try."`
-	User       userCommand       `cmd:"" help:"Add and list users, and set passwords."`
-	Backup     backupCommand     `cmd:"" help:"Copy the database and the attached files to a folder, even while the service is running."`
-	Verify     verifyCommand     `cmd:"" help:"Check the database and the attached files, such as after a restore."`
-	Recount    recountCommand    `cmd:"" help:"Check the counters of requests and repair wrong ones."`
-	Migrate    migrateCommand    `cmd:"" help:"Update the database schema, as serve does on start."`
-	Distribute distributeCommand `cmd:"" help:"Distribute the tables of a PostgreSQL database with Citus over several machines."`
-	MailTest   mailTestCommand   `cmd:"" help:"Send a test mail, and print what the mail server says."`
-	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Serve       serveCommand       `cmd:"" help:"Serve the API, the dashboard and the widget."`
+	Demo        demoCommand        `cmd:"" help:"Serve an example with sample data, and print API calls to try."`
+	User        userCommand        `cmd:"" help:"Add and list users, and set passwords."`
+	Backup      backupCommand      `cmd:"" help:"Copy the database and the attached files to a folder, even while the service is running."`
+	Verify      verifyCommand      `cmd:"" help:"Check the database and the attached files, such as after a restore."`
+	Recount     recountCommand     `cmd:"" help:"Check the counters of requests and repair wrong ones."`
+	Migrate     migrateCommand     `cmd:"" help:"Update the database schema, as serve does on start."`
+	Distribute  distributeCommand  `cmd:"" help:"Distribute the tables of a PostgreSQL database with Citus over several machines."`
+	MailTest    mailTestCommand    `cmd:"" help:"Send a test mail, and print what the mail server says."`
+	Login       loginCommand       `cmd:"" name:"login" help:"Keep the address of a service and a token for gatherkit api."`
+	API         apiCommand         `cmd:"" name:"api" help:"Call an operation of a running service, and print its result as JSON."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Exit with 0 if the service is ready for calls, and with 1 otherwise."`
+	Completion  completionCommand  `cmd:"" help:"Print a script with which a shell completes commands, flags and operations."`
+	Man         manCommand         `cmd:"" help:"Print the manual page."`
+	Version     versionCommand     `cmd:"" help:"Print the version."`
 
 	PrintVersion kong.VersionFlag `name:"version" short:"v" help:"Print the version."`
 }
@@ -157,35 +158,10 @@ func (p *program) withFiles(at config.Storage, fn func(*store.Store, *blob.Store
 				return fn(s, nil)
 			}
 		}
-		files, err := blob.Open(p.ctx, place)
+		files, err := blob.Open(place)
 		if err != nil {
 			return err
 		}
-		return errors.Join(fn(s, files), files.Close())
+		return fn(s, files)
 	})
-}
-
-type versionCommand struct{}
-
-// Run prints the version.
-func (versionCommand) Run(p *program) error {
-	p.printf("%s\n", versionLine())
-	return nil
-}
-
-func versionLine() string { return "gatherkit " + programVersion() }
-
-// programVersion returns the version of a release. For a development build, it adds the
-// revision if that is known.
-func programVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || version != "development" {
-		return version
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return version + " " + setting.Value
-		}
-	}
-	return version
 }

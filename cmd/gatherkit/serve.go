@@ -21,6 +21,7 @@ import (
 	"gatherkit/internal/config"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
+	"gatherkit/internal/mcp"
 	"gatherkit/internal/password"
 	"gatherkit/internal/store"
 	"gatherkit/internal/webhook"
@@ -59,11 +60,11 @@ func (c *serveCommand) Run(p *program) error {
 func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announce func(s *store.Store, address string) error) (err error) {
 	tuneMemory()
 	metrics := newRegistry()
-	s, files, closeBoth, err := p.openStores(c, metrics, log)
+	s, files, err := p.openStores(c, metrics, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(s.Explain(err), closeBoth()) }()
+	defer func() { err = errors.Join(s.Explain(err), s.Close()) }()
 
 	sender := newSender(c, s, metrics)
 	mails, err := newMailSender(p.ctx, c, s, metrics)
@@ -87,7 +88,7 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announ
 	}
 	defer stopMetrics()
 
-	defer inBackground(s.Work, sender.Run, mails.Run)()
+	defer inBackground(s.Work, sender.Run, mails.Run, func(ctx context.Context) { removeIncomplete(ctx, files, log) })()
 
 	if err := announce(s, listener.Addr().String()); err != nil {
 		return errors.Join(err, listener.Close())
@@ -186,11 +187,19 @@ func warnOfFiles(ctx context.Context, c config.Serve, files *blob.Store, log *sl
 	}
 }
 
+// removeIncomplete removes incomplete files that are a day old, because no upload takes so long.
+func removeIncomplete(ctx context.Context, files *blob.Store, log *slog.Logger) {
+	if files == nil {
+		return
+	}
+	if err := files.RemoveIncomplete(ctx, time.Now().Add(-24*time.Hour)); err != nil && ctx.Err() == nil {
+		log.Warn("incomplete files cannot be removed", "error", err)
+	}
+}
+
 // openStores opens the store and the store for attached files, which is nil if there is
 // none, and adds the metrics of the store.
-func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger) (
-	s *store.Store, files *blob.Store, closeBoth func() error, err error,
-) {
+func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger) (s *store.Store, files *blob.Store, err error) {
 	place := c.Place()
 	s, err = p.open(c.Store, log, func(o *store.Options) {
 		o.ObserveGroup, o.ObserveWrite = metrics.observeGroup, metrics.observeWrite
@@ -200,18 +209,16 @@ func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger
 		}
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	closeFiles := func() error { return nil }
 	if place != "" {
-		if files, err = blob.Open(p.ctx, place); err != nil {
-			return nil, nil, nil, errors.Join(err, s.Close())
+		if files, err = blob.Open(place); err != nil {
+			return nil, nil, errors.Join(err, s.Close())
 		}
-		closeFiles = files.Close
 	}
 	metrics.watch(s)
 	warnOfOpenFolders(c, log)
-	return s, files, func() error { return errors.Join(s.Close(), closeFiles()) }, nil
+	return s, files, nil
 }
 
 // newSender returns what delivers webhooks.
@@ -235,7 +242,15 @@ func newHandler(
 	if err != nil {
 		return nil, err
 	}
-	return web.New(operations, s.Ping, demo)
+	service, err := web.New(operations, s.Ping, demo)
+	if err != nil {
+		return nil, err
+	}
+	agents, err := mcp.New(operations, operations.OpenAPI(), programVersion(), log)
+	if err != nil {
+		return nil, err
+	}
+	return operations.Hosts(agents.Before(service)), nil
 }
 
 func listen(ctx context.Context, address, flag string) (net.Listener, error) {

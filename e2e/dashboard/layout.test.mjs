@@ -155,7 +155,7 @@ test('the sections of an app are all visible on phones', async (t) => {
     const links = page.getByRole('navigation', { name: 'Sections' }).getByRole('link')
     await links.first().waitFor()
     const right = await links.evaluateAll((all) => all.map((link) => link.getBoundingClientRect().right))
-    assert.equal(right.length, 9)
+    assert.equal(right.length, 11)
     assert.ok(Math.max(...right) <= width, `they end at ${Math.max(...right)}`)
     await shoot(page, `sections-${width}`)
   }

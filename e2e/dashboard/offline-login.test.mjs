@@ -99,6 +99,7 @@ test('unsaved texts and the address are there after the next login of their user
 
   const other = await context.newPage()
   await other.goto('/insights')
+  await other.getByRole('heading', { name: 'Insights', level: 1 }).waitFor()
   await logOut(other)
   await page.bringToFront()
   await page.getByRole('heading', { name: 'Log in' }).waitFor()

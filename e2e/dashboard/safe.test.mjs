@@ -3,24 +3,8 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, test } from 'node:test'
+import { line, payloads } from '../payloads.mjs'
 import { Caller, logIn, look, openBrowser, service, submit } from './harness.mjs'
-
-const payloads = [
-  '<script>window.hit=1</script>',
-  '<img src=x onerror="window.hit=1">',
-  '"><svg onload=window.hit=1>',
-  "';window.hit=1;//",
-  'javascript:window.hit=1',
-  '<iframe srcdoc="<script>parent.hit=1</script>">',
-  '{{constructor.constructor("window.hit=1")()}}',
-  '<a href="javascript:window.hit=1" autofocus onfocus=window.hit=1>click</a>',
-  '\u202egnp.exe <style>*{display:none}</style>',
-  '</title><body onload=window.hit=1>',
-  'data:text/html,<script>window.hit=1</script>',
-]
-
-// line returns a payload without the character that single-line fields refuse.
-const line = (payload) => payload.replaceAll('\u202e', '')
 
 const owner = await Caller.logIn()
 let app

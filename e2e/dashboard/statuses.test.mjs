@@ -10,6 +10,9 @@ test('an app names its statuses', async (t) => {
   await page.goto(new URL(`/apps/${app.id}?section=statuses`, page.url()).href)
   const field = page.getByLabel('Planned', { exact: true })
   await field.fill('  On the list ')
+  const roadmap = page.getByRole('switch', { name: 'Show on the roadmap of the portal: Under review' })
+  assert.equal(await roadmap.isChecked(), false)
+  await roadmap.check({ force: true })
   await page.getByLabel('Declined', { exact: true }).fill('x'.repeat(60)) // of which the field takes 40
   for (const width of [1440, 1024, 390, 320]) {
     await page.setViewportSize({ width, height: 900 })
@@ -20,6 +23,7 @@ test('an app names its statuses', async (t) => {
   await page.getByText('Saved. Your pages update within a minute.').waitFor()
   assert.equal(await field.inputValue(), 'On the list')
   const settings = (await owner.call('apps-get', { id: app.id })).app.settings.statuses
+  assert.deepEqual([settings.under_review.roadmap, settings.planned.roadmap, settings.opened.roadmap], [true, true, false])
   assert.deepEqual([settings.planned.label, settings.declined.label, settings.opened.label], ['On the list', 'x'.repeat(40), ''])
 
   // In the inbox of the app, everything has the new name.

@@ -201,7 +201,7 @@ test('a search finds requests in the inbox, and changing the folder ends it', as
 test('empty boxes lead back to the inbox', async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context, '/?box=quarantine')
-  await page.getByRole('heading', { name: 'Quarantine is empty' }).waitFor()
+  await page.getByRole('heading', { name: 'No requests in quarantine' }).waitFor()
   await page.getByRole('link', { name: 'Back to inbox' }).click()
   await page.waitForURL((url) => url.pathname === '/' && !url.searchParams.has('box'))
 })

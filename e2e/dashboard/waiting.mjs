@@ -17,6 +17,7 @@ export async function shop(t, titles, { as = email, filter = '', clock = false }
   if (clock) await context.clock.install()
   const page = await logIn(context, `/?app=${app.id}${filter}`, as)
   await row(page, titles[0]).waitFor()
+  if (!clock) await quiet(page) // what opens without delay is loaded, also for a page that goes offline at once
   const calls = []
   page.on('request', (sent) => {
     const operation = sent.url().split('/api/')[1]

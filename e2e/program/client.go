@@ -83,6 +83,17 @@ func NewClient(t *testing.T, p *Process) Client {
 	return c
 }
 
+// Serve adds the owner, starts the program with further arguments, and creates an app. It returns the
+// program, a client of it, the owner's access token, and the app.
+func Serve(t *testing.T, place storetest.Place, args ...string) (p *Process, c Client, owner string, app App) {
+	t.Helper()
+	AddOwner(t, place)
+	p = Start(t, append(At(place), args...)...)
+	c = NewClient(t, p)
+	owner = c.Login(t)
+	return p, c, owner, c.AddApp(t, owner)
+}
+
 // Params are the parameters of an operation.
 type Params map[string]any
 
@@ -105,6 +116,7 @@ type Result struct {
 	Upload       Upload
 	URL          string
 	Secret       string
+	Token        struct{ ID string }
 	NextCursor   string `json:"next_cursor"`
 	TotalCount   int    `json:"total_count"`
 	TotalExact   bool   `json:"total_exact"`

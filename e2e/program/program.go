@@ -35,15 +35,13 @@ func Times(short, long int) int {
 	return short
 }
 
-// Main runs the tests of a package that uses Build, and removes the binary. It returns the
+// Main runs the tests of a package that uses Build, and removes the binaries. It returns the
 // exit status for TestMain.
 func Main(m *testing.M) int {
 	status := m.Run()
-	if built.folder != "" {
-		if err := os.RemoveAll(built.folder); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
+	if err := os.RemoveAll(built.folder); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	return status
 }
@@ -55,14 +53,13 @@ var built struct {
 	err    error
 }
 
-// Build builds gatherkit once per process and returns its path.
+// Build builds gatherkit once per process, as a binary that needs no libraries, and returns its path.
 func Build(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() {
-		if built.folder, built.err = os.MkdirTemp("", "gatherkit-e2e-"); built.err != nil {
-			return
+		if built.folder, built.err = os.MkdirTemp("", "gatherkit-e2e-"); built.err == nil {
+			built.err = buildInto(built.folder, "cmd/gatherkit")
 		}
-		built.err = buildInto(built.folder, "cmd/gatherkit")
 	})
 	if built.err != nil {
 		t.Fatalf("build gatherkit: %v", built.err)
@@ -87,10 +84,12 @@ func BuildPackage(t *testing.T, pkg string, flags ...string) string {
 	return filepath.Join(folder, filepath.Base(pkg))
 }
 
+// buildInto builds like a release, so that Go compiles the packages of both once.
 func buildInto(folder, pkg string, flags ...string) error {
-	args := append([]string{"build", "-buildvcs=false", "-o", folder}, flags...)
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-o", folder}, flags...)
 	// Not the context of a test, because other tests use the binary, too.
 	cmd := exec.CommandContext(context.Background(), "go", append(args, "gatherkit/"+pkg)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -125,10 +124,17 @@ func StartOn(t *testing.T, address string, settings []string, args ...string) *P
 // StartBinary is like StartOn, with a binary from BuildWith.
 func StartBinary(t *testing.T, binary, address string, settings []string, args ...string) *Process {
 	t.Helper()
-	p := &Process{Address: address, URL: "http://" + address, Exited: make(chan struct{})}
 	cmd := exec.CommandContext(t.Context(), binary, append([]string{"serve", "--listen", address}, args...)...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(CleanEnvironment(), settings...)
+	return StartCommand(t, cmd, address)
+}
+
+// StartCommand is like StartOn, with a command that must have the context of the test and serve at
+// the address.
+func StartCommand(t *testing.T, cmd *exec.Cmd, address string) *Process {
+	t.Helper()
+	p := &Process{Address: address, URL: "http://" + address, Exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.Stdout, &p.Stderr
 	began := time.Now()
 	Launch(t, cmd, p.Exited)
@@ -136,7 +142,7 @@ func StartBinary(t *testing.T, binary, address string, settings []string, args .
 	Eventually(t, "gatherkit answers", func() bool {
 		select {
 		case <-p.Exited:
-			t.Fatalf("gatherkit exited:\n%s", p.Stderr.String())
+			t.Fatalf("gatherkit exited:\n%s%s", p.Stdout.String(), p.Stderr.String())
 		default:
 		}
 		return Answers(t, p.URL+"/readyz")
@@ -193,14 +199,17 @@ func (p *Process) ExitCode(t *testing.T) int {
 // ends as storetest.Missing describes.
 func Tool(t *testing.T, name, what string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		path = filepath.Join("..", "bin", name)
+	if path, err := exec.LookPath(name); err == nil {
+		return path
 	}
-	if _, err := os.Stat(path); err != nil {
-		storetest.Missing(t, what, "install it with `.ci/install`")
+	for _, module := range []string{"..", filepath.Join("..", "..")} { // tests run in the folder of their package
+		path := filepath.Join(module, "bin", name)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
 	}
-	return path
+	storetest.Missing(t, what, "install it with `.ci/install`")
+	return ""
 }
 
 // CleanEnvironment returns the environment without GATHERKIT_ variables.
@@ -210,26 +219,40 @@ func CleanEnvironment() []string {
 
 var portsGiven atomic.Int64
 
-// FreeAddress returns a free loopback address. The port is below the ephemeral ones, because
-// a client that redials a closed ephemeral port can connect to itself. The search starts at a
-// port derived from the process id, so that concurrent test processes do not get the same one.
+// FreeAddress returns a free loopback address, which no other test gets before t ends. The port
+// is below the ephemeral ones, because a client that redials a closed ephemeral port can connect
+// to itself. The search starts at a port derived from the process id, so that it is short.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	const first, count = 10000, 10000
 	for range count {
 		port := first + (os.Getpid()*17+int(portsGiven.Add(1)))%count
 		address := fmt.Sprintf("127.0.0.1:%d", port)
-		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address)
+		// An abstract socket marks the port as given, also while no program listens on it.
+		mark, err := listen(t, "unix", fmt.Sprintf("@gatherkit-test-%d", port))
 		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener, err := listen(t, "tcp", address)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			_ = mark.Close()
 			continue
 		}
 		if err := errors.Join(err, listener.Close()); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = mark.Close() })
 		return address
 	}
 	t.Fatal("no port is free on 127.0.0.1")
 	return ""
+}
+
+func listen(t *testing.T, network, address string) (net.Listener, error) {
+	return new(net.ListenConfig).Listen(t.Context(), network, address)
 }
 
 // Output collects the output of a process. It is safe for concurrent use.

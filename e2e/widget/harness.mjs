@@ -210,7 +210,7 @@ export const recorded = (tab, ...names) => tab.evaluate(
 // widget returns the parts of a widget that tests use.
 export function widget(tab, number = 0) {
   const host = tab.locator('gatherkit-widget').nth(number)
-  const part = (selector) => host.locator(selector)
+  const part = (selector, options) => host.locator(selector, options)
   const it = {
     host,
     launcher: part('.launcher'),
@@ -229,9 +229,9 @@ export function widget(tab, number = 0) {
     file: part('input[type=file]'),
     files: part('.files li'),
     vote: part('.vote'),
-    turn: part('.turn'), // between the form and the person's own ideas
-    ideas: part('.mine li'),
-    reply: part('.mine textarea'),
+    turn: part('.turn:not([hidden])'), // between the form and the person's own ideas
+    ideas: part('.list > ul > li'),
+    reply: part('.list textarea'),
     part,
     async open() {
       await it.launcher.click()
@@ -245,6 +245,30 @@ export function widget(tab, number = 0) {
   }
   return it
 }
+
+export const minutes = 60_000
+
+// onCall returns a fault of the relay for one operation.
+export const onCall = (name, fault) => ({ operation }) => (operation === name ? fault() : undefined)
+
+// shop starts a site with the widget of a new app.
+export async function shop(t, { settings, options, attributes = '', permissions = [] } = {}) {
+  const app = await addApp({ ...settings, widget: { button_text: 'Ideas', ...settings?.widget } })
+  const made = await start(t, { options: { permissions, ...options } })
+  made.pages['/'] = document(tag(made.relay, app, attributes))
+  // enter opens the page with a clock that a test can move ahead.
+  const enter = async () => {
+    const tab = await made.context.newPage()
+    await tab.clock.install()
+    await made.visit('/', tab)
+    await widget(tab).launcher.waitFor()
+    return tab
+  }
+  return { app, enter, ...made }
+}
+
+// named waits until the launcher has a name, as screen readers get it.
+export const named = (tab, name) => tab.getByRole('button', { name, exact: true }).waitFor()
 
 // extra are rules of axe that are off by default. Those that are on include its best practices.
 const extra = ['label-content-name-mismatch', 'target-size', 'focus-order-semantics', 'p-as-heading']

@@ -1,29 +1,11 @@
 // The person's own ideas: the dot on the launcher, the list, replies and the private link.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addApp, answer, call, check, document, gate, identityToken, recorded, soon, start, stored, tag, visitor, widget } from './harness.mjs'
+import {
+  answer, call, check, document, gate, identityToken, minutes, named, onCall, recorded, shop, soon, stored, tag, visitor, widget,
+} from './harness.mjs'
 
-const onCall = (name, fault) => ({ operation }) => (operation === name ? fault() : undefined)
-const minutes = 60_000
-
-async function shop(t, { settings, options, attributes = '', permissions = [] } = {}) {
-  const app = await addApp({ ...settings, widget: { button_text: 'Ideas', ...settings?.widget } })
-  const made = await start(t, { options: { permissions, ...options } })
-  made.pages['/'] = document(tag(made.relay, app, attributes))
-  // enter opens the page with a clock that a test can move ahead.
-  const enter = async () => {
-    const tab = await made.context.newPage()
-    await tab.clock.install()
-    await made.visit('/', tab)
-    await widget(tab).launcher.waitFor()
-    return tab
-  }
-  return { app, enter, ...made }
-}
-
-// named waits until the launcher has a name, as screen readers get it.
-const named = (tab, name) => tab.getByRole('button', { name, exact: true }).waitFor()
-const news = (tab, count) => named(tab, `Ideas (News on your ideas: ${count})`)
+const news = (tab, count) => named(tab, `Ideas (News about your ideas: ${count})`)
 const sent = (relay, operation) => relay.calls.filter((one) => one.operation === operation).map(({ params }) => params)
 const identify = (tab, identity) => tab.evaluate((identity) => Gatherkit('identify', identity), identity)
 
@@ -71,7 +53,7 @@ test('who asked sees what became of it, answers, and takes it along as a link', 
   await w.ideas.waitFor()
   assert.equal(await w.part('h2').textContent(), 'Your ideas')
   await soon('the heading has the focus', () => w.part('h2').evaluate((heading) => heading.matches(':focus')))
-  assert.equal(await w.part('.mine h3').textContent(), 'Dark mode')
+  assert.equal(await w.part('.list h3').textContent(), 'Dark mode')
   assert.deepEqual(await w.part('.facts > *').allTextContents(), ['New', 'Planned', 'Votes: 1'])
   assert.equal(await w.part('.note p').textContent(), words)
   assert.match(await w.part('.note small').textContent(), /^Shop · /)
@@ -229,7 +211,7 @@ test('people on one computer do not see the ideas of each other', async (t) => {
   await named(tab, 'Ideas')
   await ask(tab, 'By Bob')
   await openList(w)
-  assert.deepEqual(await w.part('.mine h3').allTextContents(), ['By Bob'])
+  assert.deepEqual(await w.part('.list h3').allTextContents(), ['By Bob'])
   await w.close.click()
 
   const answered = gate()
@@ -270,7 +252,7 @@ test('verified people find their ideas in every browser, by their token', async 
   assert.equal(other.relay.count('widget-news'), 0, 'this browser has not asked for anything yet')
   await w.turn.click()
   await w.ideas.waitFor()
-  assert.deepEqual(await w.part('.mine h3').allTextContents(), ['Signed'])
+  assert.deepEqual(await w.part('.list h3').allTextContents(), ['Signed'])
   assert.ok(other.relay.calls.every(({ params }) => !params.reader))
   await soon('the news are seen', () => sent(other.relay, 'widget-my-requests').some(({ seen_until }) => seen_until))
   await decide(app, 'completed')
@@ -287,7 +269,7 @@ test('the list says when it is empty, fails or goes on', async (t) => {
   await identify(tab, { token: await identityToken(app, { sub: 'nobody' }) })
   await w.open()
   await w.turn.click()
-  await w.part('.mine > p', { hasText: 'You have not shared an idea yet.' }).waitFor()
+  await w.part('.list > p', { hasText: 'You have not shared an idea yet.' }).waitFor()
   assert.equal(await w.part('.foot .more').isVisible(), false)
   await w.close.click()
 
@@ -299,18 +281,18 @@ test('the list says when it is empty, fails or goes on', async (t) => {
   relay.fault = onCall('widget-my-requests', () => 503)
   await w.open()
   await w.turn.click()
-  const failed = w.part('.mine > p', { hasText: 'That failed.' })
+  const failed = w.part('.list > p', { hasText: 'That failed.' })
   await failed.waitFor()
   assert.ok(await failed.evaluate((note) => note.matches(':focus')))
   relay.fault = undefined
-  const more = w.part('.mine > .more')
+  const more = w.part('.list > .more')
   await more.filter({ hasText: 'Try again' }).click()
   await w.ideas.nth(19).waitFor()
   await more.filter({ hasText: 'Show more' }).click()
   await w.ideas.nth(21).waitFor()
   assert.equal(await more.isVisible(), false)
-  await soon('the first new idea has the focus', () => w.part('.mine h3').nth(20).evaluate((title) => title.matches(':focus')))
-  assert.equal(new Set(await w.part('.mine h3').allTextContents()).size, 22)
+  await soon('the first new idea has the focus', () => w.part('.list h3').nth(20).evaluate((title) => title.matches(':focus')))
+  assert.equal(new Set(await w.part('.list h3').allTextContents()).size, 22)
   await w.turn.click()
   await w.turn.click()
   await w.ideas.nth(19).waitFor()
@@ -382,7 +364,7 @@ test('if the script does not load, the form works, and the next opening offers t
   await w.close.click()
   await context.unroute('**/widget/mine.js*')
   await openList(w)
-  assert.deepEqual(await w.part('.mine h3').allTextContents(), ['Second', 'First'])
+  assert.deepEqual(await w.part('.list h3').allTextContents(), ['Second', 'First'])
 })
 
 test('the launcher shows for a while that an idea was sent', async (t) => {
@@ -446,7 +428,7 @@ for (const [look, options, attributes] of [
     await w.turn.click()
     relay.fault = onCall('widget-my-requests', () => 503)
     await w.turn.click()
-    await w.part('.mine > .more').waitFor()
+    await w.part('.list > .more').waitFor()
     await see('6-failed')
   })
 }

@@ -59,7 +59,8 @@ func check(path string) error {
 	case ownerOf(info) == os.Geteuid():
 		return fmt.Errorf("the owner of %s, %s, may not read and write it; run chmod u+rwX %s", path, nameOf(ownerOf(info)), path)
 	case ownerOf(info) == 0:
-		return fmt.Errorf("%s belongs to root, but gatherkit runs as %s; run chown -R %[2]s %[1]s", path, nameOf(os.Geteuid()))
+		return fmt.Errorf("%s belongs to root, but gatherkit runs as %s; run chown -R %s %[1]s",
+			path, nameOf(os.Geteuid()), argumentFor(os.Geteuid()))
 	default:
 		return fmt.Errorf("%s belongs to %s, but gatherkit runs as %s; run it as %[2]s", path, nameOf(ownerOf(info)), nameOf(os.Geteuid()))
 	}
@@ -74,20 +75,36 @@ func checkParent(path string) error {
 		parent = filepath.Dir(parent)
 		_, err = os.Stat(parent)
 	}
-	if err == nil && syscall.Access(parent, write|enter) != nil {
-		err = fmt.Errorf("%s does not exist, and %s may not create it in %s; run install -d -m 0700 -o %[2]s %[1]s",
-			path, nameOf(os.Geteuid()), parent)
+	if err != nil {
+		return err
 	}
-	return err
+	switch err := syscall.Access(parent, write|enter); {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s does not exist, and %s is on a disk that is mounted read-only", path, parent)
+	default:
+		return fmt.Errorf("%s does not exist, and %s may not create it in %s; run install -d -m 0700 -o %s %[1]s",
+			path, nameOf(os.Geteuid()), parent, argumentFor(os.Geteuid()))
+	}
 }
 
 // ownerOf returns the user id of a file's owner.
 func ownerOf(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
-// nameOf returns the name of a user, or the id if nobody has it.
+// nameOf returns the name of a user for a sentence, or the id if it has no name, as in a container.
 func nameOf(id int) string {
+	name := argumentFor(id)
+	if name == strconv.Itoa(id) {
+		return "user " + name
+	}
+	return name
+}
+
+// argumentFor returns the name of a user for a command, or the id if it has no name.
+func argumentFor(id int) string {
 	if found, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return found.Username
 	}
-	return "user " + strconv.Itoa(id)
+	return strconv.Itoa(id)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -88,15 +89,15 @@ func TestRefreshCookieFollowsThePublicURL(t *testing.T) {
 		"https://example.com/feedback/":  "/feedback/api/auth-refresh true",
 		"http://localhost:8080/feedback": "/feedback/api/auth-refresh false",
 	} {
-		a := &API{}
+		var server calls.Server
 		if public != "" {
 			u, err := url.Parse(public)
 			if err != nil {
 				t.Fatal(err)
 			}
-			a.PublicURL = u
+			server.PublicURL = u
 		}
-		c := a.cookie(cookieName, cookiePath, "token", cookieLife)
+		c := server.Cookie(cookieName, cookiePath, "token", cookieLife)
 		if fmt.Sprint(c.Path, " ", c.Secure) != want || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
 			t.Errorf("%q: %v", public, c)
 		}

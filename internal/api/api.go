@@ -8,13 +8,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime"
-	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +21,7 @@ import (
 	"github.com/rs/cors"
 
 	"gatherkit/internal/blob"
+	"gatherkit/internal/calls"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/headers"
@@ -31,28 +29,19 @@ import (
 	"gatherkit/internal/lists"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/metrics"
-	"gatherkit/internal/openapi"
-	"gatherkit/internal/pace"
+	"gatherkit/internal/pages"
 	"gatherkit/internal/params"
 	"gatherkit/internal/password"
 	"gatherkit/internal/spam"
+	"gatherkit/internal/static"
 	"gatherkit/internal/store"
 	"gatherkit/internal/webhook"
 )
 
 const (
-	maxBody     = 256 << 10
-	bodyChunk   = 16 << 10 // the first chunk of each body does not count towards maxBodies
-	maxBodies   = 32 << 20 // bytes of all bodies in memory; a quarter for one address
 	maxPages    = 48 << 20 // bytes of all pages in memory; two thirds for one account, one third for one session
 	rowBytes    = 40 << 10 // approximate maximum size of a request in a page
-	drain       = 4 << 20  // bytes read after maxBody, because many clients read the answer only after they have sent the body
-	bodyTime    = 30 * time.Second
-	callTime    = 15 * time.Second
 	openAPIPath = "openapi.json"
-	// answerTime limits the time to send a page, and answerStall the time that its reader
-	// may pause.
-	answerTime, answerStall = time.Minute, 20 * time.Second
 )
 
 func init() { huma.ValidateStrictCasing = true } // otherwise {"Title": …} would be accepted as title
@@ -88,19 +77,17 @@ type API struct {
 	order     []*op
 	registry  huma.Registry
 	openAPI   []byte
-	metrics   metrics.Metrics
-	bodies    *fair.Pool[netip.Prefix]
+	document  http.Handler // serves openAPI
+	server    *calls.Server
 	decoding  *fair.Pool[netip.Prefix] // one place for each body that is being decoded
 	pages     *limits.Shares           // in bytes
 	strangers *limits.Shares           // the same for pages that need no login; an app counts as an account
 	routes    []route
+	portals   *pages.Pages
 	exports   *limits.Shares
 	waits     *limits.Shares // of calls that wait for changes
 	uploads   limits.UploadPlaces
-	calls     limits.CallPlaces
 	cors      *cors.Cors
-	sameSite  *http.CrossOriginProtection
-	proxies   *headers.Proxies
 }
 
 // New returns an API.
@@ -108,19 +95,20 @@ func New(ctx context.Context, o Options) (*API, error) {
 	processors := int64(runtime.GOMAXPROCS(0))
 	a := &API{
 		Options: o,
-		rates:   limits.New(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{}, metrics: metrics.New(o.Metrics),
-		bodies: fair.New[netip.Prefix](maxBodies, maxBodies/4), decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
-		pages: limits.NewShares(maxPages, maxPages/3*2, maxPages/3), exports: limits.NewShares(maxExports, maxExports/2, maxExports/3),
+		rates:   limits.New(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{},
+		decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
+		pages:    limits.NewShares(maxPages, maxPages/3*2, maxPages/3), exports: limits.NewShares(maxExports, maxExports/2, maxExports/3),
 		strangers: limits.NewShares(maxPages/3, maxPages/9, maxPages/9),
 		waits:     limits.NewShares(maxWaits, maxWaits/4, maxWaitsOfSession),
-		uploads:   limits.NewUploadPlaces(), calls: limits.NewCallPlaces(), sameSite: http.NewCrossOriginProtection(),
-		cors: headers.CORS(), proxies: &headers.Proxies{Trusted: o.TrustedProxies, Log: o.Log},
+		uploads:   limits.NewUploadPlaces(),
+		cors:      headers.CORS(),
 	}
 	var err error
-	if o.PublicURL != nil { // the page's origin is compared with Host, which a proxy may have changed
-		if err := a.sameSite.AddTrustedOrigin(o.PublicURL.Scheme + "://" + o.PublicURL.Host); err != nil {
-			return nil, err
-		}
+	if a.server, err = calls.New(calls.Server{
+		Log: o.Log, NewID: o.NewID, PublicURL: o.PublicURL, Metrics: metrics.New(o.Metrics),
+		Proxies: &headers.Proxies{Trusted: o.TrustedProxies, Log: o.Log}, Unavailable: o.Store.Unavailable,
+	}); err != nil {
+		return nil, err
 	}
 	if a.cursors.Key, err = o.Store.Secret(ctx, "cursor"); err != nil {
 		return nil, err
@@ -131,49 +119,58 @@ func New(ctx context.Context, o Options) (*API, error) {
 	if a.mailKey, err = o.Store.Secret(ctx, mail.KeyName); err != nil {
 		return nil, err
 	}
+	key, err := o.Store.Secret(ctx, "voter")
+	if err != nil {
+		return nil, err
+	}
+	a.portals = pages.New(pages.Options{
+		Calls: a.server, Store: o.Store, Now: o.Now, Rates: a.rates, Memory: pages.NewMemory(maxPages / 3),
+		Key: key, Cursors: a.cursors, MailKey: a.mailKey,
+		Files: o.Files, FilePath: a.filePath,
+	})
 	a.routes = a.allRoutes()
 	a.registry = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	for _, operation := range a.operations() {
 		operation.params = params.New(a.registry, operation.name, operation.takes)
 		a.ops[operation.name] = &operation
-		a.metrics.Expect(operation.name)
+		a.server.Metrics.Expect(operation.name)
 		a.order = append(a.order, &operation)
 	}
-	a.openAPI, err = openapi.Document(a.registry, a.serverURL(), a.described())
-	return a, err
+	if a.openAPI, err = openAPIOf(a.PublicURL); err != nil {
+		return nil, err
+	}
+	a.document = static.Content(a.openAPI, map[string]string{
+		"Content-Type": "application/json; charset=utf-8", "Cache-Control": "public, max-age=300",
+	})
+	return a, nil
 }
+
+// Hosts serves portals at hosts of their own, and everything else with next.
+func (a *API) Hosts(next http.Handler) http.Handler { return a.portals.Hosts(next) }
 
 // call is the state of one HTTP request.
 type call struct {
-	w         http.ResponseWriter
-	r         *http.Request
-	op        *op // nil if the operation does not exist
-	requestID string
-	began     time.Time
-	client    *client
-	notes     []any // names and values for the log
+	*calls.Call
+	op     *op // nil if the operation does not exist
+	client *client
 }
 
 // ServeHTTP implements http.Handler. All answers are JSON envelopes, except for the OpenAPI
 // document, CORS preflights, and successful answers of the routes.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{w: w, r: r, requestID: a.NewID().String(), began: time.Now()}
-	c.note("request_id", c.requestID)
-	if id := metrics.TraceID(r.Header.Get("Traceparent")); id != "" {
-		c.note("trace_id", id)
-	}
-	w.Header().Set("X-Request-Id", c.requestID)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
+	c := &call{Call: a.server.Begin(w, r)}
 	for _, route := range a.routes {
 		if rest, ok := strings.CutPrefix(r.URL.Path, route.path); ok {
-			c.op = route.op
+			c.op, c.Name = route.op, route.op.name
 			route.serve(c, rest)
 			return
 		}
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
 	c.op = a.ops[name]
+	if c.op != nil {
+		c.Name = c.op.name
+	}
 	preflight := headers.Preflight(r)
 	if c.op != nil && c.op.guard == guardWidget {
 		a.cors.HandlerFunc(w, r)
@@ -186,27 +183,31 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent) // no CORS headers, so that the browser does not send the call
 		return
 	case name == openAPIPath && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Cache-Control", "public, max-age=300")
-		_, _ = w.Write(a.openAPI)
+		a.document.ServeHTTP(w, r)
 		return
 	}
 	result, err := a.run(c)
 	a.answer(c, result, err)
 }
 
+// setClient sets the sender of a call.
+func (a *API) setClient(c *call) {
+	c.SetClient()
+	c.client = &client{Client: c.Client, cookie: c.R.Header.Get("X-Token-Transport") == "cookie"}
+}
+
 // run authenticates a call, reads its parameters and runs its operation.
 func (a *API) run(c *call) (result any, err error) {
-	defer panicToError(&err)
-	if c.r.Method != http.MethodPost {
-		c.w.Header().Set("Allow", http.MethodPost)
+	defer calls.PanicToError(&err)
+	if c.R.Method != http.MethodPost {
+		c.W.Header().Set("Allow", http.MethodPost)
 		return nil, feedback.ErrMethodNotAllowed
 	}
 	if c.op == nil {
 		return nil, feedback.ErrUnknownOperation
 	}
 	a.setClient(c)
-	leave, err := a.calls.Enter(c.client.from)
+	leave, err := c.Places.Enter(c.client.From)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +222,7 @@ func (a *API) run(c *call) (result any, err error) {
 		return nil, err
 	}
 	// The time to read the body does not count.
-	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
+	ctx, cancel := context.WithTimeout(c.R.Context(), calls.Time)
 	defer cancel()
 	if in, err = a.limit(ctx, who, in); err != nil {
 		return nil, err
@@ -229,45 +230,55 @@ func (a *API) run(c *call) (result any, err error) {
 	return c.op.call(ctx, who, in)
 }
 
-// panicToError recovers from a panic in the function that defers it and stores it in *err.
-func panicToError(err *error) { //nolint:gocritic // a deferred function cannot return the error
-	if cause := recover(); cause != nil {
-		*err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+// input returns the call's parameters. Only a few bodies are decoded at once, because even a
+// small body can contain many values, each of which takes memory. Addresses take turns, and
+// a client that disconnects leaves the queue.
+func (a *API) input(c *call) (any, error) {
+	from := c.client.From
+	body, held, err := c.ReadBody("application/json")
+	defer c.Bodies.Release(from, held)
+	if err != nil {
+		return nil, err
 	}
+	if err := a.decoding.Acquire(c.R.Context(), from, 1); err != nil {
+		return nil, err
+	}
+	defer a.decoding.Release(from, 1)
+	return c.op.params.Decode(body)
 }
 
 // authenticate checks the credentials that the operation's guard requires. It returns the
 // first argument of the operation: a *client, a caller or a visitor.
 func (a *API) authenticate(c *call) (any, error) {
-	ctx, cancel := context.WithTimeout(c.r.Context(), callTime)
+	ctx, cancel := context.WithTimeout(c.R.Context(), calls.Time)
 	defer cancel()
 	switch c.op.guard {
 	case guardBearer:
 		return a.callerOf(ctx, c)
 	case guardWidget:
 		// The limit applies before the key is looked up and the body is read, because both are costly.
-		if err := a.rates.Keyed.Allow(c.client.from, 1, a.Now()); err != nil {
+		if err := a.rates.Keyed.Allow(c.client.From, 1, a.Now()); err != nil {
 			return nil, err
 		}
-		key := c.r.Header.Get("X-API-Key")
+		key := c.R.Header.Get("X-API-Key")
 		if key == "" {
 			return nil, feedback.ErrMissingAPIKey
 		}
 		app, err := a.Store.AppByKey(ctx, key)
 		if err == nil {
-			c.note("account", app.AccountID, "app", app.ID)
+			c.Note("account", app.AccountID, "app", app.ID)
 		}
 		return visitor{c.client, app}, err
 	}
 	// Browsers send the cookie automatically, so calls with the cookie must come from the
 	// dashboard's own pages.
-	if cookie, err := c.r.Cookie(cookieName); err == nil && c.op.name == "auth-refresh" {
-		if err := a.sameSite.Check(c.r); err != nil {
+	if cookie, err := c.R.Cookie(cookieName); err == nil && c.op.name == "auth-refresh" {
+		if err := c.SameSite.Check(c.R); err != nil {
 			return nil, feedback.ErrForbidden.With("A refresh with the cookie must come from a page of the dashboard.")
 		}
 		c.client.refresh = cookie.Value
 	}
-	token := headers.Bearer(c.r)
+	token := headers.Bearer(c.R)
 	if _, ok := feedback.ParseToken(feedback.RefreshToken, token); ok { // some clients send the access token with all calls
 		c.client.refresh = token
 	}
@@ -276,7 +287,7 @@ func (a *API) authenticate(c *call) (any, error) {
 
 // callerOf returns the user or the program that sends a call.
 func (a *API) callerOf(ctx context.Context, c *call) (caller, error) {
-	token := headers.Bearer(c.r)
+	token := headers.Bearer(c.R)
 	if token == "" {
 		return caller{}, feedback.ErrMissingToken
 	}
@@ -287,7 +298,7 @@ func (a *API) callerOf(ctx context.Context, c *call) (caller, error) {
 	if err != nil {
 		return caller{}, err
 	}
-	c.note("account", session.Account.ID, "user", session.User.ID, "session", session.ID)
+	c.Note("account", session.Account.ID, "user", session.User.ID, "session", session.ID)
 	if !session.Role.Allows(c.op.role) {
 		return caller{}, feedback.ErrForbidden.With("This operation needs the role %s or above; you have the role %s.", c.op.role, session.Role)
 	}
@@ -315,50 +326,20 @@ func (a *API) answer(c *call, result any, err error) {
 	status, code := http.StatusOK, "ok"
 	var envelope any = success{true, result}
 	if err != nil {
-		e := a.publicError(c, err)
+		e := c.PublicError(err)
 		status, code = e.Status, e.Code
 		envelope = failure{Error: errorBody{code, e.Message}}
-		setRetryAfter(c.w, e)
-	} else if c.client.setCookie != nil {
-		http.SetCookie(c.w, a.cookie(cookieName, cookiePath, *c.client.setCookie, cookieLife))
+		c.SetRetryAfter(e)
+	} else if c.client != nil && c.client.setCookie != nil {
+		http.SetCookie(c.W, c.Cookie(cookieName, cookiePath, *c.client.setCookie, cookieLife))
 	}
 	var text bytes.Buffer
 	if err := params.WriteJSON(&text, envelope); err != nil { // a bug: results must be valid JSON
-		a.Log.Error("cannot encode the answer", c.logged("error", err)...)
+		a.Log.Error("cannot encode the answer", c.Logged("error", err)...)
 		status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
 		text.Reset()
 		fmt.Fprintf(&text, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
 	}
-	a.send(c, status, "application/json; charset=utf-8", text.Bytes())
-	name := "unknown"
-	if c.op != nil {
-		name = c.op.name
-	}
-	a.record(c, name, status, code)
-}
-
-// setRetryAfter tells the client when to try again, if the error does.
-func setRetryAfter(w http.ResponseWriter, e *feedback.Error) {
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-	}
-}
-
-// send sends an answer.
-func (a *API) send(c *call, status int, mediaType string, text []byte) {
-	if c.client != nil {
-		// The page now holds only its actual size. Slow readers are disconnected, so that they
-		// do not hold it for long.
-		c.client.memory.shrink(int64(len(text)))
-		defer c.client.memory.shrink(0)
-		if c.client.memory.bytes > 0 {
-			paced := pace.NewWriter(c.w, answerStall)
-			paced.Until = time.Now().Add(answerTime)
-			c.w = paced
-		}
-	}
-	c.w.Header().Set("Content-Type", mediaType)
-	c.w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	c.w.WriteHeader(status)
-	_, _ = c.w.Write(text) // fails only if the client has disconnected
+	c.Send(status, "application/json; charset=utf-8", text.Bytes())
+	c.Record(status, code)
 }

@@ -168,7 +168,78 @@ func (in linksRemoveParams) within(ctx context.Context, o onlyApp) (any, error) 
 	return in, o.requests(ctx, in.RequestID)
 }
 
+// entry returns ErrEntryNotFound if the entry is not of the app.
+func (o onlyApp) entry(ctx context.Context, id feedback.ID) error {
+	e, err := o.store.Entries.Get(ctx, o.accountID, id)
+	if err == nil && e.AppID != o.id {
+		err = feedback.ErrEntryNotFound
+	}
+	return err
+}
+
+func (in entriesCreateParams) within(_ context.Context, o onlyApp) (any, error) {
+	return in, o.app(in.AppID)
+}
+
+func (in entriesListParams) within(_ context.Context, o onlyApp) (any, error) {
+	return in, o.app(in.AppID)
+}
+
+func (in entriesUpdateParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.entry(ctx, in.ID)
+}
+
+func (in entriesPublishParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.entry(ctx, in.ID)
+}
+
+func (in entryParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.entry(ctx, in.ID)
+}
+
 func (in eventsListParams) within(_ context.Context, o onlyApp) (_ any, err error) {
 	in.AppID, err = o.filter(in.AppID)
 	return in, err
+}
+
+func (in portalCheckParams) within(_ context.Context, o onlyApp) (any, error) {
+	return in, o.app(in.AppID)
+}
+
+func (in commentsHeldParams) within(_ context.Context, o onlyApp) (_ any, err error) {
+	in.AppID, err = o.filter(in.AppID)
+	return in, err
+}
+
+// held returns ErrCommentNotFound if the held comment is not of the app.
+func (o onlyApp) held(ctx context.Context, id feedback.ID) error {
+	of, err := o.store.AppOfHeld(ctx, o.accountID, id)
+	if err == nil && of != o.id {
+		err = feedback.ErrCommentNotFound
+	}
+	return err
+}
+
+func (in heldCommentParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.held(ctx, in.ID)
+}
+
+func (in commentsBlockParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.held(ctx, in.ID)
+}
+
+func (in peopleBlockParams) within(_ context.Context, o onlyApp) (any, error) {
+	return in, o.app(in.AppID)
+}
+
+func (in peopleUnblockParams) within(_ context.Context, o onlyApp) (any, error) {
+	return in, o.app(in.AppID)
+}
+
+func (in appIDParams) within(_ context.Context, o onlyApp) (any, error) {
+	return in, o.app(in.AppID)
+}
+
+func (in votesDiscardParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.requests(ctx, in.RequestID)
 }

@@ -72,7 +72,10 @@ type appsUpdateParams struct {
 }
 
 func (a *API) appsUpdate(ctx context.Context, c caller, in appsUpdateParams) (appResult, error) {
-	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Rename(in.Name) })
+	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) error {
+		app.Rename(in.Name)
+		return nil
+	})
 	return appResult{app}, err
 }
 
@@ -85,13 +88,18 @@ func (a *API) appsUpdateSettings(ctx context.Context, c caller, in appsUpdateSet
 	if err := in.Settings.Check(); err != nil {
 		return appResult{}, err
 	}
-	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Configure(in.Settings) })
+	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) error {
+		return app.Configure(in.Settings)
+	})
 	return appResult{app}, err
 }
 
 func (a *API) appsRegenerateKey(ctx context.Context, c caller, in appParams) (appResult, error) {
 	key := a.Store.NewAPIKey()
-	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) { app.Rekey(key) })
+	app, err := a.Store.ChangeApp(ctx, c.Account.ID, in.ID, c.actor(), func(app *feedback.App) error {
+		app.Rekey(key)
+		return nil
+	})
 	return appResult{app}, err
 }
 

@@ -2,9 +2,17 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/sessions"
+)
+
+// The cookie with the refresh token.
+const (
+	cookiePath = "/api/auth-refresh"
+	cookieName = "gatherkit_refresh"
+	cookieLife = 30 * 24 * time.Hour
 )
 
 // TokenPair are the tokens of a session. The refresh token is empty if the client wants it
@@ -40,7 +48,7 @@ func (a *API) authLogin(ctx context.Context, c *client, in authLoginParams) (log
 	if err != nil {
 		return loginResult{}, err
 	}
-	session, tokens, err := a.Store.Sessions.Open(ctx, credentials, try.subjects, c.agent)
+	session, tokens, err := a.Store.Sessions.Open(ctx, credentials, try.subjects, c.Agent)
 	if err != nil {
 		return loginResult{}, err
 	}
@@ -86,7 +94,12 @@ type authMeResult struct {
 	Mail    bool             `json:"mail" doc:"Whether the service sends mail."`
 }
 
-func (a *API) authMe(_ context.Context, c caller, _ none) (authMeResult, error) {
+type authMeParams struct{}
+
+// within allows tokens that are limited to one app to ask who they are.
+func (in authMeParams) within(context.Context, onlyApp) (any, error) { return in, nil }
+
+func (a *API) authMe(_ context.Context, c caller, _ authMeParams) (authMeResult, error) {
 	return authMeResult{User: c.User, Account: c.Account, Role: c.Role, Mail: a.Mail != nil}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -85,8 +86,8 @@ func TestBodyMemory(t *testing.T) {
 	const address = "198.51.100.1"
 	long := `{"title":"` + strings.Repeat("a", 250<<10) + `"}`
 	large := func(from string) answer { return serve(s.api, s.from(from, long)) }
-	const perBody = 17 * bodyChunk // at most
-	for range maxBodies / 4 / perBody * 2 {
+	const perBody = 17 * calls.BodyChunk // at most
+	for range calls.MaxBodies / 4 / perBody * 2 {
 		if got := large(address); got.code(t) != "widget.invalid_title" {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
@@ -105,10 +106,10 @@ func TestBodyMemory(t *testing.T) {
 		}
 	}
 	crowd := netip.MustParsePrefix(address + "/32")
-	if !s.api.bodies.TryAcquire(crowd, maxBodies/4) {
+	if !s.api.server.Bodies.TryAcquire(crowd, calls.MaxBodies/4) {
 		t.Fatal("bodies that were answered hold memory")
 	}
-	if s.api.bodies.TryAcquire(crowd, 1) {
+	if s.api.server.Bodies.TryAcquire(crowd, 1) {
 		t.Fatal("an address holds more than its share")
 	}
 	if got := large(address); got.code(t) != "api.unavailable" || got.header.Get("Retry-After") == "" {
@@ -120,7 +121,7 @@ func TestBodyMemory(t *testing.T) {
 	if got := large("198.51.100.2"); got.code(t) != "widget.invalid_title" {
 		t.Errorf("another address: %d %s", got.status, got.body)
 	}
-	s.api.bodies.Release(crowd, maxBodies/4)
+	s.api.server.Bodies.Release(crowd, calls.MaxBodies/4)
 	if got := large(address); got.code(t) != "widget.invalid_title" {
 		t.Errorf("after the release: %d %s", got.status, got.body)
 	}

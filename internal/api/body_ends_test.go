@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -14,7 +15,7 @@ import (
 // fit into the memory of an address. All of them must release it.
 func TestBodiesReleaseMemory(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
-	whole := `{"title":"T","description":"` + strings.Repeat(" ", maxBody-len(`{"title":"T","description":""}`)) + `"}`
+	whole := `{"title":"T","description":"` + strings.Repeat(" ", calls.MaxBody-len(`{"title":"T","description":""}`)) + `"}`
 	for name, c := range map[string]struct {
 		body   func() io.Reader
 		media  string
@@ -24,10 +25,10 @@ func TestBodiesReleaseMemory(t *testing.T) {
 		"as long as it may be": {func() io.Reader { return strings.NewReader(whole) }, "text/plain", 415, "api.unsupported_media_type"},
 		"too long":             {func() io.Reader { return strings.NewReader(whole + " ") }, "application/json", 413, "api.body_too_large"},
 		"broken off": {func() io.Reader {
-			return io.MultiReader(strings.NewReader(whole[:maxBody-1]), iotest.ErrReader(io.ErrUnexpectedEOF))
+			return io.MultiReader(strings.NewReader(whole[:calls.MaxBody-1]), iotest.ErrReader(io.ErrUnexpectedEOF))
 		}, "application/json", 400, "api.invalid_json"},
 	} {
-		for range maxBodies/4/maxBody + 1 {
+		for range calls.MaxBodies/4/calls.MaxBody + 1 {
 			r := s.request("widget-submit-request", "key", "")
 			r.Header.Set("Content-Type", c.media)
 			r.Body = io.NopCloser(c.body())
@@ -36,11 +37,11 @@ func TestBodiesReleaseMemory(t *testing.T) {
 			}
 		}
 	}
-	from := s.api.clientOf(s.request("widget-submit-request", "key", "")).from
-	if !s.api.bodies.TryAcquire(from, maxBodies/4) {
+	from := s.api.server.Proxies.From(s.request("widget-submit-request", "key", ""))
+	if !s.api.server.Bodies.TryAcquire(from, calls.MaxBodies/4) {
 		t.Fatal("bodies that were answered hold memory")
 	}
-	s.api.bodies.Release(from, maxBodies/4)
+	s.api.server.Bodies.Release(from, calls.MaxBodies/4)
 	if got := s.call("widget-submit-request", "key", whole); got.status != http.StatusOK {
 		t.Errorf("a body of %d bytes: %d %s", len(whole), got.status, got.body)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/params"
 )
 
 // TestDecodeErrors checks the errors for bodies that do not match the schema.
@@ -146,7 +147,7 @@ func TestDecodeValues(t *testing.T) {
 	}
 	update := value.(requestsUpdateParams)
 	if eta := update.ETA.Change(); eta == nil || *eta != nil || update.AssigneeID.Change() != nil || update.Title != nil ||
-		!slices.Equal(*update.Tags, tagList{"b", "a"}) {
+		!slices.Equal(*update.Tags, params.Tags{"b", "a"}) {
 		t.Errorf("%+v", update)
 	}
 	for _, empty := range []string{"", " \n", "{}", " { } "} {

@@ -7,6 +7,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/lists"
+	"gatherkit/internal/params"
 	"gatherkit/internal/store"
 )
 
@@ -23,8 +24,8 @@ type bulkSet struct {
 	Status     *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
 	Hidden     *bool            `json:"hidden,omitempty" doc:"true hides from everyone outside the account but the submitters; false stops hiding."`
 	AssigneeID string           `json:"assignee_id,omitempty" doc:"A user, or none to remove the assignee."`
-	AddTags    tagList          `json:"add_tags,omitempty"`
-	RemoveTags tagList          `json:"remove_tags,omitempty" lines:"many"`
+	AddTags    params.Tags      `json:"add_tags,omitempty"`
+	RemoveTags params.Tags      `json:"remove_tags,omitempty" lines:"many"`
 	Box        feedback.Box     `json:"box,omitempty" enum:"live,bin" doc:"bin deletes; live restores, or releases from quarantine."`
 }
 

@@ -35,7 +35,7 @@ func TestInternalCommentsStayInside(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		const marker, author = "zanzibar", "Member"
-		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
+		s.switchOnPortal()
 		first := `{"title":"Dark mode","description":"D","idempotency_key":"key","reader":"` + browser + `"}`
 		s.names["request"] = s.must("widget-submit-request", "key", first)["request"].(map[string]any)["id"].(string)
 		s.names["other_request"] = s.submit("Dark mode, too")
@@ -46,9 +46,12 @@ func TestInternalCommentsStayInside(t *testing.T) {
 		id := s.must("comments-list", "viewer", s.filled(`{"request_id":"{request}"}`))["comments"].([]any)[1].(map[string]any)["id"].(string)
 		s.must("comments-update", "member", s.filled(`{"request_id":"{request}","id":"`+id+`","visibility":"internal"}`))
 		s.must("requests-merge", "member", s.filled(`{"id":"{other_request}","into_id":"{request}"}`))
+		entry := s.must("entries-create", "member", s.filled(`{"app_id":"{app}","title":"E","request_ids":["{request}","{other_request}"]}`))
+		s.must("entries-publish", "member", `{"id":"`+entry["entry"].(map[string]any)["id"].(string)+`"}`)
 		s.index()
 
 		bodies := map[string][]string{
+			"widget-entries":          {`{}`},
 			"widget-submit-request":   {first, `{"title":"Other","description":"","idempotency_key":"key"}`},
 			"widget-create-upload":    {sample(t, "widget-create-upload")}, // does not refer to requests
 			"widget-similar-requests": {`{"text":"` + marker + `"}`, `{"text":"Dark mode"}`, `{"text":"` + author + `"}`},
@@ -58,7 +61,10 @@ func TestInternalCommentsStayInside(t *testing.T) {
 				s.filled(`{"request_id":"{request}","voter":"` + voter + `00","remove":true}`), `{"request_id":"` + id + `","voter":"` + voter + `00"}`,
 			},
 		}
-		for _, name := range []string{"widget-news", "widget-my-requests", "widget-my-link", "widget-reply"} {
+		for _, name := range []string{
+			"widget-news", "widget-my-requests", "widget-my-link", "widget-reply", "widget-comment", "widget-portal-link", "widget-entries",
+			"widget-board", "widget-request",
+		} {
 			bodies[name] = []string{s.filled(samples[name])}
 		}
 		called := 0

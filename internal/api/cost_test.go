@@ -107,6 +107,7 @@ func (s *service) hostileBodies(o *op) map[string]string {
 	text := strings.NewReplacer(
 		"{session}", nobodysID, "{user}", nobodysID, "{comment}", nobodysID, "{link}", nobodysID,
 		"{view}", nobodysID, "{mention}", nobodysID, "{spam}", nobodysID,
+		"{held}", nobodysID, "{remark}", nobodysID,
 		"{invite}", "junk", "{setup}", "junk",
 	).Replace(s.filled(sample(s.t, o.name)))
 	if err := json.Unmarshal([]byte(text), &good); err != nil {

@@ -80,7 +80,7 @@ func (a *API) readEvents(
 	page, err := a.Store.Events.Read(ctx, c.Account.ID, after, limit, fits)
 	events.SetURLs(page.Events, a.link)
 	if len(page.Events) == 0 {
-		c.memory.shrink(0)
+		c.Memory.Shrink(0)
 	}
 	return page, err
 }

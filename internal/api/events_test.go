@@ -275,10 +275,10 @@ func TestEventsWaitPlaces(t *testing.T) {
 		wait()
 	}
 	s.untilWait(maxWaitsOfSession)
-	if !s.api.calls.Callers.TryAcquire(netip.MustParsePrefix("198.51.100.1/32"), limits.MaxCalls/4) {
+	if !s.api.server.Places.Callers.TryAcquire(netip.MustParsePrefix("198.51.100.1/32"), limits.MaxCalls/4) {
 		t.Error("calls that wait hold places of their address")
 	}
-	s.api.calls.Callers.Release(netip.MustParsePrefix("198.51.100.1/32"), limits.MaxCalls/4)
+	s.api.server.Places.Callers.Release(netip.MustParsePrefix("198.51.100.1/32"), limits.MaxCalls/4)
 	wait()
 	if got := <-answered; got.code(t) != "ok" {
 		t.Errorf("one more: %s", got.body)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/lists"
 	"gatherkit/internal/store"
@@ -45,7 +46,7 @@ func (a *API) requestsExport(ctx context.Context, c caller, in requestsExportPar
 
 // withTimeout calls read with the timeout of a call. A download as a whole has none.
 func withTimeout[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	ctx, cancel := context.WithTimeout(ctx, calls.Time)
 	defer cancel()
 	return read(ctx)
 }

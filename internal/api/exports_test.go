@@ -278,6 +278,9 @@ func TestJSONLines(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		rapid.Check(t, func(rt *rapid.T) {
+			for _, who := range []string{"owner", "member", "viewer"} {
+				s.renew(who)
+			}
 			app := s.must("apps-create", "owner", `{"name":"Shop"}`)["app"].(map[string]any)
 			s.names["shop"], s.names["shop_key"] = app["id"].(string), app["api_key"].(string)
 			s.must("apps-update-settings", "owner", s.filled(`{"id":"{shop}","settings":{"sharing":"all"}}`))

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/export"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
@@ -21,17 +22,17 @@ const downloadStall = 2 * time.Minute
 // of the export are sent. After that, download aborts the connection, so that an incomplete
 // file does not look complete.
 func (a *API) download(c *call, token string) {
-	h := c.w.Header()
+	h := c.W.Header()
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
-	if c.r.Method != http.MethodGet { // HEAD must not use up the link, because link checkers send it
+	if c.R.Method != http.MethodGet { // HEAD must not use up the link, because link checkers send it
 		h.Set("Allow", http.MethodGet)
 		a.answer(c, nil, feedback.ErrMethodNotAllowed.With("Use GET to download an export."))
 		return
 	}
 	// The server cancels the request's context after its read timeout, which a download may
 	// exceed. A client that disconnects is noticed when writing fails.
-	ctx := context.WithoutCancel(c.r.Context())
+	ctx := context.WithoutCancel(c.R.Context())
 	// Finding the link first ensures that an invalid link takes no place, and that a valid one
 	// stays valid if no place is free.
 	x, err := withTimeout(ctx, func(ctx context.Context) (store.Export, error) { return a.Store.FindExport(ctx, token) })
@@ -50,7 +51,7 @@ func (a *API) download(c *call, token string) {
 		a.answer(c, nil, err)
 		return
 	}
-	out := &exportWriter{to: pace.NewWriter(c.w, downloadStall), begin: func() {
+	out := &exportWriter{to: pace.NewWriter(c.W, downloadStall), begin: func() {
 		name, media := "requests-"+a.Now().UTC().Format(time.DateOnly)+"."+x.Format, "text/csv; charset=utf-8; header=present"
 		if x.Format == feedback.JSONL {
 			media = "application/jsonl; charset=utf-8"
@@ -62,22 +63,22 @@ func (a *API) download(c *call, token string) {
 	err = a.export(ctx, out, x)
 	switch {
 	case err == nil:
-		a.record(c, c.op.name, http.StatusOK, "ok")
+		c.Record(http.StatusOK, "ok")
 	case !out.begun:
 		a.answer(c, nil, err)
 	default:
-		code, took := "broken_off", time.Since(c.began)
-		a.metrics.Observe(c.op.name, code, took)
+		code, took := "broken_off", time.Since(c.Began)
+		a.server.Metrics.Observe(c.Name, code, took)
 		a.Log.Warn("an export was not completed",
-			c.logged("operation", c.op.name, "code", code, "ms", float64(took.Microseconds())/1000, "error", err)...)
+			c.Logged("operation", c.Name, "code", code, "ms", float64(took.Microseconds())/1000, "error", err)...)
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // export writes a whole export.
 func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (err error) {
-	defer panicToError(&err)
-	return export.Writer{Store: a.Store, WithLinks: a.withLinks, ReadTime: callTime}.Write(ctx, x, out, out.flush)
+	defer calls.PanicToError(&err)
+	return export.Writer{Store: a.Store, WithLinks: a.withLinks, ReadTime: calls.Time}.Write(ctx, x, out, out.flush)
 }
 
 // exportWriter calls begin before it writes for the first time.

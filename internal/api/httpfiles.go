@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gatherkit/internal/blob"
+	"gatherkit/internal/calls"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/headers"
 	"gatherkit/internal/pace"
@@ -24,8 +25,8 @@ const (
 // upload serves a link to upload a file. A repeated upload gets the same answer as the
 // first one, in case that was lost.
 func (a *API) upload(c *call, token string) {
-	a.cors.HandlerFunc(c.w, c.r)
-	if headers.Preflight(c.r) {
+	a.cors.HandlerFunc(c.W, c.R)
+	if headers.Preflight(c.R) {
 		return
 	}
 	a.setClient(c)
@@ -33,23 +34,23 @@ func (a *API) upload(c *call, token string) {
 }
 
 func (a *API) receive(c *call, token string) (err error) {
-	defer panicToError(&err)
-	if c.r.Method != http.MethodPut {
-		c.w.Header().Set("Allow", http.MethodPut)
+	defer calls.PanicToError(&err)
+	if c.R.Method != http.MethodPut {
+		c.W.Header().Set("Allow", http.MethodPut)
 		return feedback.ErrMethodNotAllowed.With("Use PUT to send a file.")
 	}
 	link, ok := signed.ParseFileLink(a.linkKey, signed.ForUpload, token, a.Now())
 	if !ok || a.Files == nil {
 		return feedback.ErrUploadNotFound
 	}
-	c.note("account", link.AccountID)
-	release, err := a.uploads.Wait(c.r.Context(), c.client.from, link.AccountID)
+	c.Note("account", link.AccountID)
+	release, err := a.uploads.Wait(c.R.Context(), c.client.From, link.AccountID)
 	if err != nil {
 		return err
 	}
 	defer release()
 	// The whole file must arrive before the link expires.
-	ctx, cancel := context.WithTimeout(c.r.Context(), link.Until.Std().Sub(a.Now()))
+	ctx, cancel := context.WithTimeout(c.R.Context(), link.Until.Std().Sub(a.Now()))
 	defer cancel()
 	u, err := withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
 		return a.Store.Uploads.Get(ctx, link.AccountID, link.FileID)
@@ -57,13 +58,13 @@ func (a *API) receive(c *call, token string) (err error) {
 	if err != nil {
 		return err
 	}
-	body := pace.NewReader(io.LimitReader(c.r.Body, u.Size+1), c.w, uploadStall)
+	body := pace.NewReader(io.LimitReader(c.R.Body, u.Size+1), c.W, uploadStall)
 	body.Until, _ = ctx.Deadline() // because reading the body ignores ctx
 	stored := u.Ready || u.RequestID != nil
 	if stored {
 		_, err = io.Copy(io.Discard, body)
 	} else {
-		err = a.Files.Receive(ctx, u.ID, body)
+		err = a.Files.Receive(ctx, u.ID, body, min(c.R.ContentLength, u.Size+1)) // -1 if it is not known
 	}
 	switch {
 	case errors.Is(body.Err(), os.ErrDeadlineExceeded):
@@ -71,7 +72,7 @@ func (a *API) receive(c *call, token string) (err error) {
 	case body.Err() != nil:
 		return feedback.ErrInvalidFile.With("The connection was closed before the whole file arrived.")
 	case err != nil || stored:
-		return a.metrics.FileError("receive", err)
+		return a.server.Metrics.FileError("receive", err)
 	}
 	return a.acceptFile(ctx, link.AccountID, u)
 }
@@ -86,7 +87,7 @@ func (a *API) attachment(c *call, token string) {
 		return
 	}
 	defer file.Close() //nolint:errcheck // the file was only read
-	h := c.w.Header()
+	h := c.W.Header()
 	h.Set("Content-Type", u.ContentType)
 	name := feedback.SafeFilename(u.Filename, u.ContentType)
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
@@ -95,20 +96,20 @@ func (a *API) attachment(c *call, token string) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Set("ETag", `"`+u.ID.String()+`"`)
-	c.w = pace.NewWriter(c.w, downloadStall)
+	c.W = pace.NewWriter(c.W, downloadStall)
 	a.serveContent(c, file)
 }
 
 func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSeekCloser, err error) {
-	defer panicToError(&err)
-	if err := a.requireGET(c); err != nil {
+	defer calls.PanicToError(&err)
+	if err := c.RequireGET(); err != nil {
 		return feedback.Upload{}, nil, err
 	}
 	link, ok := signed.ParseFileLink(a.linkKey, signed.ForDownload, token, a.Now())
 	if !ok || a.Files == nil {
 		return feedback.Upload{}, nil, feedback.ErrUploadNotFound
 	}
-	ctx := c.r.Context()
+	ctx := c.R.Context()
 	u, err = withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
 		return a.Store.Uploads.Get(ctx, link.AccountID, link.FileID)
 	})
@@ -120,9 +121,9 @@ func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSe
 	}
 	file, err = a.Files.Open(ctx, u.ID)
 	if errors.Is(err, blob.ErrNotFound) {
-		a.metrics.MissingFiles.Inc()
-		a.Log.Warn("the content of an attached file is missing", c.logged("file", u.ID, "request", u.RequestID)...)
+		a.server.Metrics.MissingFiles.Inc()
+		a.Log.Warn("the content of an attached file is missing", c.Logged("file", u.ID, "request", u.RequestID)...)
 		return u, nil, feedback.ErrUploadNotFound
 	}
-	return u, file, a.metrics.FileError("open", err)
+	return u, file, a.server.Metrics.FileError("open", err)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/lists"
 	"gatherkit/internal/portal"
@@ -19,44 +20,44 @@ const mineCookie = "gatherkit_mine"
 // which browsers do not send. A script posts it, or the person pastes the link. Then a cookie has it until
 // the browser is closed.
 func (a *API) showMine(c *call, _ string) {
-	maps.Copy(c.w.Header(), portal.Headers())
+	maps.Copy(c.W.Header(), portal.Headers())
 	page, next, err := a.minePage(c)
 	if err != nil {
-		page.Failure = a.publicError(c, err)
+		page.Failure = c.PublicError(err)
 	}
 	status, code := http.StatusOK, "ok"
 	if problem := page.Problem(); problem != nil {
 		status, code = problem.Status, problem.Code
-		setRetryAfter(c.w, problem)
+		c.SetRetryAfter(problem)
 	}
 	var text []byte
 	if next != "" {
 		status = http.StatusSeeOther
-		c.w.Header().Set("Location", next)
-	} else if text, err = page.Render(c.r.Header.Get("Accept-Language")); err != nil {
+		c.W.Header().Set("Location", next)
+	} else if text, err = page.Render(c.R.Header.Get("Accept-Language")); err != nil {
 		a.answer(c, nil, err)
 		return
 	}
-	a.send(c, status, "text/html; charset=utf-8", text)
-	a.record(c, c.op.name, status, code)
+	c.Send(status, "text/html; charset=utf-8", text)
+	c.Record(status, code)
 }
 
 // minePage returns the page, or the address to which the browser goes next.
 func (a *API) minePage(c *call) (page portal.Mine, next string, err error) {
-	defer panicToError(&err)
+	defer calls.PanicToError(&err)
 	a.setClient(c)
-	leave, err := a.calls.Enter(c.client.from)
+	leave, err := c.Places.Enter(c.client.From)
 	if err != nil {
 		return page, "", err
 	}
 	defer leave()
-	page = portal.Visit(c.r.URL.Query())
-	if cookie, err := c.r.Cookie(mineCookie); err == nil {
+	page = portal.Visit(c.R.URL.Query())
+	if cookie, err := c.R.Cookie(mineCookie); err == nil {
 		page.Token = cookie.Value
 	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), bodyTime+callTime)
+	ctx, cancel := context.WithTimeout(c.R.Context(), calls.BodyTime+calls.Time)
 	defer cancel()
-	if page.Posted = c.r.Method == http.MethodPost; page.Posted {
+	if page.Posted = c.R.Method == http.MethodPost; page.Posted {
 		next, err = a.postMine(ctx, c, &page)
 	}
 	if err != nil || next != "" || page.Token == "" {
@@ -72,11 +73,11 @@ func (a *API) minePage(c *call) (page portal.Mine, next string, err error) {
 // postMine takes a link, sends a reply or forgets the link. It returns where the browser goes next, or ""
 // if the page says what is wrong.
 func (a *API) postMine(ctx context.Context, c *call, page *portal.Mine) (next string, err error) {
-	if err := a.sameSite.Check(c.r); err != nil {
+	if err := c.SameSite.Check(c.R); err != nil {
 		return "", feedback.ErrForbidden
 	}
-	body, held, err := a.readBody(c, "application/x-www-form-urlencoded")
-	defer a.bodies.Release(c.client.from, held)
+	body, held, err := c.ReadBody(calls.FormType)
+	defer c.Bodies.Release(c.client.From, held)
 	if err != nil {
 		return "", err
 	}
@@ -85,14 +86,14 @@ func (a *API) postMine(ctx context.Context, c *call, page *portal.Mine) (next st
 	case form.Reply != nil:
 		page.Cursor, page.Reply = form.Cursor, *form.Reply
 		if err := a.replyFrom(ctx, c, page); err != nil {
-			page.Reply.Failure = a.publicError(c, err)
+			page.Reply.Failure = c.PublicError(err)
 			return "", nil
 		}
 	case form.Token == "" && !form.Forget:
 		page.Token, page.Pasted = "", form.Pasted
 		return "", nil
 	default:
-		http.SetCookie(c.w, a.cookie(mineCookie, minePath, form.Token, 0))
+		http.SetCookie(c.W, c.Cookie(mineCookie, minePath, form.Token, 0))
 	}
 	return form.Next(), nil
 }
@@ -135,7 +136,7 @@ func (a *API) fillMine(ctx context.Context, c *call, page *portal.Mine) error {
 		page.Requests = append(page.Requests, shown)
 	}
 	// A page that the browser only prepares is not seen yet.
-	if until := page.Unseen(); until > 0 && c.r.Method == http.MethodGet && !strings.HasPrefix(c.r.Header.Get("Sec-Purpose"), "prefetch") {
+	if until := page.Unseen(); until > 0 && c.R.Method == http.MethodGet && !strings.HasPrefix(c.R.Header.Get("Sec-Purpose"), "prefetch") {
 		return a.Store.Readers.See(ctx, w, until)
 	}
 	return nil

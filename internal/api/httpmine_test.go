@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -105,7 +106,7 @@ func TestMinePage(t *testing.T) {
 		}
 		wantPage(t, s.visit("GET", "", token, "", "Accept-Language", "de-AT,de"), 200,
 			"Ihre Ideen", "Website", "Dark mode", "My eyes hurt.", "Which page?",
-			"mine/brand/4F46E5.css", isNew, `data-check="`+token[len(token)-6:]+`"`)
+			"mine/brand/4f46e5.css", isNew, `data-check="`+token[len(token)-6:]+`"`)
 		if got := s.visit("GET", "", token, ""); strings.Contains(string(got.body), isNew) {
 			t.Errorf("the news is still new: %s", got.body)
 		}
@@ -146,7 +147,7 @@ func TestMinePageRefuses(t *testing.T) {
 		"not an id":       {token, reply(`">`, "My reply"), 400, []string{"My reply"}},
 		"without a link":  {"", reply(s.names["request"], "My reply"), 404, []string{"My reply", "Follow your ideas"}},
 		"a wrong link":    {token[:40], reply(s.names["request"], "My reply"), 404, []string{"My reply", "This link no longer works"}},
-		"too large":       {token, strings.Repeat("a", maxBody+1), 413, nil},
+		"too large":       {token, strings.Repeat("a", calls.MaxBody+1), 413, nil},
 		"not a form":      {"", "link=gsl_&%zz", 400, []string{"This link is not complete"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,11 +203,11 @@ func TestMineCookie(t *testing.T) {
 		"https://example.com/feedback/":   {Path: "/feedback/mine", Secure: true},
 		"http://intranet:8080/a/feedback": {Path: "/a/feedback/mine", Secure: false},
 	} {
-		a := API{}
+		var server calls.Server
 		if public != "" {
-			a.PublicURL, _ = url.Parse(public)
+			server.PublicURL, _ = url.Parse(public)
 		}
-		got := a.cookie(mineCookie, minePath, "gsl_x", 0)
+		got := server.Cookie(mineCookie, minePath, "gsl_x", 0)
 		if got.Path != want.Path || got.Secure != want.Secure || !got.HttpOnly || got.SameSite != http.SameSiteStrictMode ||
 			got.MaxAge != 0 || !got.Expires.IsZero() {
 			t.Errorf("%s: %v", public, got)

@@ -11,7 +11,7 @@ import (
 
 type requestsListParams struct {
 	lists.RequestsWhere
-	Sort   index.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,recently_updated,relevance" doc:"The order; newest by default. See Words. In most_voted and recently_updated, a request that changes between two pages can be missing."`
+	Sort   index.Sort `json:"sort,omitempty" enum:"newest,oldest,most_voted,trending,recently_updated,relevance" doc:"The order; newest by default. See Words. trending: by votes, where a vote counts half as much as a vote given a week later. In most_voted, trending and recently_updated, a request that changes between two pages can be missing."`
 	Limit  *int       `json:"limit,omitempty" minimum:"1" doc:"Page size: 50 by default, at most 200."`
 	Cursor string     `json:"cursor,omitempty" verbatim:"true" doc:"next_cursor of the previous page; includes its filter and sort."`
 }
@@ -33,9 +33,9 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 	}
 	at := index.Page{Sort: cur.Filter.Sort, Limit: cur.Limit + 1}
 	if cur.After != (feedback.ID{}) {
-		at.After = &index.Place{ID: cur.After, Votes: cur.Number, UpdatedAt: feedback.Time(cur.Number), Score: cur.Number}
+		at.After = &index.Place{ID: cur.After, Votes: cur.Number, Heat: cur.Number, UpdatedAt: feedback.Time(cur.Number), Score: cur.Number}
 	}
-	if at.Sort == index.MostVoted {
+	if at.Sort == index.MostVoted || at.Sort == index.Trending {
 		at.Unchanged = &cur.Began
 	}
 	filter := cur.Filter.Index()
@@ -47,6 +47,8 @@ func (a *API) requestsList(ctx context.Context, c caller, in requestsListParams)
 		switch cur.After = r.ID; cur.Filter.Sort {
 		case index.MostVoted:
 			cur.Number = r.Votes
+		case index.Trending:
+			cur.Number = r.Heat
 		case index.RecentlyUpdated:
 			cur.Number = int64(r.UpdatedAt)
 		case index.Relevance:

@@ -48,11 +48,11 @@ type attempt struct {
 }
 
 func (c *client) attempt(email string) attempt {
-	return attempt{c.asker(email), attempts.Subjects(email, c.from)}
+	return attempt{c.asker(email), attempts.Subjects(email, c.From)}
 }
 
 func (c *client) asker(email string) password.Asker {
-	return password.Asker{Caller: c.from, Email: feedback.FoldEmail(email)}
+	return password.Asker{Caller: c.From, Email: feedback.FoldEmail(email)}
 }
 
 // checkPassword returns the credentials of an e-mail if the password is correct. It checks

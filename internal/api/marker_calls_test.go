@@ -31,12 +31,28 @@ var outside = map[string]func(p *planted, w onlooker) []string{
 		return append(p.each(p.requests, `{"request_id":%q,"voter":"`+voter+`02"}`),
 			p.each(p.requests, `{"request_id":%q,"voter":"`+voter+`02","remove":true}`)...)
 	},
+	"widget-entries":     bodies(`{}`, `{"limit":1}`, `{"limit":50}`, `{"cursor":"x"}`),
 	"widget-news":        func(_ *planted, w onlooker) []string { return []string{"{" + w.self() + "}"} },
 	"widget-my-requests": func(_ *planted, w onlooker) []string { return listings(w.self()) },
 	"widget-my-link":     func(_ *planted, w onlooker) []string { return []string{"{" + w.self() + "}"} },
 	"widget-reply":       func(p *planted, w onlooker) []string { return p.replies(w, w.self()) },
-	"mine-list":          func(p *planted, w onlooker) []string { return listings(p.holds(w)) },
-	"mine-reply":         func(p *planted, w onlooker) []string { return p.replies(w, p.holds(w)) },
+	"widget-comment": func(p *planted, w onlooker) []string {
+		return append(p.each(p.requests, `{"request_id":%q,"body":"words","voter":"`+voter+`03"}`),
+			p.each(p.requests, `{"request_id":%q,"body":"words",`+cmp.Or(w.proven(), `"name":"N","voter":"`+voter+`04"`)+`}`)...)
+	},
+	"widget-board": func(p *planted, w onlooker) []string {
+		proof := cmp.Or(w.proven(), `"voter":"`+voter+`05"`)
+		return append(p.each(p.texts, `{"query":%q,`+proof+`}`), `{`+proof+`}`, `{"sort":"new","limit":3}`, `{"cursor":"x"}`)
+	},
+	"widget-request": func(p *planted, w onlooker) []string {
+		return p.each(p.requests, `{"id":%q,`+cmp.Or(w.proven(), `"voter":"`+voter+`05"`)+`}`)
+	},
+	"widget-portal-link": func(_ *planted, w onlooker) []string {
+		proof := cmp.Or(w.proven(), `"identity_token":"x"`)
+		return []string{"{" + proof + "}", "{" + proof + `,"to":"roadmap"}`}
+	},
+	"mine-list":  func(p *planted, w onlooker) []string { return listings(p.holds(w)) },
+	"mine-reply": func(p *planted, w onlooker) []string { return p.replies(w, p.holds(w)) },
 }
 
 // routeOfDocument is a path that ServeHTTP answers itself.
@@ -56,7 +72,11 @@ var outsideRoutes = map[string]func(p *planted, w onlooker) []*http.Request{
 	attachmentPath: func(p *planted, _ onlooker) []*http.Request {
 		return gets(p.wrongLinks(attachmentPath, signed.ForDownload)...)
 	},
-	minePath:    (*planted).visits,
+	minePath: (*planted).visits,
+	portalPath: func(*planted, onlooker) []*http.Request {
+		return gets(portalPath+"none/", portalPath+"none", portalPath)
+	},
+	hostPath:    func(*planted, onlooker) []*http.Request { return gets(hostPath+"?domain=none.example", hostPath) },
 	confirmPath: func(p *planted, _ onlooker) []*http.Request { return p.mailPages(confirmPath, signed.ForConfirm) },
 	stopPath:    func(p *planted, _ onlooker) []*http.Request { return p.mailPages(stopPath, signed.ForStop) },
 	uploadPath: func(p *planted, _ onlooker) []*http.Request {
@@ -126,11 +146,14 @@ func (p *planted) each(values []string, format string) []string {
 }
 
 // self are the parameters with which an onlooker says who they are.
-func (w onlooker) self() string {
-	if w.proof != "" {
-		return fmt.Sprintf(`"identity_token":%q`, w.proof)
+func (w onlooker) self() string { return cmp.Or(w.proven(), fmt.Sprintf(`"reader":%q`, w.reader)) }
+
+// proven is the parameter that proves who an onlooker is, or "".
+func (w onlooker) proven() string {
+	if w.proof == "" {
+		return ""
 	}
-	return fmt.Sprintf(`"reader":%q`, w.reader)
+	return fmt.Sprintf(`"identity_token":%q`, w.proof)
 }
 
 // holds is the parameter with an onlooker's link. Those who have none send one that does not work.

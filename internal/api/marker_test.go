@@ -71,15 +71,15 @@ func (p *planted) plant(r theirs) string {
 	if r.other {
 		key = "other_key"
 	}
+	shared := func(name, sharing string) bool {
+		return !r.hidden && (name == in) == r.other && shares(sharing, r.status)
+	}
 	of := func(names []string) func(name, sharing string) bool {
-		return func(name, _ string) bool { return slices.Contains(names, name) }
+		return func(name, sharing string) bool {
+			return slices.Contains(names, name) || holdsProof(name, sharing) && shared(name, sharing)
+		}
 	}
-	listed := func(name, sharing string) bool {
-		return slices.Contains(r.texts, name) ||
-			!r.hidden && (name == in) == r.other && feedback.Settings{Sharing: sharing}.Shares(feedback.Request{
-				Box: feedback.Live, Status: feedback.Status(r.status),
-			})
-	}
+	listed := func(name, sharing string) bool { return slices.Contains(r.texts, name) || shared(name, sharing) }
 	field := func(name string) string { return name + " of " + r.name }
 	title := "Plan " + p.mark(field("title"), listed)
 	p.texts = append(p.texts, title)
@@ -132,6 +132,10 @@ func (p *planted) plantAccount() {
 	p.must("apps-update-settings", "owner", p.filled(fmt.Sprintf(
 		`{"id":"{app}","settings":{"widget":{"allow_file_uploads":true},"issue_template":"https://%s.example/new?title={title}",`+
 			`"allowed_origins":["https://%s.example"]}}`, p.mark("issue template", nil), p.mark("allowed origin", nil))))
+	p.must("apps-update-settings", "owner", p.filled(fmt.Sprintf(
+		`{"id":"{app}","settings":{"sharing":"all","portal":{"access":"public","slug":%q,"comments":"anyone","tags":[%q],"intro":%q,`+
+			`"sign_in_url":"https://%s.example","held_words":[%q]}}}`, p.mark("slug of the portal", holdsProof), p.mark("tag of the portal", nil),
+		p.mark("intro of the portal", nil), p.mark("page that signs in", nil), p.mark("held word", nil))))
 	p.secret = p.must("apps-identity-secret", "owner", p.filled(`{"id":"{app}"}`))["secret"].(string)
 	p.hide("identity secret", p.secret)
 	other := p.must("apps-create", "owner", fmt.Sprintf(`{"name":%q}`, p.mark("name of another app", isOtherApp)))["app"].(map[string]any)
@@ -145,16 +149,85 @@ func (p *planted) plantAccount() {
 		p.mark("title in another account", nil), p.mark("description in another account", nil), browserOf(1)))
 }
 
+// shares reports whether an app with a setting of sharing shares its requests with a status.
+func shares(sharing, status string) bool {
+	return feedback.Settings{Sharing: sharing}.Shares(feedback.Request{Box: feedback.Live, Status: feedback.Status(status)})
+}
+
+// holdsProof reports whether an onlooker can sign in to the portal.
+func holdsProof(name, sharing string) bool { return name == "verified person" && sharing != "none" }
+
 func isOtherApp(name, _ string) bool { return name == "other app" }
+
+// plantEntries plants entries of changelogs, which are about all requests of their app that are not in the bin.
+func (p *planted) plantEntries() {
+	p.t.Helper()
+	for _, app := range []string{"app", "other_app"} {
+		own := func(name, sharing string) bool { return isOtherApp(name, sharing) == (app == "other_app") }
+		var ids []string
+		for _, box := range []string{"live", "quarantine"} {
+			list := p.must("requests-list", "owner", fmt.Sprintf(`{"app_id":%q,"box":%q}`, p.names[app], box))["requests"].([]any)
+			for _, r := range list {
+				ids = append(ids, r.(map[string]any)["id"].(string))
+			}
+		}
+		about, err := json.Marshal(ids)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		for _, state := range []string{"draft", "scheduled", "published", "unpublished"} {
+			seen := own
+			if state != "published" {
+				seen = nil
+			}
+			field := func(name string) string { return name + " of a " + state + " entry of the " + app }
+			made := p.must("entries-create", "program", fmt.Sprintf(`{"app_id":%q,"title":%q,"body":%q,"labels":[%q],"request_ids":%s}`,
+				p.names[app], p.mark(field("title"), seen), p.mark(field("body"), seen), p.mark(field("label"), seen), about))
+			id := made["entry"].(map[string]any)["id"].(string)
+			p.markers[id] = marker{field("id"), seen}
+			if state == "scheduled" {
+				p.must("entries-publish", "member", `{"id":"`+id+`","at":"2033-03-03T03:03:03Z"}`)
+				p.hide("time of a scheduled entry", "2033-03-03")
+			} else if state != "draft" {
+				p.must("entries-publish", "member", `{"id":"`+id+`"}`)
+			}
+			if state == "unpublished" {
+				p.must("entries-unpublish", "member", `{"id":"`+id+`"}`)
+			}
+		}
+	}
+}
+
+// plantRemarks plants comments of visitors of the portal: one is held, one is published, which is shown on the portal,
+// and the person who wrote one that was held is blocked.
+func (p *planted) plantRemarks(id, status string) {
+	p.t.Helper()
+	for _, state := range []string{"held", "published", "blocked"} {
+		field := func(name string) string { return name + " of a " + state + " comment on a request that is " + status }
+		var shown func(name, sharing string) bool
+		if state == "published" {
+			shown = func(name, sharing string) bool { return holdsProof(name, sharing) && shares(sharing, status) }
+		}
+		p.must("widget-comment", "key", fmt.Sprintf(`{"request_id":%q,"body":%q,"name":%q,"voter":%q}`,
+			id, p.mark(field("body"), shown), p.mark(field("name"), nil), p.api.server.NewID()))
+		list := p.must("comments-held", "member", "")["comments"].([]any)
+		held := list[len(list)-1].(map[string]any)["id"].(string)
+		p.hide(field("id"), held)
+		switch state {
+		case "published":
+			released := p.must("comments-release", "member", `{"id":"`+held+`"}`)
+			p.markers[released["comment"].(map[string]any)["id"].(string)] = marker{field("new id"), shown}
+		case "blocked":
+			p.must("comments-block", "member", `{"id":"`+held+`","person":true}`)
+		}
+	}
+}
 
 // plantRequests plants requests of all kinds.
 func (p *planted) plantRequests() {
 	p.t.Helper()
 	by := func(n int) string { return fmt.Sprintf(`"reader":%q,`, browserOf(n)) }
 	asker := []string{"asker", "holder of the asker's link"}
-	share := func(sharing string) {
-		p.must("apps-update-settings", "owner", p.filled(`{"id":"{app}","settings":{"sharing":"`+sharing+`"}}`))
-	}
 	file := fmt.Sprintf(`"attachments":[%q],`, p.send("key", p.mark("name of a file", nil)+".txt", p.mark("content of a file", nil)))
 	own := p.plant(theirs{name: "the asker's request", sent: by(1) + file, status: "planned", texts: asker, talk: asker})
 	p.names["own"] = own
@@ -190,11 +263,12 @@ func (p *planted) plantRequests() {
 	p.names["request_link"] = p.statusLink("member", handed)
 	app := []string{"other app"}
 	p.plant(theirs{name: "the asker's request in another app", sent: by(1), status: "opened", texts: app, talk: app, other: true})
-	share("all")
 	for _, status := range []string{"opened", "under_review", "completed", "declined"} {
 		id := p.plant(theirs{name: "a request that is " + status, sent: by(5), status: status})
 		p.must("widget-vote", "key", fmt.Sprintf(`{"request_id":%q,"voter":"%s01","reader":%q}`, id, voter, browserOf(2)))
+		p.plantRemarks(id, status)
 	}
+	p.plantEntries()
 	p.clock.Move(time.Minute)
 	p.index()
 }
@@ -217,8 +291,12 @@ func TestMarkers(t *testing.T) {
 			{name: "nobody", key: "key", reader: browserOf(4)},
 		}
 		for _, sharing := range []string{"none", "triaged", "all"} {
-			for _, app := range []string{"app", "other_app"} {
-				p.must("apps-update-settings", "owner", p.filled(`{"id":"{`+app+`}","settings":{"sharing":"`+sharing+`"}}`))
+			access := "signed_in"
+			if sharing == "none" {
+				access = "off"
+			}
+			for app, portal := range map[string]string{"app": `{"access":"` + access + `"}`, "other_app": `{}`} {
+				p.must("apps-update-settings", "owner", p.filled(`{"id":"{`+app+`}","settings":{"sharing":"`+sharing+`","portal":`+portal+`}}`))
 			}
 			for _, w := range onlookers {
 				// Links of widget-my-link end when the asker makes more of them.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/openapi"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/tokens"
 )
@@ -47,6 +48,14 @@ var samples = map[string]string{
 	"requests-create":         `{"app_id":"{app}","title":"T","tags":["t"]}`,
 	"requests-history":        `{"request_id":"{request}"}`,
 	"requests-stats":          `{"app_id":"{app}","from":"2026-01-01"}`,
+	"widget-entries":          `{}`,
+	"entries-list":            `{"app_id":"{app}"}`,
+	"entries-get":             `{"id":"{entry}"}`,
+	"entries-create":          `{"app_id":"{app}","title":"T","request_ids":["{request}"]}`,
+	"entries-update":          `{"id":"{entry}","request_ids":["{request}"]}`,
+	"entries-publish":         `{"id":"{entry}","complete":true}`,
+	"entries-unpublish":       `{"id":"{entry}"}`,
+	"entries-delete":          `{"id":"{entry}"}`,
 	"events-list":             `{"after":0,"app_id":"{app}"}`,
 	"tags-list":               `{}`,
 	"requests-delete":         `{"id":"{request}"}`,
@@ -102,6 +111,19 @@ var samples = map[string]string{
 	"requests-revoke-links":   `{"id":"{request}"}`,
 	"links-add":               `{"request_id":"{request}","url":"https://github.com/acme/shop/issues/1"}`,
 	"links-remove":            `{"request_id":"{request}","id":"{link}"}`,
+	"portal-check":            `{"app_id":"{app}"}`,
+	"portal-rotate-link":      `{"id":"{app}"}`,
+	"comments-held":           `{"app_id":"{app}"}`,
+	"comments-release":        `{"id":"{held}"}`,
+	"comments-block":          `{"id":"{held}","person":true}`,
+	"people-block":            `{"app_id":"{app}","request_id":"{request}","comment_id":"{remark}"}`,
+	"people-unblock":          `{"app_id":"{app}","key":"n:ada"}`,
+	"people-blocked":          `{"app_id":"{app}"}`,
+	"votes-discard":           `{"request_id":"{request}","from":"2026-01-01T00:00:00Z","to":"2026-02-01T00:00:00Z"}`,
+	"widget-comment":          `{"request_id":"{request}","body":"B","voter":"0c9f5e9a-6d0c-4f53-9f0a-3b1f0f6f5a11"}`,
+	"widget-board":            `{"query":"T","limit":5}`,
+	"widget-request":          `{"id":"{request}"}`,
+	"widget-portal-link":      `{"identity_token":"{proof}"}`,
 	"widget-similar-requests": `{"text":"T"}`,
 	"requests-similar":        `{"app_id":"{app}","text":"T"}`,
 }
@@ -145,7 +167,8 @@ func TestRoles(t *testing.T) {
 				s.names["comment"], s.names["session"], s.names["link"] = s.comment(role), s.session(string(role)), s.issueLink()
 				s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view(string(role)), s.mention(string(role))
 				s.names["token"], _ = s.token(string(role), `{"name":"CI","scope":"viewer"}`)
-				s.names["webhook"] = s.webhook("owner")
+				s.names["webhook"], s.names["entry"] = s.webhook("owner"), s.entry("owner", s.names["app"])
+				s.addRemarks()
 				body := strings.ReplaceAll(sample(t, o.name), "grace@", account+".grace@")
 				got := s.call(o.name, string(role), s.filled(body))
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
@@ -202,7 +225,9 @@ func (s *service) snapshot() string {
 	for _, name := range []string{"apps-list", "requests-list", "users-list", "views-list", "mentions-list", "webhooks-list"} {
 		lists = append(lists, string(s.call(name, "owner", "").body))
 	}
-	lists = append(lists, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body))
+	lists = append(lists, string(s.call("requests-list", "owner", `{"box":"quarantine"}`).body),
+		string(s.call("entries-list", "owner", s.filled(`{"app_id":"{app}"}`)).body),
+		string(s.call("comments-held", "owner", "").body), string(s.call("people-blocked", "owner", s.filled(`{"app_id":"{app}"}`)).body))
 	return strings.Join(lists, "\n")
 }
 
@@ -250,7 +275,10 @@ func columnNames() []string {
 		feedback.Account{},
 		feedback.Submitter{},
 		feedback.Comment{},
+		feedback.HeldComment{},
+		feedback.BlockedPerson{},
 		feedback.Link{},
+		feedback.Entry{},
 		feedback.Attachment{},
 		tokens.Token{},
 	} {
@@ -267,7 +295,7 @@ func columnNames() []string {
 // TestSchemasAgreeWithTheRules compares the enums in struct tags with those of feedback.
 func TestSchemasAgreeWithTheRules(t *testing.T) {
 	a := newService(t, storetest.SQLite(t)).api
-	schemas := a.registry.Map()
+	schemas := openapi.Records(a.described(t)).Map()
 	for _, c := range []struct {
 		got  []any
 		want string

@@ -54,10 +54,10 @@ func readerOf(app feedback.App, secret string) (feedback.Reader, error) {
 // whoIs returns the person who sends a call with an API key.
 func (a *API) whoIs(ctx context.Context, v visitor, in ReaderParams) (readers.Who, error) {
 	w := readers.Who{App: v.app}
-	if err := a.rates.Mine.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Mine.Allow(v.From, 1, a.Now()); err != nil {
 		return w, err
 	}
-	if !v.app.Settings.AllowsOrigin(v.origin) {
+	if !v.app.Settings.AllowsOrigin(v.Origin) {
 		return w, feedback.ErrOriginNotAllowed
 	}
 	if in.IdentityToken != "" {
@@ -76,7 +76,7 @@ func (a *API) whoIs(ctx context.Context, v visitor, in ReaderParams) (readers.Wh
 
 // holderOf returns the person who has a private link.
 func (a *API) holderOf(ctx context.Context, c *client, token string) (readers.Who, error) {
-	if err := a.rates.Mine.Allow(c.from, 1, a.Now()); err != nil {
+	if err := a.rates.Mine.Allow(c.From, 1, a.Now()); err != nil {
 		return readers.Who{}, err
 	}
 	return a.Store.Readers.Holder(ctx, token)

@@ -2,10 +2,10 @@ package api
 
 import (
 	"context"
-	"net/netip"
 	"reflect"
 	"slices"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/params"
 	"gatherkit/internal/sessions"
@@ -15,7 +15,8 @@ import (
 // operations returns all operations. The guard determines the type of an operation's first
 // parameter, so listing an operation with the wrong guard does not compile.
 func (a *API) operations() []op {
-	return slices.Concat(a.accessOperations(), a.requestOperations(), a.readerOperations(), a.personalOperations(), a.teamOperations())
+	return slices.Concat(a.accessOperations(), a.requestOperations(), a.readerOperations(), a.portalOperations(), a.entryOperations(),
+		a.personalOperations(), a.teamOperations())
 }
 
 func (a *API) accessOperations() []op {
@@ -28,7 +29,7 @@ func (a *API) accessOperations() []op {
 		public("auth-check-invite", "Return the user that a link of users-invite or users-recover is for", a.authCheckInvite),
 		public("auth-accept-invite", "Set a password with a link of users-invite or users-recover, and log in", a.authAcceptInvite),
 		bearer("auth-logout", viewer, "End the session", a.authLogout).noTokens(),
-		bearer("auth-me", viewer, "Return the current user, their account and their role", a.authMe).noTokens(),
+		bearer("auth-me", viewer, "Return the current user or program, its account and its role", a.authMe),
 		bearer("auth-change-password", viewer, "Change the password and end all other sessions", a.authChangePassword).noTokens(),
 
 		bearer("sessions-list", viewer, "List your sessions, most recently used first", a.sessionsList).noTokens(),
@@ -105,6 +106,41 @@ func (a *API) readerOperations() []op {
 	}
 }
 
+// entryOperations are about the changelogs of apps.
+func (a *API) entryOperations() []op {
+	const viewer, member = feedback.RoleViewer, feedback.RoleMember
+	return []op{
+		widget("widget-entries", "List the published entries of the app's changelog, the latest first", a.widgetEntries),
+		bearer("entries-list", viewer, "List the entries of an app's changelog, newest first", a.entriesList),
+		bearer("entries-get", viewer, "Return one entry of a changelog", a.entriesGet),
+		bearer("entries-create", member, "Create an entry of an app's changelog, as a draft", a.entriesCreate),
+		bearer("entries-update", member, "Change an entry of a changelog", a.entriesUpdate),
+		bearer("entries-publish", member, "Publish an entry of a changelog, or schedule it", a.entriesPublish),
+		bearer("entries-unpublish", member, "Make an entry that is published or scheduled a draft again", a.entriesUnpublish),
+		bearer("entries-delete", member, "Delete an entry of a changelog", a.entriesDelete),
+	}
+}
+
+// portalOperations are about the portals of apps.
+func (a *API) portalOperations() []op {
+	const viewer, member, admin = feedback.RoleViewer, feedback.RoleMember, feedback.RoleAdmin
+	return []op{
+		bearer("portal-check", admin, "Say what people outside would see on an app's portal", a.portalCheck),
+		bearer("portal-rotate-link", admin, "Create or replace the link of a portal with the access link", a.portalRotateLink).noTokens(),
+		bearer("comments-held", viewer, "List the comments on portals that wait until the team releases them, oldest first", a.commentsHeld),
+		bearer("comments-release", member, "Publish a held comment", a.commentsRelease),
+		bearer("comments-block", member, "Delete a held comment", a.commentsBlock),
+		bearer("people-block", member, "Keep the author of a comment from taking part in an app's portal", a.peopleBlock),
+		bearer("people-unblock", member, "Let somebody take part in an app's portal again", a.peopleUnblock),
+		bearer("people-blocked", viewer, "List the people who are blocked on an app's portal", a.peopleBlocked),
+		bearer("votes-discard", member, "Remove votes that were given on the portal without signing in", a.votesDiscard),
+		widget("widget-board", "List the feature requests on the app's portal", a.widgetBoard),
+		widget("widget-request", "Get a feature request on the app's portal, with its comments", a.widgetRequest),
+		widget("widget-comment", "Comment on a feature request as on the app's portal", a.widgetComment),
+		widget("widget-portal-link", "Create an address that signs a person in to the portal once", a.widgetPortalLink),
+	}
+}
+
 // personalOperations are about what users have of their own, viewers too: saved views and mentions.
 // Changing a view of the team takes a member.
 func (a *API) personalOperations() []op {
@@ -151,17 +187,13 @@ func (a *API) teamOperations() []op {
 
 // client is the sender of a call, before any credentials are checked.
 type client struct {
-	from   netip.Prefix // its address; an IPv6 /64 counts as one
-	origin string       // Origin header; "" unless a page sent the call
-	agent  string       // User-Agent header
+	*calls.Client
 	// refresh is the refresh token from the header or the cookie.
 	refresh string
 	// cookie is true if the client wants the refresh token as a cookie. setCookie is the
 	// cookie to set in the answer; "" clears it.
 	cookie    bool
 	setCookie *string
-	// memory is the part of API.pages that the call holds until it is answered.
-	memory pageMemory
 	// leave gives back the place of the call among those of its address.
 	leave func()
 }

@@ -13,7 +13,8 @@ import (
 func TestForeignOrigins(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"] = s.asked("T")
-	settings := `{"sharing":"all","widget":{"allow_file_uploads":true},"allowed_origins":["https://shop.example"]}`
+	s.switchOnPortal()
+	settings := `{"widget":{"allow_file_uploads":true},"allowed_origins":["https://shop.example"]}`
 	s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":`+settings+`}`))
 	calls := map[string]func() *http.Request{
 		"widget-config": func() *http.Request {

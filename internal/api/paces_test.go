@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gatherkit/internal/calls"
 )
 
 // timed is a ResponseWriter that records its deadlines.
@@ -40,7 +42,7 @@ func TestPacedAnswers(t *testing.T) {
 		call *http.Request
 		most time.Duration
 	}{
-		"a page":    {s.request("requests-list", "owner", `{"limit":200}`), answerStall},
+		"a page":    {s.request("requests-list", "owner", `{"limit":200}`), calls.AnswerStall},
 		"a file":    {open(strings.TrimPrefix(file, serviceURL)), downloadStall},
 		"an export": {open(s.exportOf("owner")), downloadStall},
 	} {

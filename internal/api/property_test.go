@@ -27,7 +27,7 @@ func TestPaging(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		rapid.Check(t, func(t *rapid.T) {
-			b := newBoard(t, s)
+			b := newCopy(t, s)
 			for range rapid.IntRange(0, 25).Draw(t, "rows") {
 				b.step()
 			}

@@ -53,11 +53,14 @@ var reads = map[string][]string{
 	"widget-submit-request":   {`{"title":"Dark mode","description":"","idempotency_key":"key"}`},
 	"widget-similar-requests": {`{"text":"Dark mode"}`, `{"text":"Watches"}`},
 	"widget-vote":             {`{"request_id":"{request}","voter":"` + voter + `00","reader":"` + browser + `"}`}, // repeated
+	"widget-board":            {`{}`, `{"query":"dark"}`, `{"sort":"new","status":"opened"}`},
+	"widget-request":          {`{"id":"{request}"}`},
 	"widget-news":             {`{"reader":"` + browser + `"}`},
 	"widget-my-requests":      {`{"reader":"` + browser + `"}`},
 	// These show no requests.
-	"widget-create-upload": nil, "widget-my-link": nil, "widget-reply": nil,
-	"views-create": nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
+	"widget-create-upload": nil, "widget-my-link": nil, "widget-reply": nil, "widget-comment": nil, "widget-portal-link": nil,
+	"people-blocked": nil,
+	"views-create":   nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
 	"webhooks-create": nil, "webhooks-list": nil, "webhooks-get": nil, "webhooks-update": nil, "webhooks-delete": nil, "webhooks-secret": nil,
 	"webhooks-test": nil, "webhooks-attempts": nil, "webhooks-rewind": nil, "webhooks-resend": nil, // see TestQuarantine of package webhook
 	"tokens-create": nil, "tokens-list": nil, "tokens-revoke": nil, "digest-get": nil, "digest-set": nil,
@@ -76,6 +79,10 @@ var reads = map[string][]string{
 	"requests-similar": {`{"id":"{request}"}`, `{"app_id":"{app}","text":"Watches"}`},
 	"requests-stats":   {`{}`, `{"app_id":"{app}"}`},
 	"votes-list":       {`{"request_id":"{request}"}`},
+	"comments-held":    {`{}`},
+	"entries-list":     {`{"app_id":"{app}"}`},
+	"entries-get":      {`{"id":"{entry}"}`},
+	"widget-entries":   {`{}`},
 	"comments-list":    {`{"request_id":"{request}"}`},
 	"tags-list":        {`{}`},
 	"users-list":       {`{}`},
@@ -119,9 +126,13 @@ var boxesText = regexp.MustCompile(`"boxes":\[[^]]*\],`)
 func TestQuarantineIsHidden(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
-		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all"}}`))
+		s.must("apps-update-settings", "owner", s.filled(
+			`{"id":"{app}","settings":{"sharing":"all","portal":{"access":"public","slug":"acme"}}}`))
 		s.names["request"] = s.must("widget-submit-request", "key", reads["widget-submit-request"][0])["request"].(map[string]any)["id"].(string)
 		s.must("requests-update", "member", s.filled(`{"id":"{request}","tags":["night"]}`))
+		entry := s.must("entries-create", "member", s.filled(`{"app_id":"{app}","title":"E","request_ids":["{request}"]}`))["entry"]
+		s.names["entry"] = entry.(map[string]any)["id"].(string)
+		s.must("entries-publish", "member", s.filled(`{"id":"{entry}"}`))
 		s.read() // votes for the first time
 		s.index()
 		before := s.read()

@@ -9,13 +9,21 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestSearchLimit: searches for similar requests have their own limit.
-func TestSearchLimit(t *testing.T) {
+// TestReadLimits: searches for similar requests and pages of the changelog have their own limits.
+func TestReadLimits(t *testing.T) {
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 2 })
 	s.submit("T")
-	for i, want := range []string{"ok", "ok", "api.rate_limited"} {
-		if got := s.call("widget-similar-requests", "key", `{"text":"T"}`); got.code(t) != want {
-			t.Errorf("call %d: %s, want %s", i, got.body, want)
+	for name, body := range map[string]string{"widget-similar-requests": `{"text":"T"}`, "widget-entries": `{}`} {
+		for i, want := range []string{"ok", "ok", "api.rate_limited"} {
+			if got := s.call(name, "key", body); got.code(t) != want {
+				t.Errorf("%s, call %d: %s, want %s", name, i, got.body, want)
+			}
+		}
+	}
+	// Both read a portal like its pages, and share the limit of the changelog.
+	for name, body := range map[string]string{"widget-board": `{}`, "widget-request": s.filled(`{"id":"{app}"}`)} {
+		if got := s.call(name, "key", body); got.code(t) != "api.rate_limited" {
+			t.Errorf("%s: %s", name, got.body)
 		}
 	}
 	s.submit("U")

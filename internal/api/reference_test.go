@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/feedback"
@@ -23,8 +24,8 @@ import (
 // TestReference checks that docs/openapi.json and docs/api.md are up to date. With -update,
 // it generates them from the operations and the scripts.
 func TestReference(t *testing.T) {
-	a := newService(t, storetest.SQLite(t), func(o *Options) { o.PublicURL = nil }).api
-	for file, want := range map[string]string{"../../docs/openapi.json": string(a.OpenAPI()), "../../docs/api.md": reference(t, a)} {
+	a := newService(t, storetest.SQLite(t)).api
+	for file, want := range map[string]string{"../../docs/openapi.json": document(t, a), "../../docs/api.md": reference(t, a)} {
 		if *update {
 			if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
 				t.Fatal(err)
@@ -56,14 +57,16 @@ func reference(t testing.TB, a *API) string {
 	for _, e := range feedback.Codes() {
 		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", e.Status, e.Code, strings.ReplaceAll(e.Message, "<", "\\<"))
 	}
-	byName := scripts(t)
+	byName, operations := scripts(t), a.described(t)
+	records := openapi.Records(operations)
 	b.WriteString("\n## Records\n")
 	for _, name := range []string{
-		"App", "Settings", "WidgetSettings", "Request", "Submitter", "Vote", "Comment", "Author", "Link", "User", "Account", "Member",
+		"App", "Settings", "WidgetSettings", "PortalSettings", "Request", "Submitter", "Vote", "Comment", "Author", "Person", "HeldComment",
+		"BlockedPerson", "Link", "Entry", "EntryAuthor", "User", "Account", "Member",
 	} {
-		a.describeRecord(t, &b, name)
+		describeRecord(t, &b, name, records.Map()[name])
 	}
-	for _, area := range openapi.Areas(a.described()) {
+	for _, area := range openapi.Areas(operations) {
 		fmt.Fprintf(&b, "\n## %s\n", area.Title)
 		for _, o := range a.order {
 			if o.params.Area == area.Name {
@@ -75,9 +78,8 @@ func reference(t testing.TB, a *API) string {
 }
 
 // describeRecord writes the fields of a record.
-func (a *API) describeRecord(t testing.TB, b *strings.Builder, name string) {
+func describeRecord(t testing.TB, b *strings.Builder, name string, schema *huma.Schema) {
 	t.Helper()
-	schema := a.registry.Map()[name]
 	if schema == nil {
 		t.Fatalf("no record %s", name)
 	}
@@ -88,6 +90,8 @@ func (a *API) describeRecord(t testing.TB, b *strings.Builder, name string) {
 		switch {
 		case property.Ref != "":
 			kind = "object: " + property.Ref[strings.LastIndex(property.Ref, "/")+1:]
+		case len(property.AnyOf) > 0: // see fixNullable
+			kind = "object: " + property.AnyOf[0].Ref[strings.LastIndex(property.AnyOf[0].Ref, "/")+1:] + ", or null"
 		case property.Format != "" && property.Type == "string":
 			kind += ", " + property.Format
 		case property.Type == "array":
@@ -152,13 +156,18 @@ func TestCodesAreListed(t *testing.T) {
 func TestDocument(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	ask := func(method, path string) answer { return serve(s.api, httptest.NewRequest(method, path, http.NoBody)) }
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
+	for method, body := range map[string][]byte{http.MethodGet: s.api.OpenAPI(), http.MethodHead: {}} {
 		got := ask(method, "/api/openapi.json")
-		if got.status != http.StatusOK || !bytes.Equal(got.body, s.api.OpenAPI()) ||
+		if got.status != http.StatusOK || !bytes.Equal(got.body, body) ||
 			got.header.Get("Content-Type") != "application/json; charset=utf-8" ||
 			got.header.Get("Cache-Control") != "public, max-age=300" {
 			t.Errorf("%s: %d %v", method, got.status, got.header)
 		}
+	}
+	r := httptest.NewRequest(http.MethodGet, "/api/openapi.json", http.NoBody)
+	r.Header.Set("Accept-Encoding", "gzip")
+	if got := serve(s.api, r); got.header.Get("Content-Encoding") != "gzip" || len(got.body) > len(s.api.OpenAPI())/8 {
+		t.Errorf("compressed to %d of %d bytes", len(got.body), len(s.api.OpenAPI()))
 	}
 	if got := ask(http.MethodPost, "/api/openapi.json"); got.code(t) != "api.unknown_operation" {
 		t.Errorf("POST: %d %s", got.status, got.body)

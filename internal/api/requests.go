@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/params"
 )
@@ -42,25 +40,12 @@ func (a *API) requestsGet(ctx context.Context, c caller, in requestParams) (requ
 	return requestsGetResult{a.withLinks(c.Account.ID, r)[0], links, audience}, err
 }
 
-// tagList are tags of a request.
-type tagList []string
-
-// Schema implements huma.SchemaProvider.
-func (tagList) Schema(huma.Registry) *huma.Schema {
-	least, longest, most := 1, 40, feedback.MaxTags
-	one := &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest}
-	one.PrecomputeMessages()
-	list := &huma.Schema{Type: huma.TypeArray, Items: one, MaxItems: &most}
-	list.PrecomputeMessages()
-	return list
-}
-
 type requestsCreateParams struct {
 	AppID       feedback.ID      `json:"app_id" format:"uuid" doc:"The app that the request belongs to."`
 	Title       string           `json:"title" minLength:"1" maxLength:"200"`
 	Description string           `json:"description,omitempty" maxLength:"10000" lines:"many"`
 	Status      *feedback.Status `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
-	Tags        tagList          `json:"tags,omitempty" doc:"Tags that differ only in case are the same."`
+	Tags        params.Tags      `json:"tags,omitempty" doc:"Tags that differ only in case are the same."`
 	Submitter   *submitterParams `json:"submitter,omitempty" doc:"The person who asked for it; counts as the first vote."`
 	ETA         *params.Expected `json:"eta,omitempty" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn."`
 	AssigneeID  *feedback.ID     `json:"assignee_id,omitempty" format:"uuid" doc:"The user who is responsible for the request."`
@@ -102,7 +87,7 @@ type requestsUpdateParams struct {
 	Title           *string                          `json:"title,omitempty" minLength:"1" maxLength:"200"`
 	Description     *string                          `json:"description,omitempty" maxLength:"10000" lines:"many"`
 	Status          *feedback.Status                 `json:"status,omitempty" enum:"opened,under_review,planned,in_progress,completed,declined"`
-	Tags            *tagList                         `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
+	Tags            *params.Tags                     `json:"tags,omitempty" doc:"Replaces all tags. Tags that differ only in case are the same."`
 	Hidden          *bool                            `json:"hidden,omitempty" doc:"Hide it from everyone outside the account but its submitter, whatever the app's sharing; or stop hiding it."`
 	AssigneeID      params.Nullable[feedback.ID]     `json:"assignee_id,omitzero" format:"uuid" doc:"The responsible user; null for none."`
 	ETA             params.Nullable[params.Expected] `json:"eta,omitzero" doc:"Expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn; null for none."`

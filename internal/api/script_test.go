@@ -237,7 +237,7 @@ var (
 	eventText  = regexp.MustCompile(`\bevt_[0-9A-Za-z]{43}\b`)
 	uuidText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	cursorMask = regexp.MustCompile(`"next_cursor": "[^"{][^"]*"`)
-	secretText = regexp.MustCompile(`\b(gat|grt|gjt|gtk|gk|gst|gex|gis)_[0-9A-Za-z]{38,}`)
+	secretText = regexp.MustCompile(`\b(gat|grt|gjt|gtk|gk|gst|gex|gis|gpl|gvt)_[0-9A-Za-z]{38,}`)
 )
 
 // masked replaces values by their {names}, and other random values by {id} and the like.

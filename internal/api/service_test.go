@@ -100,7 +100,7 @@ func newFreshService(t testing.TB, at storetest.Place) *service {
 // newEmptyService returns a service without accounts that stores files in a folder.
 func newEmptyService(t testing.TB, at storetest.Place, clock *storetest.Clock, folder string, change ...func(*Options)) *service {
 	t.Helper()
-	files, err := blob.Open(context.Background(), folder)
+	files, err := blob.Open(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

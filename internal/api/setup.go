@@ -52,7 +52,7 @@ func (a *API) setupCreateOwner(ctx context.Context, c *client, in setupCreateOwn
 		return loginResult{}, err
 	}
 	owner := team.NewUser{Email: in.Email, Name: in.Name, Role: feedback.RoleOwner, PasswordHash: hash}
-	session, tokens, err := a.Store.Team.SetUp(ctx, in.AccountName, owner, c.agent)
+	session, tokens, err := a.Store.Team.SetUp(ctx, in.AccountName, owner, c.Agent)
 	if err != nil {
 		return loginResult{}, err
 	}

@@ -6,11 +6,13 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"gatherkit/internal/calls"
 )
 
 // hostileLength is the approximate length of hostile values. It leaves space for the other
 // parameters in a body of the maximum size.
-const hostileLength = maxBody - 1<<10
+const hostileLength = calls.MaxBody - 1<<10
 
 // hostileValues returns hostile values by name.
 var hostileValues = sync.OnceValue(func() map[string]string {

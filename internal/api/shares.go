@@ -3,23 +3,10 @@ package api
 import (
 	"context"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/limits"
 )
-
-// pageMemory is the memory that a call holds for a page until the answer is sent.
-type pageMemory struct {
-	claims fair.Claims
-	bytes  int64
-}
-
-// shrink releases all but n bytes.
-func (m *pageMemory) shrink(n int64) {
-	if m.bytes > n {
-		m.claims.Release(m.bytes - n)
-		m.bytes = n
-	}
-}
 
 // personBytes is the maximum size of a voter, a user or a tag in a page.
 const personBytes = 4 << 10
@@ -33,10 +20,10 @@ func (a *API) holdPage(ctx context.Context, c caller, rows int, maxRowBytes int6
 
 // hold is holdPage for any client, with claims on other memory.
 func hold(ctx context.Context, c *client, claims fair.Claims, rows int, maxRowBytes int64) error {
-	m := pageMemory{claims, int64(rows) * maxRowBytes}
-	if err := m.claims.Acquire(ctx, m.bytes); err != nil {
+	m := calls.Memory{Claims: claims, Bytes: int64(rows) * maxRowBytes}
+	if err := m.Claims.Acquire(ctx, m.Bytes); err != nil {
 		return err
 	}
-	c.memory = m
+	c.Memory = m
 	return nil
 }

@@ -7,10 +7,12 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
@@ -138,6 +140,8 @@ func TestListsHoldMemory(t *testing.T) {
 		body := "{}"
 		if _, ofRequest := o.takes.FieldByName("RequestID"); ofRequest {
 			body = s.filled(`{"request_id":"{request}"}`)
+		} else if slices.Contains(o.params.Schema.Required, "app_id") {
+			body = s.filled(`{"app_id":"{app}"}`)
 		}
 		share := int64(maxPages / 3)
 		if !s.api.pages.Of(who).TryAcquire(share) {
@@ -228,13 +232,13 @@ func TestShares(t *testing.T) {
 	if !other.TryAcquire(2) || other.TryAcquire(1) {
 		t.Error("there are 6")
 	}
-	r := pageMemory{other, 2}
-	r.shrink(5)
-	r.shrink(1)
-	if r.bytes != 1 || !other.TryAcquire(1) || other.TryAcquire(1) {
-		t.Errorf("%d are held of 1", r.bytes)
+	r := calls.Memory{Claims: other, Bytes: 2}
+	r.Shrink(5)
+	r.Shrink(1)
+	if r.Bytes != 1 || !other.TryAcquire(1) || other.TryAcquire(1) {
+		t.Errorf("%d are held of 1", r.Bytes)
 	}
-	if !reflect.DeepEqual(pageMemory{}, func() (m pageMemory) { m.shrink(0); return m }()) {
+	if !reflect.DeepEqual(calls.Memory{}, func() (m calls.Memory) { m.Shrink(0); return m }()) {
 		t.Error("the zero value holds memory")
 	}
 }

@@ -64,24 +64,16 @@ type widgetSimilarRequestsParams struct {
 	Text string `json:"text" lines:"many" minLength:"1" maxLength:"200" doc:"What the person is about to submit."`
 }
 
-// sharedRequest is a request as widget users see it.
-type sharedRequest struct {
-	ID     feedback.ID     `json:"id" format:"uuid"`
-	Title  string          `json:"title"`
-	Status feedback.Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
-	Votes  int64           `json:"votes"`
-}
-
 type widgetSimilarRequestsResult struct {
-	Requests []sharedRequest `json:"requests" doc:"Most similar first, at most 5; only those that the app shares."`
+	Requests []feedback.SharedRequest `json:"requests" doc:"Most similar first, at most 5; only those that the app shares."`
 }
 
 func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSimilarRequestsParams) (widgetSimilarRequestsResult, error) {
-	result := widgetSimilarRequestsResult{[]sharedRequest{}}
-	if err := a.rates.Searches.Allow(v.from, 1, a.Now()); err != nil {
+	result := widgetSimilarRequestsResult{[]feedback.SharedRequest{}}
+	if err := a.rates.Searches.Allow(v.From, 1, a.Now()); err != nil {
 		return result, err
 	}
-	if !v.app.Settings.AllowsOrigin(v.origin) {
+	if !v.app.Settings.AllowsOrigin(v.Origin) {
 		return result, feedback.ErrOriginNotAllowed
 	}
 	shared := v.app.Settings.Shared()
@@ -89,10 +81,10 @@ func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSim
 		return result, nil
 	}
 	found, err := a.Store.Index.Similar(ctx, v.app.AccountID, index.Likeness{
-		AppID: v.app.ID, Text: in.Text, Shared: shared, Limit: maxWidgetSimilar,
+		AppID: v.app.ID, Text: in.Text, Shared: shared, Titles: v.app.Settings.OnlyTitles(), Limit: maxWidgetSimilar,
 	})
 	for _, r := range found {
-		result.Requests = append(result.Requests, sharedRequest{r.ID, r.Title, r.Status, r.Votes})
+		result.Requests = append(result.Requests, feedback.SharedRequest{ID: r.ID, Title: r.Title, Status: r.Status, Votes: r.Votes})
 	}
 	return result, err
 }

@@ -21,18 +21,19 @@ var severalLines = []string{
 	"widget-submit-request form.website",                    // any text in it is spam, but valid
 	"requests-similar text", "widget-similar-requests text", // not stored
 	"requests-list query", "requests-facets query", "requests-export query", "requests-bulk-update filter.query",
-	"views-create filter.query", "views-update filter.query",
+	"views-create filter.query", "views-update filter.query", "widget-board query",
 	// Older versions may have stored such tags.
 	"requests-list tag", "requests-facets tag", "requests-export tag", "requests-bulk-update filter.tag",
-	"views-create filter.tag", "views-update filter.tag",
+	"views-create filter.tag", "views-update filter.tag", "widget-board tag",
 	"requests-bulk-update set.remove_tags",
-	"widget-reply body", "mine-reply body",
+	"widget-reply body", "mine-reply body", "widget-comment body", "apps-update-settings settings.portal.intro",
+	"entries-create body", "entries-update body",
 }
 
 // cleanedFields are the parameters that are turned into a single line.
 var cleanedFields = []string{
 	"widget-submit-request title", "widget-submit-request email", "widget-submit-request name", "widget-submit-request external_id",
-	"widget-create-upload filename",
+	"widget-create-upload filename", "widget-comment name",
 }
 
 // TestTextIsASingleLine: all text parameters must be a single line, except those listed above.

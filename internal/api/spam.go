@@ -18,10 +18,10 @@ type formParams struct {
 // returns false for submissions of backends. Submissions with a filled hidden field and
 // those that were too fast count towards a burst as well.
 func (a *API) looksLikeSpam(v visitor, in widgetSubmitRequestParams) bool {
-	if in.Form == nil && v.origin == "" {
+	if in.Form == nil && v.Origin == "" {
 		return false
 	}
 	suspicious := in.Form != nil && (in.Form.Website != "" || in.Form.Seconds != nil && *in.Form.Seconds < minSeconds)
 	text := spam.Text{At: a.Now(), Key: in.IdempotencyKey, Sketch: search.NewSketch(in.Title + "\n" + in.Description)}
-	return a.bursts.Add(spam.Sender{From: v.from, App: v.app.ID}, text) || suspicious
+	return a.bursts.Add(spam.Sender{From: v.From, App: v.app.ID}, text) || suspicious
 }

@@ -152,7 +152,7 @@ func (a *API) authAcceptInvite(ctx context.Context, c *client, in authAcceptInvi
 	if err != nil {
 		return loginResult{}, err
 	}
-	session, tokens, err := a.Store.Team.Accept(ctx, in.Token, hash, in.Name, c.agent)
+	session, tokens, err := a.Store.Team.Accept(ctx, in.Token, hash, in.Name, c.Agent)
 	if errors.Is(err, feedback.ErrEmailTaken) {
 		err = feedback.ErrEmailTaken.With(
 			"This e-mail already belongs to another account on this service; ask for an invitation with a different e-mail.")

@@ -16,6 +16,9 @@ func idFields(o *op) []string {
 	var fields []string
 	for _, name := range o.params.Names {
 		schema := o.params.Schema.Properties[name]
+		if name == "voter" { // a browser's, and of no account
+			continue
+		}
 		if schema.Format == "uuid" || schema.Items != nil && schema.Items.Format == "uuid" {
 			fields = append(fields, name)
 		}
@@ -36,20 +39,22 @@ func TestTenants(t *testing.T) {
 		s.must("requests-delete", "owner", s.filled(`{"id":"{deleted_request}"}`))
 		doomed := s.must("apps-create", "owner", `{"name":"Doomed"}`)["app"].(map[string]any)["id"].(string)
 		s.must("apps-delete", "owner", `{"id":"`+doomed+`"}`)
-		s.must("apps-update-settings", "owner", s.filled(`{"id":"{app}","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`))
+		s.allowFiles(true)
+		s.addRemarks()
 		own := map[string]string{
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"],
 			"comment": s.comment(feedback.RoleOwner), "link": s.issueLink(), "spam": s.submitSpam("Spam"), "session": s.session("owner"),
 			"view": s.view("owner"), "mention": s.mention("owner"), "token": first(s.token("owner", `{"name":"CI","scope":"viewer"}`)),
-			"webhook": s.webhook("owner"),
-			"user":    s.user("viewer"), "file": s.send("key", "a.txt", "words"),
+			"webhook": s.webhook("owner"), "entry": s.entry("owner", s.names["app"]),
+			"held": s.names["held"], "remark": s.names["remark"], "user": s.user("viewer"), "file": s.send("key", "a.txt", "words"),
 		}
 		theirs := s.strangers()
 		ownLink := s.statusLink("owner", s.names["request"])
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		deleted := strings.NewReplacer(
 			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{link}", random,
-			"{view}", random, "{mention}", random, "{token}", random, "{webhook}", random,
+			"{view}", random, "{mention}", random, "{token}", random, "{webhook}", random, "{entry}", random,
+			"{held}", random, "{remark}", random,
 			"{status_link}", ownLink, "{receiver}", s.names["receiver"], "{spam}", random, "{session}", random, "{user}", random, "{file}", random,
 		)
 		before := s.snapshot()
@@ -91,8 +96,8 @@ func (s *service) strangers() *strings.Replacer {
 	s.t.Helper()
 	app := s.must("apps-create", "stranger", `{"name":"Theirs"}`)["app"].(map[string]any)
 	s.names["stranger_key"] = app["api_key"].(string)
-	s.must("apps-update-settings", "stranger",
-		`{"id":"`+app["id"].(string)+`","settings":{"sharing":"all","widget":{"allow_file_uploads":true}}}`)
+	s.must("apps-update-settings", "stranger", portalOf(app["id"].(string)))
+	s.must("apps-update-settings", "stranger", `{"id":"`+app["id"].(string)+`","settings":{"widget":{"allow_file_uploads":true}}}`)
 	names := []string{"{app}", app["id"].(string), "{file}", s.send("stranger_key", "a.txt", "words")}
 	for _, added := range [][2]string{{"{request}", "null"}, {"{other_request}", "null"}, {"{spam}", `{"seconds":0}`}} {
 		sent := s.must("widget-submit-request", "stranger_key", `{"title":"T","description":"","form":`+added[1]+`}`)
@@ -102,7 +107,9 @@ func (s *service) strangers() *strings.Replacer {
 	link := s.must("links-add", "stranger", `{"request_id":"`+names[5]+`","url":"https://a.example"}`)["link"].(map[string]any)
 	names = append(names, "{comment}", comment["id"].(string), "{link}", link["id"].(string), "{view}", s.view("stranger"),
 		"{token}", first(s.token("stranger", `{"name":"CI","scope":"viewer"}`)),
-		"{webhook}", s.webhook("stranger"), "{status_link}", s.statusLink("stranger", names[5]), "{receiver}", s.names["receiver"])
+		"{webhook}", s.webhook("stranger"), "{entry}", s.entry("stranger", app["id"].(string)),
+		"{status_link}", s.statusLink("stranger", names[5]), "{receiver}", s.names["receiver"],
+		"{remark}", s.remark("stranger", "stranger_key", names[5]), "{held}", s.held("stranger", "stranger_key", names[5]))
 	return strings.NewReplacer(names...)
 }
 
@@ -159,3 +166,9 @@ func (s *service) user(who string) string {
 
 // masked replaces the ids in an answer.
 func masked(body []byte) []byte { return requestIDText.ReplaceAll(body, []byte("id")) }
+
+// entry returns the id of a new entry of an app's changelog.
+func (s *service) entry(who, app string) string {
+	s.t.Helper()
+	return s.must("entries-create", who, `{"app_id":"`+app+`","title":"E"}`)["entry"].(map[string]any)["id"].(string)
+}

@@ -23,7 +23,7 @@ func (a *API) programOf(ctx context.Context, c *call, secret string) (caller, er
 	if err != nil {
 		return caller{}, err
 	}
-	c.note("account", grant.Account.ID, "token", grant.ID)
+	c.Note("account", grant.Account.ID, "token", grant.ID)
 	if err := a.rates.Tokens.Allow(limits.Holder{Account: grant.Account.ID, Session: grant.ID}, 1, a.Now()); err != nil {
 		return caller{}, err
 	}
@@ -37,7 +37,7 @@ func (a *API) programOf(ctx context.Context, c *call, secret string) (caller, er
 			"This operation needs the role %s or above; this token has the role %s.", c.op.role, grant.Role)
 	}
 	if err := a.Store.Tokens.Use(ctx, grant); err != nil {
-		a.Log.Warn("cannot store when a token was used", c.logged("error", err)...)
+		a.Log.Warn("cannot store when a token was used", c.Logged("error", err)...)
 	}
 	user := grant.User
 	if grant.Kind == tokens.Service {

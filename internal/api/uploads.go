@@ -31,16 +31,16 @@ type uploadTarget struct {
 
 func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreateUploadParams) (widgetCreateUploadResult, error) {
 	var result widgetCreateUploadResult
-	if err := a.rates.Submits.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Submits.Allow(v.From, 1, a.Now()); err != nil {
 		return result, err
 	}
-	if !v.app.Settings.AllowsOrigin(v.origin) {
+	if !v.app.Settings.AllowsOrigin(v.Origin) {
 		return result, feedback.ErrOriginNotAllowed
 	}
 	if err := a.filesAllowed(v.app); err != nil {
 		return result, err
 	}
-	if err := a.rates.Files.Allow(v.from, in.Size, a.Now()); err != nil {
+	if err := a.rates.Files.Allow(v.From, in.Size, a.Now()); err != nil {
 		return result, err
 	}
 	u := feedback.Upload{AppID: v.app.ID, Sender: a.senderOf(v), Attachment: feedback.Attachment{
@@ -63,7 +63,7 @@ func (a *API) widgetCreateUpload(ctx context.Context, v visitor, in widgetCreate
 // senderOf returns a number that identifies an address at an app, to limit its files. It
 // reveals neither the address nor whether the address has sent files to other apps.
 func (a *API) senderOf(v visitor) int64 {
-	sum := signed.MAC(a.linkKey, append([]byte("sender"), v.app.ID.String()+v.from.String()...))
+	sum := signed.MAC(a.linkKey, append([]byte("sender"), v.app.ID.String()+v.From.String()...))
 	return int64(binary.BigEndian.Uint64(sum)) //nolint:gosec // a negative number is fine
 }
 
@@ -120,7 +120,7 @@ func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.
 		}
 	}
 	if err != nil {
-		return a.metrics.FileError("inspect", err)
+		return a.server.Metrics.FileError("inspect", err)
 	}
 	u.ContentType, u.Size, u.Filename = contentType, size, feedback.SafeFilename(u.Filename, contentType)
 	return a.Store.Uploads.Save(ctx, accountID, u)

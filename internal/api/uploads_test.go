@@ -319,13 +319,19 @@ func TestWidgetConfig(t *testing.T) {
 	want := `{"app_id":"` + s.names["app"] + `","widget":{"primary_color":"#4F46E5","position":"bottom-right",` +
 		`"button_text":"Feedback","show_email_field":true,"require_email":false,"allow_file_uploads":true},"sharing":"none",` +
 		`"uploads":{"max_size":10485760,"max_count":5,` +
-		`"content_types":["image/png","image/jpeg","image/gif","image/webp","application/pdf","text/plain"]},"mail":true}`
+		`"content_types":["image/png","image/jpeg","image/gif","image/webp","application/pdf","text/plain"]},"mail":true,"latest_entry":null}`
 	if strings.TrimSpace(string(got.body)) != want || got.header.Get("Cache-Control") != "public, max-age=60" ||
 		got.header.Get("Access-Control-Allow-Origin") == "" || got.header.Get("Vary") != "Origin" {
 		t.Errorf("%s %v", got.body, got.header)
 	}
 	if again := open(good, "https://shop.example", got.header.Get("ETag")); again.status != http.StatusNotModified {
 		t.Errorf("%d", again.status)
+	}
+	entry := s.entry("owner", s.names["app"])
+	s.must("entries-publish", "owner", `{"id":"`+entry+`"}`)
+	again := open(good, "https://shop.example", got.header.Get("ETag"))
+	if again.status != http.StatusOK || !strings.Contains(string(again.body), `"latest_entry":"`+entry+`"`) {
+		t.Errorf("after an entry was published: %d %s", again.status, again.body)
 	}
 	for _, path := range []string{"", "x.json", s.names["key"], "../" + good} {
 		got := open(path, "https://shop.example", "")

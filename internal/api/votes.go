@@ -93,10 +93,10 @@ type widgetVoteParams struct {
 }
 
 func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (voteResult, error) {
-	if err := a.rates.Votes.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Votes.Allow(v.From, 1, a.Now()); err != nil {
 		return voteResult{}, err
 	}
-	if !v.app.Settings.AllowsOrigin(v.origin) {
+	if !v.app.Settings.AllowsOrigin(v.Origin) {
 		return voteResult{}, feedback.ErrOriginNotAllowed
 	}
 	// Without a token, the browser identifies the person.

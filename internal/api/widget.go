@@ -53,17 +53,17 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 		return result, err
 	}
 	submission := store.Submission{App: v.app, Request: in.request(), Attachments: in.Attachments, Reader: reader}
-	submission.IdempotencyKey, submission.FormerKey = feedback.StoredKey(v.origin, in.IdempotencyKey)
+	submission.IdempotencyKey, submission.FormerKey = feedback.StoredKey(v.Origin, in.IdempotencyKey)
 	if in.IdempotencyKey != "" {
 		first, found, err := a.findSubmission(ctx, submission, in.IdempotencyKey)
 		if err != nil || found {
 			return submittedResult(first), err
 		}
 	}
-	if err := a.rates.Submits.Allow(v.from, 1, a.Now()); err != nil {
+	if err := a.rates.Submits.Allow(v.From, 1, a.Now()); err != nil {
 		return result, err
 	}
-	if !v.app.Settings.AllowsOrigin(v.origin) {
+	if !v.app.Settings.AllowsOrigin(v.Origin) {
 		return result, feedback.ErrOriginNotAllowed
 	}
 	email := submission.Request.Submitter.Email

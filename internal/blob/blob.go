@@ -6,26 +6,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-	_ "gocloud.dev/blob/s3blob" // for s3:// addresses
-	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/semaphore"
 
-	"gatherkit/internal/access"
-	"gatherkit/internal/durable"
 	"gatherkit/internal/feedback"
 )
 
 // ErrNotFound means that a file does not exist.
 var ErrNotFound = errors.New("the file does not exist")
+
+// errAccepted means that a file was accepted already and is not replaced.
+var errAccepted = errors.New("the file was accepted already")
 
 // inspections is how many files are inspected at once. Each uses twice its size in memory.
 const inspections = 2
@@ -33,46 +27,48 @@ const inspections = 2
 // Store stores files. Its methods are safe for concurrent use, and several processes can
 // use the same folder or bucket.
 type Store struct {
-	bucket     *blob.Bucket
-	folder     string // empty for a bucket in S3
+	files      files
 	inspecting *semaphore.Weighted
 }
 
-// Open opens the store in place: an s3:// URL, or a folder, which is created if it does not
-// exist. Credentials for S3 come from the environment, as the AWS SDK documents.
-func Open(ctx context.Context, place string) (*Store, error) {
-	s := &Store{inspecting: semaphore.NewWeighted(inspections)}
-	var err error
-	if Direct(place) {
-		s.bucket, err = blob.OpenBucket(ctx, place)
-	} else {
-		if err := access.CheckFolder(place); err != nil {
-			return nil, fmt.Errorf("cannot open the folder of attached files: %w", err)
-		}
-		if err := access.Check(place, filepath.Join(place, incomingPrefix), filepath.Join(place, acceptedPrefix)); err != nil {
-			return nil, fmt.Errorf("cannot open the folder of attached files: %w", err)
-		}
-		s.folder = place
-		s.bucket, err = fileblob.OpenBucket(place, &fileblob.Options{
-			CreateDir: true, DirFileMode: 0o700, Metadata: fileblob.MetadataDontWrite,
-			NoTempDir: true, // temporary files are in the folder itself, because rename does not work between disks
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot open the storage for attached files: %w; check --uploads", err)
-	}
-	return s, nil
+// files are a folder or a bucket. A key is a prefix and an id.
+type files interface {
+	// write stores a file and returns once it is durable. If it fails, it stores nothing. size is
+	// the number of bytes that from has, or -1 if it is not known. A folder returns errAccepted
+	// instead of replacing a file that was accepted.
+	write(ctx context.Context, key string, from io.Reader, size int64) error
+	// open returns a file's content and its size in bytes, or ErrNotFound.
+	open(ctx context.Context, key string) (content io.ReadSeekCloser, size int64, err error)
+	// size returns a file's size in bytes, or ErrNotFound.
+	size(ctx context.Context, key string) (int64, error)
+	// remove removes a file. It does nothing if there is none.
+	remove(ctx context.Context, key string) error
 }
 
-// Close closes the store.
-func (s *Store) Close() error { return s.bucket.Close() }
+// Open opens the store in place: an s3:// URL, or a folder, which is created if it does not
+// exist. It does not connect to S3. Credentials for S3 come from the environment, in the
+// variables and files of AWS tools.
+func Open(place string) (*Store, error) {
+	var at files
+	var err error
+	if Direct(place) {
+		at, err = openBucket(place)
+	} else {
+		at, err = openFolder(place)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Store{files: at, inspecting: semaphore.NewWeighted(inspections)}, nil
+}
 
 // Try stores a file and removes it, to find out within five seconds whether files can be stored.
 func (s *Store) Try(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	const key = incomingPrefix + "try"
-	return errors.Join(s.write(ctx, key, strings.NewReader("try")), s.delete(ctx, key))
+	const text = "try"
+	return errors.Join(s.files.write(ctx, key, strings.NewReader(text), int64(len(text))), s.files.remove(ctx, key))
 }
 
 // Received files are in incoming/ until they are accepted, and then in files/.
@@ -81,23 +77,27 @@ const (
 	acceptedPrefix = "files/"
 )
 
+// RemoveIncomplete removes what processes that ended during a write have left in a folder. Writes that began
+// after a time may still be in progress.
+func (s *Store) RemoveIncomplete(ctx context.Context, began time.Time) error {
+	f, is := s.files.(*folder)
+	if !is {
+		return nil // a bucket keeps no incomplete files
+	}
+	return errors.Join(f.removeIncomplete(ctx, incomingPrefix, began), f.removeIncomplete(ctx, acceptedPrefix, began))
+}
+
 func incoming(id feedback.ID) string { return incomingPrefix + id.String() }
 func accepted(id feedback.ID) string { return acceptedPrefix + id.String() }
 
 // Target returns a URL to which a client can send a file of exactly size bytes with PUT
 // until life has passed. It returns "" if DirectUploads is false.
 func (s *Store) Target(ctx context.Context, id feedback.ID, size int64, life time.Duration) (string, error) {
-	if !s.DirectUploads() {
+	b, direct := s.files.(*bucket)
+	if !direct {
 		return "", nil
 	}
-	limitSize := func(as func(any) bool) error {
-		var put *s3.PutObjectInput
-		if as(&put) {
-			put.ContentLength = &size
-		}
-		return nil
-	}
-	return s.bucket.SignedURL(ctx, incoming(id), &blob.SignedURLOptions{Method: "PUT", Expiry: life, BeforeSign: limitSize})
+	return b.target(ctx, incoming(id), size, life)
 }
 
 // Direct reports whether clients send files directly to a place, to the URL that Target returns,
@@ -105,19 +105,22 @@ func (s *Store) Target(ctx context.Context, id feedback.ID, size int64, life tim
 func Direct(place string) bool { return strings.HasPrefix(place, "s3://") }
 
 // DirectUploads reports whether the place of the store is Direct.
-func (s *Store) DirectUploads() bool { return s.folder == "" }
+func (s *Store) DirectUploads() bool {
+	_, direct := s.files.(*bucket)
+	return direct
+}
 
-// Receive stores a file that was sent to the service. Accept must inspect it before it can
-// be opened.
-func (s *Store) Receive(ctx context.Context, id feedback.ID, from io.Reader) error {
-	return s.write(ctx, incoming(id), from)
+// Receive stores a file that was sent to the service. size is the number of bytes that from has,
+// or -1 if it is not known. Accept must inspect the file before it can be opened.
+func (s *Store) Receive(ctx context.Context, id feedback.ID, from io.Reader, size int64) error {
+	return s.files.write(ctx, incoming(id), from, size)
 }
 
 // Accept inspects a received file, removes metadata from images, and makes it available to
-// Open. It returns the content type and the new size in bytes. An accepted file never
-// changes, even if another one is received with the same id. Accept returns ErrNotFound if
-// no file was received, and feedback.ErrInvalidFile if the file does not have the announced
-// size or must not be attached.
+// Open. It returns the content type and the new size in bytes. In a folder, an accepted file
+// never changes, even if another one is received with the same id; in a bucket, one that arrives
+// during Accept may replace it. Accept returns ErrNotFound if no file was received, and
+// feedback.ErrInvalidFile if the file does not have the announced size or must not be attached.
 func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (contentType string, size int64, err error) {
 	if err := s.inspecting.Acquire(ctx, 1); err != nil {
 		return "", 0, err
@@ -137,8 +140,8 @@ func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (co
 	if err != nil {
 		return "", 0, err
 	}
-	err = s.write(ctx, accepted(id), bytes.NewReader(clean))
-	if err != nil && gcerrors.Code(err) != gcerrors.FailedPrecondition {
+	err = s.files.write(ctx, accepted(id), bytes.NewReader(clean), int64(len(clean)))
+	if err != nil && !errors.Is(err, errAccepted) {
 		return "", 0, err
 	}
 	if err := s.Discard(ctx, id); err != nil {
@@ -162,87 +165,32 @@ func (s *Store) describeAccepted(ctx context.Context, id feedback.ID) (contentTy
 
 // Discard removes a received file that was not accepted. It does nothing if there is none.
 func (s *Store) Discard(ctx context.Context, id feedback.ID) error {
-	return s.delete(ctx, incoming(id))
+	return s.files.remove(ctx, incoming(id))
 }
 
 // read returns the content of a file. It returns feedback.ErrInvalidFile if the file is too
 // large, which is possible with direct uploads.
 func (s *Store) read(ctx context.Context, key string) ([]byte, error) {
-	r, err := s.bucket.NewReader(ctx, key, nil)
+	r, size, err := s.files.open(ctx, key)
 	if err != nil {
-		return nil, translate(err)
+		return nil, err
 	}
-	defer r.Close() //nolint:errcheck // the content has been read
-	if r.Size() > feedback.MaxUpload {
+	defer r.Close() //nolint:errcheck // only read from
+	if size > feedback.MaxUpload {
 		return nil, feedback.ErrInvalidFile.With("A file may be at most %d MiB.", feedback.MaxUpload>>20)
 	}
-	content := make([]byte, r.Size())
+	content := make([]byte, size)
 	_, err = io.ReadFull(r, content)
 	return content, err
 }
 
 // Open opens an accepted file. It returns ErrNotFound if there is none.
 func (s *Store) Open(ctx context.Context, id feedback.ID) (io.ReadSeekCloser, error) {
-	r, err := s.bucket.NewReader(ctx, accepted(id), nil)
-	if err != nil {
-		return nil, translate(err)
-	}
-	return r, nil
+	r, _, err := s.files.open(ctx, accepted(id))
+	return r, err
 }
 
 // Remove removes a file, whether it was accepted or not. It does nothing if there is none.
 func (s *Store) Remove(ctx context.Context, id feedback.ID) error {
-	return errors.Join(s.Discard(ctx, id), s.delete(ctx, accepted(id)))
-}
-
-func (s *Store) delete(ctx context.Context, key string) error {
-	if err := translate(s.bucket.Delete(ctx, key)); err != nil && !errors.Is(err, ErrNotFound) {
-		return err
-	}
-	return nil
-}
-
-// write stores a file and returns once it is durable. If it fails, it stores nothing.
-func (s *Store) write(ctx context.Context, key string, from io.Reader) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // canceling before Close keeps an incomplete file from being stored
-	w, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{
-		ContentType: "application/octet-stream", DisableContentTypeDetection: true,
-		// Some S3-compatible servers do not support IfNotExist. With S3 it is not needed,
-		// because clients cannot write to accepted files.
-		IfNotExist: s.folder != "" && strings.HasPrefix(key, acceptedPrefix),
-	})
-	if err != nil {
-		return err
-	}
-	// The writer's own ReadFrom would allocate a buffer of a megabyte for each file.
-	if _, err := io.Copy(struct{ io.Writer }{w}, from); err != nil {
-		cancel()
-		return errors.Join(err, ignoreCanceled(w.Close()))
-	}
-	if err := w.Close(); err != nil || s.folder == "" {
-		return err
-	}
-	return s.sync(key)
-}
-
-func ignoreCanceled(err error) error {
-	if gcerrors.Code(err) == gcerrors.Canceled || errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
-}
-
-// sync makes a file in the folder durable, because fileblob does not.
-func (s *Store) sync(key string) error {
-	file := filepath.Join(s.folder, filepath.FromSlash(key))
-	return durable.Sync(file, filepath.Dir(file), s.folder)
-}
-
-// translate returns ErrNotFound if err means that a file does not exist, and otherwise err.
-func translate(err error) error {
-	if gcerrors.Code(err) == gcerrors.NotFound {
-		return ErrNotFound
-	}
-	return err
+	return errors.Join(s.Discard(ctx, id), s.files.remove(ctx, accepted(id)))
 }

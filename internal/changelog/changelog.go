@@ -128,3 +128,9 @@ func Scan(from database.Row) (feedback.Event, error) {
 	e.Summarise()
 	return e, nil
 }
+
+// Last returns the number of the last entry of an account's log, or 0.
+func Last(ctx context.Context, q database.Queryer, accountID feedback.ID) (last int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT last FROM account_seq WHERE account_id = $1", accountID).Scan(&last)
+	return last, database.OrNotFound(err, nil)
+}

@@ -14,7 +14,7 @@ import (
 
 // Store holds the settings of every command that opens the store.
 type Store struct {
-	Data     string   `help:"Folder of the SQLite database." default:"./data" env:"GATHERKIT_DATA"`
+	Data     string   `help:"Folder of the SQLite database." default:"./data" env:"GATHERKIT_DATA" complete:"folder"`
 	Database Database `help:"PostgreSQL database to use instead of SQLite, such as postgres://user:password@host:5432/name." env:"GATHERKIT_DATABASE" secret:"" placeholder:"URL"`
 }
 
@@ -31,7 +31,7 @@ func (s *Store) Validate() error {
 // Storage holds the settings of every command that opens the store and the attached files.
 type Storage struct {
 	Store   `embed:""`
-	Uploads Uploads `help:"Where attached files are stored: a folder, or an S3 bucket such as s3://name?region=eu-central-1. The default is the folder uploads in --data. With PostgreSQL there is no default, and files are off." env:"GATHERKIT_UPLOADS" placeholder:"PLACE"`
+	Uploads Uploads `help:"Where attached files are stored: a folder, or an S3 bucket such as s3://name?region=eu-central-1. The default is the folder uploads in --data. With PostgreSQL there is no default, and files are off." env:"GATHERKIT_UPLOADS" placeholder:"PLACE" complete:"folder"`
 }
 
 // Place returns where attached files are stored, or "" if files are off. With PostgreSQL there is no
@@ -50,11 +50,11 @@ type Serve struct {
 	Listen         string    `help:"Address to listen on. The default accepts connections only from this machine; :8080 accepts them from everywhere." default:"127.0.0.1:8080" env:"GATHERKIT_LISTEN"`
 	PublicURL      PublicURL `name:"public-url" help:"URL that browsers use for the service, such as https://feedback.example.com." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
 	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
-	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Five other limits follow from it: as many votes, searches for similar requests, and calls about what somebody asked for per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all six limits off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
+	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Other limits follow from it: as many votes, searches for similar requests, calls that read changelogs and boards, and calls about what somebody asked for per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all of them off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	WebhookAllow   Networks  `name:"webhook-allow" help:"Networks of your own that webhooks may call, also with http, such as 10.1.0.0/16. By default, webhooks call only public addresses, with https." env:"GATHERKIT_WEBHOOK_ALLOW" placeholder:"CIDR,…"`
 	SMTP           string    `name:"smtp" help:"Mail server, such as smtps://user:password@smtp.example.com?from=feedback@example.com, or smtp:// for STARTTLS. Needs --public-url. Without it, the service sends no mail." env:"GATHERKIT_SMTP" secret:"" placeholder:"URL"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
-	LogLevel       string    `help:"Least level that is logged: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
+	LogLevel       string    `help:"Minimum level to log: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
 	LogFormat      string    `help:"Format of the log: ${enum}." enum:"json,text" default:"json" env:"GATHERKIT_LOG_FORMAT"`
 }
 

@@ -111,6 +111,9 @@ func (db *DB) Placeholders(rows, columns int) string {
 func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
+		if file, ok := errors.AsType[*fs.PathError](err); ok { // such as that of sslrootcert
+			return nil, nil, fmt.Errorf("the database URL names a file that cannot be read: %w", file)
+		}
 		// pgx quotes the URL, which can hold a password.
 		return nil, nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
 	}
@@ -185,7 +188,9 @@ func makeDatabase(folder string, existing bool) error {
 	return access.Check(path, path+"-wal", path+"-shm")
 }
 
-// openSQLite opens the file for one writer, or for readers beside it.
+// openSQLite opens the file for one writer, or for readers beside it. Large sorts use temporary files
+// in the data folder, because /tmp may be small, and is missing in a container of only this program.
+// SQLite has its own copy of the environment, so a pragma names the folder.
 func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	pragmas := []string{
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
@@ -197,6 +202,9 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	path, err := databasePath(folder)
 	if err != nil {
 		return nil, err
+	}
+	if os.Getenv("SQLITE_TMPDIR") == "" {
+		pragmas = append(pragmas, "temp_store_directory('"+strings.ReplaceAll(filepath.Dir(path), "'", "''")+"')")
 	}
 	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
 	// In a file URI, ? and # in a folder's name are not taken for options.

@@ -96,7 +96,8 @@ func (db *DB) migrateNext(ctx context.Context, conn *sql.Conn, migrations fs.FS,
 	case err != nil:
 		return false, err
 	case version > len(names):
-		return false, fmt.Errorf("the database has schema %d but this program knows %d; start a newer version of gatherkit", version, len(names))
+		return false, fmt.Errorf("the database has schema %d but this program knows %d; "+
+			"start a newer version of gatherkit, or restore the backup from before the upgrade", version, len(names))
 	case version < len(names):
 		text, readErr := fs.ReadFile(migrations, names[version])
 		if readErr != nil {

@@ -69,8 +69,7 @@ func New(db *database.DB) *Events { return &Events{db} }
 
 // Last returns the last number of an account's log.
 func (e *Events) Last(ctx context.Context, accountID feedback.ID) (last int64, err error) {
-	err = e.db.Reader().QueryRowContext(ctx, "SELECT last FROM account_seq WHERE account_id = $1", accountID).Scan(&last)
-	return last, err
+	return changelog.Last(ctx, e.db.Reader(), accountID)
 }
 
 // Read returns up to limit events after a number that fit. It returns ErrPositionAhead if the log ends

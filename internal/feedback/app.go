@@ -35,8 +35,16 @@ func NewApp(id, accountID ID, name, key string, now time.Time) App {
 // Rename gives the app another name.
 func (a *App) Rename(name string) { a.Name = name }
 
-// Configure merges a change of the settings. Omitted settings keep their values.
-func (a *App) Configure(c SettingsChange) { a.Settings = a.Settings.merge(c) }
+// Configure merges a change of the settings. Omitted settings keep their values. It changes nothing and
+// returns an error with the code apps.invalid_settings if the settings would then contradict each other.
+func (a *App) Configure(c SettingsChange) error {
+	changed := a.Settings.merge(c)
+	if err := changed.agree(); err != nil {
+		return err
+	}
+	a.Settings = changed
+	return nil
+}
 
 // Rekey gives the app another API key.
 func (a *App) Rekey(key string) { a.APIKey = key }
@@ -47,6 +55,7 @@ type Settings struct {
 	Sharing        string         `json:"sharing" enum:"none,triaged,all" doc:"Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown."`
 	Statuses       StatusSettings `json:"statuses"`
 	AllowedOrigins []string       `json:"allowed_origins" doc:"Origins from which browsers may submit; empty means any."`
+	Portal         PortalSettings `json:"portal"`
 	IssueTemplate  string         `json:"issue_template" doc:"Address of a page of an issue tracker that creates an issue; {title}, {description} and {url} stand for those of a request. Empty for none."`
 }
 
@@ -67,6 +76,8 @@ func DefaultSettings() Settings {
 			PrimaryColor: "#4F46E5", Position: "bottom-right", ButtonText: "Feedback", ShowEmailField: true,
 		},
 		Sharing:        "none",
+		Statuses:       defaultStatuses(),
+		Portal:         defaultPortal(),
 		AllowedOrigins: []string{},
 	}
 }
@@ -77,6 +88,7 @@ type SettingsChange struct {
 	Sharing        *string         `json:"sharing,omitempty" enum:"none,triaged,all" doc:"Which requests widget users may see."`
 	Statuses       *StatusesChange `json:"statuses,omitempty"`
 	AllowedOrigins *[]string       `json:"allowed_origins,omitempty" maxItems:"100" doc:"Origins such as https://example.com from which browsers may submit; empty means any."`
+	Portal         *PortalChange   `json:"portal,omitempty"`
 	IssueTemplate  *string         `json:"issue_template,omitempty" maxLength:"2048" doc:"Address of a page that creates an issue, such as https://github.com/acme/shop/issues/new?title={title}. It may contain {title}, {description} and {url}. Empty for none."`
 }
 
@@ -91,11 +103,16 @@ type WidgetChange struct {
 }
 
 // Check returns an error with the code apps.invalid_settings if the change contains an
-// origin that no browser can send, or a template that is no address.
+// origin that no browser can send, a template that is no address, or a setting of the portal that is none.
 func (c SettingsChange) Check() *Error {
 	if t := c.IssueTemplate; t != nil && *t != "" && !ValidLink(*t) {
 		return Invalid("apps", "settings", "settings.issue_template must be an address that begins with http:// or https://,"+
 			" such as https://github.com/acme/shop/issues/new?title={title}, with placeholders only after the host.")
+	}
+	if c.Portal != nil {
+		if fault := c.Portal.check(); fault != "" {
+			return Invalid("apps", "settings", fault)
+		}
 	}
 	if c.AllowedOrigins == nil {
 		return nil
@@ -122,15 +139,12 @@ func (s Settings) merge(c SettingsChange) Settings {
 	if c.Statuses != nil {
 		s.Statuses.merge(*c.Statuses)
 	}
+	if c.Portal != nil {
+		s.Portal.merge(*c.Portal)
+	}
 	set(&s.IssueTemplate, c.IssueTemplate)
 	if c.AllowedOrigins != nil {
-		s.AllowedOrigins = make([]string, 0, len(*c.AllowedOrigins))
-		for _, o := range *c.AllowedOrigins {
-			origin, _ := parseOrigin(o)
-			if !slices.Contains(s.AllowedOrigins, origin) {
-				s.AllowedOrigins = append(s.AllowedOrigins, origin)
-			}
-		}
+		s.AllowedOrigins = normalOrigins(*c.AllowedOrigins)
 	}
 	s.Widget.ShowEmailField = s.Widget.ShowEmailField || s.Widget.RequireEmail
 	return s
@@ -149,6 +163,17 @@ func (s Settings) AllowsOrigin(origin string) bool {
 // hostPattern matches a host as browsers write it in an origin: in ASCII (other names
 // are written as punycode), with an optional port without leading zeros.
 var hostPattern = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$`)
+
+// normalOrigins returns origins as browsers write them, each once.
+func normalOrigins(list []string) []string {
+	all := make([]string, 0, len(list))
+	for _, o := range list {
+		if origin, _ := parseOrigin(o); !slices.Contains(all, origin) {
+			all = append(all, origin)
+		}
+	}
+	return all
+}
 
 // parseOrigin returns the origin as browsers write it (RFC 6454, section 6.2): in lower
 // case and without the scheme's default port.

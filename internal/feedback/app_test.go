@@ -30,6 +30,13 @@ func aSettingsChange(t *rapid.T) SettingsChange {
 	return change
 }
 
+// configure merges a change, which must be possible.
+func configure(t interface{ Fatal(args ...any) }, app *App, change SettingsChange) {
+	if err := app.Configure(change); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func pick[T any](change *T, old T) T {
 	if change != nil {
 		return *change
@@ -70,11 +77,11 @@ func TestSettingsMerge(t *testing.T) {
 					}
 				}
 			}
-			app.Configure(change)
+			configure(t, &app, change)
 			if !reflect.DeepEqual(app.Settings, want) {
 				t.Fatalf("settings are %+v, want %+v", app.Settings, want)
 			}
-			app.Configure(change)
+			configure(t, &app, change)
 			if !reflect.DeepEqual(app.Settings, want) {
 				t.Fatalf("the same change again makes %+v", app.Settings)
 			}
@@ -85,10 +92,10 @@ func TestSettingsMerge(t *testing.T) {
 // TestConfigureKeepsTheOld checks that a change does not affect an earlier copy of the app.
 func TestConfigureKeepsTheOld(t *testing.T) {
 	app := NewApp(ID{1}, ID{2}, "A", "gk_1", start)
-	app.Configure(SettingsChange{AllowedOrigins: &[]string{"https://a.example"}})
+	configure(t, &app, SettingsChange{AllowedOrigins: &[]string{"https://a.example"}})
 	old := app
 	sent := []string{"https://b.example"}
-	app.Configure(SettingsChange{AllowedOrigins: &sent})
+	configure(t, &app, SettingsChange{AllowedOrigins: &sent})
 	sent[0] = "https://c.example"
 	if old.Settings.AllowedOrigins[0] != "https://a.example" || app.Settings.AllowedOrigins[0] != "https://b.example" {
 		t.Errorf("old %v, new %v", old.Settings.AllowedOrigins, app.Settings.AllowedOrigins)
@@ -180,7 +187,7 @@ func TestAllowsOrigin(t *testing.T) {
 			t.Errorf("%q is refused though every origin is allowed", origin)
 		}
 	}
-	app.Configure(SettingsChange{AllowedOrigins: &[]string{"https://Example.com:443", "http://b.example:8080"}})
+	configure(t, &app, SettingsChange{AllowedOrigins: &[]string{"https://Example.com:443", "http://b.example:8080"}})
 	for origin, want := range map[string]bool{
 		"":                         true, // no browser
 		"https://example.com":      true,

@@ -41,12 +41,20 @@ func (e *Event) describeAudit() string {
 		return "created the identity secret of " + app
 	case IdentityRotated:
 		return "rotated the identity secret of " + app
+	case PortalLinkRotated:
+		return "replaced the link to the portal of " + app + "; the old link no longer works"
+	case PersonBlocked:
+		return fmt.Sprintf("blocked %v on the portal of %s", quoted(e.After["person"]), app)
+	case PersonUnblocked:
+		return fmt.Sprintf("unblocked %v on the portal of %s", quoted(e.Before["person"]), app)
 	case TokenCreated:
 		return fmt.Sprintf("created %s with the scope %v", e.describeToken(e.After), e.After["scope"])
 	case TokenRevoked:
 		return "revoked " + e.describeToken(e.Before)
 	case WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated:
 		return e.describeWebhook()
+	case EntryCreated, EntryUpdated, EntryPublished, EntryUnpublished, EntryDeleted:
+		return e.describeEntry()
 	}
 	return e.describeUser()
 }
@@ -135,6 +143,31 @@ func (e *Event) describeWebhook() string {
 		return "paused " + webhook
 	}
 	return "changed " + webhook
+}
+
+// describeEntry describes a change of an entry of a changelog.
+func (e *Event) describeEntry() string {
+	entry := "the changelog entry " + quoted(cmp.Or(stringOf(e.After["title"]), stringOf(e.Before["title"])))
+	switch e.Kind {
+	case EntryCreated:
+		return "created " + entry
+	case EntryPublished:
+		return "published " + entry
+	case EntryUnpublished:
+		return "took back " + entry
+	case EntryDeleted:
+		return "deleted " + entry
+	}
+	if at := stringOf(e.After["publish_at"]); at != "" {
+		return "scheduled " + entry + " for " + at
+	}
+	if e.After["state"] == string(Draft) {
+		return "made " + entry + " a draft again"
+	}
+	if before := stringOf(e.Before["title"]); before != "" {
+		return fmt.Sprintf("renamed the changelog entry from %q to %s", before, quoted(e.After["title"]))
+	}
+	return "changed " + entry
 }
 
 // personLabel returns the name and e-mail of a user as the history shows them.

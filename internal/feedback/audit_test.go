@@ -51,7 +51,25 @@ func TestAuditSummaries(t *testing.T) {
 		`Ada regenerated the API key of the app "Shop"; the old key no longer works.`: {Kind: AppKeyRegenerated, AppName: "Shop"},
 		`Ada deleted the app "Shop" with all its requests.`:                           {Kind: AppDeleted, Before: fields{"name": "Shop"}},
 		`Ada created the identity secret of the app "Shop".`:                          {Kind: IdentityMade, AppName: "Shop"},
-		`Ada rotated the identity secret of the app "Shop".`:                          {Kind: IdentityRotated, AppName: "Shop"},
+		`Ada created the changelog entry "Dark mode".`:                                {Kind: EntryCreated, After: fields{"title": "Dark mode"}},
+		`Ada changed the changelog entry "Dark mode".`: {
+			Kind: EntryUpdated, Before: fields{"labels": []any{"New"}}, After: fields{"title": "Dark mode", "labels": []any{}},
+		},
+		`Ada renamed the changelog entry from "Dark" to "Dark mode".`: {
+			Kind: EntryUpdated, Before: fields{"title": "Dark"}, After: fields{"title": "Dark mode"},
+		},
+		`Ada scheduled the changelog entry "Dark mode" for 2026-01-05T09:00:00.000Z.`: {
+			Kind: EntryUpdated, After: fields{"title": "Dark mode", "state": "scheduled", "publish_at": "2026-01-05T09:00:00.000Z"},
+		},
+		`Ada made the changelog entry "Dark mode" a draft again.`: {
+			Kind: EntryUpdated, Before: fields{"state": "scheduled"}, After: fields{"title": "Dark mode", "state": "draft", "publish_at": nil},
+		},
+		`Ada published the changelog entry "Dark mode".`: {
+			Kind: EntryPublished, Before: fields{"state": "draft"}, After: fields{"title": "Dark mode", "state": "published"},
+		},
+		`Ada took back the changelog entry "Dark mode".`:     {Kind: EntryUnpublished, After: fields{"title": "Dark mode", "state": "draft"}},
+		`Ada deleted the changelog entry "Dark mode".`:       {Kind: EntryDeleted, Before: fields{"title": "Dark mode"}},
+		`Ada rotated the identity secret of the app "Shop".`: {Kind: IdentityRotated, AppName: "Shop"},
 	} {
 		e.Actor = EventActor{Kind: ByUser, ID: &ID{1}, Name: new("Ada")}
 		e.Summarise()

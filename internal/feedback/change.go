@@ -44,6 +44,14 @@ const (
 	AppUpdated           ChangeKind = "app.updated"
 	AppKeyRegenerated    ChangeKind = "app.key_regenerated"
 	AppDeleted           ChangeKind = "app.deleted"
+	PortalLinkRotated    ChangeKind = "app.portal_link_rotated"
+	PersonBlocked        ChangeKind = "person.blocked"
+	PersonUnblocked      ChangeKind = "person.unblocked"
+	EntryCreated         ChangeKind = "entry.created"
+	EntryUpdated         ChangeKind = "entry.updated"
+	EntryPublished       ChangeKind = "entry.published"
+	EntryUnpublished     ChangeKind = "entry.unpublished"
+	EntryDeleted         ChangeKind = "entry.deleted"
 	RequestCreated       ChangeKind = "request.created"
 	RequestUpdated       ChangeKind = "request.updated"
 	RequestDeleted       ChangeKind = "request.deleted"
@@ -59,6 +67,8 @@ const (
 	CommentCreated       ChangeKind = "comment.created"
 	CommentUpdated       ChangeKind = "comment.updated"
 	CommentDeleted       ChangeKind = "comment.deleted"
+	CommentReleased      ChangeKind = "comment.released"
+	CommentBlocked       ChangeKind = "comment.blocked"
 	LinkAdded            ChangeKind = "link.added"
 	LinkRemoved          ChangeKind = "link.removed"
 )
@@ -68,14 +78,16 @@ func ChangeKinds() []ChangeKind {
 	return []ChangeKind{
 		AccountCreated, UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
 		TokenCreated, TokenRevoked, WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated,
-		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted,
+		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted, PortalLinkRotated,
+		PersonBlocked, PersonUnblocked, EntryCreated, EntryUpdated, EntryPublished, EntryUnpublished, EntryDeleted,
 		RequestCreated, RequestUpdated, RequestDeleted, RequestRestored, RequestReleased, RequestBlocked, RequestPurged, RequestRecounted,
-		RequestMerged, RequestUnmerged, VoteAdded, VoteRemoved, CommentCreated, CommentUpdated, CommentDeleted, LinkAdded, LinkRemoved,
+		RequestMerged, RequestUnmerged, VoteAdded, VoteRemoved, CommentCreated, CommentUpdated, CommentDeleted,
+		CommentReleased, CommentBlocked, LinkAdded, LinkRemoved,
 	}
 }
 
 // AboutRequests reports whether changes of the kind are about requests, and not about the account, its
-// users, tokens or apps.
+// users, tokens, apps or their changelogs.
 func (k ChangeKind) AboutRequests() bool {
 	area, _, _ := strings.Cut(string(k), ".")
 	return area == "request" || area == "vote" || area == "comment" || area == "link"

@@ -1,6 +1,6 @@
 package feedback
 
-// Comment is a comment on a request, by a user or by the person who asked for it.
+// Comment is a comment on a request, by a user, by the person who asked for it, or by a visitor of the portal.
 type Comment struct {
 	ID         ID         `json:"id" format:"uuid"`
 	RequestID  ID         `json:"request_id" format:"uuid"`
@@ -9,22 +9,38 @@ type Comment struct {
 	Body       string     `json:"body"`
 	CreatedAt  Time       `json:"created_at" format:"date-time"`
 	UpdatedAt  Time       `json:"updated_at" format:"date-time"`
+
+	// Person is who wrote it on the portal.
+	Person *Person `json:"person" doc:"Who wrote it on the portal; null for comments of the team and of submitters."`
 }
 
-// Author is the user who wrote a comment, the service token, or the submitter of the request.
+// HeldComment is a comment on the portal that waits until the team releases it.
+type HeldComment struct {
+	ID        ID     `json:"id" format:"uuid"`
+	AppID     ID     `json:"app_id" format:"uuid"`
+	RequestID ID     `json:"request_id" format:"uuid"`
+	Title     string `json:"title" doc:"Of the request."`
+	Person    Person `json:"person" doc:"Who wrote it."`
+	Body      string `json:"body"`
+	CreatedAt Time   `json:"created_at" format:"date-time"`
+}
+
+// Author is the user who wrote a comment, the service token, the submitter of the request, or a visitor of the
+// portal.
 type Author struct {
-	ID   *ID        `json:"id" format:"uuid" doc:"The user or the token; null for the submitter."`
-	Name *string    `json:"name" doc:"Null if the user was removed, or the submitter gave no name."`
-	Kind AuthorKind `json:"kind" enum:"team,submitter"`
+	ID   *ID        `json:"id" format:"uuid" doc:"The user or the token; null for others."`
+	Name *string    `json:"name" doc:"Null if the user was removed, or the person gave no name."`
+	Kind AuthorKind `json:"kind" enum:"team,submitter,visitor"`
 }
 
 // AuthorKind says on which side an author is.
 type AuthorKind string
 
-// The two sides of a conversation: the account's users and programs, and the person who asked.
+// The sides of a conversation: the account's users and programs, the person who asked, and visitors of the portal.
 const (
 	ByTeam      AuthorKind = "team"
 	BySubmitter AuthorKind = "submitter"
+	ByVisitor   AuthorKind = "visitor"
 )
 
 // AuthorOf returns the author of a row: the user or token with the id and the name, or the submitter, for
@@ -39,7 +55,7 @@ func AuthorOf(id ID, name, submitter *string) Author {
 // Is reports whether the author is the user or token with the id.
 func (a Author) Is(id ID) bool { return a.ID != nil && *a.ID == id }
 
-// RowID returns the id under which the author is stored, which is zero for the submitter.
+// RowID returns the id under which the author is stored, which is zero for the submitter and for visitors.
 func (a Author) RowID() ID {
 	if a.ID == nil {
 		return ID{}
@@ -56,6 +72,9 @@ const (
 	Internal Visibility = "internal"
 	Public   Visibility = "public"
 )
+
+// MaxCountedComments is the highest number of comments that lists of a portal count. Its pages show it as 100+.
+const MaxCountedComments = 100
 
 // CommentChange is a partial change of a comment. Nil fields keep their values.
 type CommentChange struct {

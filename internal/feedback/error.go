@@ -87,6 +87,14 @@ var (
 	ErrStatusLinkNotFound = newError(404, "mine.link_not_found",
 		"This link has ended or is not complete; ask for a new one where you got it.")
 
+	ErrPortalNotFound = newError(404, "portal.not_found",
+		"There is no such page, or it is not for everyone.")
+	ErrTicketNotFound = newError(404, "portal.ticket_not_found",
+		"This address has expired or was used; sign in again.")
+	ErrSignInNeeded = newError(401, "portal.sign_in_needed",
+		"Sign in first.")
+	ErrBlocked = newError(403, "portal.blocked",
+		"You can no longer vote, comment or send ideas here.")
 	ErrForbidden = newError(403, "auth.forbidden",
 		"Your role does not allow this operation.")
 	ErrOriginNotAllowed = newError(403, "widget.origin_not_allowed",
@@ -111,6 +119,7 @@ var (
 	ErrJoinLinkNotFound = newError(404, "auth.link_not_found",
 		"This link has expired or was already used; ask for a new one.")
 	ErrLinkNotFound    = newError(404, "links.not_found", "The request has no such link; it may have been removed.")
+	ErrEntryNotFound   = newError(404, "entries.not_found", "The entry of the changelog was not found.")
 	ErrViewNotFound    = newError(404, "views.not_found", "The view was not found.")
 	ErrTokenNotFound   = newError(404, "tokens.not_found", "The token was not found; it may have been revoked.")
 	ErrWebhookNotFound = newError(404, "webhooks.not_found", "The webhook was not found.")
@@ -136,6 +145,10 @@ var (
 		"This account already has a user with this e-mail.")
 	ErrLastOwner = newError(409, "users.last_owner",
 		"This is the last owner who can log in; make another user an owner first.")
+	ErrSlugTaken = newError(409, "apps.slug_taken",
+		"Another app has this settings.portal.slug; choose another one.")
+	ErrHostTaken = newError(409, "apps.host_taken",
+		"The portal of another app has this settings.portal.host; choose another one.")
 	ErrTooManyViews = newError(409, "views.too_many",
 		"There can be at most 50 views of the team, and 50 of your own; delete one first.")
 	ErrTooManyTokens = newError(409, "tokens.too_many",
@@ -152,6 +165,8 @@ var (
 		"You can answer once the team has commented, and write at most 10 answers in a row.")
 	ErrVersionConflict = newError(409, "requests.version_conflict",
 		"The request has changed since you read it; read it again and repeat your change.")
+	ErrEntryConflict = newError(409, "entries.version_conflict",
+		"The entry has changed since you read it; read it again and repeat your change.")
 	ErrMerged = newError(409, "requests.merged",
 		"The request is merged into another one; unmerge it with requests-unmerge first.")
 	ErrQuarantined = newError(409, "requests.quarantined",
@@ -163,7 +178,7 @@ var (
 		"The filter matches a different number of requests than expected; nothing was changed.")
 
 	ErrRateLimited = newError(429, "api.rate_limited",
-		"Too many calls from this address; try again later.")
+		"Too many calls; try again later.")
 	ErrTooManyAttempts = newError(429, "auth.too_many_attempts",
 		"Too many failed logins; try again later.")
 
@@ -179,13 +194,15 @@ func Codes() []*Error {
 		ErrInvalidJSON, ErrUnknownParameter, ErrInvalidFile,
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken,
 		ErrMissingAPIKey, ErrInvalidAPIKey, ErrIdentityExpired, ErrInvalidIdentityToken, ErrStatusLinkNotFound, ErrMailLinkNotFound, ErrMailOff,
+		ErrPortalNotFound, ErrTicketNotFound, ErrSignInNeeded, ErrBlocked,
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
 		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound,
-		ErrLinkNotFound, ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
+		ErrEntryNotFound, ErrLinkNotFound, ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrTooManyViews, ErrTooManyTokens, ErrTooManyLinks, ErrTooManyWebhooks,
-		ErrPositionAhead, ErrIdempotencyMismatch, ErrReplyNotAllowed, ErrVersionConflict,
+		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrSlugTaken, ErrHostTaken, ErrTooManyViews, ErrTooManyTokens, ErrTooManyLinks,
+		ErrTooManyWebhooks,
+		ErrPositionAhead, ErrIdempotencyMismatch, ErrReplyNotAllowed, ErrVersionConflict, ErrEntryConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,

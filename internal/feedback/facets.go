@@ -44,7 +44,7 @@ type AssigneeFacet struct {
 
 // SourceFacet counts the requests from one source.
 type SourceFacet struct {
-	Source string `json:"source" enum:"widget,dashboard,api,import"`
+	Source string `json:"source" enum:"widget,portal,dashboard,api,import"`
 	Tally
 }
 

@@ -45,6 +45,7 @@ var actions = map[ChangeKind]string{
 	RequestReleased: "released the request from quarantine", RequestBlocked: "moved the request to the bin as spam",
 	RequestPurged: "removed a request for good",
 	VoteAdded:     "added a vote", VoteRemoved: "removed a vote",
+	CommentReleased: "released a comment of a visitor", CommentBlocked: "deleted a held comment of a visitor",
 }
 
 // label returns the actor as the subject of a sentence.

@@ -28,11 +28,34 @@ func (p Person) Key() string {
 	case p.ExternalID != nil:
 		return "x:" + *p.ExternalID
 	case p.BrowserID != nil:
-		return "b:" + p.BrowserID.String()
+		return browserKey + p.BrowserID.String()
 	case p.Name != nil:
 		return "n:" + strings.ToLower(*p.Name)
 	}
 	return ""
+}
+
+// browserKey begins the keys of browsers.
+const browserKey = "b:"
+
+// BrowserOfKey returns the browser that a key identifies, or nil if it identifies somebody else.
+func BrowserOfKey(key string) *ID {
+	text, is := strings.CutPrefix(key, browserKey)
+	id, err := ParseID(text)
+	if !is || err != nil {
+		return nil
+	}
+	return &id
+}
+
+// Label returns the name of a person, or what else is known of them.
+func (p Person) Label() string {
+	for _, known := range []*string{p.Name, p.Email, p.ExternalID} {
+		if known != nil {
+			return *known
+		}
+	}
+	return "somebody who is not signed in"
 }
 
 // Person returns the submitter of the request and their key. The key of an anonymous
@@ -43,4 +66,12 @@ func (r *Request) Person() (p Person, key string) {
 		key = "r:" + r.ID.String()
 	}
 	return p, key
+}
+
+// BlockedPerson is somebody who can no longer vote, comment or submit on the portal of an app.
+type BlockedPerson struct {
+	// Key is that of the person. It identifies a browser of which nothing else is known.
+	Key string `json:"key"`
+	Person
+	BlockedAt Time `json:"blocked_at" format:"date-time"`
 }

@@ -71,3 +71,6 @@ type Audience struct {
 	Voters int64 `json:"voters" doc:"Others that voted for it. They see its status; 0 unless the app shares the request."`
 	Links  int64 `json:"links" doc:"Links of requests-status-link that work."`
 }
+
+// Count returns how many people and links the audience has.
+func (a Audience) Count() int64 { return a.Askers + a.Voters + a.Links }

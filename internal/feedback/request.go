@@ -24,7 +24,7 @@ type Request struct {
 	ETA          *string      `json:"eta" doc:"The expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn."`
 	Attachments  []Attachment `json:"attachments"`
 	Metadata     Metadata     `json:"metadata" doc:"Page URL, locale, user agent, and keys that the host page adds."`
-	Source       string       `json:"source" enum:"widget,dashboard,api,import"`
+	Source       string       `json:"source" enum:"widget,portal,dashboard,api,import"`
 	Version      int64        `json:"version" doc:"Increases by one with each change."`
 	CreatedAt    Time         `json:"created_at" format:"date-time"`
 	UpdatedAt    Time         `json:"updated_at" format:"date-time"`
@@ -32,6 +32,8 @@ type Request struct {
 
 	// Box says whether the request is live, in the bin or in quarantine.
 	Box Box `json:"-"`
+	// Heat is how much people have voted for the request lately, see Heat.
+	Heat int64 `json:"-"`
 }
 
 // Status is the progress of a request.
@@ -188,4 +190,16 @@ func (r *Request) Apply(c RequestChange) {
 	}
 	set(&r.AssigneeID, c.AssigneeID)
 	set(&r.ETA, c.ETA)
+}
+
+// maxBeginning is how many characters of a description are its beginning.
+const maxBeginning = 500
+
+// Beginning returns the beginning of a description, as lists for people outside have it, so that the whole need not
+// stay in memory.
+func Beginning(description string) string {
+	if letters := []rune(description); len(letters) > maxBeginning {
+		return string(letters[:maxBeginning])
+	}
+	return description
 }

@@ -1,6 +1,9 @@
 package feedback
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // StatusSettings are an app's settings of its statuses. Only merging sets the status duplicate, which has none.
 type StatusSettings struct {
@@ -14,7 +17,8 @@ type StatusSettings struct {
 
 // StatusSetting are the settings of one status.
 type StatusSetting struct {
-	Label string `json:"label" doc:"Its name in the widget, the dashboard, mails, CSV exports and summaries; empty for the usual one."`
+	Label   string `json:"label" doc:"Its name in the widget, the portal, the dashboard, mails, CSV exports and summaries; empty for the usual one."`
+	Roadmap bool   `json:"roadmap" doc:"Whether the status is a column of the portal's roadmap, if the app shares it."`
 }
 
 // StatusesChange is a partial change of the settings of statuses. Nil fields keep their values.
@@ -29,26 +33,49 @@ type StatusesChange struct {
 
 // StatusChange is a partial change of the settings of one status. Nil fields keep their values.
 type StatusChange struct {
-	Label *string `json:"label,omitempty" maxLength:"40" doc:"Its name in the widget, the dashboard, mails, CSV exports and summaries; empty for the usual one."`
+	Label   *string `json:"label,omitempty" maxLength:"40" doc:"Its name in the widget, the portal, the dashboard, mails, CSV exports and summaries; empty for the usual one."`
+	Roadmap *bool   `json:"roadmap,omitempty" doc:"Whether the status is a column of the portal's roadmap."`
+}
+
+// defaultStatuses returns the settings of the statuses of a new app.
+func defaultStatuses() StatusSettings {
+	shown := StatusSetting{Roadmap: true}
+	return StatusSettings{Planned: shown, InProgress: shown, Completed: shown}
+}
+
+// of returns the setting of a status, or nil for duplicate.
+func (s *StatusSettings) of(status Status) *StatusSetting {
+	switch status {
+	case Opened:
+		return &s.Opened
+	case "under_review":
+		return &s.UnderReview
+	case "planned":
+		return &s.Planned
+	case "in_progress":
+		return &s.InProgress
+	case "completed":
+		return &s.Completed
+	case "declined":
+		return &s.Declined
+	}
+	return nil
 }
 
 // Label returns an app's own name of a status, or "".
 func (s StatusSettings) Label(status Status) string {
-	switch status {
-	case Opened:
-		return s.Opened.Label
-	case "under_review":
-		return s.UnderReview.Label
-	case "planned":
-		return s.Planned.Label
-	case "in_progress":
-		return s.InProgress.Label
-	case "completed":
-		return s.Completed.Label
-	case "declined":
-		return s.Declined.Label
+	if of := s.of(status); of != nil {
+		return of.Label
 	}
 	return ""
+}
+
+// Roadmap returns the statuses that are columns of the roadmap, if the app shares them.
+func (s Settings) Roadmap() []Status {
+	return slices.DeleteFunc(s.Shared(), func(status Status) bool {
+		of := s.Statuses.of(status)
+		return of == nil || !of.Roadmap
+	})
 }
 
 // Name returns an app's own name of a status, or the usual one in English.
@@ -77,6 +104,7 @@ func (s *StatusSettings) merge(c StatusesChange) {
 	} {
 		if one.change != nil {
 			set(&one.setting.Label, one.change.Label)
+			set(&one.setting.Roadmap, one.change.Roadmap)
 		}
 	}
 }

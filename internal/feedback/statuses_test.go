@@ -4,7 +4,7 @@ import "testing"
 
 // TestStatusSettings: each status has a label of its own, and without one, its usual name.
 func TestStatusSettings(t *testing.T) {
-	label := func(text string) *StatusChange { return &StatusChange{&text} }
+	label := func(text string) *StatusChange { return &StatusChange{Label: &text} }
 	changes := map[Status]StatusesChange{
 		Opened: {Opened: label("A")}, "under_review": {UnderReview: label("A")}, "planned": {Planned: label("A")},
 		"in_progress": {InProgress: label("A")}, "completed": {Completed: label("A")}, "declined": {Declined: label("A")},

@@ -23,13 +23,17 @@ import (
 type TokenKind string
 
 // The kinds of tokens: two for sessions, one for links with which users choose a password, one for
-// programs, and one for links to what somebody asked for.
+// programs, and one for links to what somebody asked for. Three are for portals: their links, the one-time
+// addresses that sign people in, and their sessions.
 const (
 	AccessToken  TokenKind = "gat_"
 	RefreshToken TokenKind = "grt_"
 	JoinToken    TokenKind = "gjt_"
 	ProgramToken TokenKind = "gtk_"
 	StatusToken  TokenKind = "gsl_"
+	PortalToken  TokenKind = "gpl_"
+	TicketToken  TokenKind = "gvt_"
+	VisitorToken TokenKind = "gvs_"
 )
 
 const (

@@ -6,8 +6,16 @@ import "slices"
 type Vote struct {
 	RequestID ID `json:"request_id" format:"uuid" doc:"The request that received the vote: the given request or one that is merged into it."`
 	Person
-	Source    string `json:"source" enum:"widget,dashboard,api,import" doc:"How the vote was given; for the submitter, how the request was submitted."`
+	Source    string `json:"source" enum:"widget,portal,dashboard,api,import" doc:"How the vote was given; for the submitter, how the request was submitted."`
 	CreatedAt Time   `json:"created_at" format:"date-time"`
+}
+
+// SharedRequest is a request as callers with the app's API key see it if the app shares it.
+type SharedRequest struct {
+	ID     ID     `json:"id" format:"uuid"`
+	Title  string `json:"title"`
+	Status Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined,duplicate"`
+	Votes  int64  `json:"votes"`
 }
 
 // Shares reports whether callers with the app's API key may see the request.

@@ -57,10 +57,8 @@ func (r *reading) wantedWords(
 	if err != nil {
 		return nil, nil, err
 	}
-	// The weight of a term is that of the word it most probably stands for; of several, the
-	// most frequent.
-	weights, best := make([]float64, len(question.Terms)), make([]float64, len(question.Terms))
 	var wanted []wantedWord
+	having := map[string]int64{} // how many requests have each word
 	for word, terms := range meant {
 		w := wantedWord{word, counts[word], terms}
 		for _, d := range r.tail {
@@ -74,22 +72,11 @@ func (r *reading) wantedWords(
 				n--
 			}
 		}
-		if n <= 0 {
-			continue
-		}
-		wanted = append(wanted, w)
-		for term, likeness := range terms {
-			weight := search.Weight(n, all)
-			if likeness > best[term] || likeness == best[term] && weight < weights[term] {
-				best[term], weights[term] = likeness, weight
-			}
+		if n > 0 {
+			wanted, having[word] = append(wanted, w), n
 		}
 	}
-	for i := range weights {
-		if best[i] == 0 { // no request has the word or one like it
-			weights[i] = search.Weight(all/100, all)
-		}
-	}
+	weights := weigh(len(question.Terms), wanted, having, all)
 	worth := func(w wantedWord) (worth float64) {
 		for term, likeness := range w.terms {
 			worth = max(worth, likeness*likeness*weights[term])
@@ -100,6 +87,29 @@ func (r *reading) wantedWords(
 		return cmp.Or(cmp.Compare(worth(b), worth(a)), strings.Compare(a.word, b.word))
 	})
 	return wanted[:min(len(wanted), maxWanted)], weights, nil
+}
+
+// weigh returns the weight of each term of a question among all requests, of which having says how many have each
+// word. It is that of the word the term most probably stands for; of several, the most frequent.
+func weigh(terms int, wanted []wantedWord, having map[string]int64, all int64) []float64 {
+	weights, best := make([]float64, terms), make([]float64, terms)
+	for _, w := range wanted {
+		if having[w.word] == 0 {
+			continue
+		}
+		for term, likeness := range w.terms {
+			weight := search.Weight(having[w.word], all)
+			if likeness > best[term] || likeness == best[term] && weight < weights[term] {
+				best[term], weights[term] = likeness, weight
+			}
+		}
+	}
+	for i := range weights {
+		if best[i] == 0 { // no request has the word or one like it
+			weights[i] = search.Weight(all/100, all)
+		}
+	}
+	return weights
 }
 
 // meantWords returns how much each of the words that a question may mean is like its terms.

@@ -53,12 +53,15 @@ func conditionsOf(f Filter) (all []condition) {
 			// many strangers.
 			switch letters := utf8.RuneCountInString(word); {
 			case i < len(words)-1:
-				c.terms = []string{word, personMark + word}
+				c.terms = []string{word}
 			case letters <= maxBeginning:
-				c.terms = []string{beginMark + word, personMark + word}
+				c.terms = []string{beginMark + word}
 			default:
-				c.ranges = []termRange{startingWith(word), startingWith(personMark + word)}
+				c.ranges = []termRange{startingWith(word)}
 				c.wider = beginMark + string([]rune(word)[:maxBeginning])
+			}
+			if !f.Public {
+				c.addPerson(word)
 			}
 			all = append(all, c)
 		}
@@ -79,6 +82,15 @@ func conditionsOf(f Filter) (all []condition) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// addPerson has the condition match documents whose submitter has a word in their name or e-mail address.
+func (c *condition) addPerson(word string) {
+	if len(c.ranges) > 0 {
+		c.ranges = append(c.ranges, startingWith(personMark+word))
+		return
+	}
+	c.terms = append(c.terms, personMark+word)
 }
 
 // matches reports whether a document matches a condition.

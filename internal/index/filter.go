@@ -25,6 +25,10 @@ type Filter struct {
 	CreatedBefore *feedback.Time `json:",omitempty"` // up to this time
 
 	Query string `json:",omitempty"` // words of live requests; "" means any
+	// Public finds words only in titles and descriptions, and not in names and e-mail addresses of submitters.
+	// A list in the order of votes can then leave out matches that come late in it, so that nobody outside has the
+	// service read a whole app.
+	Public bool `json:",omitempty"`
 }
 
 // facet is a part of a filter: an app, words, a person, or a field. The part of a field is what its
@@ -103,15 +107,26 @@ func (f Filter) counted() bool {
 		!slices.ContainsFunc(fields, func(of field) bool { return !of.counted && of.chosen(f) != nil })
 }
 
+// countedButHidden reports whether the filter leaves out hidden requests, and the counters know how many
+// requests match with them.
+func (f Filter) countedButHidden() bool {
+	without := f.Hidden != nil && !*f.Hidden
+	f.Hidden = nil
+	return without && f.counted()
+}
+
 // Sort is the order of a list.
 type Sort string
 
-// The orders. Requests with equally many votes, requests updated at the same time, and
+// The orders. Requests with equally many votes, with the same heat, updated at the same time, and
 // requests that match a query equally well are ordered as in Newest.
 const (
-	Newest          Sort = "newest"
-	Oldest          Sort = "oldest"
-	MostVoted       Sort = "most_voted"
+	Newest    Sort = "newest"
+	Oldest    Sort = "oldest"
+	MostVoted Sort = "most_voted"
+	// Trending is the order of votes, where a vote counts half as much as one that was given a week later.
+	// Requests for which only their submitters have voted follow the others.
+	Trending        Sort = "trending"
 	RecentlyUpdated Sort = "recently_updated"
 	// Relevance is the order of how well requests match the query. It finds requests that
 	// have some of the words, or similar words, too.
@@ -124,6 +139,8 @@ type Page struct {
 	Sort  Sort
 	After *Place
 	Limit int
+	// Brief reads only ids, apps, titles, and what the rows are ordered by.
+	Brief bool
 	// Unchanged leaves out requests that were updated later. Otherwise a request that loses
 	// a vote between two pages would appear on both.
 	Unchanged *feedback.Time
@@ -133,6 +150,7 @@ type Page struct {
 type Place struct {
 	ID        feedback.ID
 	Votes     int64
+	Heat      int64
 	UpdatedAt feedback.Time
 	Score     int64 // in the order of Relevance, in thousandths
 }

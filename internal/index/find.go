@@ -218,11 +218,8 @@ func (r *reading) lists(ctx context.Context, q database.Queryer, blocks []hits, 
 	return sets, loose, nil
 }
 
-// matches reports whether a request that was found matches after all.
+// matches reports whether a request that was found matches after all, which it does unless f is loose.
 func (f *found) matches(r feedback.Request) bool {
-	if !f.loose {
-		return true
-	}
 	d := document{terms: withBeginnings(wordTerms(r.Title, r.Description, r.Submitter.Name, r.Submitter.Email))}
 	return !slices.ContainsFunc(f.conditions, func(c condition) bool { return c.part == byWords && !c.matches(&d) })
 }

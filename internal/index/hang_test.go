@@ -97,7 +97,7 @@ func filledTag(t *testing.T, at storetest.Place) (*storetest.Rig, feedback.App) 
 func compareLists(t *testing.T, r *storetest.Rig, app feedback.App, f index.Filter, want int64) {
 	t.Helper()
 	f.Box, f.Tag = feedback.Live, "frequent"
-	for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated} {
+	for _, sort := range orders {
 		bounded(t, string(sort), func(ctx context.Context) error {
 			requests, total, err := r.Index.List(ctx, app.AccountID, f, index.Page{Sort: sort, Limit: 51})
 			if err == nil && (len(requests) != 51 || total != index.Total{N: want, Exact: true}) {

@@ -25,12 +25,12 @@ func (r naiveRow) matches(f index.Filter) bool {
 		(f.Source == "" || r.Source == f.Source) &&
 		(f.CreatedAfter == nil || r.CreatedAt >= *f.CreatedAfter) &&
 		(f.CreatedBefore == nil || r.CreatedAt < *f.CreatedBefore) &&
-		(f.Query == "" || r.Box == feedback.Live && r.found(f.Query))
+		(f.Query == "" || r.Box == feedback.Live && r.found(f.Query, f.Public))
 }
 
 // found reports whether a request or its submitter has all words of a query, the last one
-// as the beginning of one; of a submitter's word, three letters are needed.
-func (r naiveRow) found(query string) bool {
+// as the beginning of one; of a submitter's word, three letters are needed, and none counts if public is true.
+func (r naiveRow) found(query string, public bool) bool {
 	words := search.Query(query)
 	for i, word := range words {
 		has := func(least int) func(string) bool {
@@ -38,7 +38,7 @@ func (r naiveRow) found(query string) bool {
 				return other == word || i == len(words)-1 && utf8.RuneCountInString(word) >= least && strings.HasPrefix(other, word)
 			}
 		}
-		if !slices.ContainsFunc(r.words, has(0)) && !slices.ContainsFunc(r.person, has(3)) {
+		if !slices.ContainsFunc(r.words, has(0)) && (public || !slices.ContainsFunc(r.person, has(3))) {
 			return false
 		}
 	}
@@ -112,7 +112,7 @@ func (w *world) condition(t *rapid.T, of *tenant, n naive, like *naiveRow, f *in
 			f.Hidden = &like.Hidden
 		}
 	default: // twice as often as the others
-		f.Query = query(t, like)
+		f.Query, f.Public = query(t, like), rapid.Bool().Draw(t, "public")
 	}
 }
 

@@ -48,6 +48,9 @@ func TestNaive(t *testing.T) {
 	})
 }
 
+// orders are all but that of relevance.
+var orders = []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.Trending, index.RecentlyUpdated}
+
 // compare compares random answers about an account with its rows.
 func (w *world) compare(t *rapid.T, of *tenant) {
 	t.Helper()
@@ -55,12 +58,13 @@ func (w *world) compare(t *rapid.T, of *tenant) {
 	for range 2 {
 		f := w.filter(t, of, n)
 		page := index.Page{
-			Sort:  rapid.SampledFrom([]index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated}).Draw(t, "sort"),
+			Sort:  rapid.SampledFrom(orders).Draw(t, "sort"),
 			Limit: rapid.IntRange(1, 7).Draw(t, "limit"),
 		}
 		if rapid.IntRange(0, 3).Draw(t, "from a place on") == 0 && len(n.rows) > 0 {
 			page.After = place(n.rows[rapid.IntRange(0, len(n.rows)-1).Draw(t, "after")].Request)
 			page.After.Votes += int64(rapid.IntRange(0, 1).Draw(t, "votes then"))
+			page.After.Heat *= int64(rapid.IntRange(0, 1).Draw(t, "warm then"))
 		}
 		if rapid.IntRange(0, 3).Draw(t, "unchanged") == 0 {
 			page.Unchanged = new(w.moment(t, n))

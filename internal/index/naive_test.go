@@ -94,7 +94,7 @@ func (n naive) matching(f index.Filter) []naiveRow {
 
 // place is the position of a request in a list.
 func place(r feedback.Request) *index.Place {
-	return &index.Place{ID: r.ID, Votes: r.Votes, UpdatedAt: r.UpdatedAt}
+	return &index.Place{ID: r.ID, Votes: r.Votes, Heat: r.Heat, UpdatedAt: r.UpdatedAt}
 }
 
 // comparePlaces returns the order of a list.
@@ -105,6 +105,9 @@ func comparePlaces(sort index.Sort) func(a, b *index.Place) int {
 		index.Oldest: func(a, b *index.Place) int { return newest(b, a) },
 		index.MostVoted: func(a, b *index.Place) int {
 			return cmp.Or(cmp.Compare(b.Votes, a.Votes), newest(a, b))
+		},
+		index.Trending: func(a, b *index.Place) int {
+			return cmp.Or(cmp.Compare(b.Heat, a.Heat), newest(a, b))
 		},
 		index.RecentlyUpdated: func(a, b *index.Place) int {
 			return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), newest(a, b))

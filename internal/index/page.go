@@ -8,7 +8,6 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/row"
 )
 
 // Page reads a page of the requests that match.
@@ -28,19 +27,19 @@ func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedb
 			if err != nil {
 				return nil, err
 			}
-			some, err := s.rows(ctx, q, ids, at)
+			some, err := s.rows(ctx, q, ids, at.without(len(rows)))
 			if err != nil {
 				return nil, err
 			}
-			if rows = append(rows, some...); len(rows) >= page.Limit || len(ids) < page.Limit || s.found.loose && again == 0 {
-				return rows[:min(len(rows), page.Limit)], nil
+			if rows = append(rows, some...); len(rows) == page.Limit || len(ids) < page.Limit || s.found.loose && again == 0 {
+				return rows, nil
 			}
 			at.After = &Place{ID: ids[len(ids)-1]}
 		}
 	}
 	// Of few matches, all are read and sorted; of many, enough are soon met in the order of
 	// the list.
-	if n := s.found.total().N; n*n <= s.n*int64(page.Limit) {
+	if n := s.found.total().N; n*n <= s.n*int64(page.Limit) && (!s.filter.Public || n <= maxSorted) {
 		ids, err := s.found.byID(ctx, q, Page{Sort: Newest, Limit: int(n)})
 		if err != nil {
 			return nil, err
@@ -205,33 +204,11 @@ func (r *reading) ids(ctx context.Context, q database.Queryer, appID feedback.ID
 	return ids, nil
 }
 
-// rowsAtOnce is how many requests a statement reads.
-const rowsAtOnce = 256
-
-// rows reads requests by their ids and returns those of the page in its order.
-func (s Scope) rows(ctx context.Context, q database.Queryer, ids []feedback.ID, page Page) ([]feedback.Request, error) {
-	rows := []feedback.Request{}
-	for piece := range slices.Chunk(ids, rowsAtOnce) {
-		p := database.Parameters{s.accountID}
-		some, err := database.All(ctx, q, row.Scan, "SELECT "+row.Columns+" FROM requests"+
-			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, some...)
-	}
-	rows = slices.DeleteFunc(rows, func(r feedback.Request) bool {
-		return !page.has(r) || s.found != nil && !s.found.matches(r)
-	})
-	slices.SortFunc(rows, page.compare)
-	return rows[:min(len(rows), page.Limit)], nil
-}
-
 // compare compares two requests in the order of the page.
 func (p Page) compare(a, b feedback.Request) int { return p.Sort.compare(placeOf(a), placeOf(b)) }
 
 func placeOf(r feedback.Request) Place {
-	return Place{ID: r.ID, Votes: r.Votes, UpdatedAt: r.UpdatedAt}
+	return Place{ID: r.ID, Votes: r.Votes, Heat: r.Heat, UpdatedAt: r.UpdatedAt}
 }
 
 func (s Sort) compare(a, b Place) int {
@@ -240,20 +217,31 @@ func (s Sort) compare(a, b Place) int {
 		return a.ID.Compare(b.ID)
 	case MostVoted:
 		return cmp.Or(cmp.Compare(b.Votes, a.Votes), b.ID.Compare(a.ID))
+	case Trending:
+		return cmp.Or(cmp.Compare(b.Heat, a.Heat), b.ID.Compare(a.ID))
 	case RecentlyUpdated:
 		return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), b.ID.Compare(a.ID))
 	}
 	return b.ID.Compare(a.ID)
 }
 
-// has reports whether a request is after the page's cursor and not changed since the list
+// Has reports whether a request is after the page's cursor and not changed since the list
 // began.
-func (p Page) has(r feedback.Request) bool {
+func (p Page) Has(r feedback.Request) bool {
 	return (p.After == nil || p.Sort.compare(*p.After, placeOf(r)) < 0) && (p.Unchanged == nil || r.UpdatedAt <= *p.Unchanged)
 }
 
-// walkChunk is how many requests of a list are compared with the filter at once.
+// walkChunk is how many requests of a list are compared with the filter at once, after smaller chunks: where most
+// match, the first one has enough.
 const walkChunk = 256
+
+// For people outside, at most maxSorted matches are read to be sorted. Of more, a walk ends after maxWalked requests,
+// and the page is then filled from the latest maxLate that match.
+const (
+	maxSorted = 1024
+	maxWalked = 400
+	maxLate   = 256
+)
 
 // walk reads the list without the filter's other conditions in its order, and keeps the
 // requests that match.
@@ -267,37 +255,60 @@ func (s Scope) walk(ctx context.Context, q database.Queryer, page Page) ([]feedb
 	all.found = nil
 	all.filter = Filter{AppID: s.filter.AppID, Statuses: s.filter.Statuses, Box: s.filter.Box}
 	chunk := page
-	rows := []feedback.Request{}
-	for {
-		chunk.Limit = walkChunk
+	chunk.Brief = true
+	rows, walked := []feedback.Request{}, 0
+	for ; ; chunk.Limit = min(2*chunk.Limit, walkChunk) {
 		read, err := newPageQuery(all, chunk).rows(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		ids := make([]feedback.ID, 0, len(read))
+		ids, appOf := make([]feedback.ID, 0, len(read)), make(map[feedback.ID]feedback.ID, len(read))
 		for _, r := range read {
-			ids = append(ids, r.ID)
+			ids, appOf[r.ID] = append(ids, r.ID), r.AppID
 		}
 		known, err := ordinals(ctx, q, s.accountID, ids)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range read {
-			at, indexed := known[r.ID]
-			h := matched[blockKey{r.AppID, at / blockSize}]
-			if !s.found.inTail(r.ID) && (!indexed || h == nil || !h.has(int(at%blockSize)) || !s.found.matches(r)) {
-				continue
+		ids = slices.DeleteFunc(ids, func(id feedback.ID) bool {
+			at, indexed := known[id]
+			h := matched[blockKey{appOf[id], at / blockSize}]
+			return !s.found.inTail(id) && (!indexed || h == nil || !h.has(int(at%blockSize)))
+		})
+		for len(ids) > 0 {
+			some := ids[:min(len(ids), page.Limit)]
+			if !s.loose() { // all match
+				some = some[:min(len(some), page.Limit-len(rows))]
 			}
-			if rows = append(rows, r); len(rows) == page.Limit {
+			ids = ids[len(some):]
+			full, err := s.rows(ctx, q, some, page.without(len(rows)))
+			if err != nil {
+				return nil, err
+			}
+			if rows = append(rows, full...); len(rows) == page.Limit {
 				return rows, nil
 			}
 		}
-		if len(read) < walkChunk {
+		if len(read) < chunk.Limit {
 			return rows, nil
 		}
 		last := placeOf(read[len(read)-1])
 		chunk.After = &last
+		if walked += len(read); s.filter.Public && walked >= maxWalked {
+			return s.late(ctx, q, rows, chunk.After, page)
+		}
 	}
+}
+
+// late fills a page, of which the first rows were found, with the latest requests that match and come after a place.
+func (s Scope) late(ctx context.Context, q database.Queryer, rows []feedback.Request, after *Place, page Page) ([]feedback.Request, error) {
+	ids, err := s.found.byID(ctx, q, Page{Sort: Newest, Limit: maxLate})
+	if err != nil {
+		return nil, err
+	}
+	page.After = after
+	more, err := s.rows(ctx, q, ids, page.without(len(rows)))
+	return append(rows, more...), err
 }
 
 // inTail reports whether a request in the log's tail matches.

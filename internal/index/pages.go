@@ -13,8 +13,8 @@ import (
 
 // A page is merged in SQL from index ranges, each in the order of ids, so that a page costs
 // no more than its own rows: one range per status in the filter, and one per live app while
-// a deleted app is being purged. For the orders by votes and by change, a partial index has
-// the requests that are out of place, and the others are in the order of their ids.
+// a deleted app is being purged. For the orders by votes, by heat and by change, a partial
+// index has the requests that are out of place, and the others are in the order of their ids.
 
 // pageQuery builds the statements of one page.
 type pageQuery struct {
@@ -29,6 +29,9 @@ func newPageQuery(s Scope, page Page) *pageQuery {
 	if page.Unchanged != nil {
 		q.common = " AND updated_at <= " + q.Add(*page.Unchanged)
 	}
+	if s.filter.Hidden != nil {
+		q.common += " AND NOT COALESCE(hidden, hidden)" // so that the planner does not expect most to be hidden
+	}
 	return q
 }
 
@@ -38,6 +41,7 @@ const (
 	byID      = "id DESC NULLS LAST"
 	byIDUp    = "id ASC NULLS FIRST"
 	byVotes   = "votes DESC, id DESC NULLS LAST"
+	byHeat    = "heat DESC, id DESC NULLS LAST"
 	byUpdated = "updated_at DESC, id DESC NULLS LAST"
 )
 
@@ -60,30 +64,26 @@ func merged(ranges []string, order string) string {
 
 // rows reads the page.
 func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
-	again := func() *pageQuery { // each statement has its own parameters
-		return newPageQuery(q.Scope, q.page)
-	}
-	run := func(q *pageQuery, statement string) ([]feedback.Request, error) {
-		return database.All(ctx, from, row.Scan, statement, q.Parameters...)
-	}
 	switch q.page.Sort {
 	case MostVoted:
 		rows := []feedback.Request{}
 		for _, part := range []func(*pageQuery) string{(*pageQuery).severalVotes, (*pageQuery).oneVote, (*pageQuery).noVote} {
-			q := again()
+			q := q.again()
 			statement := part(q)
 			if len(rows) >= q.page.Limit || statement == "" {
 				continue
 			}
-			more, err := run(q, statement)
+			more, err := q.run(ctx, from, statement)
 			if err != nil {
 				return nil, err
 			}
 			rows = append(rows, more...)
 		}
 		return rows[:min(len(rows), q.page.Limit)], nil
+	case Trending:
+		return q.trendingRows(ctx, from)
 	case RecentlyUpdated:
-		rows, err := run(q, q.changedRows())
+		rows, err := q.run(ctx, from, q.changedRows())
 		if err != nil {
 			return nil, err
 		}
@@ -91,13 +91,24 @@ func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback
 		if len(rows) == q.page.Limit {
 			since = &rows[len(rows)-1].UpdatedAt
 		}
-		q := again()
-		others, err := run(q, q.unchangedRows(since))
+		q := q.again()
+		others, err := q.run(ctx, from, q.unchangedRows(since))
 		rows = append(rows, others...)
 		slices.SortFunc(rows, q.page.compare)
 		return rows[:min(len(rows), q.page.Limit)], err
 	}
-	return run(q, merged(q.ranges(q.beyond(), q.order()), q.order()))
+	return q.run(ctx, from, merged(q.ranges(q.beyond(), q.order()), q.order()))
+}
+
+// again returns a query of the same page, because each statement has its own parameters.
+func (q *pageQuery) again() *pageQuery { return newPageQuery(q.Scope, q.page) }
+
+func (q *pageQuery) run(ctx context.Context, from database.Queryer, statement string) ([]feedback.Request, error) {
+	scan := row.Scan
+	if q.page.Brief {
+		scan = scanBrief
+	}
+	return database.All(ctx, from, scan, statement, q.Parameters...)
 }
 
 // limited ends a range. Without the CAST, SQLite would prepare the statement again for
@@ -106,7 +117,11 @@ const limited = " LIMIT CAST($3 AS BIGINT)"
 
 // one returns a statement for the range of requests that match a condition.
 func (q *pageQuery) one(where, order string) string {
-	return "SELECT " + row.Columns + " FROM requests WHERE account_id = $1 AND box = $2" + where + q.common + " ORDER BY " + order + limited
+	columns := row.Columns
+	if q.page.Brief {
+		columns = briefColumns
+	}
+	return "SELECT " + columns + " FROM requests WHERE account_id = $1 AND box = $2" + where + q.common + " ORDER BY " + order + limited
 }
 
 // ranges returns a statement for each combination of the filter's apps and statuses.
@@ -149,6 +164,8 @@ func (q *pageQuery) beyond() string {
 	switch q.page.Sort {
 	case MostVoted:
 		return " AND (votes, id) < (" + q.Add(after.Votes) + ", " + q.Add(after.ID) + ")"
+	case Trending:
+		return " AND (heat, id) < (" + q.Add(after.Heat) + ", " + q.Add(after.ID) + ")"
 	case RecentlyUpdated:
 		return " AND (updated_at, id) < (" + q.Add(after.UpdatedAt) + ", " + q.Add(after.ID) + ")"
 	case Oldest:
@@ -183,6 +200,51 @@ func (q *pageQuery) noVote() string {
 		where += " AND id < " + q.Add(after.ID)
 	}
 	return q.one(where+q.app()+q.others(), byID)
+}
+
+// trendingRows reads the page in the order of Trending: the requests with heat by a partial index, which has a range
+// for each app, and then the others, which are most, in the order of ids.
+func (q *pageQuery) trendingRows(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
+	rows, after := []feedback.Request{}, q.page.After
+	if after == nil || after.Heat != 0 {
+		for apps := range slices.Chunk(q.live, maxBranches) {
+			q := q.again()
+			some, err := q.run(ctx, from, q.warmRows(apps))
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, some...)
+		}
+		slices.SortFunc(rows, q.page.compare)
+	}
+	if len(rows) < q.page.Limit {
+		q := q.again()
+		others, err := q.run(ctx, from, q.coldRows())
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, others...)
+	}
+	return rows[:min(len(rows), q.page.Limit)], nil
+}
+
+// warmRows selects the requests of apps with heat.
+func (q *pageQuery) warmRows(apps []feedback.ID) string {
+	where := " AND heat <> 0" + q.beyond() + q.others()
+	var ranges []string
+	for _, id := range apps {
+		ranges = append(ranges, q.one(where+" AND app_id = "+q.Add(id), byHeat))
+	}
+	return merged(ranges, byHeat)
+}
+
+// coldRows selects the others.
+func (q *pageQuery) coldRows() string {
+	where := " AND heat = 0"
+	if after := q.page.After; after != nil && after.Heat == 0 {
+		where += " AND id < " + q.Add(after.ID)
+	}
+	return merged(q.ranges(where, byID), byID)
 }
 
 // changedRows selects the requests that were ever changed, by a partial index.

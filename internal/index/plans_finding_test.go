@@ -114,7 +114,7 @@ func TestFindingPlans(t *testing.T) {
 			"nothing": {Query: "xyzzy"},
 		} {
 			f.Box = feedback.Live
-			for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated} {
+			for _, sort := range orders {
 				for _, place := range []*index.Place{nil, &deep} {
 					checkKeys(plans, name+", "+string(sort), 3000, func(s *store.Store) error {
 						_, _, err := s.Index.List(ctx, account.ID, f, index.Page{Sort: sort, Limit: 51, After: place})

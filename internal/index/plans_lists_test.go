@@ -12,11 +12,11 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// settle gives one request in a hundred votes and changes.
+// settle gives one request in a thousand votes, heat and changes.
 func settle(b *storetest.Big) {
 	b.T.Helper()
-	b.Exec("UPDATE requests SET votes = length(idempotency_key), version = 2, updated_at = updated_at + length(idempotency_key)" +
-		" WHERE idempotency_key LIKE '%00'")
+	b.Exec("UPDATE requests SET votes = length(idempotency_key), heat = created_at, version = 2," +
+		" updated_at = updated_at + length(idempotency_key) WHERE idempotency_key LIKE '%000'")
 	b.Analyze()
 }
 
@@ -27,6 +27,8 @@ func TestOtherListPlans(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := storetest.NewBig(t, at)
 		settle(b)
+		b.Exec("UPDATE requests SET hidden = TRUE WHERE app_id = $1 OR idempotency_key LIKE '%4000'", b.AcmeApps[0].ID)
+		b.Analyze()
 		app := b.AcmeApps[3].ID
 		byID := []string{"requests_box", "requests_app", "requests_status", "requests_app_status"}
 		for _, c := range []struct {
@@ -52,10 +54,42 @@ func TestOtherListPlans(t *testing.T) {
 				append(byID, "requests_changed", "sqlite_autoindex_requests_1"), 3,
 			},
 			{"recently updated of an app", index.Filter{AppID: &app}, index.RecentlyUpdated, "requests", append(byID, "requests_app_changed"), 3},
+			{"trending of an app", index.Filter{AppID: &app}, index.Trending, "requests", append(byID, "requests_app_heat"), 3},
+			{"trending in five apps", index.Filter{}, index.Trending, "requests", append(byID, "requests_app_heat"), 7},
+			{
+				"trending in statuses of an app, not hidden",
+				index.Filter{AppID: &app, Statuses: []feedback.Status{"planned", "opened"}, Hidden: new(false)},
+				index.Trending,
+				"requests",
+				append(byID, "requests_app_heat"),
+				10,
+			},
+			{"not hidden of an app", index.Filter{AppID: &app, Hidden: new(false)}, index.Newest, "requests", []string{"requests_app"}, 1.1},
+			{
+				"oldest in statuses of an app, not hidden",
+				index.Filter{AppID: &app, Statuses: []feedback.Status{"planned", "opened"}, Hidden: new(false)},
+				index.Oldest,
+				"requests",
+				[]string{"requests_app_status"},
+				2.2,
+			},
+			{
+				"most voted in statuses of an app, not hidden",
+				index.Filter{AppID: &app, Statuses: []feedback.Status{"planned", "opened"}, Hidden: new(false)},
+				index.MostVoted, "requests",
+				append(byID, "requests_app_voted"), 10,
+			},
+			{
+				"recently updated of an app, not hidden",
+				index.Filter{AppID: &app, Hidden: new(false)},
+				index.RecentlyUpdated, "requests",
+				append(byID, "requests_app_changed"), 3,
+			},
 		} {
 			c.filter.Box = feedback.Live
 			const limit = 51
-			for _, after := range []*index.Place{nil, {ID: *b.Deep(), Votes: 8, UpdatedAt: feedback.At(b.Clock.Now())}} {
+			deep := index.Place{ID: *b.Deep(), Votes: 8, Heat: int64(b.Deep().Time()), UpdatedAt: feedback.At(b.Clock.Now())}
+			for _, after := range []*index.Place{nil, &deep, {ID: *b.Deep(), Votes: 1, UpdatedAt: feedback.At(b.Clock.Now())}} {
 				sent := b.During(func(s *store.Store) error {
 					_, _, err := s.Index.List(ctx, b.Acme.ID, c.filter, index.Page{Sort: c.sort, After: after, Limit: limit})
 					return err
@@ -63,6 +97,9 @@ func TestOtherListPlans(t *testing.T) {
 				read := 0.0
 				for _, s := range sent {
 					if !strings.Contains(s.Query, "submitter_email") { // it counts
+						if strings.Contains(s.Query, "AND hidden") {
+							b.CheckPlan(c.name+", hidden ones", s, c.table, "requests_hidden")
+						}
 						continue
 					}
 					b.CheckPlan(c.name, s, c.table, c.indexes...)
@@ -104,7 +141,8 @@ func TestPlainListsNeedNoIndex(t *testing.T) {
 			"statuses":   {index.Filter{Statuses: []feedback.Status{feedback.Opened, "planned"}}, false},
 			"a tag":      {index.Filter{Tag: "billing"}, true},
 			"unassigned": {index.Filter{Unassigned: true}, true},
-			"not hidden": {index.Filter{Hidden: new(false)}, true},
+			"not hidden": {index.Filter{Hidden: new(false)}, false},
+			"hidden":     {index.Filter{Hidden: new(true)}, true},
 			"a source":   {index.Filter{Source: "widget"}, true},
 			"a word":     {index.Filter{Query: "T1"}, true},
 			"a time":     {index.Filter{CreatedAfter: new(feedback.Time(1))}, true},

@@ -78,7 +78,7 @@ func compareRange(r *storetest.Rig, accountID, appID feedback.ID, from, to feedb
 func tallies(r *storetest.Rig, accountID feedback.ID, f index.Filter) map[string]int64 {
 	r.T.Helper()
 	found := map[string]int64{}
-	for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.RecentlyUpdated} {
+	for _, sort := range orders {
 		requests, total, err := r.Index.List(ctx, accountID, f, index.Page{Sort: sort, Limit: 10})
 		if err != nil || !total.Exact {
 			r.T.Fatal(total, err)

@@ -37,6 +37,15 @@ var (
 		}
 		return found, err
 	}}
+	byTitles = way{"similar titles", 0.93, func(r *storetest.Rig, app feedback.App, question string) (found []titledScore, err error) {
+		similar, err := r.Index.Similar(ctx, app.AccountID, index.Likeness{
+			AppID: app.ID, Text: question, Shared: feedback.Statuses(), Titles: true, Limit: 5,
+		})
+		for _, s := range similar {
+			found = append(found, titledScore{s.Title, s.Score})
+		}
+		return found, err
+	}}
 	byRelevance = way{"a list by relevance", 0.97, func(r *storetest.Rig, app feedback.App, question string) (found []titledScore, err error) {
 		f, page := index.Filter{Box: feedback.Live, Query: question}, index.Page{Sort: index.Relevance, Limit: 5}
 		rows, _, err := r.Index.Ranked(ctx, app.AccountID, f, page)
@@ -54,7 +63,7 @@ func TestRecall(t *testing.T) {
 	if storetest.RaceDetector {
 		t.Skip("make test measures without the race detector")
 	}
-	t.Run("similar", func(t *testing.T) { recall(t, "similar.tsv", bySimilarity, byRelevance) })
+	t.Run("similar", func(t *testing.T) { recall(t, "similar.tsv", bySimilarity, byTitles, byRelevance) })
 	t.Run("questions", func(t *testing.T) { recall(t, "questions.tsv", byRelevance) })
 }
 

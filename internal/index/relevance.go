@@ -161,7 +161,7 @@ func score(
 			if left -= len(titles[c.id]); left < 0 {
 				return found, nil
 			}
-			if s := question.Score(titles[c.id], weights, c.found); s >= leastRelevance {
+			if s := question.Score(search.NewTitle(titles[c.id]), weights, c.found); s >= leastRelevance {
 				found = append(found, Ranked{feedback.Request{ID: c.id}, int64(math.Round(1000 * s))})
 			}
 		}

@@ -14,8 +14,8 @@ type Scope struct {
 	accountID  feedback.ID
 	filter     Filter
 	live, dead []feedback.ID // the filter's apps, and deleted apps that still have rows
-	n          int64         // requests that match by app, status and box
-	found      *found        // nil if the filter has no other conditions
+	n          int64         // requests that match by app, status and box; and by hidden, if found is nil
+	found      *found        // nil if the filter has no other conditions, or only leaves out a few hidden requests
 }
 
 // Resolve reads what a filter covers. It refuses with ErrAppNotFound when the filter names
@@ -26,8 +26,30 @@ func Resolve(ctx context.Context, q database.Queryer, accountID feedback.ID, f F
 	if err != nil || f.counted() || s.n == 0 {
 		return s, err
 	}
+	if f.countedButHidden() {
+		hidden, err := s.countHidden(ctx, q)
+		if err != nil || hidden <= fewHidden {
+			s.n -= hidden
+			return s, err
+		}
+	}
 	s.found, err = find(ctx, q, accountID, s.live, f)
 	return s, err
+}
+
+// fewHidden is the maximum number of hidden requests that plain lists pass over.
+const fewHidden = 256
+
+// countHidden counts the hidden requests that match by app, status and box, up to fewHidden and one more.
+func (s Scope) countHidden(ctx context.Context, q database.Queryer) (n int64, err error) {
+	p := database.Parameters{s.accountID, string(s.filter.Box), fewHidden + 1}
+	where := " AND app_id IN (" + database.List(&p, database.Padded(s.live)) + ")"
+	if len(s.filter.Statuses) > 0 {
+		where += " AND status IN (" + database.List(&p, s.filter.Statuses) + ")"
+	}
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM requests"+
+		" WHERE account_id = $1 AND box = $2 AND hidden"+where+limited+") AS hidden", p...).Scan(&n)
+	return n, err
 }
 
 // resolveApps is Resolve for the apps alone.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 	"math"
 	"slices"
 
@@ -37,6 +38,7 @@ type Likeness struct {
 	Text   string
 	Except *feedback.ID      // a request that is left out, with those merged into it
 	Shared []feedback.Status // only requests with these statuses, and not hidden ones; nil means any
+	Titles bool              // only words of titles count, so that the answer does not tell what descriptions say
 	Limit  int
 }
 
@@ -83,15 +85,45 @@ func similarTo(
 	if err != nil {
 		return nil, err
 	}
-	found := map[feedback.ID]feedback.Similar{}
-	left := maxTitled
+	var compared []comparison
+	shown, left, nowhere := map[feedback.ID]bool{}, maxTitled, make([]float64, len(q.Terms))
 	for chunk := range slices.Chunk(candidates, candidateChunk) {
-		if left, err = compare(ctx, tx, accountID, l, q, weights, chunk, left, found); err != nil {
+		read, err := readTitles(ctx, tx, accountID, l, chunk)
+		if err != nil {
 			return nil, err
 		}
-		if l.Shared == nil || len(found) >= candidateChunk/2 || left <= 0 {
+		for _, c := range read {
+			if l.Titles {
+				has := func(w wantedWord) bool { return c.title.Has(w.word) }
+				if c.found = nowhere; !slices.ContainsFunc(wanted, has) {
+					continue
+				}
+			}
+			if left <= 0 {
+				break
+			}
+			left -= c.bytes
+			if c.shown != nil && l.shows(*c.shown) {
+				compared, shown[c.shown.ID] = append(compared, c), true
+			}
+		}
+		if l.Shared == nil || len(shown) >= candidateChunk/2 || left <= 0 {
 			break
 		}
+	}
+	if l.Titles { // how many requests have a word in their description shows in the other weights
+		weights = titleWeights(len(q.Terms), wanted, compared)
+	}
+	return best(q, weights, compared, l.Limit), nil
+}
+
+// best returns the requests with the highest scores.
+func best(q search.Question, weights []float64, compared []comparison, limit int) []feedback.Similar {
+	found := map[feedback.ID]feedback.Similar{}
+	for _, c := range compared {
+		r := c.shown.Similar
+		r.Score = max(q.Score(c.title, weights, c.found), found[r.ID].Score)
+		found[r.ID] = r
 	}
 	similar := make([]feedback.Similar, 0, len(found))
 	for _, r := range found {
@@ -102,22 +134,46 @@ func similarTo(
 	slices.SortFunc(similar, func(a, b feedback.Similar) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.ID.Compare(a.ID))
 	})
-	return similar[:min(len(similar), l.Limit)], nil
+	return similar[:min(len(similar), limit)]
 }
 
-// compare reads the titles of candidates and adds their scores to found. It stops after
-// left bytes of titles, and returns how many bytes are left.
-func compare(
-	ctx context.Context, tx database.Queryer, accountID feedback.ID, l Likeness, q search.Question, weights []float64,
-	candidates []candidate, left int, found map[feedback.ID]feedback.Similar,
-) (int, error) {
+// shows reports whether a request may be in the answer.
+func (l Likeness) shows(r titled) bool {
+	return (l.Except == nil || r.ID != *l.Except) && (l.Shared == nil || !r.hidden && slices.Contains(l.Shared, r.Status))
+}
+
+// comparison is a candidate that is compared with a question.
+type comparison struct {
+	title search.Title
+	bytes int       // of the title
+	found []float64 // as in candidate; nothing if only the title counts
+	shown *titled   // the request itself or the one it was merged into; nil if that is not live
+}
+
+// titleWeights returns the weights of the terms of a question among the titles that have some of its words.
+func titleWeights(terms int, wanted []wantedWord, compared []comparison) []float64 {
+	counts := map[string]int64{}
+	for _, c := range compared {
+		for _, w := range wanted {
+			if c.title.Has(w.word) {
+				counts[w.word]++
+			}
+		}
+	}
+	return weigh(terms, wanted, counts, int64(len(compared)))
+}
+
+// readTitles reads the titles of candidates that are live, in their order.
+func readTitles(
+	ctx context.Context, tx database.Queryer, accountID feedback.ID, l Likeness, candidates []candidate,
+) (compared []comparison, err error) {
 	ids := make([]feedback.ID, 0, len(candidates))
 	for _, c := range candidates {
 		ids = append(ids, c.id)
 	}
 	read, err := titles(ctx, tx, accountID, l.AppID, ids)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var missing []feedback.ID
 	for _, r := range read {
@@ -129,34 +185,24 @@ func compare(
 	}
 	roots, err := titles(ctx, tx, accountID, l.AppID, missing)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	maps.Copy(roots, read)
 	for _, c := range candidates {
 		r, live := read[c.id]
 		if !live {
 			continue
 		}
-		if left <= 0 {
-			break
-		}
-		left -= len(r.Title)
-		score := q.Score(r.Title, weights, c.found)
+		one := comparison{title: search.NewTitle(r.Title), bytes: len(r.Title), found: c.found, shown: &r}
 		if r.mergedInto != nil {
-			root := *r.mergedInto
-			if r, live = read[root]; !live {
-				r, live = roots[root]
-			}
-			if !live {
-				continue
+			root, live := roots[*r.mergedInto]
+			if one.shown = &root; !live {
+				one.shown = nil
 			}
 		}
-		if l.Except != nil && r.ID == *l.Except || l.Shared != nil && (r.hidden || !slices.Contains(l.Shared, r.Status)) {
-			continue
-		}
-		r.Score = max(score, found[r.ID].Score)
-		found[r.ID] = r.Similar
+		compared = append(compared, one)
 	}
-	return left, nil
+	return compared, nil
 }
 
 // titled is a request, and the one it was merged into.

@@ -3,8 +3,11 @@ package index_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,6 +78,76 @@ func TestSimilar(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
+		}
+	})
+}
+
+// TestSimilarTitles: if only titles count, nobody can tell from an answer what descriptions say: it is the same as
+// without descriptions. Merged requests count, and so do those that the index does not have yet.
+func TestSimilarTitles(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		random := rand.New(rand.NewPCG(1, 2))
+		words := strings.Fields("dark night nihgt mode report reports export csv calendar week siemens simens prices")
+		text := func(most int) string {
+			var some []string
+			for range 1 + random.IntN(most) {
+				some = append(some, words[random.IntN(len(words))])
+			}
+			return strings.Join(some, " ")
+		}
+		var apps [2]feedback.App
+		for i := range apps {
+			apps[i] = r.NewApp(account)
+		}
+		for n := range 50 {
+			title := text(3)
+			for i, description := range []string{"", text(6)} {
+				request := feedback.NewRequest(title, description)
+				if request.Hidden = n%7 == 0; n%3 == 0 {
+					request.Status = "planned"
+				}
+				if _, err := r.Submit(ctx, store.Submission{App: apps[i], Request: request}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, app := range apps {
+			ids := r.IDs(app)
+			slices.SortFunc(ids, feedback.ID.Compare)
+			for n := 1; n < len(ids); n += 5 {
+				if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3",
+					ids[n-1], account.ID, ids[n]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		found := 0
+		for range 2 {
+			for range 100 {
+				question := text(4)
+				var answers [2][]string
+				for i, app := range apps {
+					similar, err := r.Index.Similar(ctx, account.ID, index.Likeness{
+						AppID: app.ID, Text: question, Shared: feedback.Statuses(), Titles: true, Limit: 10,
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, s := range similar {
+						answers[i] = append(answers[i], fmt.Sprint(s.Title, s.Status, s.Score))
+					}
+				}
+				found += len(answers[0])
+				if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+					t.Fatalf("%q (-without descriptions +with):\n%s", question, diff)
+				}
+			}
+			r.IndexAll()
+		}
+		if found < 200 {
+			t.Errorf("found only %d requests", found)
 		}
 	})
 }

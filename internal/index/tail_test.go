@@ -99,7 +99,7 @@ func TestManyWordsWithABeginning(t *testing.T) {
 		r.IndexAll()
 		for query, exact := range map[string]bool{"abc": false, "ab": true, "abcd0000": true} {
 			f := index.Filter{Box: feedback.Live, Query: query}
-			for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted} {
+			for _, sort := range []index.Sort{index.Newest, index.Oldest, index.MostVoted, index.Trending} {
 				rows, total, err := r.Index.List(ctx, app.AccountID, f, index.Page{Sort: sort, Limit: 10})
 				if err != nil || len(rows) == 0 || total.Exact != exact {
 					t.Errorf("%s, %s: %d requests, %+v, %v", query, sort, len(rows), total, err)

@@ -20,6 +20,7 @@ type Rates struct {
 	Files    *rate.Limit[netip.Prefix] // bytes of announced files
 	Votes    *rate.Limit[netip.Prefix]
 	Searches *rate.Limit[netip.Prefix] // for similar requests
+	Entries  *rate.Limit[netip.Prefix] // pages of changelogs
 	Mine     *rate.Limit[netip.Prefix] // calls about what a person asked for
 	Asks     *rate.Limit[netip.Prefix] // submissions whose sender wants e-mail and is not verified
 	Keyed    *rate.Limit[netip.Prefix] // all calls with an API key, successful or not
@@ -35,6 +36,7 @@ func New(submits int) Rates {
 		Files:    rate.ByAddress(most*feedback.MaxUpload, 24*time.Hour),
 		Votes:    rate.ByAddress(most, time.Minute),
 		Searches: rate.ByAddress(most, time.Minute),
+		Entries:  rate.ByAddress(most, time.Minute),
 		Mine:     rate.ByAddress(most, time.Minute),
 		Asks:     rate.ByAddress(asks(submits), time.Hour),
 		Keyed:    rate.ByAddress(most*KeyedPerSubmit, time.Minute),

@@ -17,7 +17,7 @@ type Cursor struct {
 	AccountID feedback.ID    `json:"a"`
 	Filter    RequestsFilter `json:"f,omitzero"`
 	RequestID feedback.ID    `json:"r,omitzero"`
-	About     string         `json:"t,omitempty"` // of audit-list
+	About     string         `json:"t,omitempty"` // of audit-list, and the state in entries-list
 	Unread    bool           `json:"u,omitempty"` // of mentions-list
 	Limit     int            `json:"l"`
 	Began     feedback.Time  `json:"b,omitempty"` // when the first page was read

@@ -43,7 +43,7 @@ type RequestsWhere struct {
 	Tag           string         `json:"tag,omitempty" lines:"many" minLength:"1" maxLength:"40" doc:"Only requests with this tag."`
 	AssigneeID    string         `json:"assignee_id,omitempty" doc:"Only requests that are assigned to this user; none: unassigned."`
 	Query         string         `json:"query,omitempty" lines:"many" maxLength:"200" doc:"Only live requests with all of these words. See Words."`
-	Source        string         `json:"source,omitempty" enum:"widget,dashboard,api,import" doc:"Only requests from this source."`
+	Source        string         `json:"source,omitempty" enum:"widget,portal,dashboard,api,import" doc:"Only requests from this source."`
 	Person        *WantedPerson  `json:"person,omitempty" doc:"Only requests that this person submitted or voted for. Send what a submitter or a vote says of them."`
 	Hidden        *bool          `json:"hidden,omitempty" doc:"true: only hidden requests; false: only those that are not hidden."`
 	CreatedAfter  *feedback.Time `json:"created_after,omitempty" format:"date-time" doc:"Only requests created at this time or later."`

@@ -259,8 +259,8 @@ func TestMerge(t *testing.T) {
 func TestLabels(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at) // it is Thursday, midnight
-		_, err := r.ChangeApp(ctx, r.account.ID, r.app.ID, r.by, func(app *feedback.App) {
-			app.Configure(feedback.SettingsChange{Statuses: &feedback.StatusesChange{
+		_, err := r.ChangeApp(ctx, r.account.ID, r.app.ID, r.by, func(app *feedback.App) error {
+			return app.Configure(feedback.SettingsChange{Statuses: &feedback.StatusesChange{
 				Opened: &feedback.StatusChange{Label: new("Heard")}, Planned: &feedback.StatusChange{Label: new("On the list")},
 			}})
 		})

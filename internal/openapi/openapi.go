@@ -2,6 +2,7 @@
 package openapi
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,13 +32,24 @@ type Operation struct {
 	Callers        string        // who may call it, if there is a role
 	Params         *params.Params
 	Takes, Returns reflect.Type
+	Example        Example // without an answer if there is none
 }
 
-const errorRef = "#/components/schemas/Failure"
+// Example is a call of an operation and the result, as JSON. A text that consists of a name in braces
+// stands for a value that is different in each installation.
+type Example struct{ Call, Answer string }
 
-// Document returns the OpenAPI 3.1 document of operations, in their order. The registry has the schemas
-// of their parameters.
-func Document(registry huma.Registry, server string, operations []Operation) ([]byte, error) {
+const (
+	mediaJSON = "application/json"
+	schemaRef = "#/components/schemas/"
+	errorRef  = schemaRef + "Failure"
+)
+
+// Document returns the OpenAPI 3.1 document of the operations, in their order, and of the other paths
+// that programs call. config is the type of the widget's configuration. Document returns an error if
+// a list of values occurs twice and has no name.
+func Document(operations []Operation, config reflect.Type) ([]byte, error) {
+	registry := Records(operations)
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -46,45 +58,37 @@ func Document(registry huma.Registry, server string, operations []Operation) ([]
 				"Every answer is {ok: true, result} or {ok: false, error}.",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
-		Servers:    []*huma.Server{{URL: server}},
-		Paths:      map[string]*huma.PathItem{},
+		Servers:    []*huma.Server{{URL: "/"}},
 		Components: &huma.Components{Schemas: registry, SecuritySchemes: securitySchemes()},
 	}
+	doc.Paths = routes(registry, config)
 	registry.Map()["Failure"] = failureSchema()
 	for _, area := range Areas(operations) {
 		doc.Tags = append(doc.Tags, &huma.Tag{Name: area.Name, Description: area.Title})
 	}
+	doc.Tags = append(doc.Tags, &huma.Tag{Name: filesTag, Description: "Files and downloads"})
+	results := []*huma.Schema{{Ref: errorRef}, doc.Paths[configPath].Get.Responses["200"].Content[mediaJSON].Schema}
 	for _, o := range operations {
-		doc.Paths["/api/"+o.Name] = &huma.PathItem{Post: describe(registry, o)}
+		described := describe(registry, o)
+		doc.Paths["/api/"+o.Name] = &huma.PathItem{Post: described}
+		results = append(results, described.Responses["200"].Content[mediaJSON].Schema)
 	}
-	for name, schema := range registry.Map() {
-		fixNullable(registry.TypeFromRef("#/components/schemas/"+name), schema)
+	if err := nameEnums(registry); err != nil {
+		return nil, err
 	}
-	return params.IndentedJSON(doc)
-}
-
-// fixNullable sets which fields of a record can be null: pointers without omitempty and
-// parameters that null clears can, slices cannot. huma gets this wrong for slices and for
-// ids, which are arrays of bytes.
-func fixNullable(record reflect.Type, schema *huma.Schema) {
-	if record == nil || record.Kind() != reflect.Struct {
-		return
+	done := map[*huma.Schema]bool{}
+	for _, result := range results {
+		open(registry, result, done)
 	}
-	for i := range record.NumField() {
-		field := record.Field(i)
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		property := schema.Properties[name]
-		if property == nil {
+	for _, o := range operations {
+		if o.Example.Answer == "" {
 			continue
 		}
-		nullable := params.Clears(field.Type) || field.Type.Kind() == reflect.Pointer && options != "omitempty"
-		switch {
-		case property.Ref == "":
-			property.Nullable = nullable
-		case nullable: // a reference has no type of its own that could include null
-			property.AnyOf, property.Ref = []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}, ""
+		if err := addExample(registry, doc.Paths["/api/"+o.Name].Post, o.Example); err != nil {
+			return nil, fmt.Errorf("the example of %s: %w", o.Name, err)
 		}
 	}
+	return params.IndentedJSON(doc)
 }
 
 // areaTitles are the titles of the areas.
@@ -96,6 +100,9 @@ var areaTitles = map[string]string{
 	"widget":   "Widget",
 	"mine":     "Private links",
 	"requests": "Feature requests",
+	"portal":   "Portal",
+	"people":   "People on portals",
+	"entries":  "Changelog",
 	"events":   "Events",
 	"tags":     "Tags",
 	"tokens":   "Tokens",
@@ -133,11 +140,7 @@ func describe(registry huma.Registry, o Operation) *huma.Operation {
 	operation := &huma.Operation{
 		OperationID: o.Name, Summary: o.Summary, Description: o.Needs, Tags: []string{o.Params.Area},
 		Security: []map[string][]string{}, Extensions: map[string]any{},
-		Responses: map[string]*huma.Response{
-			"200": jsonResponse("The result.", successSchema(registry, o)),
-			"4XX": jsonResponse("The call was refused; error.code says why.", &huma.Schema{Ref: errorRef}),
-			"5XX": jsonResponse("The service cannot process the call right now.", &huma.Schema{Ref: errorRef}),
-		},
+		Responses: responses(jsonResponse("The result.", successSchema(registry.Schema(o.Returns, true, o.Name)))),
 	}
 	if o.Scheme != Public {
 		operation.Security = append(operation.Security, map[string][]string{string(o.Scheme): {}})
@@ -149,18 +152,28 @@ func describe(registry huma.Registry, o Operation) *huma.Operation {
 		operation.Extensions["x-parameters"] = o.Params.Names
 		operation.RequestBody = &huma.RequestBody{
 			Required: len(o.Params.Schema.Required) > 0,
-			Content:  map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(o.Takes, true, o.Name)}},
+			Content:  map[string]*huma.MediaType{mediaJSON: {Schema: registry.Schema(o.Takes, true, o.Name)}},
 		}
 	}
 	return operation
 }
 
-func successSchema(registry huma.Registry, o Operation) *huma.Schema {
+// responses returns the answers of a call: success, and those that every call can get.
+func responses(success *huma.Response) map[string]*huma.Response {
+	return map[string]*huma.Response{
+		"200": success,
+		"4XX": jsonResponse("The call was refused; error.code says why.", &huma.Schema{Ref: errorRef}),
+		"5XX": jsonResponse("The service cannot process the call right now.", &huma.Schema{Ref: errorRef}),
+	}
+}
+
+// successSchema returns the envelope of a result.
+func successSchema(result *huma.Schema) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"ok", "result"},
 		Properties: map[string]*huma.Schema{
 			"ok":     {Type: huma.TypeBoolean, Enum: []any{true}},
-			"result": registry.Schema(o.Returns, true, o.Name),
+			"result": result,
 		},
 	}
 }
@@ -190,12 +203,15 @@ func failureSchema() *huma.Schema {
 }
 
 func jsonResponse(description string, schema *huma.Schema) *huma.Response {
-	return &huma.Response{Description: description, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
+	return &huma.Response{Description: description, Content: map[string]*huma.MediaType{mediaJSON: {Schema: schema}}}
 }
 
 func securitySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
-		string(Bearer): {Type: "http", Scheme: "bearer", Description: "The access token from auth-login, valid for 15 minutes."},
+		string(Bearer): {
+			Type: "http", Scheme: "bearer",
+			Description: "The access token from auth-login, valid for 15 minutes, or the secret of a token from tokens-create.",
+		},
 		string(Widget): {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The API key of one app."},
 	}
 }

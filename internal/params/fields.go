@@ -50,3 +50,24 @@ func (Files) Schema(huma.Registry) *huma.Schema {
 	one, most := &huma.Schema{Type: huma.TypeString, Format: "uuid"}, feedback.MaxAttachments
 	return &huma.Schema{Type: huma.TypeArray, Items: one, MaxItems: &most, UniqueItems: true}
 }
+
+// Tags are tags of a request.
+type Tags []string
+
+// Schema implements huma.SchemaProvider.
+func (Tags) Schema(huma.Registry) *huma.Schema { return shortTexts(feedback.MaxTags) }
+
+// Labels are labels of an entry of a changelog.
+type Labels []string
+
+// Schema implements huma.SchemaProvider.
+func (Labels) Schema(huma.Registry) *huma.Schema { return shortTexts(feedback.MaxLabels) }
+
+func shortTexts(most int) *huma.Schema {
+	least, longest := 1, 40
+	one := &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest}
+	one.PrecomputeMessages()
+	list := &huma.Schema{Type: huma.TypeArray, Items: one, MaxItems: &most}
+	list.PrecomputeMessages()
+	return list
+}

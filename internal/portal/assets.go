@@ -7,29 +7,60 @@ import (
 	"path"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 var (
-	// MineStyle is the style sheet of Mine, at mine/style.css.
-	//
+	//go:embed static/base.css
+	baseStyle string
 	//go:embed static/mine.css
-	MineStyle []byte
+	mineStyle string
+	//go:embed static/portal.css
+	portalStyle string
+
+	// MineStyle is the style sheet of Mine, at mine/style.css.
+	MineStyle = []byte(baseStyle + mineStyle)
+	// PortalStyle is the style sheet of the portal.
+	PortalStyle = []byte(baseStyle + portalStyle)
 	// MineScript is the script of Mine, at mine/mine.js. It is built together with the widget.
 	//
 	//go:embed dist/mine.js
 	MineScript []byte
+	// PortalScript is the script of portals, at portal/portal.js. Their pages work without it.
+	//
+	//go:embed dist/portal.js
+	PortalScript []byte
 )
 
 // Headers are those of the pages. Browsers send the address of a page only to the page itself: without any
 // Referer, they would send "Origin: null" with forms, which is not told from that of another site.
 func Headers() map[string][]string {
 	return map[string][]string{
-		"Content-Security-Policy": {"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; " +
-			"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"},
+		"Content-Security-Policy":    {policy("", "'none'")},
 		"Cross-Origin-Opener-Policy": {"same-origin"},
 		"Referrer-Policy":            {"same-origin"},
 		"X-Robots-Tag":               {"noindex"},
 	}
+}
+
+// Headers are those of the pages of a portal, which only pages of the origins in embed may show in a frame.
+func (s Site) Headers(embed []string) map[string][]string {
+	headers := Headers()
+	ancestors := "'none'"
+	if len(embed) > 0 {
+		ancestors = strings.Join(embed, " ")
+	}
+	headers["Content-Security-Policy"] = []string{policy("connect-src 'self'; ", ancestors)}
+	if s.Indexed {
+		delete(headers, "X-Robots-Tag")
+	}
+	return headers
+}
+
+// policy says what a page may load, and which pages may show it in a frame. more are directives of this page.
+func policy(more, ancestors string) string {
+	return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; " + more + "form-action 'self'; " +
+		"base-uri 'none'; frame-ancestors " + ancestors + "; require-trusted-types-for 'script'; trusted-types 'none'"
 }
 
 var brandColor = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
@@ -50,6 +81,15 @@ func Brand(name string) string {
 			color, ink(color))
 	}
 	return ""
+}
+
+// brandOf returns a color as it is in the names of the files that Brand returns, or "" if it is none. A color has one
+// name, so that browsers load its files once.
+func brandOf(color string) string {
+	if !brandColor.MatchString(color) {
+		return ""
+	}
+	return strings.ToLower(color[1:])
 }
 
 // ink returns black or white, whichever has the higher contrast on a color #RRGGBB: they are equal at the

@@ -9,7 +9,8 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-var choiceTemplate = template.Must(template.ParseFS(templates, "templates/choice.html"))
+var choiceTemplate = template.Must(template.New("choice.html").Funcs(template.FuncMap{"brand": brandOf}).
+	ParseFS(templates, "templates/choice.html"))
 
 // The acts of the pages of mails.
 const (
@@ -96,14 +97,6 @@ func (c choice) render(failure *feedback.Error) ([]byte, error) {
 	var page bytes.Buffer
 	err := choiceTemplate.Execute(&page, c)
 	return page.Bytes(), err
-}
-
-// Brand is the color as it is in the addresses of the files that Brand returns, or "".
-func (c choice) Brand() string {
-	if !brandColor.MatchString(c.Color) {
-		return ""
-	}
-	return c.Color[1:]
 }
 
 // Initial is the first letter of the app's name.

@@ -68,7 +68,8 @@ type locale struct {
 	LimitedText        string `json:"limited_text"`
 	Retry              string `json:"retry"`
 
-	Mail mailTexts `json:"mail"`
+	Mail   mailTexts   `json:"mail"`
+	Portal portalTexts `json:"portal"`
 }
 
 // mailTexts are the texts of mails and of their pages.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"os"
 	"path"
 	"reflect"
@@ -16,13 +17,13 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// TestLocales checks that each language of the widget has each text, with the same values.
+// TestLocales checks that each language of the widget has each text, with the same values, and that a
+// status has one name in the widget and here.
 func TestLocales(t *testing.T) {
 	widget, err := os.ReadDir("../../web/widget/src/locales")
 	if err != nil || len(widget) != len(locales) {
 		t.Errorf("the widget has %d languages, and the page %d; %v", len(widget), len(locales), err)
 	}
-	values := regexp.MustCompile(`\{\w+\}`)
 	english := reflect.ValueOf(*locales[0])
 	for _, file := range widget {
 		text, err := localeFiles.ReadFile(path.Join("locales", file.Name()))
@@ -38,21 +39,36 @@ func TestLocales(t *testing.T) {
 		if l.Lang+".json" != file.Name() || (l.Dir == "rtl") != (l.Lang == "ar") || len(l.Months) != 12 || slices.Contains(l.Months, "") {
 			t.Errorf("%s: %s, %s, %q", file.Name(), l.Lang, l.Dir, l.Months)
 		}
+		var texts map[string]any
+		text, err = os.ReadFile(path.Join("../../web/widget/src/locales", file.Name()))
+		if err := errors.Join(err, json.Unmarshal(text, &texts)); err != nil {
+			t.Fatal(err)
+		}
 		for _, status := range feedback.Settable() {
-			if l.Status[status] == "" {
-				t.Errorf("%s has no %s", file.Name(), status)
+			if name := l.Status[status]; name == "" || name != texts["mine_"+string(status)] {
+				t.Errorf("%s: %s is %q; want %q", file.Name(), status, name, texts["mine_"+string(status)])
 			}
 		}
-		for i := range english.NumField() {
-			if english.Field(i).Kind() != reflect.String {
-				continue
-			}
-			name, got := english.Type().Field(i).Name, reflect.ValueOf(l).Field(i).String()
+		compareTexts(t, file.Name(), english, reflect.ValueOf(l))
+	}
+}
+
+// compareTexts checks that each text is there, with the same values as the English one.
+func compareTexts(t *testing.T, file string, english, other reflect.Value) {
+	t.Helper()
+	values := regexp.MustCompile(`\{\w+\}`)
+	for i := range english.NumField() {
+		name := english.Type().Field(i).Name
+		switch english.Field(i).Kind() {
+		case reflect.Struct:
+			compareTexts(t, file, english.Field(i), other.Field(i))
+		case reflect.String:
+			got := other.Field(i).String()
 			has, wants := values.FindAllString(got, -1), values.FindAllString(english.Field(i).String(), -1)
 			slices.Sort(has)
 			slices.Sort(wants)
 			if got == "" || name != "Date" && !slices.Equal(has, wants) || name == "Date" && len(has) != 3 {
-				t.Errorf("%s: %s is %q", file.Name(), name, got)
+				t.Errorf("%s: %s is %q", file, name, got)
 			}
 		}
 	}
@@ -108,5 +124,28 @@ func TestWeight(t *testing.T) {
 	}
 	if style.Len() > 8<<10 || len(MineScript) > 1<<10 {
 		t.Errorf("the style has %d bytes, gzipped, and the script %d", style.Len(), len(MineScript))
+	}
+}
+
+// TestBrandLink: all pages ask for the file with their color by one name, however the color is written.
+func TestBrandLink(t *testing.T) {
+	asked := regexp.MustCompile(`brand/(\w*)\.css`)
+	for color, want := range map[string]string{"#F5D90A": "f5d90a", "#f5d90a": "f5d90a", "red": "", "": ""} {
+		for page, r := range map[string]rendered{
+			"board": Board{Site: Site{App: "Acme", Color: color}}, "mine": Mine{App: "Acme", Color: color},
+			"confirm": ConfirmPage{App: "Acme", Color: color}, "stop": StopPage{App: "Acme", Color: color},
+		} {
+			html, err := r.Render("en")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if found := asked.FindSubmatch(html); found != nil {
+				got = string(found[1])
+			}
+			if got != want {
+				t.Errorf("%s with the color %q asks for %q", page, color, got)
+			}
+		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 var templates embed.FS
 
 var mineTemplate = template.Must(template.New("mine.html").Funcs(template.FuncMap{
-	"fill": fill, "parts": parts, "preview": preview,
-}).ParseFS(templates, "templates/mine.html"))
+	"brand": brandOf, "fill": fill, "parts": parts, "preview": preview,
+}).ParseFS(templates, "templates/mine.html", "templates/icon.html"))
 
 // Mine is the page on which the person with a link reads what became of their ideas, and replies. Its
 // zero value asks for the link.
@@ -109,14 +109,6 @@ type view struct {
 func (v view) Check() string {
 	const digits = 6
 	return v.Token[max(0, len(v.Token)-digits):]
-}
-
-// Brand is the color as it is in the addresses of the files that Brand returns, or "".
-func (v view) Brand() string {
-	if !brandColor.MatchString(v.Color) {
-		return ""
-	}
-	return v.Color[1:]
 }
 
 // notice is what a page without ideas says.

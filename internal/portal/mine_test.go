@@ -199,7 +199,7 @@ func TestStates(t *testing.T) {
 		fields []string // names of the fields and buttons
 	}{
 		"list": {200, []string{
-			"Your ideas · Acme", "With news: \u20682\u2069", "In progress", "Done", "Declined", "Title opened", "Description planned",
+			"Your ideas · Acme", "With news: \u20682\u2069", "In progress", "Completed", "Declined", "Title opened", "Description planned",
 			"Votes: \u20681005\u2069", "March 1, 2026", "Updated \u2068November 22, 2026\u2069", "Somebody else had the same idea",
 			"You voted for this", "Earlier messages: \u20682\u2069", "Show older ideas", "Back to the newest ideas", "Keep its link to yourself",
 		}, answers},

@@ -72,6 +72,13 @@ func (r *Readers) List(ctx context.Context, w Who, before feedback.ID, limit int
 	return p, err
 }
 
+// Overview returns the latest requests that a person asked or voted for, without comments and with the beginnings of
+// descriptions.
+func (r *Readers) Overview(ctx context.Context, w Who) (Page, error) {
+	w.brief = true
+	return r.List(ctx, w, feedback.ID{}, MaxPage, nil)
+}
+
 // Asked returns those of the requests of an app that their submitters see, as these see them.
 func (r *Readers) Asked(ctx context.Context, tx *sql.Tx, app feedback.App, ids []feedback.ID) ([]Mine, error) {
 	p := database.Parameters{app.AccountID}
@@ -125,9 +132,11 @@ func (r *Readers) fill(ctx context.Context, tx *sql.Tx, w Who, items []item, see
 	if err != nil {
 		return nil, err
 	}
-	comments, err := r.comments(ctx, tx, w, items)
-	if err != nil {
-		return nil, err
+	var comments map[feedback.ID][]PublicComment
+	if !w.brief {
+		if comments, err = r.comments(ctx, tx, w, items); err != nil {
+			return nil, err
+		}
 	}
 	list := make([]Mine, len(items))
 	for n, i := range items {
@@ -184,6 +193,9 @@ func (r *Readers) texts(ctx context.Context, tx *sql.Tx, w Who, items []item) (m
 		var id feedback.ID
 		var t text
 		err = row.Scan(&id, &t.title, &t.description, &t.votes)
+		if w.brief {
+			t.description = feedback.Beginning(t.description)
+		}
 		texts[id] = t
 		return none, err
 	}, "SELECT id, title, description, votes FROM requests WHERE account_id = $1 AND id IN ("+
@@ -191,7 +203,8 @@ func (r *Readers) texts(ctx context.Context, tx *sql.Tx, w Who, items []item) (m
 	return texts, err
 }
 
-// comments returns the latest public comments of the requests that the person asked for, by their ids.
+// comments returns the latest public comments of the requests that the person asked for, by their ids, without
+// those of visitors of the portal, who do not write to the person.
 // Those of a request that others are merged into belong to all of these.
 func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Who, items []item) (map[feedback.ID][]PublicComment, error) {
 	byID := map[feedback.ID][]PublicComment{}
@@ -217,7 +230,7 @@ func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Who, items []item)
 		return none, err
 	}, `SELECT request_id, id, author_id, body FROM (SELECT request_id, id, author_id, body,
 			ROW_NUMBER() OVER (PARTITION BY request_id, CASE WHEN author_id = $4 THEN 1 ELSE 0 END ORDER BY id DESC) AS place
-			FROM comments WHERE account_id = $1 AND visibility = $2 AND request_id IN (`+
+			FROM comments WHERE account_id = $1 AND visibility = $2 AND person IS NULL AND request_id IN (`+
 		database.List(&p, database.Padded(ids))+")) AS latest WHERE place <= $3 ORDER BY id", p...)
 	if err != nil {
 		return nil, err

@@ -47,8 +47,9 @@ type Who struct {
 	Reader    feedback.Reader // nil with a link to a request
 	RequestID *feedback.ID    // nil for a reader
 
-	link feedback.Hash // hash of the token of a link to a request
-	seen feedback.Time // up to when its holder has seen the news
+	link  feedback.Hash // hash of the token of a link to a request
+	seen  feedback.Time // up to when its holder has seen the news
+	brief bool          // see Overview
 }
 
 // item is something that a person sees in the list: a request that they submitted, or voted for.

@@ -75,37 +75,62 @@ func (r *Readers) TellAll(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor,
 	requests []feedback.Request, changes []feedback.Change, news map[feedback.ID]bool,
 ) error {
-	var ids []feedback.ID
+	var told []feedback.Request
 	for n, request := range requests {
 		if news[request.ID] && by.Quiet {
 			changes[n].After["quiet"] = true
 		} else if news[request.ID] {
-			ids = append(ids, request.ID)
+			told = append(told, request)
 		}
 	}
-	found, err := people(ctx, tx, accountID, ids...)
+	found, err := r.audiences(ctx, tx, accountID, told)
+	for n, request := range requests {
+		note(changes[n].After, found[request.ID])
+	}
+	return err
+}
+
+// Told returns how many people TellAll would tell of changes of requests. Who sees several of the requests
+// counts for each.
+func (r *Readers) Told(ctx context.Context, q database.Queryer, accountID feedback.ID, requests []feedback.Request) (n int64, err error) {
+	found, err := r.audiences(ctx, q, accountID, requests)
+	for _, a := range found {
+		n += a.Count()
+	}
+	return n, err
+}
+
+// audiences returns who sees changes of live requests, which are not merged and have changed already.
+func (r *Readers) audiences(
+	ctx context.Context, q database.Queryer, accountID feedback.ID, requests []feedback.Request,
+) (map[feedback.ID]feedback.Audience, error) {
+	ids := make([]feedback.ID, len(requests))
+	for n, request := range requests {
+		ids[n] = request.ID
+	}
+	found, err := people(ctx, q, accountID, ids...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	apps := map[feedback.ID]feedback.App{}
-	for n, request := range requests {
+	for _, request := range requests {
 		a := found[request.ID]
 		if _, known := apps[request.AppID]; a.Voters > 0 && !known {
-			if apps[request.AppID], err = r.app(ctx, tx, accountID, request.AppID); err != nil {
-				return err
+			if apps[request.AppID], err = r.app(ctx, q, accountID, request.AppID); err != nil {
+				return nil, err
 			}
 		}
 		if !apps[request.AppID].Settings.Shares(request) {
 			a.Voters = 0
+			found[request.ID] = a
 		}
-		note(changes[n].After, a)
 	}
-	return nil
+	return found, nil
 }
 
 // note adds the number of people who are told to the changed fields.
 func note(fields map[string]any, a feedback.Audience) {
-	if n := a.Askers + a.Voters + a.Links; n > 0 {
+	if n := a.Count(); n > 0 {
 		fields["told"] = n
 	}
 }

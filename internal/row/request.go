@@ -30,6 +30,7 @@ var requestColumns = []column{
 	field("submitter_verified", func(r *request) *bool { return &r.Submitter.Verified }),
 	asJSON("tags", "[]", func(r *request) *[]string { return &r.Tags }),
 	field("votes", func(r *request) *int64 { return &r.Votes }),
+	field("heat", func(r *request) *int64 { return &r.Heat }),
 	field("comments", func(r *request) *int64 { return &r.Comments }),
 	field("assignee_id", func(r *request) **feedback.ID { return &r.AssigneeID }),
 	field("merged_into_id", func(r *request) **feedback.ID { return &r.MergedIntoID }),

@@ -45,11 +45,25 @@ const (
 // compared letter by letter. Only a title that is made to be expensive has more candidates.
 const maxScored = 128
 
+// Title is the title of a request, split into words.
+type Title struct {
+	folded string
+	words  []string
+}
+
+// NewTitle splits a title into words.
+func NewTitle(title string) Title {
+	folded := fold(title)
+	return Title{folded, termsOf(folded)}
+}
+
+// Has reports whether the title has a word.
+func (t Title) Has(word string) bool { return slices.Contains(t.words, word) }
+
 // Score returns how similar a request is to the question, from 0 to 1. weights has the
 // weight of each term, and found the likeness of its best match anywhere in the request.
-func (q Question) Score(title string, weights, found []float64) float64 {
-	title = fold(title)
-	words := spellAll(termsOf(title))
+func (q Question) Score(title Title, weights, found []float64) float64 {
+	words := spellAll(title.words)
 	if len(q.Terms) == 0 {
 		return 0
 	}
@@ -75,7 +89,7 @@ func (q Question) Score(title string, weights, found []float64) float64 {
 	for _, l := range best {
 		titled += l / float64(len(best))
 	}
-	return questionShare*covered/whole + titleShare*titled + letterShare*overlap(q.trigrams, trigramsOf(title))
+	return questionShare*covered/whole + titleShare*titled + letterShare*overlap(q.trigrams, trigramsOf(title.folded))
 }
 
 // trigram is three adjacent letters, packed into a number.

@@ -12,13 +12,13 @@ func TestScore(t *testing.T) {
 	found := make([]float64, len(weights))
 	last := 1.0001
 	for _, title := range []string{"dark mode for the editor", "Dark mode in the editor", "Dark mode", "The mode", "Invoices"} {
-		score := q.Score(title, weights, found)
+		score := q.Score(NewTitle(title), weights, found)
 		if score < 0 || score > 1.0001 || score >= last {
 			t.Errorf("%s: %v after %v", title, score, last)
 		}
 		last = score
 	}
-	if q.Score("", weights, found) != 0 || NewQuestion("?").Score("a", nil, nil) != 0 {
+	if q.Score(NewTitle(""), weights, found) != 0 || NewQuestion("?").Score(NewTitle("a"), nil, nil) != 0 {
 		t.Error("empty texts are similar to others")
 	}
 }
@@ -28,7 +28,7 @@ func TestScore(t *testing.T) {
 func TestScoreOfDescriptions(t *testing.T) {
 	q := NewQuestion("dark editor")
 	weights := []float64{1, 3}
-	score := func(title string, found ...float64) float64 { return q.Score(title, weights, found) }
+	score := func(title string, found ...float64) float64 { return q.Score(NewTitle(title), weights, found) }
 	near := func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 	for _, c := range []struct {
 		name         string
@@ -59,13 +59,13 @@ func TestScoreIsBounded(t *testing.T) {
 	}
 	q := NewQuestion(words(n, 'a'))
 	weights, found := slices.Repeat([]float64{1}, n), make([]float64, n)
-	if score := q.Score(words(maxScored/n, 'а'), weights, found); score < 0.6 {
+	if score := q.Score(NewTitle(words(maxScored/n, 'а')), weights, found); score < 0.6 {
 		t.Errorf("as many as may be are alike by %v", score)
 	}
-	if score := q.Score(words(n, 'а'), weights, found); score > 0.5 {
+	if score := q.Score(NewTitle(words(n, 'а')), weights, found); score > 0.5 {
 		t.Errorf("more than that are alike by %v", score)
 	}
-	if score := q.Score(words(n, 'a'), weights, found); score < 0.999 {
+	if score := q.Score(NewTitle(words(n, 'a')), weights, found); score < 0.999 {
 		t.Errorf("itself is alike by %v", score)
 	}
 }
@@ -75,10 +75,10 @@ func TestScoreIsBounded(t *testing.T) {
 func TestScoreWithoutTitle(t *testing.T) {
 	q := NewQuestion("dark mode")
 	weights, found := []float64{1, 1}, []float64{1, 1}
-	if got, want := q.Score("😀", weights, found), q.Score("Unlike", weights, found); got <= 0 || got < want-letterShare {
+	if got, want := q.Score(NewTitle("😀"), weights, found), q.Score(NewTitle("Unlike"), weights, found); got <= 0 || got < want-letterShare {
 		t.Errorf("%v, and %v with a title", got, want)
 	}
-	if got := NewQuestion("😀").Score("😀", nil, nil); got != 0 {
+	if got := NewQuestion("😀").Score(NewTitle("😀"), nil, nil); got != 0 {
 		t.Errorf("%v without words", got)
 	}
 }

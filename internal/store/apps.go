@@ -9,8 +9,10 @@ import (
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
+	"gatherkit/internal/entries"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/tokens"
+	"gatherkit/internal/visitors"
 	"gatherkit/internal/webhook"
 )
 
@@ -88,21 +90,20 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 }
 
 // ChangeApp reads an app, calls change to modify it, and saves the differences. It returns
-// ErrAppNotFound if the app does not exist.
+// ErrAppNotFound if the app does not exist, the error of change, or ErrSlugTaken or ErrHostTaken.
 func (s *Store) ChangeApp(
-	ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.App),
+	ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.App) error,
 ) (feedback.App, error) {
 	var app feedback.App
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if err := s.lock(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-		if app, err = readApp(ctx, tx, accountID, id); err != nil {
+		if app, err = s.lockApp(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		old := app
-		change(&app)
-		before, after := feedback.Diff(old, app)
+		if err := change(&app); err != nil {
+			return err
+		}
+		before, after := feedback.Diff(old.Logged(), app.Logged())
 		if len(after) == 0 {
 			return nil
 		}
@@ -113,6 +114,9 @@ func (s *Store) ChangeApp(
 			if err := replaceKey(ctx, tx, old, app); err != nil {
 				return err
 			}
+		}
+		if err := visitors.Move(ctx, tx, old, app); err != nil {
+			return err
 		}
 		app.Version++
 		app.UpdatedAt = feedback.At(s.now())
@@ -133,10 +137,7 @@ func (s *Store) NewAPIKey() string { return feedback.NewAPIKey(s.rand) }
 // requests later. DeleteApp returns ErrAppNotFound if the app does not exist.
 func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by feedback.Actor) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.lock(ctx, tx, accountID, id); err != nil {
-			return err
-		}
-		app, err := readApp(ctx, tx, accountID, id)
+		app, err := s.lockApp(ctx, tx, accountID, id)
 		if err != nil {
 			return err
 		}
@@ -153,15 +154,22 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 		if err := removeKey(ctx, tx, app); err != nil {
 			return err
 		}
+		if err := visitors.RemoveApp(ctx, tx, app); err != nil {
+			return err
+		}
 		if err := tokens.RemoveApp(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		if err := webhook.RemoveApp(ctx, tx, accountID, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM request_counts WHERE account_id = $1 AND app_id = $2", accountID, id)
-		if err != nil {
+		if err := entries.RemoveApp(ctx, tx, accountID, id); err != nil {
 			return err
+		}
+		for _, table := range []string{"request_counts", "held_comments"} {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE account_id = $1 AND app_id = $2", accountID, id); err != nil {
+				return err
+			}
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO purges (account_id, app_id, deleted_at) VALUES ($1, $2, $3)", accountID, id, now)
 		if err != nil {
@@ -171,6 +179,14 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 			Kind: feedback.AppDeleted, Actor: by, AppID: &id, Before: map[string]any{"name": app.Name},
 		})
 	})
+}
+
+// lockApp locks an app's gate and returns the app, or ErrAppNotFound.
+func (s *Store) lockApp(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID) (feedback.App, error) {
+	if err := s.lock(ctx, tx, accountID, id); err != nil {
+		return feedback.App{}, err
+	}
+	return readApp(ctx, tx, accountID, id)
 }
 
 func readApp(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (feedback.App, error) {
@@ -216,7 +232,7 @@ func removeKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {
 }
 
 func scanApp(r database.Row) (feedback.App, error) {
-	var app feedback.App
+	app := feedback.App{Settings: feedback.DefaultSettings()} // for settings that are newer than the row
 	var settings []byte
 	err := r.Scan(&app.AccountID, &app.ID, &app.Name, &app.APIKey, &settings, &app.Version, &app.CreatedAt, &app.UpdatedAt)
 	if err != nil {

@@ -19,7 +19,9 @@ import (
 type cast struct {
 	Ballot
 	by  feedback.Actor
-	app *feedback.App // the app of the API key, from the key lookup; nil for a user's ballot
+	app *feedback.App // the app of the API key or the portal, as it was before; nil for a user's ballot
+	// portal is true for a ballot on the portal of the app.
+	portal bool
 
 	root    *feedback.Request // the request that it counts for, shared by its ballots
 	votes   int64
@@ -81,7 +83,7 @@ func (s *Store) findRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 		return err
 	}
 	for _, c := range casts {
-		takes := func(r *feedback.Request) bool {
+		counts := func(r *feedback.Request) bool {
 			if r == nil || r.Box == feedback.Bin {
 				return false
 			}
@@ -89,13 +91,21 @@ func (s *Store) findRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 			return locked && (c.app == nil || r.AppID == c.app.ID && apps[r.AppID].Settings.Shares(*r))
 		}
 		r := requests[c.RequestID]
-		if takes(r) && r.MergedIntoID != nil {
+		if counts(r) && r.MergedIntoID != nil {
 			r = requests[*r.MergedIntoID]
 		}
 		c.root, c.refusal = r, nil
-		if c.app != nil && apps[c.app.ID].APIKey != c.app.APIKey {
+		switch {
+		case c.portal:
+			if err := takes(ctx, tx, apps[c.app.ID], takesVotes, c.Person); refusal(err) {
+				c.refusal = err
+			} else if err != nil {
+				return err
+			}
+		case c.app != nil && apps[c.app.ID].APIKey != c.app.APIKey:
 			c.refusal = feedback.ErrInvalidAPIKey
-		} else if !takes(r) {
+		}
+		if c.refusal == nil && !counts(r) {
 			c.refusal = feedback.ErrRequestNotFound
 		}
 	}
@@ -170,28 +180,26 @@ func withRoots(
 // castRows counts ballots, whose gates are locked. They are concurrent, so any order is
 // correct: it adds votes first, and then removes votes.
 func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
+	casts, err := s.keepWhereCounted(ctx, tx, accountID, casts)
+	if err != nil {
+		return err
+	}
 	var adds, removals []*cast
-	roots := make([]feedback.Request, 0, len(casts))
 	for _, c := range casts {
-		roots = append(roots, *c.root)
 		if c.Remove {
 			removals = append(removals, c)
 		} else {
 			adds = append(adds, c)
 		}
 	}
-	if err := s.keepSubmitters(ctx, tx, accountID, roots...); err != nil {
-		return err
-	}
 	if err := s.addVotes(ctx, tx, accountID, adds); err != nil {
 		return err
 	}
 	for _, c := range removals {
-		var err error
-		if c.votes, err = s.removeVote(ctx, tx, accountID, c.by, *c.root, c.Person); err != nil {
+		if err := s.removeVote(ctx, tx, accountID, c.by, c.root, c.Person); err != nil {
 			return err
 		}
-		c.root.Votes = c.votes
+		c.votes = c.root.Votes
 	}
 	return nil
 }
@@ -217,7 +225,7 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 		return err
 	}
 	type sum struct{ votes, changes int64 }
-	sums := map[feedback.ID]sum{}
+	sums, warmed := map[feedback.ID]sum{}, map[feedback.ID]int64{}
 	changes := make([]feedback.Change, 0, len(added))
 	for _, c := range casts {
 		if at := c.standing(); added[at] {
@@ -230,9 +238,16 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 			change.Before, change.After = votesBefore(c.root.Votes, c.root.Votes+more)
 			changes = append(changes, change)
 			c.root.Votes += more
+			if more > 0 && c.root.Heat != 0 {
+				c.root.Heat = feedback.Warmer(c.root.Heat, now)
+			}
+			warmed[c.root.ID] = c.root.Heat
 			sums[c.root.ID] = sum{sums[c.root.ID].votes + more, sums[c.root.ID].changes + 1}
 		}
 		c.votes = c.root.Votes
+	}
+	if err := warmFirst(ctx, tx, accountID, casts, warmed); err != nil {
+		return err
 	}
 	alike := map[sum][]feedback.ID{}
 	for id, n := range sums {
@@ -240,12 +255,35 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	}
 	for n, ids := range alike {
 		p := database.Parameters{accountID, now, n.votes, n.changes}
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET votes = votes + $3, version = version + $4, updated_at = $2"+
-			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(ids))+")", p...); err != nil {
+		ids = database.Padded(ids)
+		set := setHeat(&p, warmed, ids)
+		if _, err := tx.ExecContext(ctx, "UPDATE requests SET votes = votes + $3, version = version + $4, updated_at = $2, "+set+
+			" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...); err != nil {
 			return err
 		}
 	}
 	return changelog.Record(ctx, tx, s.db, accountID, now, changes...)
+}
+
+// warmFirst computes the heat of requests that have had none, whose rows may be older than this vote, and sets it at
+// the roots of the ballots.
+func warmFirst(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast, warmed map[feedback.ID]int64,
+) error {
+	var cold []feedback.ID
+	for id, heat := range warmed {
+		if heat == 0 {
+			cold = append(cold, id)
+		}
+	}
+	now, err := heats(ctx, tx, accountID, cold...)
+	maps.Copy(warmed, now)
+	for _, c := range casts {
+		if heat, is := now[c.root.ID]; is {
+			c.root.Heat = heat
+		}
+	}
+	return err
 }
 
 // insertVotes inserts votes, except those of people who have voted for the same request
@@ -304,36 +342,4 @@ func listed[T comparable, V any](p *database.Parameters, set map[T]V) string {
 func scanStanding(r database.Row) (at standing, err error) {
 	err = r.Scan(&at.requestID, &at.person)
 	return at, err
-}
-
-// keepSubmitters adds the rows of submitters' votes that have none: those of requests that are
-// not merged, and have one vote, no rows and nothing merged into them.
-func (s *Store) keepSubmitters(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests ...feedback.Request) error {
-	alone := map[feedback.ID]feedback.Request{}
-	for _, r := range requests {
-		if r.Votes == 1 && r.MergedIntoID == nil {
-			alone[r.ID] = r
-		}
-	}
-	if len(alone) == 0 {
-		return nil
-	}
-	p := database.Parameters{accountID}
-	ids := listed(&p, alone)
-	kept, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT request_id FROM votes"+
-		" WHERE account_id = $1 AND request_id IN ("+ids+
-		") UNION SELECT merged_into_id FROM requests WHERE account_id = $1 AND merged_into_id IN ("+ids+")", p...)
-	if err != nil {
-		return err
-	}
-	for _, id := range kept {
-		delete(alone, id)
-	}
-	votes := make([]Voter, 0, len(alone))
-	for _, r := range alone {
-		v, key := submitterVote(r)
-		votes = append(votes, Voter{Vote: v, Key: key})
-	}
-	_, err = s.insertVotes(ctx, tx, accountID, votes)
-	return err
 }

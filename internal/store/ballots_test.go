@@ -42,7 +42,10 @@ type answer struct {
 // sharing makes an app that shares all of its requests.
 func sharing(r *storetest.Rig, account feedback.Account) feedback.App {
 	r.T.Helper()
-	app, err := r.ChangeApp(ctx, account.ID, r.NewApp(account).ID, feedback.Command(), func(a *feedback.App) { a.Settings.Sharing = "all" })
+	app, err := r.ChangeApp(ctx, account.ID, r.NewApp(account).ID, feedback.Command(), func(a *feedback.App) error {
+		a.Settings.Sharing = "all"
+		return nil
+	})
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -16,7 +16,8 @@ const commentColumns = `c.id, c.request_id, c.author_id,
 	COALESCE((SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = c.author_id),
 		(SELECT t.name FROM access_tokens t WHERE t.account_id = $1 AND t.id = c.author_id)),
 	(SELECT r.submitter_name FROM requests r WHERE r.account_id = $1 AND r.id = c.request_id),
-	c.visibility, c.body, c.created_at, c.updated_at FROM comments c`
+	c.visibility, c.body, c.created_at, c.updated_at,
+	c.person, c.person_email, c.person_name, c.person_external_id, COALESCE(c.person_verified, FALSE) FROM comments c`
 
 // Comments returns a page of up to limit comments on a request, oldest first, that follow the
 // id after, and the total number of comments. It does not include comments on requests that
@@ -204,11 +205,33 @@ func replyAt(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.
 	return latest[0].CreatedAt, nil
 }
 
+// CommentPerson returns the visitor of a portal who wrote a comment. It returns ErrCommentNotFound if there is no such
+// comment, or if it is not by a visitor.
+func (s *Store) CommentPerson(ctx context.Context, accountID, requestID, id feedback.ID) (p feedback.Person, err error) {
+	c, err := readComment(ctx, s.db.Reader(), accountID, requestID, id)
+	if err == nil && c.Person == nil {
+		err = feedback.ErrCommentNotFound
+	}
+	if err != nil {
+		return p, err
+	}
+	return *c.Person, nil
+}
+
 func insertComment(ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Comment) error {
+	var person feedback.Person
+	var key *string
+	var verified *bool
+	if c.Person != nil {
+		person, verified = *c.Person, &c.Person.Verified
+		key = new(person.Key())
+	}
 	_, err := tx.ExecContext(ctx, "INSERT INTO comments"+
-		" (account_id, request_id, id, author_id, visibility, body, created_at, updated_at)"+
-		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-		accountID, c.RequestID, c.ID, c.Author.RowID(), string(c.Visibility), c.Body, c.CreatedAt, c.UpdatedAt)
+		" (account_id, request_id, id, author_id, visibility, body, created_at, updated_at,"+
+		" person, person_email, person_name, person_external_id, person_verified)"+
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+		accountID, c.RequestID, c.ID, c.Author.RowID(), string(c.Visibility), c.Body, c.CreatedAt, c.UpdatedAt,
+		key, person.Email, person.Name, person.ExternalID, verified)
 	return err
 }
 
@@ -222,8 +245,14 @@ func readComment(
 
 func scanComment(r database.Row) (c feedback.Comment, err error) {
 	var author feedback.ID
-	var name, submitter *string
-	err = r.Scan(&c.ID, &c.RequestID, &author, &name, &submitter, (*string)(&c.Visibility), &c.Body, &c.CreatedAt, &c.UpdatedAt)
+	var name, submitter, key *string
+	var person feedback.Person
+	err = r.Scan(&c.ID, &c.RequestID, &author, &name, &submitter, (*string)(&c.Visibility), &c.Body, &c.CreatedAt, &c.UpdatedAt,
+		&key, &person.Email, &person.Name, &person.ExternalID, &person.Verified)
 	c.Author = feedback.AuthorOf(author, name, submitter)
+	if key != nil {
+		person.BrowserID = feedback.BrowserOfKey(*key)
+		c.Person, c.Author = &person, feedback.Author{Name: person.Name, Kind: feedback.ByVisitor}
+	}
 	return c, err
 }

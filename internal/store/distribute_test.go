@@ -21,11 +21,15 @@ account_seq account_id beside accounts
 api_keys key_hash
 app_secrets account_id beside accounts
 apps account_id beside accounts
+blocked_people account_id beside accounts
 changes account_id beside accounts
 comments account_id beside accounts
 default_views account_id beside accounts
 departures account_id beside accounts
+entries account_id beside accounts
+entry_requests account_id beside accounts
 exports token_hash
+held_comments account_id beside accounts
 index_blocks account_id beside accounts
 index_documents account_id beside accounts
 index_followed account_id beside accounts
@@ -43,6 +47,9 @@ mail_people account_id beside accounts
 mail_positions account_id beside accounts
 mails account_id beside accounts
 mentions account_id beside accounts
+portal_hosts host
+portal_links account_id beside accounts
+portals slug
 purges account_id beside accounts
 readers account_id beside accounts
 request_counts account_id beside accounts
@@ -56,6 +63,7 @@ status_links account_id beside accounts
 uploads account_id beside accounts
 users account_id beside accounts
 views account_id beside accounts
+visitor_tokens account_id beside accounts
 votes account_id beside accounts
 webhook_attempts account_id beside accounts
 webhook_retries account_id beside accounts

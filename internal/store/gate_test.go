@@ -27,10 +27,11 @@ func TestGateNotLocked(t *testing.T) {
 		t.Errorf("change a request: %v after %d tries, want a fault at the first", err, tries)
 	}
 	tries = 0
-	_, err = r.ChangeApp(ctx, app.AccountID, app.ID, feedback.Command(), func(changed *feedback.App) {
+	_, err = r.ChangeApp(ctx, app.AccountID, app.ID, feedback.Command(), func(changed *feedback.App) error {
 		tries++
 		r.Exec("UPDATE apps SET version = version + 1 WHERE account_id = $1 AND id = $2", app.AccountID, app.ID)
 		changed.Name = "Another name"
+		return nil
 	})
 	if refusal := new(feedback.Error); err == nil || errors.As(err, &refusal) || r.Unavailable(err) || tries != 1 {
 		t.Errorf("change an app: %v after %d tries, want a fault at the first", err, tries)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+
+	"gatherkit/internal/feedback"
 )
 
 // maxGroup is the maximum number of submissions, or votes, of one account in a transaction.
@@ -14,6 +16,12 @@ const maxGroup = 256
 
 // errRefused rolls back a transaction in which members of a group were refused.
 var errRefused = errors.New("a member of the group was refused")
+
+// refusal reports whether an error is one that callers receive as it is.
+func refusal(err error) bool {
+	var e *feedback.Error
+	return errors.As(err, &e)
+}
 
 // writeGroup runs write in one transaction for the members of a group, numbered from zero. If
 // write refuses some, which is rare, writeGroup rolls back the transaction, as it may have

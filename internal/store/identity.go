@@ -8,6 +8,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/visitors"
 )
 
 // IdentitySecret returns the identity secret of an app, or the zero value if it has none.
@@ -16,7 +17,7 @@ func (s *Store) IdentitySecret(ctx context.Context, accountID, appID feedback.ID
 }
 
 // MakeIdentitySecret returns the identity secret of an app. It generates one if the app has
-// none or rotate is true. It returns ErrAppNotFound if the app does not exist.
+// none or rotate is true, which ends the sessions of the app's portal. It returns ErrAppNotFound if the app does not exist.
 func (s *Store) MakeIdentitySecret(
 	ctx context.Context, accountID, appID feedback.ID, by feedback.Actor, rotate bool,
 ) (feedback.IdentitySecret, error) {
@@ -41,6 +42,10 @@ func (s *Store) MakeIdentitySecret(
 			secret = excluded.secret, previous = excluded.previous, previous_until = excluded.previous_until`,
 			accountID, appID, secret.Secret, secret.Previous, secret.PreviousValidUntil)
 		if err != nil {
+			return err
+		}
+		// Whoever is signed in to the portal was, because of the secret that is replaced.
+		if err := visitors.EndAll(ctx, tx, accountID, appID); err != nil {
 			return err
 		}
 		change := feedback.Change{Kind: feedback.IdentityMade, Actor: by, AppID: &appID}

@@ -309,14 +309,19 @@ func rootChanges(c feedback.Change, requests []merged, root feedback.ID) []feedb
 }
 
 // recountVotes sets the number of votes of requests to the number of people whose votes count
-// there, and returns it by id.
+// there, and their heat, and returns the number by id.
 func recountVotes(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, now feedback.Time, ids ...feedback.ID,
 ) (map[feedback.ID]int64, error) {
 	votes := make(map[feedback.ID]int64, len(ids))
+	warm, err := heats(ctx, tx, accountID, ids...)
+	if err != nil {
+		return nil, err
+	}
 	for _, piece := range database.Powers(ids) {
 		p := database.Parameters{accountID, now}
-		counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests AS r SET votes = "+peopleHere+", "+touched+
+		set := setHeat(&p, warm, piece)
+		counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests AS r SET votes = "+peopleHere+", "+set+", "+touched+
 			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, piece)+") RETURNING id, votes", p...)
 		if err != nil {
 			return nil, err
@@ -341,11 +346,18 @@ func (s *Store) recountRoots(
 		if err != nil {
 			return err
 		}
-		if votes == people {
+		if votes == people { // the same people, but their first votes may be others
+			if err := reheat(ctx, tx, accountID, id); err != nil {
+				return err
+			}
 			continue
 		}
+		warm, err := heats(ctx, tx, accountID, id)
+		if err != nil {
+			return err
+		}
 		c := feedback.Change{Kind: feedback.RequestUpdated, Actor: by, AppID: &appID}
-		if err := s.countVotes(ctx, tx, accountID, c, people-votes, id); err != nil {
+		if err := s.countVotes(ctx, tx, accountID, c, people-votes, warm, id); err != nil {
 			return err
 		}
 	}

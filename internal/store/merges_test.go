@@ -102,6 +102,7 @@ func TestVotesAtOnce(t *testing.T) {
 					}
 				}
 			})
+			checkHeat(t, r, app)
 			if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
 				t.Fatalf("miscounted: %+v, %v", wrong, err)
 			}

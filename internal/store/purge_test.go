@@ -168,11 +168,48 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 		" payload) VALUES ($1, $2, $3, 1, 1, 'evt', 'request.updated', $3, 1, 'refused', 1, $4)", app.AccountID, hook.ID, request.ID, personal)
 	_, err = r.MakeIdentitySecret(ctx, app.AccountID, app.ID, feedback.Command(), false)
 	must(err)
+	entry, err := r.Entries.Add(ctx, app.AccountID, feedback.Command(), feedback.Entry{
+		AppID: app.ID, Title: "News", Labels: []string{}, RequestIDs: []feedback.ID{request.ID},
+	})
+	must(err)
+	_, err = r.Entries.Publish(ctx, app.AccountID, entry.ID, feedback.Command(), nil, false)
+	must(err)
 	hearsBack(r, who, request.ID)
+	onPortal(r, app, request.ID)
 	server, err := mail.ParseServer("smtp://127.0.0.1:1?from=a@b.example") // nobody listens, so mails wait
 	must(err)
 	must(mail.NewSender(r.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
 	return request.ID, file
+}
+
+// onPortal lets visitors of the app's portal sign in and comment, and blocks one of them. What they say of a request
+// goes with it; that they are signed in or blocked is a matter of the app.
+func onPortal(r *storetest.Rig, app feedback.App, requestID feedback.ID) {
+	r.T.Helper()
+	must := func(err error) {
+		r.T.Helper()
+		if err != nil {
+			r.T.Fatal(err)
+		}
+	}
+	by := feedback.ByUserID(*r.UserOf(feedback.Account{ID: app.AccountID}))
+	app, err := r.ChangeApp(ctx, app.AccountID, app.ID, by, func(a *feedback.App) error {
+		a.Settings.Sharing = "all"
+		p := &a.Settings.Portal
+		p.Access, p.Comments, p.Slug, p.Host = feedback.AccessLink, feedback.FromAnyone, a.ID.String(), a.ID.String()+".example.com"
+		return nil
+	})
+	must(err)
+	_, err = r.RotateLink(ctx, app.AccountID, app.ID, by)
+	must(err)
+	_, err = r.Visitors.Ticket(ctx, app, feedback.Person{ExternalID: new("u1"), Verified: true})
+	must(err)
+	must(r.Block(ctx, app.AccountID, app.ID, by, feedback.Person{ExternalID: new("u2"), Verified: true}))
+	for n, hold := range []bool{true, false} {
+		p := feedback.Person{Name: new(personal), Email: new(fmt.Sprint(n, personal, "@example.com"))}
+		_, err = r.PortalComment(ctx, app, requestID, p, "What "+personal+" says", hold)
+		must(err)
+	}
 }
 
 // hearsBack lets a person see what they asked for, and makes links for them.
@@ -282,6 +319,10 @@ func TestPurgesLeaveNothing(t *testing.T) {
 		}
 		if _, err := r.Request(ctx, account.ID, stays.ID); err != nil {
 			t.Error(err)
+		}
+		list, _, err := r.Entries.List(ctx, account.ID, kept.ID, feedback.Published, feedback.ID{}, 10)
+		if err != nil || len(list) != 1 || len(list[0].RequestIDs) != 0 {
+			t.Errorf("the entry about the purged request is %+v, %v", list, err)
 		}
 		r.CheckIndex(t)
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {

@@ -48,7 +48,10 @@ func (c *crowd) newApp() {
 func (c *crowd) share(sharing string) {
 	c.T.Helper()
 	var err error
-	if c.app, err = c.ChangeApp(ctx, c.account.ID, c.app.ID, c.by, func(a *feedback.App) { a.Settings.Sharing = sharing }); err != nil {
+	if c.app, err = c.ChangeApp(ctx, c.account.ID, c.app.ID, c.by, func(a *feedback.App) error {
+		a.Settings.Sharing = sharing
+		return nil
+	}); err != nil {
 		c.T.Fatal(err)
 	}
 }

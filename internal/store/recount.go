@@ -92,11 +92,11 @@ func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID fee
 
 // tallies are the counters of a request and the numbers that its rows give.
 type tallies struct {
-	id                                   feedback.ID
-	votes, people, comments, commentRows int64
+	id                                         feedback.ID
+	votes, people, comments, commentRows, heat int64
 }
 
-// recountRequests recounts the votes and comments of an app's requests in a box.
+// recountRequests recounts the votes, the heat and the comments of an app's requests in a box.
 func (s *Store) recountRequests(
 	ctx context.Context, accountID, appID feedback.ID, box feedback.Box,
 ) ([]Miscount, error) {
@@ -113,14 +113,17 @@ func (s *Store) recountRequests(
 				return err
 			}
 			some, err = database.All(ctx, tx, func(r database.Row) (t tallies, err error) {
-				err = r.Scan(&t.id, &t.votes, &t.people, &t.comments, &t.commentRows)
+				err = r.Scan(&t.id, &t.votes, &t.people, &t.comments, &t.commentRows, &t.heat)
 				return t, err
 			}, "SELECT r.id, r.votes, "+peopleHere+`, r.comments,
-					(SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id)
+					(SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id), r.heat
 				FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = $3 AND r.id > $4
 				ORDER BY r.id ASC NULLS FIRST LIMIT CAST($5 AS BIGINT)`,
 				accountID, appID, string(box), after, recountChunk)
 			if err != nil {
+				return err
+			}
+			if err := repairHeat(ctx, tx, accountID, some); err != nil {
 				return err
 			}
 			found, err = s.repair(ctx, tx, accountID, appID, box, some)
@@ -135,6 +138,26 @@ func (s *Store) recountRequests(
 		}
 	}
 	return wrong, nil
+}
+
+// repairHeat corrects the heat of requests. It is wrong after a version of the program without it has counted votes.
+// Nobody is shown it, so nothing is logged.
+func repairHeat(ctx context.Context, tx *sql.Tx, accountID feedback.ID, some []tallies) error {
+	ids := make([]feedback.ID, len(some))
+	for i, t := range some {
+		ids[i] = t.id
+	}
+	now, err := heats(ctx, tx, accountID, ids...)
+	if err != nil {
+		return err
+	}
+	var wrong []feedback.ID
+	for _, t := range some {
+		if now[t.id] != t.heat {
+			wrong = append(wrong, t.id)
+		}
+	}
+	return reheat(ctx, tx, accountID, wrong...)
 }
 
 // repair corrects the wrong counters of requests and logs the changes. A request without

@@ -77,7 +77,8 @@ func (s *Store) Reply(ctx context.Context, w readers.Who, requestID feedback.ID,
 func latestPublic(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request,
 ) (latest []feedback.Comment, answered *feedback.Comment, err error) {
-	const public = "SELECT " + commentColumns + " WHERE c.account_id = $1 AND c.request_id = $2 AND c.visibility = 'public'"
+	const public = "SELECT " + commentColumns +
+		" WHERE c.account_id = $1 AND c.request_id = $2 AND c.visibility = 'public' AND c.person IS NULL"
 	latest, err = database.All(ctx, tx, scanComment, public+" ORDER BY c.id DESC LIMIT CAST($3 AS BIGINT)", accountID, r.ID, MaxReplies)
 	if err != nil {
 		return nil, nil, err

@@ -279,7 +279,9 @@ func (s *Store) insertRequests(
 // removeChildren deletes the rows that belong to requests, which are about to be purged. It
 // releases their files, which the worker deletes.
 func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	for _, table := range []string{"changes", "request_tags", "votes", "comments", "mentions", "request_links", "status_links"} {
+	for _, table := range []string{
+		"changes", "request_tags", "votes", "comments", "mentions", "request_links", "status_links", "held_comments", "entry_requests",
+	} {
 		p := database.Parameters{accountID}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+
 			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, ids)+")", p...); err != nil {

@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"gatherkit/internal/batch"
+	"gatherkit/internal/board"
 	"gatherkit/internal/database"
+	"gatherkit/internal/entries"
 	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
@@ -30,6 +32,7 @@ import (
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/uploads"
 	"gatherkit/internal/views"
+	"gatherkit/internal/visitors"
 	"gatherkit/internal/webhook"
 )
 
@@ -66,7 +69,9 @@ type Store struct {
 	Index *index.Index // lists, searches and counts requests
 	Views *views.Views // saved views of the list of requests
 
-	Links    *links.Links // of requests
+	Board    *board.Boards    // what visitors of portals see
+	Entries  *entries.Entries // of changelogs
+	Links    *links.Links     // of requests
 	Mail     *mail.Mail
 	Mentions *mentions.Mentions
 	Readers  *readers.Readers // people outside, who hear back
@@ -74,7 +79,8 @@ type Store struct {
 	Team     *team.Team
 	Tokens   *tokens.Tokens // of programs
 	Uploads  *uploads.Uploads
-	Events   *events.Events // the feed of changes
+	Visitors *visitors.Visitors // of portals
+	Events   *events.Events     // the feed of changes
 	Waiters  *events.Waiters
 	Webhooks *webhook.Webhooks
 
@@ -130,8 +136,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
 		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
 	}
+	s.Visitors = visitors.New(db, o.Now, o.Rand)
+	s.Board = board.New(db, s.Visitors, readApp)
 	s.Team = team.New(db, o.Now, o.Rand, ids, s.Sessions)
 	s.Links = links.New(db, ids, s.changePart)
+	s.Entries = entries.New(db, o.Now, ids, s.Readers, s.lockApp, s.changeAll)
 	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
 	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write

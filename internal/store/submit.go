@@ -22,6 +22,8 @@ type Submission struct {
 	// Identity is the verified submitter, or nil. It replaces the submitter of Request when the
 	// request is stored. The fingerprint is of the submitter as it was sent.
 	Identity *feedback.Person
+	// Portal is the person who submits on the app's portal; nil for a submission with the API key.
+	Portal *feedback.Person
 	// Reader hears what becomes of the request; nil for nobody.
 	Reader feedback.Reader
 	// Notify is the language in which the submitter wants e-mail about the request; empty for none.
@@ -152,13 +154,13 @@ func (s *Store) passGates(
 	for _, app := range live {
 		keys[app.id] = app.key
 	}
-	refused := map[int]error{}
+	refused, err := s.portalRefusals(ctx, tx, accountID, subs, waiting)
 	for _, i := range waiting {
-		if app := subs[i].App; keys[app.ID] != app.APIKey {
+		if app := subs[i].App; subs[i].Portal == nil && keys[app.ID] != app.APIKey {
 			refused[i] = feedback.ErrInvalidAPIKey
 		}
 	}
-	return refused, nil
+	return refused, err
 }
 
 // arrive returns the request of a submission with its id, times and verified submitter. The

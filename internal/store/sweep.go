@@ -13,7 +13,7 @@ import (
 const idempotentFor = 30 * 24 * time.Hour
 
 // Sweep deletes what has expired: counts of failed logins, export links, join links,
-// session tokens (a week after they expire), sessions without tokens, and uploads that were
+// session tokens (a week after they expire), sessions without tokens, tokens of visitors, and uploads that were
 // not attached. After 30 days, it deletes requests in the bin and clears idempotency keys. It
 // also deletes the uploads of purged requests. What fails does not keep it from the rest,
 // unless the database or the storage of files is away; it returns what has failed.
@@ -53,6 +53,9 @@ func (s *Store) sweepFailures(ctx context.Context) error {
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
 	if err := s.Team.Sweep(ctx, accountID); err != nil {
+		return err
+	}
+	if err := s.Visitors.Sweep(ctx, accountID); err != nil {
 		return err
 	}
 	return s.Sessions.Sweep(ctx, accountID)

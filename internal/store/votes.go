@@ -54,31 +54,48 @@ func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (int
 	return s.cast(ctx, app.AccountID, cast{Ballot: b, by: feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, app: &app})
 }
 
-// removeVote removes all votes of a person that count for a request, which is not merged. It
-// returns the number of votes left.
+// removeVote removes all votes of a person that count for a request, which is not merged. It sets the votes and the
+// heat that are left.
 func (s *Store) removeVote(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, p feedback.Person,
-) (int64, error) {
-	ids, err := database.All(ctx, tx, database.One[feedback.ID], "DELETE FROM votes"+
-		" WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere+" RETURNING request_id", accountID, r.ID, p.Key())
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r *feedback.Request, p feedback.Person,
+) error {
+	var given feedback.Time
+	ids, err := database.All(ctx, tx, func(row database.Row) (id feedback.ID, err error) {
+		err = row.Scan(&id, &given)
+		return id, err
+	}, "DELETE FROM votes WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere+
+		" RETURNING request_id, created_at", accountID, r.ID, p.Key())
 	if err != nil || len(ids) == 0 {
-		return r.Votes, err
+		return err
+	}
+	left := map[feedback.ID]int64{}
+	only := len(ids) == 1 && ids[0] == r.ID
+	if only {
+		left[r.ID], only = feedback.Cooler(r.Heat, given)
 	}
 	if !slices.Contains(ids, r.ID) {
 		ids = append(ids, r.ID)
 	}
+	if !only {
+		if left, err = heats(ctx, tx, accountID, ids...); err != nil {
+			return err
+		}
+	}
+	r.Votes, r.Heat = r.Votes-1, left[r.ID]
 	change := feedback.Change{Kind: feedback.VoteRemoved, Actor: by, AppID: &r.AppID}
-	return r.Votes - 1, s.countVotes(ctx, tx, accountID, change, -1, ids...)
+	return s.countVotes(ctx, tx, accountID, change, -1, left, ids...)
 }
 
-// countVotes adds more to the votes of each request and logs a change for each.
+// countVotes adds more to the votes of each request, sets its heat, and logs a change for each.
 func (s *Store) countVotes(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Change, more int64, ids ...feedback.ID,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Change, more int64, warm map[feedback.ID]int64,
+	ids ...feedback.ID,
 ) error {
 	now := feedback.At(s.now())
 	changes := make([]feedback.Change, 0, len(ids))
 	p := database.Parameters{accountID, now, more}
-	counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests SET votes = votes + $3, "+touched+
+	set := setHeat(&p, warm, ids)
+	counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests SET votes = votes + $3, "+set+", "+touched+
 		" WHERE account_id = $1 AND id IN ("+
 		database.List(&p, ids)+") RETURNING id, votes", p...)
 	if err != nil {
@@ -111,12 +128,6 @@ func votesBefore(n, now int64) (before, after map[string]any) {
 		return map[string]any{}, map[string]any{}
 	}
 	return map[string]any{"votes": n}, map[string]any{"votes": now}
-}
-
-// submitterVote returns the submitter's vote for their request, and their key.
-func submitterVote(r feedback.Request) (feedback.Vote, string) {
-	p, key := r.Person()
-	return feedback.Vote{RequestID: r.ID, Person: p, Source: r.Source, CreatedAt: r.CreatedAt}, key
 }
 
 // Voter is a vote and the key of its person.

@@ -61,6 +61,7 @@ func (w *wishes) people(at *wish) []string {
 
 // check holds everything that the store says against what is known.
 func (w *wishes) check() {
+	checkHeat(w.t, w.Rig, w.app)
 	for i, one := range w.all {
 		r, err := w.Request(ctx, w.account.ID, one.id)
 		if one.gone || one.bin {
@@ -240,7 +241,7 @@ func (w *wishes) empty() {
 }
 
 // TestVotesAndMerges: whatever is voted, merged, unmerged, deleted, restored and purged,
-// each request has the votes of the people who are behind it and of what is merged into
+// each request has the votes and the heat of the people who are behind it and of what is merged into
 // it, and gets its own back when it is taken out.
 func TestVotesAndMerges(t *testing.T) {
 	storetest.FewerChecks(t)
@@ -255,7 +256,7 @@ func TestVotesAndMerges(t *testing.T) {
 			}
 			index := rapid.IntRange(0, len(w.all)-1)
 			for range rapid.IntRange(1, 20).Draw(t, "steps") {
-				r.Clock.Move(time.Second)
+				r.Clock.Move(rapid.SampledFrom([]time.Duration{time.Second, time.Hour, 100 * time.Hour, 3000 * time.Hour}).Draw(t, "later"))
 				w.step(w.all[index.Draw(t, "request")], w.all[index.Draw(t, "other")])
 				w.check()
 			}

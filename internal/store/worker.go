@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"gatherkit/internal/database"
+	"gatherkit/internal/entries"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
@@ -26,7 +28,9 @@ const (
 	sweepEvery = 10 * time.Minute
 	// pruneEvery is shorter, because a webhook can log a thousand attempts a second.
 	pruneEvery = time.Minute
-	purgeChunk = 1000
+	// publishEvery is how late an entry that is due is published at most, unless there is much other work.
+	publishEvery = 5 * time.Second
+	purgeChunk   = 1000
 )
 
 // Work runs the worker and the indexer until ctx ends. It logs failures and retries.
@@ -49,6 +53,7 @@ func (s *Store) workerSteps(ctx context.Context) []lease.Step {
 	return []lease.Step{
 		{Work: "purge", Do: func() (bool, error) { return s.Purge(ctx) }},
 		{Work: "unassign", Do: func() (bool, error) { return s.Unassign(ctx) }},
+		{Work: "entries", Every: publishEvery, Do: func() (bool, error) { return s.PublishDue(ctx) }},
 		{Work: "analyze", Every: lease.Rest, Do: func() (bool, error) { return false, s.db.Analyze(ctx) }},
 		{Work: "webhooks", Every: pruneEvery, Do: func() (bool, error) { return false, s.Webhooks.Prune(ctx) }},
 		{Work: "sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.Sweep(ctx) }},
@@ -57,7 +62,7 @@ func (s *Store) workerSteps(ctx context.Context) []lease.Step {
 
 // Works returns the kinds of background work. Lease is to take the lease.
 func Works() []string {
-	return []string{"purge", "unassign", "analyze", "webhooks", "sweep", "index", "lease"}
+	return []string{"purge", "unassign", "entries", "analyze", "webhooks", "sweep", "index", "lease"}
 }
 
 // WorkFailures returns how often this process has failed at a kind of background work.
@@ -100,6 +105,14 @@ func (s *Store) follow(ctx context.Context, f *follower) (more bool, err error) 
 	return more, err
 }
 
+// PublishDue publishes the entries of changelogs whose time has come, and reports whether there may be more.
+func (s *Store) PublishDue(ctx context.Context) (more bool, err error) {
+	due, err := ofAll(ctx, s, entries.ScanDue, entries.SelectDue)
+	now := feedback.At(s.now())
+	due = slices.DeleteFunc(due, func(d entries.Due) bool { return d.At > now })
+	return forEach(due, err, func(d entries.Due) error { return s.Entries.PublishDue(ctx, d) })
+}
+
 // purge is a deleted app that still has rows.
 type purge struct{ accountID, appID feedback.ID }
 
@@ -139,7 +152,9 @@ func purgeRows(ctx context.Context, tx *sql.Tx, p purge) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE account_id = $1 AND id IN ("+database.List(&args, ids)+")", args...)
 		return err
 	}
-	for _, purge := range []func(context.Context, *sql.Tx, feedback.ID, feedback.ID, int) (bool, error){readers.PurgeApp, mail.PurgeApp} {
+	for _, purge := range []func(context.Context, *sql.Tx, feedback.ID, feedback.ID, int) (bool, error){
+		readers.PurgeApp, mail.PurgeApp, entries.PurgeApp,
+	} {
 		if more, err := purge(ctx, tx, p.accountID, p.appID, purgeChunk); err != nil || more {
 			return err
 		}

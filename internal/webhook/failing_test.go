@@ -218,6 +218,33 @@ func TestNoLongerWanted(t *testing.T) {
 	expect(t, "set aside", r.get(w).Health.SetAside, 0)
 }
 
+// TestRewindBeforeRefused: an event that was set aside is sent once after the endpoint is rewound to before
+// it. Those up to the new position stay set aside.
+func TestRewindBeforeRefused(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		w := r.add(nil)
+		first := r.last() + 1
+		r.change(3)
+		r.status(http.StatusUnprocessableEntity)
+		expect(t, "refused", r.round(), from(first, 3))
+		r.status(http.StatusOK)
+		r.Clock.Move(time.Hour)
+		got, err := r.Webhooks.Rewind(ctx, r.account.ID, feedback.Command(), w.ID, first)
+		if err != nil || got.Health.SetAside != 1 || got.Health.Position != first {
+			t.Fatalf("%+v, %v", got.Health, err)
+		}
+		var after []int64
+		for _, number := range r.round() {
+			if number < first+3 { // the last is the change of the webhook
+				after = append(after, number)
+			}
+		}
+		expect(t, "after rewinding", after, []int64{first, first + 1, first + 2})
+		expect(t, "set aside", r.get(w).Health.SetAside, 0)
+	})
+}
+
 // TestRefusesEverything: an endpoint that refuses everything does not fill the database.
 func TestRefusesEverything(t *testing.T) {
 	r := newRig(t, storetest.SQLite(t))

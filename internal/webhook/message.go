@@ -11,7 +11,7 @@ import (
 const testKind = "webhook.test"
 
 // wants reports whether an endpoint receives an event. Without internal, it receives nothing that only
-// the team may see: entries about the account, internal comments, links to issues,
+// the team may see: changes of the account and of changelogs, internal comments, links to issues,
 // and requests that are in quarantine.
 func (webhook Webhook) wants(kinds events.Kinds, e events.FeedEvent) bool {
 	if !kinds.Include(e) || webhook.AppID != nil && (e.AppID == nil || *e.AppID != *webhook.AppID) {

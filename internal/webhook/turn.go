@@ -339,6 +339,9 @@ func removeRetry(ctx context.Context, tx *sql.Tx, accountID, webhookID feedback.
 	return err
 }
 
+// firstRetry is when the next event that a webhook has set aside is due. $1 and $2 are the account and the webhook.
+const firstRetry = "(SELECT MIN(due_at) FROM webhook_retries WHERE account_id = $1 AND webhook_id = $2)"
+
 // storeProgress stores the position and the health, and reports whether it disabled the endpoint.
 func (s *Sender) storeProgress(ctx context.Context, tx *sql.Tx, t turn, r result) (disabled bool, err error) {
 	now := s.now()
@@ -365,7 +368,7 @@ func (s *Sender) storeProgress(ctx context.Context, tx *sql.Tx, t turn, r result
 		due = now.Add(chatPause)
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE webhooks SET position = $3, failures = $4, failing_since = $5, due_at = $6, succeeded_at = $7,
-		last_error = $8, state = $9, retry_at = (SELECT MIN(due_at) FROM webhook_retries WHERE account_id = $1 AND webhook_id = $2)
+		last_error = $8, state = $9, retry_at = `+firstRetry+`
 		WHERE account_id = $1 AND id = $2`, t.accountID, t.webhook.ID, r.position, failures, since, feedback.At(due), succeeded, lastError,
 		string(state))
 	return state == Disabled, err

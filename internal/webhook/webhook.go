@@ -297,7 +297,8 @@ func RemoveRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids 
 }
 
 // Rewind sets the position of a webhook, so that everything after it is delivered again, or is skipped.
-// It returns ErrWebhookNotFound, or ErrPositionAhead if the log ends before.
+// Events after it are no longer set aside, because they would be delivered twice. Rewind returns
+// ErrWebhookNotFound, or ErrPositionAhead if the log ends before.
 func (w *Webhooks) Rewind(ctx context.Context, accountID feedback.ID, by feedback.Actor, id feedback.ID, after int64) (Webhook, error) {
 	var webhook Webhook
 	err := w.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -307,8 +308,12 @@ func (w *Webhooks) Rewind(ctx context.Context, accountID feedback.ID, by feedbac
 		if last := webhook.Health.Position + webhook.Health.Behind; after > last {
 			return feedback.ErrPositionAhead.With("The log of changes ends at %d, before the position %d.", last, after)
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE webhooks SET position = $3, fence = fence + 1, lease_until = 0 WHERE account_id = $1 AND id = $2",
-			accountID, id, after)
+		_, err = tx.ExecContext(ctx, "DELETE FROM webhook_retries WHERE account_id = $1 AND webhook_id = $2 AND seq > $3", accountID, id, after)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE webhooks SET position = $3, fence = fence + 1, lease_until = 0, retry_at = `+firstRetry+`
+			WHERE account_id = $1 AND id = $2`, accountID, id, after)
 		if err != nil {
 			return err
 		}

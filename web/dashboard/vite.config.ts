@@ -5,6 +5,9 @@ import { defineConfig } from "vite";
 // The service that `npm run dev` talks to.
 const service = process.env["GATHERKIT"] ?? "http://127.0.0.1:8080";
 
+// matching matches the files in src whose paths begin with one of the parts.
+const matching = (...parts: string[]) => new RegExp(`[/]src[/](${parts.join("|")})`);
+
 export default defineConfig({
   // Relative, because a proxy may serve the program below a path. web/dashboard.go adds "../" for
   // deeper pages.
@@ -19,14 +22,25 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000, // weigh.mjs has its own limits
     rollupOptions: {
       output: {
-        // A few chunks compress better than thirty: the libraries, what all pages share, and the pages
-        // besides the inbox.
+        // A few chunks compress better than thirty: the libraries, what all pages share, the inbox, the details of a
+        // request, what the keyboard opens, and the pages besides. Portal and Changelog have chunks of their own.
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
             { name: "vendor", test: /node_modules/, priority: 1 },
-            { name: "pages", test: /[/]src[/](account|apps[/](?!sections)|insights|mentions[/]M|team|tokens|webhooks|pages[/]Join)/ },
-            { name: "ui", test: /[/]src[/](api|styles|ui)[/]/ },
+            { name: "pages", test: matching("account|apps/(?!sections)|color|insights|mentions/M", "team|tokens|webhooks|pages/Join") },
+            { name: "help", test: matching("shell/(Palette|ShortcutsHelp)") },
+            {
+              name: "ui",
+              test: matching("api|styles|ui|shell|pages|router|apps/sections|mentions/queries",
+                "inbox/(facets.ts|SaveView|search|View|views)", "requests/(commentId|ExportMenu|fold|person.ts|statuses)"),
+            },
+            {
+              name: "details",
+              test: matching("text/(?!address)|inbox/NewRequest", "requests/(AddVote|Attach|banners|Comment|Discard|draft|History)",
+                "requests/(issues|Issues|keptFocus|Mention|MergedIn|Properties|Request|Similar|StatusLinks|TextEditor|Voters)"),
+            },
+            { name: "inbox", test: matching("inbox|requests|text") },
           ],
         },
         entryFileNames: "assets/[name]-[hash].js",

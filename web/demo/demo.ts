@@ -13,6 +13,7 @@ interface WidgetSettings {
 interface AppSettings {
   widget: WidgetSettings
   sharing: string
+  portal: { access: string }
 }
 interface Attachment {
   filename: string
@@ -188,6 +189,7 @@ function wanted(): AppSettings {
       allow_file_uploads: checked('allow_file_uploads'),
     },
     sharing: field('sharing').value,
+    portal: { access: field('sharing').value === 'none' ? 'off' : 'public' }, // which shows what the app shares
   }
 }
 

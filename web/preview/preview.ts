@@ -48,7 +48,8 @@ const results: Record<string, (params: Record<string, unknown>) => unknown> = {
 function answer(url: string, params: string): string {
   const operation = new URL(url, location.href).pathname.split('/').at(-1)!
   if (operation.endsWith('.json')) {
-    return JSON.stringify({ app_id: 'preview', widget: state.widget, sharing: state.sharing, uploads } satisfies Config)
+    const { widget, sharing } = state
+    return JSON.stringify({ app_id: 'preview', widget, sharing, uploads, latest_entry: null } satisfies Config)
   }
   return JSON.stringify({ ok: true, result: results[operation]?.(JSON.parse(params)) })
 }

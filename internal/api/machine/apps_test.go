@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 )
 
 // What the model answers to the operations on apps.
@@ -55,10 +57,59 @@ func (m *model) configureApp(w who, in, _ object) (string, object) {
 		}
 		change["allowed_origins"] = normal
 	}
-	if change["issue_template"] == "javascript:{title}" {
+	if change["issue_template"] == "javascript:{title}" || !readPortal(change["portal"]) {
 		return "apps.invalid_settings", nil
 	}
+	if a := m.app(w.account, in["id"]); a != nil {
+		if refusal := m.refusedPortal(a, merged(a.settings, change)); refusal != "" {
+			return refusal, nil
+		}
+	}
 	return m.changeApp(w, in["id"], "app.updated", func(a *app) { a.settings = merged(a.settings, change) })
+}
+
+// readPortal changes settings of a portal to their normal form. It returns false if one is wrong.
+func readPortal(sent any) bool {
+	portal, _ := sent.(object)
+	if host, sent := portal["host"].(string); sent {
+		portal["host"] = strings.ToLower(host)
+	}
+	if list, sent := portal["frame_ancestors"].([]any); sent {
+		normal := []any{}
+		for _, origin := range list {
+			if origins[origin.(string)] == "" {
+				return false
+			}
+			normal = append(normal, origins[origin.(string)])
+		}
+		portal["frame_ancestors"] = normal
+	}
+	for _, name := range []string{"tags", "held_words"} {
+		list, _ := portal[name].([]any)
+		if slices.ContainsFunc(list, func(word any) bool { return word == "" || len(word.(string)) > 40 }) {
+			return false
+		}
+	}
+	return portal["logo"] != "R0lG" && portal["host"] != "https://acme.example" && portal["sign_in_url"] != "javascript:alert(1)"
+}
+
+// refusedPortal says why an app cannot have settings, or "".
+func (m *model) refusedPortal(a *app, settings object) string {
+	portal := settings["portal"].(object)
+	if portal["access"] != "off" && (portal["slug"] == "" || settings["sharing"] == "none") {
+		return "apps.invalid_settings"
+	}
+	for _, other := range m.apps {
+		if other != a && other.live() && portal["slug"] != "" && other.portal()["slug"] == portal["slug"] {
+			return "apps.slug_taken"
+		}
+	}
+	for _, other := range m.apps {
+		if other != a && other.live() && portal["host"] != "" && other.portal()["host"] == portal["host"] {
+			return "apps.host_taken"
+		}
+	}
+	return ""
 }
 
 func (m *model) rekeyApp(w who, in, got object) (string, object) {
@@ -99,14 +150,21 @@ func defaultSettings() object {
 			"show_email_field": true, "require_email": false, "allow_file_uploads": false,
 		},
 		"statuses": object{
-			"opened": label(""), "under_review": label(""), "planned": label(""), "in_progress": label(""), "completed": label(""),
-			"declined": label(""),
+			"opened": status(false), "under_review": status(false), "planned": status(true), "in_progress": status(true),
+			"completed": status(true), "declined": status(false),
+		},
+		"portal": object{
+			"access": "off", "slug": "", "host": "", "voting": "anyone", "comments": "verified", "submit": "anyone", "moderation": "anonymous",
+			"names": "none", "team_names": false, "descriptions": true, "attachments": false, "tags": []any{}, "index": true, "theme": "auto",
+			"locale": "", "logo": "", "intro": "", "sign_in_url": "", "frame_ancestors": []any{}, "held_words": []any{},
 		},
 		"sharing": "none", "allowed_origins": []any{}, "issue_template": "",
 	}
 }
 
 func label(text string) object { return object{"label": text} }
+
+func status(roadmap bool) object { return object{"label": "", "roadmap": roadmap} }
 
 // merged returns the settings after a partial change.
 func merged(settings, change object) object {

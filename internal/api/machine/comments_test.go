@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"reflect"
 	"time"
 )
 
@@ -9,8 +10,10 @@ import (
 
 type comment struct {
 	id               string
-	number           int   // of all comments, in the order of creation
-	author           *user // nil if the submitter of the request wrote it
+	number           int    // of all comments, in the order of creation
+	author           *user  // nil if the submitter of the request or a visitor of the portal wrote it
+	visitor          object // of the portal; nil if somebody else wrote it
+	key              string // of the visitor
 	visibility, body string
 	created, updated time.Time
 	deleted          bool
@@ -39,12 +42,15 @@ func (u *user) asAuthor() object {
 }
 
 func (c *comment) shown(r *request) object {
-	author := object{"id": nil, "name": r.submitter["name"], "kind": "submitter"}
-	if c.ofTeam() {
+	author, person := object{"id": nil, "name": r.submitter["name"], "kind": "submitter"}, any(nil)
+	switch {
+	case c.ofTeam():
 		author = c.author.asAuthor()
+	case c.visitor != nil:
+		author, person = object{"id": nil, "name": c.visitor["name"], "kind": "visitor"}, c.visitor
 	}
 	return object{
-		"id": c.id, "request_id": r.id, "author": author, "visibility": c.visibility, "body": c.body,
+		"id": c.id, "request_id": r.id, "author": author, "visibility": c.visibility, "person": person, "body": c.body,
 		"created_at": c.created.Format(timeForm), "updated_at": c.updated.Format(timeForm),
 	}
 }
@@ -57,10 +63,25 @@ func (m *model) listComments(w who, in, got object) (string, object) {
 	var list []item
 	for i, c := range r.comments {
 		if !c.deleted {
-			list = append(list, item{n: i + 1, shown: c.shown(r)})
+			list = append(list, item{n: i + 1, shown: object{"at": c}})
 		}
 	}
-	return m.page(at, list, got, "comments")
+	code, result := m.page(at, list, got, "comments")
+	answered, _ := got["comments"].([]any)
+	for i, shown := range result["comments"].([]object) {
+		c := shown["at"].(*comment)
+		m.learnComment(c, i, answered)
+		result["comments"].([]object)[i] = c.shown(r)
+	}
+	return code, result
+}
+
+// learnComment takes the id of a visitor's comment from its place in a list that the service
+// answered, because the answer to the visitor has no id.
+func (m *model) learnComment(c *comment, i int, answered []any) {
+	if c.id == "" && i < len(answered) {
+		c.id = m.fresh(answered[i].(object), "id", "id")
+	}
 }
 
 func (m *model) createComment(w who, in, got object) (string, object) {
@@ -127,7 +148,7 @@ func (m *model) updateComment(w who, in, _ object) (string, object) {
 			*field = v
 		}
 	}
-	if *c != old {
+	if !reflect.DeepEqual(*c, old) {
 		c.updated = m.now()
 		m.saveMentions(r, c)
 		if c.visibility == "public" {

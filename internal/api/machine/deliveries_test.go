@@ -121,9 +121,10 @@ func (e *endpoint) wants(c change) bool {
 	return (e.app == "" || c.app == e.app) && (e.internal || c.aboutRequests() && !c.internal && c.kind != "request.blocked")
 }
 
-// hides reports whether a change is about a request in quarantine, which an endpoint does not receive.
+// hides reports whether a change is about a request in quarantine, which an endpoint does not receive. The
+// requests of a deleted app stay there until the worker has removed them.
 func (m *model) hides(e *endpoint, c change) bool {
-	r := find(m.requests, func(r *request) bool { return r.id == c.request && !r.deleted && !r.gone })
+	r := find(m.requests, func(r *request) bool { return r.id == c.request && !r.purged && !r.gone })
 	return !e.internal && r != nil && r.box() == "quarantine"
 }
 
@@ -205,7 +206,7 @@ func (m *model) turn(e *endpoint) (begun []*delivery) {
 		return nil
 	}
 	if e.failures > 0 && len(list) > 1 { // one call shows whether the endpoint works again
-		list = list[:1]
+		list, position = list[:1], e.position
 		if len(fresh) > 0 {
 			position = list[0].number()
 		}

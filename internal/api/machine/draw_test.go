@@ -46,6 +46,11 @@ var drawn = []string{
 	"widget-news", "widget-my-requests", "widget-my-requests", "widget-my-link", "widget-my-link", "widget-reply", "widget-reply",
 	"widget-reply", "mine-list", "mine-list", "mine-reply", "mine-reply", "requests-status-link",
 	"requests-status-link", "requests-revoke-links", "digest-get", "digest-set", "mail-status", "mail-suppress",
+	"entries-create", "entries-create", "entries-update", "entries-update", "entries-publish", "entries-publish", "entries-publish",
+	"widget-comment", "widget-comment", "widget-comment", "comments-held", "comments-held", "comments-release", "comments-block",
+	"people-block", "people-block", "people-blocked", "people-unblock", "people-unblock", "portal-check", "portal-rotate-link",
+	"widget-portal-link", "votes-discard", "widget-board", "widget-board", "widget-request", "widget-request",
+	"entries-unpublish", "entries-get", "entries-get", "entries-list", "entries-list", "entries-delete", "widget-entries", "widget-entries",
 }
 
 // usual has optional parameters without which most calls fail.
@@ -54,6 +59,8 @@ var usual = map[string][]string{
 	"votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter", "reader"},
 	"widget-submit-request": {"form", "reader"}, "widget-news": {"reader"}, "widget-my-requests": {"reader", "seen_until"},
 	"widget-my-link": {"reader"}, "widget-reply": {"reader"}, "mentions-read": {"ids", "up_to"}, "webhooks-create": {"internal"},
+	"widget-comment": {"voter"}, "widget-board": {"voter"}, "widget-request": {"voter"},
+	"entries-create": {"request_ids"}, "entries-publish": {"complete", "at"},
 }
 
 // after has operations that mostly fail unless another one was called before. shows reports
@@ -94,54 +101,6 @@ func (m *machine) often(label string) bool { return rapid.IntRange(0, 9).Draw(m.
 // rarely returns true in about one of fifty cases.
 func (m *machine) rarely(label string) bool { return rapid.IntRange(0, 31).Draw(m.t, label) == 17 }
 
-// begin creates two accounts with apps and requests. The first account has a user with each
-// role. Sometimes the set-up creates the first owner.
-func (m *machine) begin() {
-	m.clock.Move(time.Hour) // so that the services forget earlier texts, which they store to detect spam
-	if !m.often("by command") {
-		for range 3 {
-			m.do(m.call("setup-status"))
-			m.do(m.call("setup-create-owner"))
-		}
-	}
-	for _, role := range []feedback.Role{feedback.RoleOwner, feedback.RoleAdmin, feedback.RoleMember, feedback.RoleViewer} {
-		m.addUser("Acme", string(role), role)
-	}
-	m.addUser("Globex", "stranger", feedback.RoleOwner)
-	for _, name := range []string{"owner", "stranger"} {
-		m.addApp(m.signIn(m.userNamed(name)))
-	}
-	m.do(aCall{operation: "apps-create", who: m.signIn(m.userNamed("owner")), in: object{"name": "Shop"}})
-	m.do(aCall{operation: "widget-submit-request", who: m.apps[2].key, in: object{"title": "Dark mode", "description": ""}})
-	m.do(aCall{operation: "apps-update-settings", who: m.signIn(m.userNamed("owner")), in: object{
-		"id": m.apps[2].id, "settings": object{"widget": object{"allow_file_uploads": true}},
-	}})
-	m.bringFiles()
-	for range draw(m, "programs", 2, 0, 1, 3) {
-		m.do(m.call("tokens-create"))
-	}
-	for range draw(m, "webhooks", 1, 0, 2, 3) {
-		m.do(m.call("webhooks-create"))
-	}
-}
-
-// addApp creates an app with some requests. Most apps show them to users of the widget.
-func (m *machine) addApp(who string) {
-	m.do(aCall{operation: "apps-create", who: who, in: object{"name": "Website"}})
-	a := m.apps[len(m.apps)-1]
-	m.do(aCall{operation: "apps-update-settings", who: who, in: object{"id": a.id, "settings": object{
-		"sharing": draw(m, "sharing", "all", "all", "all", "triaged", "none"), "widget": object{"allow_file_uploads": m.often("files")},
-	}}})
-	if m.often("identity") {
-		m.do(aCall{operation: "apps-identity-secret", who: who, in: object{"id": a.id}})
-	}
-	for _, title := range []string{"A", "Dark mode", "A"} {
-		m.do(aCall{operation: "widget-submit-request", who: a.key, in: object{
-			"title": title, "description": "", "reader": draw(m, "reader", append(readers, "")...),
-		}})
-	}
-}
-
 func (m *machine) userNamed(name string) *user {
 	return find(m.users, func(u *user) bool { return u.email == name+"@example.com" })
 }
@@ -153,7 +112,7 @@ func (m *machine) step() {
 			16*time.Minute, 2*time.Hour, 24*time.Hour, 8*24*time.Hour, 30*24*time.Hour, 31*24*time.Hour, 61*24*time.Hour))
 	}
 	if !m.often("the worker is idle") {
-		m.work(draw(m, "task", "sweep", "purge", "index", "webhooks"))
+		m.work(draw(m, "task", "sweep", "purge", "index", "webhooks", "entries", "entries"))
 	}
 	if family := m.family(); len(family) > 1 && !m.often("families stay") {
 		m.leave(family)
@@ -182,11 +141,11 @@ func (m *machine) step() {
 	}
 	area, verb, _ := strings.Cut(operation, "-")
 	missing := area == "views" && len(m.views) == 0 || area == "tokens" && len(m.programs) == 0 ||
-		area == "webhooks" && len(m.webhooks) == 0
+		area == "webhooks" && len(m.webhooks) == 0 || area == "entries" && len(m.entries) == 0
 	if missing && verb != "list" && m.often("one is created before") {
 		operation = area + "-create"
 	}
-	operation = m.prepareReader(operation)
+	operation = m.preparePortal(m.prepareReader(operation))
 	if find(m.apps, (*app).live) == nil { // without an app, most calls would fail
 		operation = "apps-create"
 	}
@@ -222,6 +181,8 @@ func (m *machine) step() {
 		m.do(aCall{operation: "tokens-create", who: m.signIn(u), in: object{"name": "CI", "scope": "viewer"}})
 	}
 	m.moveFiles(c)
+	m.publishLater(c)
+	m.moderate(c)
 	if p := m.program(c.who); p != nil && operation == "requests-export" && rapid.Bool().Draw(m.t, "the token is revoked") {
 		m.do(aCall{operation: "tokens-revoke", who: m.ownerOf(p), in: object{"id": p.id}})
 	}
@@ -386,7 +347,7 @@ func (m *machine) call(operation string) aCall {
 	}
 	if text, _ := c.in["cursor"].(string); text != "" && m.often("cursor alone") {
 		maps.DeleteFunc(c.in, func(name string, _ any) bool {
-			return !slices.Contains([]string{"cursor", "request_id", "reader", "identity_token", "token"}, name)
+			return !o.requires(name) && !slices.Contains([]string{"cursor", "reader", "identity_token"}, name)
 		})
 	}
 	if m.rarely("unknown parameter") {

@@ -174,6 +174,7 @@ func (m *machine) eventValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{
 			[]any{"request.created", "vote.*"},
 			[]any{"request.*"},
+			[]any{"entry.*"},
 			[]any{"app.created", "comment.*", "token.*", "webhook.*", "link.*"},
 			[]any{"request.updated:status", "comment.updated:visibility"},
 		}, []any{[]any{}, []any{"vote.cast"}, []any{"*"}, []any{"request.*:status"}, "request.*"}), true

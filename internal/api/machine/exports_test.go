@@ -117,6 +117,10 @@ func (m *machine) checkLines(body string, requests []*request) {
 		var got, want object
 		decode(m.t, lines[i], &got)
 		m.learn(got)
+		comments, _ := got["comments"].([]any)
+		for at, c := range r.liveComments() {
+			m.learnComment(c, at, comments)
+		}
 		decode(m.t, text(r.exported()), &want)
 		events, _ := got["history"].([]any)
 		delete(got, "history")

@@ -27,7 +27,7 @@ var filters = map[string]func(r *request, v any) bool{
 }
 
 // statuses has all statuses of requests in order.
-var statuses = records["Request"].Properties["status"].Enum
+var statuses = records["Status"].Enum
 
 // canonical returns the canonical form of a filter's value, which cursors compare.
 func canonical(name string, v any) any {

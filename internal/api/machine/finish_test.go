@@ -43,6 +43,8 @@ func (m *machine) finish() {
 		}
 		m.search(who)
 		m.listVotesAndComments(u, who)
+		m.listEntriesOf(u, who)
+		m.listPortals(u, who)
 	}
 	m.listOutside()
 	m.useAll()
@@ -75,6 +77,7 @@ func (m *machine) finish() {
 			m.t.Fatalf("the log of changes is\n%s\nwant\n%s", got, want)
 		}
 	}
+	m.checkPortals()
 }
 
 // search lists requests by words.

@@ -36,6 +36,10 @@ func (m *model) listRequests(w who, in, got object) (string, object) {
 			if by = int64(r.votes); r.updated.After(at.began) {
 				continue // it may have been on an earlier page
 			}
+		case "trending":
+			if by = r.heat; r.updated.After(at.began) {
+				continue
+			}
 		case "recently_updated":
 			by = r.updated.UnixMicro()
 		}

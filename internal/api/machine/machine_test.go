@@ -172,6 +172,8 @@ func (m *machine) work(task string) {
 			_, _, err = s.store.Index.Follow(context.Background(), feedback.ID{}, index.Chunk)
 		case "webhooks":
 			err = s.store.Webhooks.Prune(context.Background())
+		case "entries":
+			_, err = s.store.PublishDue(context.Background())
 		}
 		if err != nil {
 			m.t.Fatal(err)
@@ -184,6 +186,8 @@ func (m *machine) work(task string) {
 		m.releaseOfApps()
 	case "webhooks":
 		m.pruned()
+	case "entries":
+		m.publishDue()
 	}
 }
 

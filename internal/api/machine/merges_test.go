@@ -33,6 +33,7 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 		return "requests.merged", nil
 	}
 	followers := m.members(r)
+	r.kept, root.kept = true, true
 	told := m.audienceBelow(r, root)
 	for _, f := range followers {
 		f.root, f.rooted = root, m.now()
@@ -41,6 +42,7 @@ func (m *model) mergeRequest(w who, in, _ object) (string, object) {
 	m.answer(r)
 	m.recount(followers...)
 	m.recount(r, root)
+	m.warm(r, root)
 	entries := m.recordAll(append([]*request{r, root}, followers...), "request.merged", w.actor(), w.by())
 	entries[0].tell(w, r, told)
 	m.tellNews(w, append(followers, r)...)
@@ -55,6 +57,7 @@ func (m *model) unmergeRequest(w who, in, _ object) (string, object) {
 	if root := r.root; root != nil {
 		followers := m.takeOut(r)
 		m.recount(root)
+		m.warm(root)
 		entries := m.recordAll(append([]*request{r, root}, followers...), "request.unmerged", w.actor(), w.by())
 		entries[0].tell(w, r, m.audience(r))
 		m.tellNews(w, append(followers, r)...)
@@ -88,6 +91,7 @@ func (m *model) takeOut(r *request) (followers []*request) {
 	}
 	m.recount(followers...)
 	m.recount(r)
+	m.warm(r)
 	return followers
 }
 

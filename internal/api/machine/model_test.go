@@ -29,8 +29,11 @@ type model struct {
 	links       []*joinLink
 	statusLinks []*statusLink
 	written     []submittedText
+	said        []submittedText // on portals
 	mentions    []*mention
-	views       []*view // in the order that users give them
+	entries     []*entry
+	remarks     []*remark // comments that were held
+	views       []*view   // in the order that users give them
 	webhooks    []*endpoint
 	expects     []expected        // calls that the receiver should get
 	eventIDs    map[string]string // by account and number
@@ -40,7 +43,9 @@ type model struct {
 	failures  map[string]*countdown // failed logins by e-mail, and all of them under ""
 	seenUntil map[string]*time.Time // by app and reader; zero for never
 	comments  int                   // how many there have ever been
-	learned   map[string]bool       // the names that the model has taken from answers
+
+	entriesEver int
+	learned     map[string]bool // the names that the model has taken from answers
 }
 
 type (
@@ -83,6 +88,8 @@ type (
 		purged           bool   // the worker has removed its requests
 		secret, before   string // sign identity tokens; before is the previous secret
 		beforeUntil      time.Time
+		blockings        []blocking
+		linkMade         time.Time // of the portal; zero for never
 	}
 	request struct {
 		*app
@@ -101,6 +108,8 @@ type (
 		source                                         string
 		votes                                          int
 		given                                          []*vote    // without those of merged requests
+		kept                                           bool       // whether the submitter's vote counts for the heat
+		heat                                           int64      // see feedback.Heat
 		comments                                       []*comment // including deleted ones
 		attachments                                    []*upload
 		linked                                         []link

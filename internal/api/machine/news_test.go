@@ -127,16 +127,17 @@ func (m *model) published(w who, r *request, before string, c *comment) {
 
 // unanswered notes that a comment was deleted, which may have been the last one of the submitter.
 func (m *model) unanswered(r *request, c *comment) {
-	if c.ofTeam() || r.replied.IsZero() {
+	if c.ofTeam() || c.visitor != nil || r.replied.IsZero() {
 		return
 	}
 	r.replied = time.Time{}
-	if left := last(r.liveComments(), (*comment).isPublic); left != nil && !left.ofTeam() {
+	if left := last(r.liveComments(), (*comment).inTalk); left != nil && !left.ofTeam() {
 		r.replied = left.created
 	}
 }
 
-func (c *comment) isPublic() bool { return c.visibility == "public" }
+// inTalk reports whether the submitter sees the comment: those of visitors of the portal are not for them.
+func (c *comment) inTalk() bool { return c.visibility == "public" && c.visitor == nil }
 
 func timeOrNil(t time.Time) any {
 	if t.IsZero() {

@@ -8,7 +8,7 @@ import (
 
 // How the model detects spam, and what it answers to the operations on quarantine.
 
-// submittedText is a text that was submitted by a form or a page.
+// submittedText is a text that was submitted by a form or a page, or a comment on a portal.
 type submittedText struct {
 	app      *app
 	key      string // of idempotency
@@ -16,30 +16,35 @@ type submittedText struct {
 	trigrams map[string]bool
 }
 
-// spam reports whether a new request looks like spam. All calls come from one address. A
-// refused submission that is sent again with its idempotency key counts once.
+// spam reports whether a new request looks like spam.
 func (m *model) spam(r *request, form any) bool {
 	sent, judged := form.(object)
 	if !judged && !r.ofPage {
 		return false
 	}
-	text := submittedText{r.app, r.idempotencyKey, m.now(), trigramsOf(r.title + "\n" + r.description)}
+	burst := m.burst(&m.written, submittedText{r.app, r.idempotencyKey, m.now(), trigramsOf(r.title + "\n" + r.description)})
+	website, _ := sent["website"].(string)
+	seconds, timed := sent["seconds"].(float64)
+	return website != "" || timed && seconds < 2 || burst
+}
+
+// burst adds a text to the earlier ones, and reports whether many of these are like it. All calls come from one
+// address. A refused submission that is sent again with its idempotency key counts once.
+func (m *model) burst(earlier *[]submittedText, text submittedText) bool {
 	alike, again := 1, false
-	for _, earlier := range m.written {
+	for _, one := range *earlier {
 		switch {
-		case earlier.app != r.app || m.now().Sub(earlier.at) >= 10*time.Minute:
-		case text.key != "" && earlier.key == text.key:
+		case one.app != text.app || m.now().Sub(one.at) >= 10*time.Minute:
+		case text.key != "" && one.key == text.key:
 			again = true
-		case similarity(earlier.trigrams, text.trigrams) >= 0.8:
+		case similarity(one.trigrams, text.trigrams) >= 0.8:
 			alike++
 		}
 	}
 	if !again {
-		m.written = append(m.written, text)
+		*earlier = append(*earlier, text)
 	}
-	website, _ := sent["website"].(string)
-	seconds, timed := sent["seconds"].(float64)
-	return website != "" || timed && seconds < 2 || alike >= 5
+	return alike >= 5
 }
 
 // trigramsOf returns the trigrams of the words of a text, or of the text itself if it has no

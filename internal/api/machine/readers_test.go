@@ -122,7 +122,7 @@ func (i interest) newsAt() time.Time {
 func (r *request) thread() (list []*comment) {
 	for _, at := range []*request{r, r.countsFor()} {
 		for _, c := range at.liveComments() {
-			if c.isPublic() && (at == r || c.ofTeam()) && !slices.Contains(list, c) {
+			if c.inTalk() && (at == r || c.ofTeam()) && !slices.Contains(list, c) {
 				list = append(list, c)
 			}
 		}
@@ -305,7 +305,7 @@ func (m *model) reply(h holder, in, got object) (string, object) {
 		return "requests.not_found", nil
 	}
 	body := in["body"].(string)
-	earlier := last(r.liveComments(), (*comment).isPublic)
+	earlier := last(r.liveComments(), (*comment).inTalk)
 	answered := last(r.thread(), (*comment).ofTeam)
 	if earlier != nil && !earlier.ofTeam() && earlier.body == body {
 		return "ok", object{"comment": earlier.raw()}

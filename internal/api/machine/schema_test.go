@@ -77,11 +77,15 @@ func readDocument(file string) (map[string]operation, map[string]*schema) {
 	}
 	all := map[string]operation{}
 	for path, p := range document.Paths {
+		name, is := strings.CutPrefix(path, "/api/")
+		if !is { // the path of a file, which tests of its own call
+			continue
+		}
 		o := p.Post.operation
 		if body := p.Post.RequestBody.Content["application/json"].Schema; body != nil {
 			o.parameters = *document.Components.Schemas[strings.TrimPrefix(body.Ref, schemaRef)]
 		}
-		all[strings.TrimPrefix(path, "/api/")] = o
+		all[name] = o
 	}
 	return all, document.Components.Schemas
 }
@@ -194,11 +198,11 @@ func (s *schema) readList(v []any, cleaned func(string) (string, bool)) (any, bo
 // have several lines. All other text is trimmed and must be a single line.
 var (
 	verbatim = []string{
-		"token", "refresh_token", "identity_token", "password", "current_password", "new_password", "idempotency_key", "cursor", "reader",
+		"key", "token", "refresh_token", "identity_token", "password", "current_password", "new_password", "idempotency_key", "cursor", "reader",
 	}
-	multiline = []string{"description", "body", "tag", "query", "text", "remove_tags", "website", "filename"}
+	multiline = []string{"intro", "description", "body", "tag", "query", "text", "remove_tags", "website", "filename"}
 	// oneLine has parameters of a submission whose text is turned into a single line instead of
-	// being refused.
+	// being refused. A comment of a visitor has the name, too.
 	oneLine = []string{"title", "email", "name", "external_id"}
 )
 
@@ -207,11 +211,11 @@ func textRule(operation, name string) func(string) (string, bool) {
 	return func(s string) (string, bool) {
 		trimmed := strings.TrimSpace(s)
 		switch {
-		case slices.Contains(verbatim, name):
+		case slices.Contains(verbatim, name), operation == "widget-portal-link" && name == "to":
 			return s, true
 		case slices.Contains(multiline, name):
 			return trimmed, true
-		case operation == "widget-submit-request" && slices.Contains(oneLine, name):
+		case operation == "widget-submit-request" && slices.Contains(oneLine, name), operation == "widget-comment" && name == "name":
 			// Only the characters that are drawn.
 			return strings.TrimSpace(strings.NewReplacer("\t", " ", "\u202e", "").Replace(trimmed)), true
 		}

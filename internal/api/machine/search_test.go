@@ -240,7 +240,11 @@ func (m *machine) turnPages(c aCall) {
 		page := m.do(c)
 		requests, _ = page["requests"].([]any)
 		for page["has_more"] == true {
-			page = m.do(aCall{operation: c.operation, who: c.who, in: object{"cursor": page["next_cursor"]}})
+			next := object{"cursor": page["next_cursor"]}
+			if voter, sent := c.in["voter"]; sent { // it says for whom to read, and not what
+				next["voter"] = voter
+			}
+			page = m.do(aCall{operation: c.operation, who: c.who, in: next})
 			more, _ := page["requests"].([]any)
 			requests = append(requests, more...)
 		}

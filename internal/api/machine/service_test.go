@@ -71,7 +71,7 @@ type service struct {
 func newService(t *testing.T, at storetest.Place, clock *storetest.Clock) *service {
 	t.Helper()
 	folder := t.TempDir()
-	files, err := blob.Open(context.Background(), folder)
+	files, err := blob.Open(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,8 @@ func (s *service) clear(t *rapid.T) {
 		"index_ids", "index_postings", "index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
 		"views", "default_views", "access_tokens", "webhooks", "webhook_retries", "webhook_attempts", "readers", "status_links",
-		"mail_people", "mail_follows", "mails", "mail_positions", "mail_digests", "mail_server",
+		"mail_people", "mail_follows", "mails", "mail_positions", "mail_digests", "mail_server", "entries", "entry_requests",
+		"portals", "portal_hosts", "portal_links", "visitor_tokens", "blocked_people", "held_comments",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -120,6 +121,9 @@ func (s *service) clear(t *rapid.T) {
 		}
 	}
 	s.values, s.nameOf, s.seen = map[string]string{}, map[string]string{nobodysID: nobodysID}, nil
+	for _, voter := range voters { // the keys of those who are blocked contain them
+		s.nameOf[voter.(string)] = voter.(string)
+	}
 	s.values[strings.Trim(receiverName, "{}")] = s.receiver.URL
 	s.receiver.turn(false)
 	s.receiver.took()
@@ -131,13 +135,13 @@ func (s *service) clear(t *rapid.T) {
 var (
 	randomText = regexp.MustCompile(
 		`whsec_[0-9A-Za-z+/]{43}=|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|` +
-			`(gat|grt|gjt|gtk|gk|gis|gex|gsl|evt)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
+			`(gat|grt|gjt|gtk|gk|gis|gex|gsl|gpl|gvt|evt)_[0-9A-Za-z]{38,}|[0-9A-Za-z_-]{76,}`)
 	loggedKey = regexp.MustCompile(`gk_[0-9A-Za-z]{4}…`)
 
 	// secretKinds has the names of secrets by prefix.
 	secretKinds = map[string]string{
 		"gat": "access", "gjt": "join", "grt": "refresh", "gtk": "program", "gk": "key", "gis": "secret", "gex": "link", "evt": "event",
-		"whsec": "signing", "gsl": "status",
+		"whsec": "signing", "gsl": "status", "gpl": "portal", "gvt": "ticket",
 	}
 )
 

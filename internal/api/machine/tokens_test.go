@@ -109,7 +109,9 @@ func (o operation) accepts(p *program) bool {
 // ofOneApp reports whether a token that is limited to an app may call the operation.
 func ofOneApp(operation string) bool {
 	area, _, _ := strings.Cut(operation, "-")
-	return operation != "apps-create" && slices.Contains([]string{"apps", "requests", "votes", "comments", "links", "events"}, area)
+	return operation == "auth-me" || operation != "apps-create" && slices.Contains([]string{
+		"apps", "requests", "votes", "comments", "links", "events", "entries", "portal", "people",
+	}, area)
 }
 
 // limit limits the parameters of a call to the caller's app. It returns an error code if they are about
@@ -124,6 +126,18 @@ func (m *model) limit(w who, operation string, in object) string {
 	if strings.HasPrefix(operation, "apps-") {
 		if id, sent := in["id"]; sent && id != w.only() {
 			return "apps.not_found"
+		}
+		return ""
+	}
+	if strings.HasPrefix(operation, "entries-") && in["id"] != nil {
+		if e := m.entry(w.account, in["id"]); e == nil || e.app.id != w.only() {
+			return "entries.not_found"
+		}
+		return ""
+	}
+	if operation == "comments-release" || operation == "comments-block" {
+		if h := m.held(w.account, in["id"]); h == nil || h.request.app.id != w.only() {
+			return "comments.not_found"
 		}
 		return ""
 	}

@@ -88,7 +88,7 @@ func (m *machine) ask() {
 	if r == nil || !m.often("the team comments") {
 		return
 	}
-	u := find(m.users, func(u *user) bool { return u.account == r.account && u.role == "owner" && !u.gone && u.password != "" })
+	u := m.ownerIn(r.account)
 	m.do(aCall{operation: "comments-create", who: m.signIn(u), in: object{
 		"request_id": r.id, "body": "Which page?", "visibility": "public", "quiet": !m.often("told"),
 	}})

@@ -27,8 +27,8 @@ func (m *machine) value(c aCall, name string) any {
 		return nil
 	}
 	for _, of := range []func(aCall, string) (any, bool){
-		m.readerValue, m.webhookValue, m.mailValue, m.teamValue, m.tokenValue, m.eventValue, m.mentionValue, m.idValue, m.fileValue, m.linkValue,
-		m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
+		m.portalValue, m.entryValue, m.readerValue, m.webhookValue, m.mailValue, m.teamValue, m.tokenValue, m.eventValue, m.mentionValue,
+		m.idValue, m.fileValue, m.linkValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
 	} {
 		if v, ok := of(c, name); ok {
 			return v
@@ -40,7 +40,7 @@ func (m *machine) value(c aCall, name string) any {
 // sample draws a value that the schema accepts, or rarely another one.
 func (m *machine) sample(name string, s *schema) any {
 	good, odd := []any{"A", "B"}, oddTexts
-	switch {
+	switch s = s.resolved(); {
 	case len(s.Enum) > 0:
 		good, odd = slices.Clone(s.Enum), []any{"junk", true, ""}
 	case s.is("boolean"):
@@ -99,9 +99,9 @@ func (m *machine) requestValue(c aCall, name string) (any, bool) {
 	case "title", "text":
 		return m.either(name, []any{"A", "Dark mode", "B", "A mode for the dark", "Darker modes"}, oddTexts), true
 	case "description":
-		return m.either(name, []any{"", "A", "Dark, please", strings.Repeat("so ", 23) + "mode dark"}, oddTexts), true
+		return m.either(name, []any{"", "A", "Dark, please", strings.Repeat("so ", 23) + "mode dark", "Ask " + address}, oddTexts), true
 	case "body":
-		return m.either(name, []any{"Why not?", "It is <b>done</b>"}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
+		return m.either(name, []any{"Why not?", "It is <b>done</b>", "Ask " + address}, []any{"", " ", strings.Repeat("é", 10_001), 1}), true
 	case "form":
 		return m.either(name, []any{
 			nil, nil,
@@ -132,7 +132,7 @@ func (m *machine) filterValue(c aCall, name string) (any, bool) {
 			"Ann", "ann dark", "A@example.c", "exa", "",
 		}, []any{"'; --", "😀", strings.Repeat("x ", 101), 1}), true
 	case "sort":
-		good, odd := []any{"newest", "oldest", "most_voted", "recently_updated"}, []any{"relevance", "junk", ""}
+		good, odd := []any{"newest", "oldest", "most_voted", "trending", "recently_updated"}, []any{"relevance", "junk", ""}
 		if c.in["query"] != nil {
 			good = append(good, slices.Repeat([]any{"relevance"}, 2*len(good))...)
 		}
@@ -233,36 +233,6 @@ func (m *machine) setValue(c aCall, name string) (any, bool) {
 	return nil, false
 }
 
-// appValue draws settings of an app.
-func (m *machine) appValue(_ aCall, name string) (any, bool) {
-	widget := func(settings object) any { return object{"widget": settings} }
-	origins := func(list ...any) any { return object{"allowed_origins": append([]any{}, list...)} }
-	if name == "settings" {
-		return m.either(name, []any{
-			widget(object{"require_email": true}), widget(object{"require_email": false, "show_email_field": false}),
-			widget(object{"allow_file_uploads": true}), widget(object{"allow_file_uploads": false}),
-			origins("https://A.example:443"), origins(),
-			object{"sharing": "all"},
-			object{"sharing": "triaged"},
-			object{"sharing": "none"},
-			object{"issue_template": "https://a.example/new?title={title}&body={description}%0A{url}"},
-			object{"issue_template": ""},
-			object{"statuses": object{"planned": label("On the list"), "declined": object{}}},
-			object{"statuses": object{"planned": label("")}},
-			object{},
-		}, []any{
-			widget(object{"x": true}),
-			object{"sharing": "some"},
-			object{"issue_template": "javascript:{title}"},
-			object{"statuses": object{"duplicate": label("Twin")}},
-			object{"statuses": object{"planned": label(strings.Repeat("x", 41))}},
-			origins("https://a.example/path"),
-			[]any{},
-		}), true
-	}
-	return nil, false
-}
-
 // loginValue draws tokens, passwords and other values for logins.
 func (m *machine) loginValue(c aCall, name string) (any, bool) {
 	switch name {
@@ -323,7 +293,10 @@ func (m *machine) id(c aCall, name string) any {
 	within := func(a *app) bool {
 		return a == shop || t != nil && a.account == t.account && (only == "" || only == a.id)
 	}
-	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") {
+	if r := last(m.requests, (*request).remarked); c.operation == "people-block" && name == "app_id" && r != nil && t != nil && within(r.app) {
+		return r.app.id
+	}
+	if name == "app_id" || strings.HasPrefix(c.operation, "apps-") || strings.HasPrefix(c.operation, "portal-") {
 		return one(m, "app", m.apps, func(a *app) string { return a.id }, func(a *app) bool {
 			return within(a) && a.live()
 		})
@@ -369,8 +342,10 @@ func (m *machine) likely(c aCall, name string) func(*request) bool {
 			return r.binned
 		case "requests-release", "requests-block":
 			return r.quarantined
-		case "widget-vote":
-			return !r.binned && r.shared()
+		case "widget-vote", "widget-comment", "widget-request":
+			return !r.binned && r.shared() && (c.operation != "widget-comment" || r.root == nil)
+		case "people-block":
+			return r.app.id == c.in["app_id"] && (r.remarked() || !many)
 		case "requests-merge":
 			from := find(m.requests, func(r *request) bool { return r.id == c.in["id"] })
 			near := func(other *request) bool {

@@ -23,7 +23,7 @@ func (m *machine) webhookValue(c aCall, name string) (any, bool) {
 		return m.either(name, []any{
 			[]any{},
 			[]any{"request.created", "vote.*"},
-			[]any{"comment.*"},
+			[]any{"comment.*", "entry.*"},
 			[]any{"webhook.*", "request.*"},
 			[]any{"request.updated:status", "comment.updated:visibility"},
 		}, []any{[]any{"request.creatd"}, []any{"request.*:status"}, slices.Repeat([]any{"vote.*"}, 51), "vote.*"}), true

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gatherkit/internal/feedback"
 )
 
 // What the model answers to votes. A person counts once for a request and all requests that are
@@ -88,6 +90,23 @@ func (m *model) people(r *request) map[string]object {
 	return people
 }
 
+// warm computes the heat of requests again. Each person counts from their first vote on, and a submitter only after
+// somebody has voted or the request was merged.
+func (m *model) warm(requests ...*request) {
+	for _, r := range requests {
+		first := map[string]feedback.Time{}
+		for _, at := range m.counting(r) {
+			for _, v := range at.given {
+				given := feedback.At(v.created)
+				if before, voted := first[v.key]; at.kept && (!voted || given < before) {
+					first[v.key] = given
+				}
+			}
+		}
+		r.heat = feedback.Heat(slices.Collect(maps.Values(first)))
+	}
+}
+
 func (v *vote) shown(at *request) object {
 	shown := maps.Clone(v.by)
 	shown["request_id"], shown["source"], shown["created_at"] = at.id, v.source, v.created.Format(timeForm)
@@ -109,7 +128,11 @@ func (m *model) recount(requests ...*request) {
 // recountIfChanged counts the votes of a root again, after one of its members was moved to or
 // from the bin, and records a change of their number.
 func (m *model) recountIfChanged(w who, root *request) {
-	if root != nil && len(m.people(root)) != root.votes {
+	if root == nil {
+		return
+	}
+	m.warm(root)
+	if len(m.people(root)) != root.votes {
 		m.recount(root)
 		m.record(root.account, "request.updated", w.actor(), w.by(), root.app.id, root.id)
 	}
@@ -122,18 +145,33 @@ func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (str
 	kind := "vote.added"
 	switch {
 	case !remove && !slices.ContainsFunc(root.given, of):
+		root.kept = true
+		if root.heat != 0 && m.people(root)[v.key] == nil {
+			root.heat = feedback.Warmer(root.heat, feedback.At(v.created))
+		}
 		root.given = append(root.given, v)
 		changed = []*request{root}
 	case remove && m.people(root)[v.key] != nil:
-		kind = "vote.removed"
+		root.kept, kind = true, "vote.removed"
+		own := find(root.given, of)
 		for _, at := range m.counting(root) {
 			if at == root || slices.ContainsFunc(at.given, of) {
 				at.given = slices.DeleteFunc(at.given, of)
 				changed = append(changed, at)
 			}
 		}
+		left, known := int64(0), false
+		if own != nil && len(changed) == 1 {
+			left, known = feedback.Cooler(root.heat, feedback.At(own.created))
+		}
+		if root.heat = left; !known {
+			m.warm(changed...)
+		}
 	}
 	m.recount(changed...)
+	if len(changed) > 0 && root.heat == 0 {
+		m.warm(root)
+	}
 	for _, r := range changed {
 		m.record(r.account, kind, actor, by, r.app.id, r.id)
 	}

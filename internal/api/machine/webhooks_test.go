@@ -236,6 +236,7 @@ func (m *model) rewindWebhook(w who, in, _ object) (string, object) {
 	m.note(w, e, "rewound", fmt.Sprintf("set the position of %% from %d to %d", e.position, after),
 		object{"id": e.id, "position": e.position}, object{"id": e.id, "position": after, "name": e.name})
 	e.position = after
+	e.aside = slices.DeleteFunc(e.aside, func(r *refusal) bool { return r.number > after })
 	return "ok", object{"webhook": e.shown()}
 }
 

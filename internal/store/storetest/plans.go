@@ -149,6 +149,11 @@ func quoted(arg any) string {
 		return fmt.Sprintf(`'\x%x'`, arg)
 	case *feedback.ID:
 		return "'" + arg.String() + "'"
+	case *feedback.Time:
+		if arg == nil {
+			return "NULL"
+		}
+		return fmt.Sprint(int64(*arg))
 	}
 	return "'" + strings.ReplaceAll(fmt.Sprint(arg), "'", "''") + "'"
 }

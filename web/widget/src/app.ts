@@ -38,7 +38,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   const call = caller(base, key)
   /** The name of the configuration of the last visit, so that the widget also works offline. */
   const saved = `config:${key}`
-  const tools: AppTools = { base, h, icon, keep, uuid, call, token, reader, emit, failed, told, own }
+  const tools: AppTools = { base, h, icon, keep, uuid, call, token, reader, emit, failed, told, own, seen }
   const ended = new AbortController()
   const { signal } = ended
   let identity: Identity = options.identity ?? {}
@@ -100,6 +100,12 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     mark()
   }
 
+  function seen(): void {
+    config!.seen = config!.latest_entry
+    write(saved, config)
+    mark()
+  }
+
   function compose(
     id: string,
     { email, ...text }: Text,
@@ -142,15 +148,17 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     panel?.tell(id, outcome)
   }
 
-  /** Marks the launcher while ideas are unsent, after they were sent, and while there are news. */
+  /** Marks the launcher while ideas are unsent, after they were sent, and while something is new. */
   async function mark(entries = [...unsent]): Promise<void> {
     unsent = entries
     const count = entries.length || unread
+    const { latest_entry, seen } = config!
     const [sign, name]: [string?, Name?] =
       entries.some(({ refusal }) => refusal) ? ['!', 'refused_heading']
       : entries.length ? [String(count), 'unsent']
       : sent ? ['✓', 'sent_text']
-      : unread ? ['●', 'mine_news'] : []
+      : unread ? ['●', 'mine_news']
+      : latest_entry && latest_entry != seen ? ['●', 'news'] : []
     const text = name && (await texts())(name, { count })
     if (unsent == entries) host!.mark(sign, text)
   }
@@ -160,6 +168,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     config = fresh
     host ??= createHost(launcher == 'none', () => api.open(), texts)
     host.update(config, settings.theme)
+    mark()
     if (outbox) return
     const { app_id } = config
     outbox = openOutbox({ ...tools, app: app_id, tell, left: mark })
@@ -181,6 +190,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     try {
       const fresh = await fetchConfig(base, key)
       if (signal.aborted) return
+      fresh.seen = config ? config.seen : fresh.latest_entry
       write(saved, fresh)
       apply(fresh)
     } catch (error) {

@@ -14,6 +14,10 @@ export interface Config {
   sharing: string
   /** Whether the service sends mail. */
   mail?: boolean
+  /** The entry of the changelog that was published last. */
+  latest_entry: string | null
+  /** The entry that was the last one when this browser first saw the widget, or when the person last saw what is new. */
+  seen?: string | null
   uploads: { max_size: number; max_count: number; content_types: string[] }
 }
 

@@ -22,5 +22,5 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 export function icon(d: string): SVGElement {
   const draw = (tag: 'svg' | 'path', props: Props, ...children: Node[]): SVGElement =>
     fill(document.createElementNS('http://www.w3.org/2000/svg', tag), props, children)
-  return draw('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, draw('path', { d }))
+  return draw('svg', { viewBox: '0 0 24 24', 'aria-hidden': true }, draw('path', { d }))
 }

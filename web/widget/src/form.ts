@@ -52,7 +52,7 @@ export function createForm({ widget, mail }: Config, t: Translate, changed: () =
   const emailField = field(email, 'email')
   const fields = h('div', { class: 'fields' },
     banner, field(title, 'title', true), similar, field(description, 'description'), files, emailField, tickField,
-    h('div', { class: 'unseen', 'aria-hidden': 'true' }, website))
+    h('div', { class: 'unseen', 'aria-hidden': true }, website))
   // Not a form element, because frames without allow-forms do not submit forms.
   const element = h('div', { class: 'form', input: changed, keypress: pressed }, fields, h('div', { class: 'foot' }, send))
 

@@ -1,4 +1,5 @@
 import type { Failure } from './api'
+import { createList, day } from './list'
 import css from './mine.css'
 import type { Name } from './strings'
 import type { AppTools, Place } from './tools'
@@ -45,52 +46,20 @@ interface Page {
   unread: number
 }
 
-const sheet = new CSSStyleSheet()
-sheet.replaceSync(css)
-
 /** Replies that are not sent, by request. */
 const drafts = new Map<string, string>()
 
-export function createIdeas({ base, h, ask, tell }: IdeasTools, { dialog, heading, t, say, show, home }: Place): Ideas {
-  const note = h('p', { tabindex: -1 })
-  const more = h('button', { class: 'more', click: load })
+export function createIdeas({ base, h, ask, tell }: IdeasTools, place: Place): Ideas {
+  const { heading, t, say } = place
   const copied = h('input', { readonly: true, hidden: true, 'aria-label': t('mine_link') })
   const link = h('button', { class: 'more', click: copy }, t('mine_link'))
   const problem = h('p', { class: 'error', role: 'alert' })
-  const toggle = h('button', { class: 'turn', click: turn })
-  let list = h('ul')
-  const view = h('div', { class: 'mine' }, list, note, more, h('div', { class: 'foot' }, copied, problem, link))
+  const foot = h('div', { class: 'foot' }, copied, problem, link)
+  const label = () => t(news ? 'mine_new' : 'mine', { count: news })
   let news = 0
-  let cursor: string | undefined
   /** The latest news that the list has shown. */
   let seen = ''
-
-  function name(): void {
-    const shown = view.isConnected
-    heading.textContent = t(shown ? 'mine' : 'heading')
-    toggle.textContent = shown ? t('heading') : t(news ? 'mine_new' : 'mine', { count: news })
-  }
-
-  function turn(): void {
-    if (view.isConnected) {
-      home()
-      name()
-    } else {
-      const fresh = h('ul')
-      list.replaceWith(fresh)
-      list = fresh
-      cursor = undefined
-      show(view)
-      name()
-      load()
-    }
-  }
-
-  /** Says what the list has instead of ideas. */
-  function state(text: Name): void {
-    note.textContent = t(text)
-    note.focus()
-  }
+  const list = createList(h, place, { title: 'mine', css, label, part }, foot)
 
   /** Marks the news that the list has shown as seen. If that fails, they stay unread. */
   async function see(seen_until: string): Promise<void> {
@@ -102,31 +71,12 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, { dialog, headin
     }
   }
 
-  async function load(): Promise<void> {
-    const into = list
-    state('mine_loading')
-    more.hidden = true
-    try {
-      const { app_name, requests, next_cursor, has_more, unread } = await ask<Page>('widget-my-requests', { cursor })
-      if (into != list) return // opened again meanwhile
-      const rows = requests.map((idea) => row(idea, app_name))
-      const next = cursor ? rows[0]?.querySelector('h3') : heading
-      into.append(...rows)
-      cursor = next_cursor
-      more.hidden = !has_more
-      more.textContent = t('mine_more')
-      if (!into.firstChild && !has_more) return state('mine_empty') // a page can be empty without being the last
-      if (note.matches(':focus')) next?.focus()
-      note.textContent = ''
-      for (const { news_at } of requests) if (news_at && news_at > seen) seen = news_at
-      tell(unread)
-      if (unread) see(seen)
-    } catch {
-      if (into != list) return
-      state('mine_failed')
-      more.hidden = false
-      more.textContent = t('mine_again')
-    }
+  async function part(cursor?: string) {
+    const { app_name, requests, unread, ...page } = await ask<Page>('widget-my-requests', { cursor })
+    for (const { news_at } of requests) if (news_at && news_at > seen) seen = news_at
+    tell(unread)
+    if (unread) see(seen)
+    return { ...page, rows: requests.map((idea) => row(idea, app_name)) }
   }
 
   function row({ id, title, status, label, votes, asked, unread, can_reply, comments }: Idea, app: string): HTMLElement {
@@ -139,8 +89,7 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, { dialog, headin
     ]
 
     function comment({ body, at, mine }: Comment): HTMLElement {
-      const date = new Date(at).toLocaleDateString(t('lang'), { dateStyle: 'medium' })
-      const from = h('small', {}, h('bdi', {}, mine ? t('mine_you') : app), ' · ', date)
+      const from = h('small', {}, h('bdi', {}, mine ? t('mine_you') : app), ' · ', day(t, at))
       return h('div', { class: 'note' }, from, h('p', { dir: 'auto' }, body))
     }
 
@@ -194,22 +143,13 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, { dialog, headin
     await navigator.clipboard?.writeText(copied.value).then(() => say(link.textContent = t('mine_copied')), () => {})
   }
 
-  const { adoptedStyleSheets } = dialog.getRootNode() as ShadowRoot
-  if (!adoptedStyleSheets.includes(sheet)) adoptedStyleSheets.push(sheet)
-  heading.tabIndex = -1
-  heading.after(toggle)
-  dialog.addEventListener('close', name) // then the panel shows the form again
+  heading.after(list.toggle)
 
   return {
     mark(unread) {
       news = unread
-      name()
+      list.name()
     },
-    remove() {
-      if (view.isConnected) home()
-      dialog.removeEventListener('close', name)
-      toggle.remove()
-      heading.textContent = t('heading')
-    },
+    remove: list.remove,
   }
 }

@@ -21,7 +21,7 @@ const declaresScheme = () =>
 
 export function createHost(hidden: boolean, open: () => void, near: () => void): Host {
   const label = h('span', { dir: 'auto' })
-  const mark = h('span', { class: 'mark', 'aria-hidden': 'true' })
+  const mark = h('span', { class: 'mark', 'aria-hidden': true })
   const meaning = h('span', { class: 'unseen' })
   const button = h(
     'button',

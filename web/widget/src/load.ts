@@ -1,5 +1,6 @@
 import type extras from './extras'
 import type mine from './mine'
+import type news from './news'
 import { once } from './once'
 import { learn } from './strings'
 
@@ -8,6 +9,8 @@ interface Scripts {
   extras: typeof extras
   /** The person's own ideas. */
   mine: typeof mine
+  /** What is new in the app. */
+  news: typeof news
 }
 
 let tries = 0

@@ -1,3 +1,4 @@
+import { failure } from './api'
 import type { Picker } from './attachments'
 import { h, icon } from './dom'
 import { createForm, type Text } from './form'
@@ -40,12 +41,13 @@ const icons = { sent: 'M5 12.5l4.5 4.5L19 7.5', waiting: 'M12 7v5l3 2M12 3a9 9 0
 
 export function createPanel(options: PanelOptions): Panel {
   const { root, base, config, t, outbox, emit, own } = options
-  const { app_id, widget, sharing } = config
-  const status = h('p', { role: 'status', class: 'unseen' })
+  const { app_id, widget, sharing, latest_entry } = config
+  const status = h('p', { class: 'unseen', role: 'status' })
   const say = (text: string): void => void (status.textContent = text)
   const form = createForm(config, t, changed, submit)
   const view = h('div', { class: 'body' }, form.element)
   const heading = h('h2', { id: 'heading' }, t('heading'))
+  const news = h('button', { class: 'turn', hidden: !latest_entry, click: showNews }, t('news'))
   const dialog = h(
     'dialog',
     // Typing here must not trigger the page's keyboard shortcuts.
@@ -56,6 +58,7 @@ export function createPanel(options: PanelOptions): Panel {
       heading,
       h('button', { class: 'icon', 'aria-label': t('close'), click: close }, icon('M6 6l12 12M18 6L6 18')),
     ),
+    news,
     view,
     status,
   )
@@ -202,6 +205,15 @@ export function createPanel(options: PanelOptions): Panel {
 
   function show(element: HTMLElement): void {
     if (view.firstChild != element) view.replaceChildren(element)
+    heading.textContent = t('heading')
+    dialog.dispatchEvent(new Event('turn'))
+  }
+
+  /** Shows what is new. The script for that loads when somebody wants to see it. */
+  async function showNews(): Promise<void> {
+    const script = await load(base, 'news')
+    form.alert(script ? '' : t(`${failure(0).kind as 'offline'}_heading`))
+    script?.openNews(all, news)
   }
 
   function close(): void {
@@ -222,12 +234,11 @@ export function createPanel(options: PanelOptions): Panel {
     event.stopPropagation()
   }
 
-  /** Loads the extras that the app uses. If that fails, the next opening tries again. */
+  /** Loads the extras. If that fails, the next opening tries again. */
   async function extend(): Promise<void> {
-    const shares = sharing != 'none'
-    const script = shares || widget.allow_file_uploads ? await load(base, 'extras') : undefined
-    if (!script || similar || picker) return // not needed, failed, or opened before
-    if (shares) {
+    const script = await load(base, 'extras')
+    if (!script || similar || picker) return // failed, or opened before
+    if (sharing != 'none') {
       similar = script.createSimilar(all)
       form.similar.replaceWith(similar.element)
       suggest()

@@ -29,6 +29,8 @@ export interface AppTools {
   told(unread: number): void
   /** Asks for news if there is a reader, or offers the list in a place. */
   own(place?: Place): void
+  /** Takes note that the person has seen what is new. */
+  seen(): void
 }
 
 /** What files, similar requests and votes need. */
@@ -43,7 +45,7 @@ export interface Tools extends AppTools {
 export interface Place extends Pick<Tools, 't' | 'say'> {
   dialog: HTMLElement
   heading: HTMLElement
-  /** Shows an element instead of the form. */
+  /** Shows an element instead of the form. The dialog gets the event `turn` whenever what it shows can have changed. */
   show(element: HTMLElement): void
   /** Shows the form. */
   home(): void

@@ -1,11 +1,7 @@
 import { base } from "./base";
-import type { operations } from "./schema";
+import type { Operation, Params, Result } from "../../../../clients/ts/src/client";
 
-export type Operation = keyof operations;
-
-type Body<O extends Operation> = NonNullable<operations[O]["requestBody"]> extends { content: { "application/json": infer P } } ? P : never;
-export type Params<O extends Operation> = [Body<O>] extends [never] ? Record<string, never> : Body<O>;
-export type Result<O extends Operation> = operations[O]["responses"][200]["content"]["application/json"]["result"];
+export type { Operation, Params, Result };
 
 // ApiError is a failed call. code is a code of docs/api.md, or "network" if there was no
 // answer. retryAfter is in seconds.

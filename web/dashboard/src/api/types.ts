@@ -1,24 +1,11 @@
+import type { Box, Request as FeatureRequest, Role, Status } from "../../../../clients/ts/src/client";
 import type { Params } from "./send";
-import type { components } from "./schema";
 
-type Schemas = components["schemas"];
-
-export type App = Schemas["App"];
-export type Attachment = Schemas["Attachment"];
-export type Comment = Schemas["Comment"];
-export type FeatureRequest = Schemas["Request"];
-export type Link = Schemas["Link"];
-export type Member = Schemas["Member"];
-export type Token = Schemas["Token"];
-export type Webhook = Schemas["Webhook"];
-export type Attempt = Schemas["Attempt"];
-export type View = Schemas["View"];
-export type Vote = Schemas["Vote"];
-export type Status = FeatureRequest["status"];
-export type Role = Member["role"];
+export type { App, Attachment, Attempt, Comment, Link, Member, Token, View, Vote, Webhook } from "../../../../clients/ts/src/client";
+export type { Box, FeatureRequest, Role, Status };
 export type Where = Omit<Params<"requests-list">, "cursor" | "limit" | "sort">;
-export type Sort = NonNullable<Params<"requests-list">["sort"]>;
-export type Box = NonNullable<Where["box"]>;
+// The orders that the dashboard offers. It cannot sort rows by trending itself, because they do not say when votes came.
+export type Sort = Exclude<NonNullable<Params<"requests-list">["sort"]>, "trending">;
 
 // The names of the statuses, in the order of the workflow.
 export const statusNames: Record<Status, string> = {

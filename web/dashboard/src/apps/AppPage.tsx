@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef, type ComponentType } from "react";
 
 import { ApiError } from "../api/call";
 import { useSession } from "../api/session";
@@ -21,11 +21,13 @@ import { StatusesSection } from "./StatusesSection";
 import { WidgetSection } from "./WidgetSection";
 import "./apps.css";
 
-const contents: Record<Section, (props: { app: App }) => React.JSX.Element> = {
+const contents: Record<Section, ComponentType<{ app: App }>> = {
   install: InstallSection,
   widget: WidgetSection,
   sharing: SharingSection,
   statuses: StatusesSection,
+  portal: lazy(() => import("../portal/PortalSection")),
+  changelog: lazy(() => import("../changelog/ChangelogSection")),
   origins: OriginsSection,
   issues: IssuesSection,
   key: KeySection,
@@ -94,7 +96,7 @@ function AppSections({ app }: { app: App }) {
         </nav>
         <section key={current.id} className="app-section" aria-labelledby="section-title">
           <h2 id="section-title">{current.name}</h2>
-          <Content app={app} />
+          <Suspense fallback={<Skeleton lines={6} label="Loading section" />}><Content app={app} /></Suspense>
         </section>
       </div>
     </>

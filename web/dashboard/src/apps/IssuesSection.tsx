@@ -29,7 +29,7 @@ export function IssuesSection({ app }: { app: App }) {
       )}
       <Field
         label="Address for new issues"
-        hint="Replace the words in capital letters. {title}, {description} and {url} are replaced for each request. Empty for no button."
+        hint="Replace the words in capital letters. Each request fills in {title}, {description} and {url}. Leave it empty for no button."
         rows={3}
         value={form.value.issue_template}
         onChange={set}

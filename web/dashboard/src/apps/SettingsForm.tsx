@@ -12,17 +12,17 @@ import { settingErrors } from "./settingErrors";
 
 type Settings = Params<"apps-update-settings">["settings"];
 
-interface Form<T> extends Draft<T> {
+export interface SettingsForm<T> extends Draft<T> {
   readOnly: boolean;
   saving: boolean;
   saved: boolean;
   errors: Record<string, string>;
-  save(): void;
+  save(also?: Partial<T>): void; // and other values, which are not changes
 }
 
 // useSettingsForm edits a part of an app's settings. settings turns the changes into the
 // parameter that is sent.
-export function useSettingsForm<T extends object>(app: App, saved: T, settings: (changes: Partial<T>) => Settings): Form<T> {
+export function useSettingsForm<T extends object>(app: App, saved: T, settings: (changes: Partial<T>) => Settings): SettingsForm<T> {
   const { can } = useSession();
   const draft = useDraft(saved);
   const mutation = useAppChange("apps-update-settings");
@@ -40,16 +40,16 @@ export function useSettingsForm<T extends object>(app: App, saved: T, settings: 
       draft.discard();
       mutation.reset();
     },
-    save() {
-      if (mutation.isPending || !draft.dirty) return;
-      const sent = draft.changes;
+    save(also) {
+      if (mutation.isPending || !(draft.dirty || also)) return;
+      const sent = { ...draft.changes, ...also };
       mutation.mutate({ id: app.id, settings: settings(sent) }, { onSuccess: () => draft.settle(sent) });
     },
   };
 }
 
 interface Props<T> {
-  form: Form<T>;
+  form: SettingsForm<T>;
   done?: string; // what it says after it was saved
   children: ReactNode;
 }
@@ -76,7 +76,8 @@ export function SettingsForm<T>({ form, done = "Saved. Your pages update within 
   );
 }
 
-function LeaveDialog({ dirty }: { dirty: boolean }) {
+// LeaveDialog asks before the user leaves without saving.
+export function LeaveDialog({ dirty }: { dirty: boolean }) {
   const blocker = useBlocker({ shouldBlockFn: () => dirty, enableBeforeUnload: dirty, withResolver: true });
   return (
     <Dialog title="Leave without saving?" isOpen={blocker.status === "blocked"} onClose={() => blocker.reset?.()}>

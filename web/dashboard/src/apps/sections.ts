@@ -4,6 +4,8 @@ export const sections = [
   { id: "widget", name: "Widget" },
   { id: "sharing", name: "Sharing" },
   { id: "statuses", name: "Statuses" },
+  { id: "portal", name: "Portal" },
+  { id: "changelog", name: "Changelog" },
   { id: "origins", name: "Allowed origins" },
   { id: "issues", name: "Issue tracker" },
   { id: "key", name: "API key" },
@@ -13,8 +15,10 @@ export const sections = [
 
 export type Section = (typeof sections)[number]["id"];
 
-// readSection reads the section from an address. The first one is the default.
-export function readSection(raw: Record<string, unknown>): { section?: Section } {
+// readSection reads the section from an address. The first one is the default. The changelog has an entry: its id,
+// or "new".
+export function readSection(raw: Record<string, unknown>): { section?: Section; entry?: string } {
   const found = sections.find(({ id }) => id === raw["section"]);
-  return found && found.id !== "install" ? { section: found.id } : {};
+  if (!found || found.id === "install") return {};
+  return { section: found.id, ...(found.id === "changelog" && typeof raw["entry"] === "string" && { entry: raw["entry"] }) };
 }

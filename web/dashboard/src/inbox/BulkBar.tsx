@@ -3,13 +3,12 @@ import type { ReactNode } from "react";
 import type { Box } from "../api/types";
 import { useChanges } from "../requests/changes";
 import { usePicker, type PickerKind } from "../requests/picker";
-import { useProgress } from "../requests/progress";
 import { shared, type Target } from "../requests/target";
 import { Button } from "../ui/Button";
 import {
   CalendarIcon, CheckIcon, CloseIcon, HiddenIcon, MergeIcon, PersonIcon, ShieldIcon, TagIcon, TrashIcon, UndoIcon,
 } from "../ui/icons";
-import { count, number } from "../ui/marks";
+import { number } from "../ui/marks";
 import "./bulkbar.css";
 
 interface Props {
@@ -62,24 +61,6 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
         </>
       )}
       {onAll && !all && total > selected && <Button small onPress={onAll}>Select all {exact ? number(total) : "matching"}</Button>}
-    </div>
-  );
-}
-
-// ProgressLine shows the progress of a change that takes several calls.
-export function ProgressLine() {
-  const progress = useProgress();
-  if (!progress) return null;
-  const { text, done, total, stop } = progress;
-  return (
-    <div className="progress">
-      <label>
-        {text}: {number(done)} of {count(Math.max(total, done), "request")}
-        <progress max={Math.max(total, done, 1)} value={done} />
-      </label>
-      <Button small onPress={() => stop.abort()}>
-        Stop
-      </Button>
     </div>
   );
 }

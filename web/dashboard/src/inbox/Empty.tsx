@@ -60,8 +60,8 @@ export function Empty({ search, place, meant, onSearch, onEverything, onClear, o
   }
   if (search.box === "quarantine") {
     return (
-      <EmptyState icon={<ShieldIcon size={24} />} title="Quarantine is empty">
-        <p>Suspected spam stays here until someone reviews it.</p>
+      <EmptyState icon={<ShieldIcon size={24} />} title="No requests in quarantine">
+        <p>Suspected spam and ideas that the portal holds stay here until someone reviews them.</p>
         {toInbox}
       </EmptyState>
     );

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { appsQuery, usersQuery } from "../api/queries";
@@ -8,6 +8,7 @@ import { useStatusName } from "../requests/statuses";
 import { Button } from "../ui/Button";
 import { AppMark, number, StatusMark } from "../ui/marks";
 import { facetsQuery } from "./facets";
+import { heldQuery } from "./held";
 import { boxNames, hiddenNames, sourceNames, type Search } from "./search";
 import "./facets.css";
 
@@ -31,6 +32,7 @@ export function Facets({ search, where, ranked, onChange }: Props) {
   const { data } = useQuery(facetsQuery(ranked ? withoutWords : where));
   const { data: apps = [] } = useQuery(appsQuery);
   const { data: users = [] } = useQuery(usersQuery);
+  const held = useInfiniteQuery(heldQuery(search.app)).data?.pages[0]?.total_count ?? 0;
   const me = useSession().user.id;
   const nameOf = useStatusName();
   const countOf = <K extends string>(counts: ({ [P in K]: string } & Count)[] | undefined, key: K, id: string): Partial<Count> =>
@@ -52,7 +54,11 @@ export function Facets({ search, where, ranked, onChange }: Props) {
       <Facet
         label="Folder"
         counted={!ranked}
-        options={(["live", "quarantine", "bin"] as const).map((id) => ({ id, name: boxNames[id], ...countOf(data?.boxes, "box", id) }))}
+        options={(["live", "quarantine", "bin"] as const).map((id) => ({
+          id,
+          name: boxNames[id] + (id === "quarantine" && held > 0 ? `, ${number(held)} held` : ""),
+          ...countOf(data?.boxes, "box", id),
+        }))}
         chosen={[search.box ?? "live"]}
         onToggle={(id) => onChange({ box: id === "live" ? undefined : (id as Search["box"]) })}
       />

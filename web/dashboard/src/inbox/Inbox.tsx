@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMatch, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import { queryClient, tagsQuery } from "../api/queries";
@@ -17,11 +17,13 @@ import { Dialog } from "../ui/Dialog";
 import { HoldKeys } from "../ui/HoldKeys";
 import { count } from "../ui/marks";
 import { Failure, Skeleton } from "../ui/states";
-import { BulkBar, ProgressLine } from "./BulkBar";
+import { BulkBar } from "./BulkBar";
 import { Chips } from "./Chips";
 import { Empty } from "./Empty";
 import { Facets } from "./Facets";
+import { HeldComments } from "./HeldComments";
 import { List } from "./List";
+import { ProgressLine } from "./ProgressLine";
 import { boxNames, changed, cleared, sortOf, whereOf, type Change, type Search } from "./search";
 import { opening, placeIn, resetting, usePlaces } from "./views";
 import { ViewMenu } from "./ViewMenu";
@@ -42,10 +44,14 @@ const NewRequest = lazy(form);
 export default function InboxPage() {
   const { request, ...filter } = useSearch({ from: "/inside/" });
   const navigate = useNavigate();
+  const router = useRouter();
+  const here = useMatch({ from: "/inside/", select: ({ pathname }) => pathname });
   const { first } = usePlaces();
   // The address without a filter is that of the view that the user sees first.
   const bare = Object.keys(filter).length === 0;
   useEffect(() => {
+    // After a login, the way back to another page may have begun.
+    if (router.latestLocation.pathname !== here) return;
     if (bare && first) void navigate({ to: "/", search: { ...opening(first), ...(request && { request }) }, hash: true, replace: true });
   }, [bare, first?.id]);
   return bare ? null : <PickerProvider><Inbox /></PickerProvider>;
@@ -187,6 +193,7 @@ function Inbox() {
         />
         <Chips search={search} place={place} onChange={change} />
         {search.person && <PersonCard person={search.person} />}
+        {box === "quarantine" && <HeldComments app={search.app} />}
         <div className="list-head">
           {member && (
             <Checkbox

@@ -123,6 +123,7 @@ export function searchOf(where: Where, sort?: Sort): Search {
 export const boxNames: Record<Box, string> = { live: "Inbox", quarantine: "Quarantine", bin: "Bin" };
 export const sourceNames: Record<NonNullable<Where["source"]>, string> = {
   widget: "Widget",
+  portal: "Portal",
   dashboard: "Dashboard",
   api: "API",
   import: "Import",

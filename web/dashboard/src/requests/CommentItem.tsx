@@ -9,12 +9,16 @@ import { Markdown } from "../text/Markdown";
 import { toField } from "../text/mentions";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { EditIcon, ReplyIcon, TrashIcon } from "../ui/icons";
+import { EditIcon, MoreIcon, ReplyIcon, TrashIcon } from "../ui/icons";
 import { Avatar, Time } from "../ui/marks";
+import { Menu, MenuItem } from "../ui/Menu";
+import { notify, notifyError } from "../ui/notices";
 import { message } from "../ui/states";
 import { CommentFields, useBody } from "./CommentForm";
 import { commentId } from "./commentId";
 import { authorName } from "./person";
+import { PersonLink } from "./PersonLink";
+import { Verified } from "./Submitter";
 
 type Props = { comment: Comment; request: FeatureRequest; editable: boolean; named?: boolean; onChanged(more: number): Promise<void> };
 
@@ -26,8 +30,18 @@ export function CommentItem({ comment, request, editable, named, onChanged }: Pr
   const { data: users } = useQuery({ ...usersQuery, enabled: comment.body.includes("@[") });
   const toBody = useBody();
   const own = comment.author.id === user.id;
-  const asker = comment.author.kind === "submitter";
+  const { kind } = comment.author;
+  const outside = kind !== "team";
   const name = authorName(comment.author);
+
+  async function block() {
+    try {
+      await call("people-block", { app_id: request.app_id, request_id: comment.request_id, comment_id: comment.id });
+      notify(`${name} is blocked. The settings of the portal list the people who are.`);
+    } catch (error) {
+      notifyError(error, `Could not block ${name}.`);
+    }
+  }
 
   return (
     <li
@@ -36,13 +50,14 @@ export function CommentItem({ comment, request, editable, named, onChanged }: Pr
       tabIndex={-1}
       data-named={named || undefined}
       data-public={comment.visibility === "public" || undefined}
-      data-reply={asker || undefined}
+      data-reply={outside || undefined}
     >
       <div className="comment-head">
         <Avatar name={name} />
-        <span className="comment-author">{name}</span>
-        {asker ? (
-          <span className="comment-reply"><ReplyIcon size={14} />Submitter</span>
+        <span className="comment-author">{comment.person ? <PersonLink of={comment.person}>{name}</PersonLink> : name}</span>
+        {comment.person?.verified && <Verified />}
+        {outside ? (
+          <span className="comment-reply"><ReplyIcon size={14} />{kind === "visitor" ? "Visitor" : "Submitter"}</span>
         ) : (
           <span className={comment.visibility === "public" ? "comment-public" : "quiet small"}>
             {comment.visibility === "public" ? "Public" : "Internal"}
@@ -78,6 +93,14 @@ export function CommentItem({ comment, request, editable, named, onChanged }: Pr
               <TrashIcon size={16} />
             </Button>
           )}
+          {kind === "visitor" && can("member") && (
+            <Menu
+              label="Comment"
+              button={<Button small kind="quiet" icon aria-label={`More about the comment by ${name}`}><MoreIcon size={16} /></Button>}
+            >
+              <MenuItem danger onAction={() => void block()}>Block this person</MenuItem>
+            </Menu>
+          )}
         </span>
       </div>
       {draft ? (
@@ -102,7 +125,7 @@ export function CommentItem({ comment, request, editable, named, onChanged }: Pr
             setDraft(undefined);
           }}
         />
-      ) : asker ? (
+      ) : outside ? (
         <p className="text prose">{comment.body}</p>
       ) : (
         <Markdown text={comment.body} />

@@ -14,6 +14,7 @@ import { statusName } from "./statuses";
 
 const sources: Record<FeatureRequest["source"], string> = {
   widget: "via widget",
+  portal: "via portal",
   dashboard: "via dashboard",
   api: "via API",
   import: "via import",

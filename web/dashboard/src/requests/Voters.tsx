@@ -4,10 +4,12 @@ import { useState } from "react";
 import { call } from "../api/call";
 import type { FeatureRequest } from "../api/types";
 import { Button } from "../ui/Button";
-import { CloseIcon, PlusIcon } from "../ui/icons";
+import { CloseIcon, MoreIcon, PlusIcon } from "../ui/icons";
 import { Avatar, Time } from "../ui/marks";
+import { Menu, MenuItem } from "../ui/Menu";
 import { notify, notifyError } from "../ui/notices";
 import { AddVote } from "./AddVote";
+import { DiscardVotes } from "./DiscardVotes";
 import { votesQuery, type Person } from "./details";
 import { place } from "./lists";
 import { nameOf, personOf } from "./person";
@@ -17,7 +19,7 @@ import { requestQuery, rowOf } from "./rows";
 import { More, Section, Waiting } from "./Section";
 
 export function Voters({ request, editable }: { request: FeatureRequest; editable: boolean }) {
-  const [adding, setAdding] = useState(false);
+  const [open, setOpen] = useState<"add" | "discard">();
   const votes = useInfiniteQuery(votesQuery(request.id));
   const client = useQueryClient();
   const voters = votes.data?.pages.flatMap((page) => page.votes) ?? [];
@@ -49,10 +51,15 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
       count={request.votes}
       action={
         editable && (
-          <Button small kind="quiet" onPress={() => setAdding(true)}>
-            <PlusIcon size={16} />
-            Add vote
-          </Button>
+          <span className="row">
+            <Button small kind="quiet" onPress={() => setOpen("add")}>
+              <PlusIcon size={16} />
+              Add vote
+            </Button>
+            <Menu label="Votes" button={<Button small kind="quiet" icon aria-label="More about votes"><MoreIcon size={16} /></Button>}>
+              <MenuItem onAction={() => setOpen("discard")}>Discard votes without sign-in…</MenuItem>
+            </Menu>
+          </span>
         )
       }
     >
@@ -90,7 +97,14 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
         })}
       </ul>
       <More query={votes}>Show more votes</More>
-      <AddVote isOpen={adding} onClose={() => setAdding(false)} onAdd={add} />
+      <AddVote isOpen={open === "add"} onClose={() => setOpen(undefined)} onAdd={add} />
+      {open === "discard" && (
+        <DiscardVotes
+          id={request.id}
+          onClose={() => setOpen(undefined)}
+          onDone={async () => counted((await call("requests-get", { id: request.id })).request.votes)}
+        />
+      )}
     </Section>
   );
 }

@@ -60,8 +60,9 @@ export function QuarantineBanner({ request }: { request: FeatureRequest }) {
       }
     >
       <p>
-        <strong>This looks like spam.</strong> The form was sent within two seconds, a hidden field was filled in, or the same address sent
-        similar requests several times. Only your team sees this request, and it is not counted.
+        <strong>This request waits for your decision.</strong> Either it looks like spam (the form was sent within two seconds, a hidden
+        field was filled in, or the same address sent similar requests several times), or the rules of the portal hold it. Only your team
+        sees it, and it is not counted.
       </p>
     </Banner>
   );

@@ -17,5 +17,5 @@ export function nameOf({ name, email, external_id }: Partial<Known>): string {
 
 // authorName is what the author of a comment is called.
 export function authorName({ name, kind }: Comment["author"]): string {
-  return name ?? (kind === "submitter" ? "Anonymous" : "Former member");
+  return name ?? { submitter: "Anonymous", visitor: "Visitor", team: "Former member" }[kind];
 }

@@ -11,11 +11,12 @@ interface SelectProps<T extends string> {
   value: T;
   options: { id: T; name: string; hint?: string }[];
   onChange(value: T): void;
+  isDisabled?: boolean;
 }
 
-export function Select<T extends string>({ label, hideLabel, value, options, onChange }: SelectProps<T>) {
+export function Select<T extends string>({ label, hideLabel, value, options, onChange, isDisabled }: SelectProps<T>) {
   return (
-    <AriaSelect className="field" value={value} onChange={(key) => onChange(key as T)}>
+    <AriaSelect className="field" value={value} onChange={(key) => onChange(key as T)} isDisabled={!!isDisabled}>
       <Label className={hideLabel ? "visually-hidden" : "field-label"}>{label}</Label>
       <Button className="input select-button">
         <SelectValue>{options.find((option) => option.id === value)?.name ?? value}</SelectValue>

@@ -64,7 +64,7 @@ function Line({ attempt, onSend }: { attempt: Attempt; onSend(number: number): v
         <div className="hook-more">
           <Answer attempt={attempt} />
           {payload === null ? (
-            <p className="quiet small">What was sent is kept only if the delivery did not work.</p>
+            <p className="quiet small">Gatherkit keeps what it sent only if the delivery failed.</p>
           ) : (
             <Text label="Sent" text={payload} />
           )}

@@ -69,7 +69,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           isRequired
           autoComplete="off"
           error={form.errorOf("name")}
-          hint="Of what receives the events, such as “Support desk”."
+          hint="Name what receives the events, such as “Support desk”."
         />
         <Field
           label="Address"

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"gatherkit/internal/limits"
+	"gatherkit/internal/store/storetest"
+)
+
+// commenting comments by widget-comment or by the form on the page, as somebody new or signed in.
+func (s *service) commenting(id, body, how string) answer {
+	s.t.Helper()
+	switch how {
+	case "widget-comment":
+		return s.call(how, "key", fmt.Sprintf(`{"request_id":%q,"body":%q,"voter":%q}`, id, body, s.api.server.NewID()))
+	case "widget-comment, signed in":
+		return s.call("widget-comment", "key", fmt.Sprintf(`{"request_id":%q,"body":%q,"identity_token":%q}`, id, body, s.proof(body, "")))
+	}
+	return s.guest().post("r/"+id+"/comments", url.Values{"body": {body}})
+}
+
+// TestStrangersComment: an address can be so many people who comment, at one request in an hour and in all in a day,
+// whether they use the page or the operation. People who are signed in do not count.
+func TestStrangersComment(t *testing.T) {
+	for _, how := range []string{"widget-comment", "page"} {
+		t.Run(how, func(t *testing.T) {
+			s := newService(t, storetest.SQLite(t))
+			s.publicPortal()
+			for n := range limits.NewStrangersInApp {
+				if n%limits.StrangersOnRequest == 0 {
+					s.names["idea"] = s.submit(fmt.Sprint("Idea ", n))
+				}
+				if got := s.commenting(s.names["idea"], fmt.Sprint("Comment ", n), how); got.status >= http.StatusBadRequest {
+					t.Fatalf("comment %d: %d %s", n, got.status, got.body)
+				}
+				if n%limits.StrangersOnRequest < limits.StrangersOnRequest-1 {
+					continue
+				}
+				for _, other := range []string{"widget-comment", "page"} {
+					got := s.commenting(s.names["idea"], "One more", other)
+					if got.status != http.StatusTooManyRequests || len(got.header.Values("Set-Cookie")) > 0 {
+						t.Fatalf("after comment %d, %s: %d %s", n, other, got.status, got.body)
+					}
+				}
+			}
+			other := s.submit("Something else")
+			if got := s.commenting(other, "One more", "widget-comment"); got.code(t) != "api.rate_limited" || got.header.Get("Retry-After") == "" {
+				t.Errorf("one person too many: %d %s", got.status, got.body)
+			}
+			if got := s.commenting(other, "One more", "widget-comment, signed in"); got.status != http.StatusOK {
+				t.Errorf("signed in: %d %s", got.status, got.body)
+			}
+			s.clock.Move(25 * time.Hour)
+			if got := s.commenting(other, "One more", how); got.status >= http.StatusBadRequest {
+				t.Errorf("a day later: %d %s", got.status, got.body)
+			}
+		})
+	}
+}
+
+// TestBurstOfComments: nearly the same comment waits from the fifth on, although nobody has to wait, whoever sends it
+// and by whichever way.
+func TestBurstOfComments(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.publicPortal()
+	id := s.submit("Dark mode")
+	const text = "Buy our cheap pills at pills.example, today only, and tell your friends about them"
+	ways := []string{"widget-comment", "page", "widget-comment, signed in"}
+	for n := range 9 {
+		how := ways[n%len(ways)]
+		got := s.commenting(id, fmt.Sprint(text, n), how)
+		held := got.header.Get("Location") == portalHome+"r/"+id+"?comment=held"
+		if how != "page" {
+			_, result := resultOf(t, got)
+			held, _ = result["held"].(bool)
+		}
+		if got.status >= http.StatusBadRequest || held != (n >= 4) {
+			t.Errorf("comment %d, %s: held: %v, %d %s", n+1, how, held, got.status, got.body)
+		}
+	}
+	if list, _ := s.must("comments-held", "owner", "")["comments"].([]any); len(list) != 5 {
+		t.Errorf("%d comments are held", len(list))
+	}
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gatherkit/internal/store/storetest"
+)
+
+// TestSameIdea: of browsers without a cookie behind one address, only a form that the same one repeats counts as one.
+// Whoever else sends the same title has an idea of their own, with their vote, at My ideas.
+func TestSameIdea(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.publicPortal()
+		const ada, bob = "Mozilla/5.0 (X11; Linux) Firefox/140.0", "Mozilla/5.0 (Macintosh) Safari/605.1"
+		for n, one := range []struct {
+			agent, name, email string
+			ideas              float64 // after it
+		}{
+			{ada, "", "", 1},
+			{ada, "", "", 1},
+			{bob, "", "", 2},
+			{bob, "Bob", "", 3},
+			{bob, "Bob", "", 3},
+			{bob, "Bea", "", 4},
+			{bob, "Bea", "bea@example.com", 5},
+			{bob, "", "bea@example.com", 6},
+		} {
+			g := s.guest()
+			g.header["User-Agent"] = one.agent
+			stored := func() float64 { return s.total("live") + s.total("quarantine") } // some are a burst
+			before := stored()
+			got := g.post("new", url.Values{"title": {"Dark mode"}, "description": {"Please."}, "name": {one.name}, "email": {one.email}})
+			if after := stored(); got.status != http.StatusSeeOther || after != one.ideas {
+				t.Errorf("form %d: %d, there are %v ideas", n, got.status, after)
+			}
+			me := string(g.get("me").body)
+			if isNew := one.ideas > before; isNew && !strings.Contains(me, "Dark mode") {
+				t.Errorf("form %d: My ideas is %s", n, me)
+			}
+		}
+	})
+}
+
+// TestSimilarTellsTitles: while a portal shows no descriptions, similar ideas tell nothing of them: neither whether they
+// have a word nor in which idea it is. A widget without a portal still finds their words.
+func TestSimilarTellsTitles(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.publicPortal()
+		const second, first = "Print a report", "Send a report"
+		s.must("widget-submit-request", "key", `{"title":"`+second+`","description":"Siemens wants it."}`)
+		s.must("widget-submit-request", "key", `{"title":"`+first+`","description":""}`)
+		s.index()
+		titled := regexp.MustCompile(second + "|" + first)
+		similar := func(text string) (page, widget string) {
+			body := s.guest().get("new?title=" + url.QueryEscape(text)).body
+			if i := bytes.Index(body, []byte(`id="similar"`)); i >= 0 {
+				body = body[i:]
+			}
+			list := func(body []byte) string {
+				return strings.Join(slices.Compact(titled.FindAllString(string(body), -1)), ", ")
+			}
+			return list(body), list(s.call("widget-similar-requests", "key", fmt.Sprintf(`{"text":%q}`, text)).body)
+		}
+		for _, one := range []struct{ settings, text, want string }{
+			{`{"descriptions":true}`, "siemens", second},
+			{`{"descriptions":true}`, "report siemens", second + ", " + first},
+			{`{"descriptions":false}`, "siemens", ""},
+			{`{"descriptions":false}`, "report siemens", first + ", " + second},
+			{`{"descriptions":false}`, "reprot", first + ", " + second},
+			{`{"access":"off"}`, "siemens", second},
+		} {
+			s.openPortal("all", one.settings)
+			page, widget := similar(one.text)
+			if one.settings == `{"access":"off"}` {
+				page = one.want
+			}
+			if page != one.want || widget != one.want {
+				t.Errorf("%s, %q: the page has %q and the widget %q, want %q", one.settings, one.text, page, widget, one.want)
+			}
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"gatherkit/internal/limits"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestPortalVoter: reading sets no cookie. The first vote sets one, and the browser then sees its votes and what it has
+// sent, also what is held. They are those of the person who signs in.
+func TestPortalVoter(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.publicPortal()
+		dark, night := s.submit("Dark mode"), s.submit("Night mode")
+		s.openPortal("all", `{"moderation":"anonymous"}`)
+		g := s.guest()
+		for _, page := range []string{"", "roadmap", "changelog", "new?title=Dark", "me", "r/" + dark + "/dark-mode"} {
+			if got := g.get(page); got.status != http.StatusOK || len(got.header.Values("Set-Cookie")) > 0 {
+				t.Errorf("%s: %d, sets %q", page, got.status, got.header.Values("Set-Cookie"))
+			}
+		}
+		got := g.post("vote", url.Values{"request_id": {dark}, "back": {"?sort=new#idea-" + dark}})
+		if to := got.header.Get("Location"); got.status != http.StatusSeeOther || to != portalHome+"?sort=new#idea-"+dark {
+			t.Errorf("a vote: %d to %q", got.status, to)
+		}
+		cookie := got.cookie(t)
+		if !cookie.HttpOnly || !cookie.Secure || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != portalHome {
+			t.Errorf("the cookie is %v", cookie)
+		}
+		if got := g.vote(night); len(got.header.Values("Set-Cookie")) > 0 || s.votesOf(night) != 2 {
+			t.Errorf("the second vote sets %q; %v votes", got.header.Values("Set-Cookie"), s.votesOf(night))
+		}
+		sent := g.post("new", url.Values{"title": {"Sepia mode"}, "description": {"For old eyes."}})
+		if to := sent.header.Get("Location"); to != portalHome+"me" {
+			t.Errorf("what is held leads to %q", to)
+		}
+		mine := func(g *guest, want ...string) {
+			t.Helper()
+			page := string(g.get("me").body)
+			for _, title := range []string{"Dark mode", "Night mode", "Sepia mode"} {
+				if strings.Contains(page, title) != strings.Contains(strings.Join(want, ","), title) {
+					t.Errorf("want %q on the page: %s", want, page)
+				}
+			}
+		}
+		mine(g, "Dark mode", "Night mode", "Sepia mode")
+		mine(s.guest())
+		if board := string(g.get("").body); strings.Contains(board, "Sepia mode") || strings.Count(board, `aria-pressed="true"`) != 2 {
+			t.Errorf("the board is %s", board)
+		}
+		other := s.guest()
+		other.signIn("ada")
+		other.vote(dark)
+		g.signIn("ada")
+		if g.cookies["gatherkit_voter"] != "" || s.votesOf(dark) != 2 || s.votesOf(night) != 2 {
+			t.Errorf("signed in: cookie %q, %v and %v votes", g.cookies["gatherkit_voter"], s.votesOf(dark), s.votesOf(night))
+		}
+		mine(g, "Dark mode", "Night mode")
+		g.post("vote", url.Values{"request_id": {night}, "do": {"remove"}})
+		g.post("sign-out", nil)
+		if g.cookies["gatherkit_session"] != "" || s.votesOf(night) != 1 {
+			t.Errorf("signed out: %v, %v votes", g.cookies, s.votesOf(night))
+		}
+		mine(g)
+		mine(other, "Dark mode")
+	})
+}
+
+// TestPortalOwnIdea: the vote of a browser without a name for its own idea is shown as given, and cannot be taken back
+// or given again. Somebody who is signed in can take it back.
+func TestPortalOwnIdea(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.publicPortal()
+	g := s.guest()
+	path := strings.TrimPrefix(g.post("new", url.Values{"title": {"Sepia mode"}, "description": {""}}).header.Get("Location"), portalHome)
+	for _, page := range []string{"", path, "me"} {
+		body := string(g.get(page).body)
+		if !strings.Contains(body, `<p class="vote given">`) || strings.Contains(body, `class="vote" method="post"`) {
+			t.Errorf("%s: %s", page, body)
+		}
+	}
+	if body := string(s.guest().get("").body); strings.Contains(body, "given") || !strings.Contains(body, `aria-pressed="false"`) {
+		t.Errorf("others see %s", body)
+	}
+	g.signIn("ada")
+	g.post("new", url.Values{"title": {"Dark mode"}, "description": {""}})
+	if body := string(g.get("?q=Dark").body); strings.Contains(body, "given") || !strings.Contains(body, `aria-pressed="true"`) {
+		t.Errorf("signed in: %s", body)
+	}
+}
+
+// TestStuffing: a program that sends 10,000 votes in a day from the addresses of one IPv6 /64 is at most 200 people, and
+// adds at most 30 votes for a request in an hour. It keeps cookies, forges them, and brings one of another portal.
+func TestStuffing(t *testing.T) {
+	const votes, perHour = 10_000, 440
+	place := storetest.SQLite(t)
+	s := newService(t, place, func(o *Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
+	s.publicPortal()
+	var requests []string
+	for _, title := range []string{"Dark mode", "Maps", "Export", "Search"} {
+		requests = append(requests, s.submit(title))
+	}
+	s.addApp()
+	s.openPortal("all", `{"slug":"theirs","access":"public"}`)
+	elsewhere := s.guest()
+	elsewhere.home = "/p/theirs/"
+	elsewhere.vote(s.submit("Theirs"))
+	foreign := elsewhere.cookies["gatherkit_voter"]
+
+	var kept []string // cookies
+	counts := func() (list []float64) {
+		for _, id := range requests {
+			list = append(list, s.votesOf(id))
+		}
+		return list
+	}
+	refused, before := 0, counts()
+	for n := range votes {
+		if n%perHour == 0 {
+			for i, now := range counts() {
+				if now-before[i] > limits.StrangersOnRequest {
+					t.Fatalf("a request got %v votes in an hour", now-before[i])
+				}
+			}
+			before = counts()
+			s.clock.Move(time.Hour)
+			s.renew("owner")
+		}
+		g, isNew := s.guest(), true
+		g.header["X-Forwarded-For"] = fmt.Sprintf("2001:db8:1:2:%x:%x::1", n%65536, n/7)
+		switch {
+		case n%5 == 0:
+			g.cookies["gatherkit_voter"] = foreign
+		case n%5 == 1:
+			g.cookies["gatherkit_voter"] = strings.Repeat("A", len(foreign))
+		case n%5 == 2 && len(kept) > 0: // a known one with another secret
+			g.cookies["gatherkit_voter"] = "AAAAAAAA" + kept[n%len(kept)][8:]
+		case n%5 == 3 && len(kept) > 0:
+			g.cookies["gatherkit_voter"], isNew = kept[n%len(kept)], false
+		}
+		id := requests[n%len(requests)]
+		if n > votes/2 { // from now on, all votes are for one request
+			id = requests[0]
+		}
+		switch got := g.vote(id); got.status {
+		case http.StatusSeeOther:
+			if isNew != (len(got.header.Values("Set-Cookie")) > 0) {
+				t.Fatalf("vote %d sets %q", n, got.header.Values("Set-Cookie"))
+			} else if isNew {
+				kept = append(kept, g.cookies["gatherkit_voter"])
+			}
+		case http.StatusTooManyRequests:
+			refused++
+			if got.header.Get("Retry-After") == "" || !strings.Contains(string(got.body), `role="alert"`) {
+				t.Fatalf("refused with %s", got.body)
+			}
+		default:
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	t.Logf("%d of %d votes were refused; the program was %d people; the requests have %v votes", refused, votes, len(kept), counts())
+	if len(kept) != limits.NewStrangersInApp {
+		t.Errorf("the program was %d people", len(kept))
+	}
+}
+
+// TestColleaguesVote: of 300 people who are signed in and share an address, everybody can vote within 75 seconds, with
+// the usual limits.
+func TestColleaguesVote(t *testing.T) {
+	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 60 })
+	s.publicPortal()
+	id := s.submit("Dark mode")
+	people := make([]*guest, 300)
+	for n := range people {
+		people[n] = s.guest()
+		people[n].signIn(fmt.Sprint("person ", n))
+		s.clock.Move(2 * time.Second)
+	}
+	for n, g := range people {
+		if got := g.vote(id); got.status != http.StatusSeeOther {
+			t.Fatalf("vote %d: %d %s", n+1, got.status, got.body)
+		}
+		s.clock.Move(250 * time.Millisecond)
+	}
+	if got := s.votesOf(id); got != float64(len(people)+1) {
+		t.Errorf("%v votes", got)
+	}
+}

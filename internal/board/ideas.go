@@ -1,0 +1,145 @@
+package board
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/row"
+)
+
+// Idea is what visitors see of a request.
+type Idea struct {
+	ID          feedback.ID     `json:"id" format:"uuid"`
+	Title       string          `json:"title"`
+	Description string          `json:"description" doc:"Plain text; empty unless the portal shows descriptions."`
+	Status      feedback.Status `json:"status" enum:"opened,under_review,planned,in_progress,completed,declined"`
+	Label       string          `json:"label" doc:"The app's own name of the status; empty for the usual one."`
+	Votes       int64           `json:"votes"`
+	Comments    int64           `json:"comments" doc:"Number of comments that widget-request returns; at most 100."`
+	Tags        []string        `json:"tags" doc:"Only those of settings.portal.tags."`
+	Author      string          `json:"author" doc:"Name of the person who asked for it; empty unless the portal shows names and the person was verified."`
+	Voted       bool            `json:"voted" doc:"Whether the person has voted."`
+	Own         bool            `json:"mine" doc:"Whether the person asked for it; known with an identity token only."`
+	CreatedAt   feedback.Time   `json:"created_at" format:"date-time"`
+
+	Fixed bool                  `json:"-"` // the vote of a browser without a name for its own idea, which it cannot take back
+	Heat  int64                 `json:"-"` // its place in the order of trending ideas
+	Files []feedback.Attachment `json:"-"`
+}
+
+// idea returns what the settings of the portal show of a request.
+func (v *View) idea(r feedback.Request) Idea {
+	set := v.App.Settings.Portal
+	i := Idea{
+		ID: r.ID, Title: r.Title, Status: r.Status, Label: v.App.Settings.Statuses.Label(r.Status), Votes: r.Votes,
+		Tags: []string{}, CreatedAt: r.CreatedAt, Heat: r.Heat,
+	}
+	if set.Descriptions {
+		i.Description = r.Description
+	}
+	for _, tag := range r.Tags {
+		if v.ShowsTag(tag) {
+			i.Tags = append(i.Tags, tag)
+		}
+	}
+	if s := r.Submitter; set.Names == "verified" && s.Verified && s.Name != nil {
+		i.Author = *s.Name
+	}
+	if set.Attachments {
+		i.Files = r.Attachments
+	}
+	return i
+}
+
+// ShowsTag reports whether visitors see a tag.
+func (v *View) ShowsTag(tag string) bool {
+	return slices.ContainsFunc(v.App.Settings.Portal.Tags, func(shown string) bool { return strings.EqualFold(shown, tag) })
+}
+
+// ideas adds to requests what the visitor has to do with them.
+func (v *View) ideas(ctx context.Context, requests []feedback.Request) ([]Idea, error) {
+	if len(requests) == 0 {
+		return nil, nil
+	}
+	var ids, commented []feedback.ID
+	for _, r := range requests {
+		if ids = append(ids, r.ID); r.Comments > 0 {
+			commented = append(commented, r.ID)
+		}
+	}
+	remarks, err := v.counts(ctx, commented)
+	if err != nil {
+		return nil, err
+	}
+	voted, own, err := v.mine(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.submitted(ctx, requests, voted, own); err != nil {
+		return nil, err
+	}
+	ideas := make([]Idea, len(requests))
+	for i, r := range requests {
+		ideas[i] = v.idea(r)
+		ideas[i].Comments, ideas[i].Voted, ideas[i].Own = remarks[r.ID], voted[r.ID], own[r.ID]
+		_, submitter := r.Person()
+		ideas[i].Fixed = own[r.ID] && submitter != v.key
+	}
+	return ideas, nil
+}
+
+// mine returns for which of the requests the visitor has voted, also by a vote for one that is merged into it, and
+// which the browser has submitted.
+func (v *View) mine(ctx context.Context, ids []feedback.ID) (voted, own map[feedback.ID]bool, err error) {
+	voted, own = map[feedback.ID]bool{}, map[feedback.ID]bool{}
+	if v.key == "" {
+		return voted, own, nil
+	}
+	p := database.Parameters{v.App.AccountID, v.key}
+	in := "(" + database.List(&p, database.Padded(ids)) + ")"
+	found, err := database.All(ctx, v.q, database.One[feedback.ID], "SELECT request_id FROM votes"+
+		" WHERE account_id = $1 AND person = $2 AND request_id IN "+in+" UNION SELECT m.merged_into_id FROM requests m"+
+		" JOIN votes o ON o.account_id = m.account_id AND o.request_id = m.id"+
+		" WHERE m.account_id = $1 AND m.merged_into_id IN "+in+" AND m.box <> 'bin' AND o.person = $2", p...)
+	for _, id := range found {
+		voted[id] = true
+	}
+	if err != nil || v.reader == nil {
+		return voted, own, err
+	}
+	p = database.Parameters{v.App.AccountID, v.reader}
+	found, err = database.All(ctx, v.q, database.One[feedback.ID], "SELECT id FROM requests WHERE account_id = $1 AND id IN ("+
+		database.List(&p, database.Padded(ids))+") AND reader = $2", p...)
+	for _, id := range found {
+		own[id] = true
+	}
+	return voted, own, err
+}
+
+// submitted completes voted and own by what the visitor has submitted under a name. A browser without a name cannot
+// take back the vote of its submission.
+func (v *View) submitted(ctx context.Context, requests []feedback.Request, voted, own map[feedback.ID]bool) error {
+	if v.key == "" {
+		return nil
+	}
+	var alone []feedback.ID
+	for _, r := range requests {
+		_, submitter := r.Person()
+		switch {
+		case submitter == v.key:
+			if own[r.ID] = true; !voted[r.ID] && r.Votes == 1 {
+				alone = append(alone, r.ID)
+			}
+		case own[r.ID]:
+			voted[r.ID] = true
+		}
+	}
+	kept, err := row.Kept(ctx, v.q, v.App.AccountID, alone)
+	for _, id := range alone {
+		voted[id] = !slices.Contains(kept, id)
+	}
+	return err
+}

@@ -1,0 +1,127 @@
+package portal
+
+import "net/url"
+
+var boardTemplate = sheet("board.html")
+
+// boardBody is what the template of the board reads.
+type boardBody struct {
+	Board
+	Intro    string
+	Lines    []line
+	Orders   []option
+	States   []option
+	Labels   []option // tags
+	Filtered bool
+	Searched string // says that the search has found nothing
+	Unsought string // path of the board without the search
+	New      string // path of the form, with what was searched
+	First    string // path of the first page, or "" if this is it
+	Next     string // path of the next page, or ""
+}
+
+// option is a link that chooses what a list shows.
+type option struct {
+	Name    string
+	Link    string
+	Label   *label
+	Count   int64
+	Counts  bool // whether Count is shown
+	Current bool
+}
+
+// Render returns the page in the language that fits the header Accept-Language best.
+func (b Board) Render(accept string) ([]byte, error) {
+	p := b.page(accept, "")
+	t := p.T.Portal
+	p.Heading, p.Tab, p.At = fill(t.BoardHeading, "app", b.App), "ideas", b.path()
+	p.Listed = b.Indexed && b.Query == "" && b.Tag == "" && b.After == ""
+	body := boardBody{
+		Board: b, Intro: b.Intro, Lines: p.lines(b.Ideas, false), Orders: b.orders(p), States: b.states(p), Labels: b.labels(),
+		Filtered: b.Status != "" || b.Tag != "", New: p.Path(newPath(b.Query)),
+	}
+	if body.Intro == "" {
+		body.Intro = fill(t.BoardText, "app", b.App)
+	}
+	p.Summary = body.Intro
+	if b.Query != "" {
+		p.Heading = fill(t.SearchHeading, "query", b.Query)
+		body.Searched = fill(t.NothingFound, "query", b.Query)
+		body.Unsought = b.link(func(c *Board) { c.Query = "" })
+	}
+	if b.After != "" {
+		body.First = b.link(func(*Board) {})
+	}
+	if b.Next != "" {
+		body.Next = b.link(func(c *Board) { c.After = b.Next })
+	}
+	p.Body = body
+	return p.render(boardTemplate)
+}
+
+// path returns the path of the board in the portal.
+func (b Board) path() string {
+	if b.Order == Top {
+		b.Order = "" // the usual one
+	}
+	values := url.Values{}
+	for name, value := range map[string]string{
+		"q": b.Query, "status": string(b.Status), "tag": b.Tag, "sort": string(b.Order), "after": b.After,
+	} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return "?" + values.Encode()
+}
+
+// link returns the path of the first page of a board that differs.
+func (b Board) link(change func(*Board)) string {
+	b.After = ""
+	change(&b)
+	return b.Path(b.path())
+}
+
+func (b Board) orders(p *page) (list []option) {
+	t := p.T.Portal
+	for _, one := range []struct {
+		order Order
+		name  string
+	}{{Top, t.Top}, {Trending, t.Trending}, {New, t.Newest}} {
+		list = append(list, option{
+			Name: one.name, Link: b.link(func(c *Board) { c.Order = one.order }), Current: b.Order == one.order,
+		})
+	}
+	return list
+}
+
+func (b Board) states(p *page) []option {
+	list := []option{{Name: p.T.Portal.All, Link: b.link(func(c *Board) { c.Status = "" }), Counts: true, Current: b.Status == ""}}
+	for _, one := range b.Statuses {
+		if name := p.label(one.Status); name != nil {
+			list = append(list, option{
+				Name: name.Name, Label: name, Link: b.link(func(c *Board) { c.Status = one.Status }), Count: one.Count, Counts: true,
+				Current: b.Status == one.Status,
+			})
+		}
+		list[0].Count += one.Count
+	}
+	return list
+}
+
+// labels are the tags. The link of the current one shows the ideas with all tags again.
+func (b Board) labels() (list []option) {
+	for _, tag := range b.Tags {
+		current := tag == b.Tag
+		list = append(list, option{Name: tag, Current: current, Link: b.link(func(c *Board) {
+			c.Tag = tag
+			if current {
+				c.Tag = ""
+			}
+		})})
+	}
+	return list
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+)
+
+// requests.heat orders requests by their votes and when these were given, see feedback.Heat. It counts the rows
+// of votes, and of several votes of a person the first. So a request for which only its submitter has voted has none.
+// It changes behind the app's gate in each transaction that changes who counts for a request.
+
+// heats returns the heat of requests, computed from the rows of votes.
+func heats(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids ...feedback.ID) (map[feedback.ID]int64, error) {
+	found := make(map[feedback.ID]int64, len(ids))
+	for _, piece := range database.Powers(ids) {
+		p := database.Parameters{accountID}
+		in := " IN (" + database.List(&p, piece) + ")"
+		votes := make(map[feedback.ID][]feedback.Time, len(piece))
+		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+			var id feedback.ID
+			var first feedback.Time
+			err = r.Scan(&id, &first)
+			votes[id] = append(votes[id], first)
+			return none, err
+		}, `SELECT id, MIN(created_at) FROM (
+			SELECT v.request_id AS id, v.person, v.created_at FROM votes v WHERE v.account_id = $1 AND v.request_id`+in+`
+			UNION ALL
+			SELECT m.merged_into_id, v.person, v.created_at FROM requests m
+				JOIN votes v ON v.account_id = m.account_id AND v.request_id = m.id
+				WHERE m.account_id = $1 AND m.merged_into_id`+in+` AND m.box <> 'bin') AS counting GROUP BY id, person`, p...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range piece {
+			found[id] = feedback.Heat(votes[id])
+		}
+	}
+	return found, nil
+}
+
+// setHeat returns the assignment of their heat to requests.
+func setHeat(p *database.Parameters, warm map[feedback.ID]int64, ids []feedback.ID) string {
+	cases := "heat = CASE id"
+	for _, id := range ids {
+		cases += " WHEN " + p.Add(id) + " THEN CAST(" + p.Add(warm[id]) + " AS BIGINT)"
+	}
+	return cases + " ELSE heat END"
+}
+
+// reheat computes the heat of requests again. Nobody is shown it, so the requests keep their versions.
+func reheat(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids ...feedback.ID) error {
+	now, err := heats(ctx, tx, accountID, ids...)
+	if err != nil {
+		return err
+	}
+	for _, piece := range database.Powers(ids) {
+		p := database.Parameters{accountID}
+		set := setHeat(&p, now, piece)
+		if _, err := tx.ExecContext(ctx, "UPDATE requests SET "+set+
+			" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

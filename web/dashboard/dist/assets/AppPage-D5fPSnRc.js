@@ -1,1 +1,0 @@
-import{u as e}from"./pages-B1CGlqHU.js";function t(e){let[t,n,r]=[1,3,5].map(t=>((parseInt(e.slice(t,t+2),16)/255+.055)/1.055)**2.4);return .2126*t+.7152*n+.0722*r}function n(e){return t(e)>.179?`#000`:`#fff`}export{e as default,t as n,n as t};

@@ -1,0 +1,1 @@
+export{s as default}from"./pages-DM3KT0Zv.js";

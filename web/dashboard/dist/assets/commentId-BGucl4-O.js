@@ -1,1 +1,0 @@
-var e=e=>`comment-${e}`;export{e as t};

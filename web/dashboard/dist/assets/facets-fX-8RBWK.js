@@ -1,1 +1,0 @@
-import{G as e,V as t}from"./vendor-Bq5WTLPN.js";import{Nt as n}from"./ui-CVQ1Ifvq.js";var r=r=>t({queryKey:[`requests`,`facets`,r],queryFn:({signal:e})=>n(`requests-facets`,r,e),placeholderData:e,refetchInterval:({state:e})=>!!e.data?.statuses.some(({exact:e})=>!e)&&2e3});export{r as t};

@@ -1,1 +1,0 @@
-function e({email:e,name:t,external_id:n,verified:r}){if(e||t||n)return{...e&&{email:e},...t&&{name:t},...n&&{external_id:n},...r&&{verified:r}}}function t({name:e,email:t,external_id:n}){return e||t||n||``}function n({name:e,kind:t}){return e??(t===`submitter`?`Anonymous`:`Former member`)}export{t as n,e as r,n as t};

@@ -1,1 +1,0 @@
-import{H as e}from"./vendor-Bq5WTLPN.js";import{Dt as t,wt as n}from"./ui-CVQ1Ifvq.js";function r(e,t,r){let i=r?e?.find(e=>e.id===r):e?.length===1?e[0]:void 0;return t!==`duplicate`&&i?.settings.statuses[t].label||n[t]}function i(){let{data:n}=e(t);return(e,t)=>r(n,e,t)}export{i as n,r as t};
