@@ -15,7 +15,7 @@ import (
 // endpoint that it delivers to, and how long an endpoint that fails is left alone. All waits of the back-off are
 // short, because an endpoint may fail many times before a busy machine has started the process again.
 var sooner = []string{
-	"leaseTime = time.Minute\n", "leaseTime = 4 * time.Second\n", "startTime = 20 * time.Second\n", "startTime = time.Second\n",
+	"deadline.Of(time.Minute)", "deadline.Of(4 * time.Second)", "deadline.Of(20 * time.Second)", "deadline.Of(time.Second)",
 	"5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour,\n" +
 		"\t24 * time.Hour,\n", "time.Second / 2, time.Second,\n",
 }
@@ -49,6 +49,7 @@ func TestWebhooks(t *testing.T) {
 // TestWebhooksStoredTooEarly is the control. A service that stores the position of an endpoint before the
 // deliveries are made must lose events. Otherwise, TestWebhooks proves nothing.
 func TestWebhooksStoredTooEarly(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	const send = "\ts.sendAll(ctx, t, list)\n"
 	const tooEarly = "\tif err := s.store(ctx, t, result{position: position}); err != nil {\n\t\treturn err\n\t}\n" + send

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gatherkit/internal/config"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/store"
@@ -48,7 +49,7 @@ func (c *mailTestCommand) Validate() error {
 }
 
 // testTime is how long the mail server may take for the whole test.
-const testTime = 2 * time.Minute
+var testTime = deadline.Of(2 * time.Minute)
 
 // Run sends a mail, and prints the conversation with the mail server.
 func (c *mailTestCommand) Run(p *program) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/store"
 )
 
@@ -118,7 +119,7 @@ func (storeCollector) Describe(descriptions chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector. It takes at most about a second.
 func (c storeCollector) Collect(collected chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), deadline.Of(time.Second))
 	defer cancel()
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		collected <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)

@@ -19,6 +19,7 @@ import (
 	"gatherkit/internal/api"
 	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/mcp"
@@ -28,15 +29,18 @@ import (
 	"gatherkit/web"
 )
 
+var (
+	headerTime = deadline.Of(10 * time.Second) // for the headers of a request
+	readTime   = deadline.Of(45 * time.Second) // for headers and body, even if no handler reads the body
+	writeTime  = deadline.Of(time.Minute)      // from the headers of a request to the end of the response
+	idleTime   = deadline.Of(2 * time.Minute)  // for a connection without a request
+	drainTime  = deadline.Of(30 * time.Second) // for calls in progress when the service stops
+)
+
 const (
-	headerTime = 10 * time.Second // for the headers of a request
-	readTime   = 45 * time.Second // for headers and body, even if no handler reads the body
-	writeTime  = time.Minute      // from the headers of a request to the end of the response
-	idleTime   = 2 * time.Minute  // for a connection without a request
-	maxHeader  = 32 << 10         // bytes
-	maxConns   = 2048             // each uses about 20 KiB
-	drainTime  = 30 * time.Second // for calls in progress when the service stops
-	partTime   = time.Second / 2  // during which open connections accept one more call when the service stops
+	maxHeader = 32 << 10        // bytes
+	maxConns  = 2048            // each uses about 20 KiB
+	partTime  = time.Second / 2 // during which open connections accept one more call when the service stops
 
 	// The live heap is small compared with what calls allocate. With Go's default, garbage
 	// collection ran about a hundred times a second under load, which took a sixth of the

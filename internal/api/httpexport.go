@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gatherkit/internal/calls"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/export"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
@@ -16,7 +17,7 @@ import (
 // downloadStall is how long the reader of an export or a file may pause. A proxy that
 // forwards 16 KiB per second without buffering may read nothing for up to 90 seconds, until
 // there is space in the socket buffers again.
-const downloadStall = 2 * time.Minute
+var downloadStall = deadline.Of(2 * time.Minute)
 
 // download serves a link to an export. Errors are sent as an envelope until the first bytes
 // of the export are sent. After that, download aborts the connection, so that an incomplete

@@ -11,16 +11,15 @@ import (
 
 	"gatherkit/internal/blob"
 	"gatherkit/internal/calls"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/headers"
 	"gatherkit/internal/pace"
 	"gatherkit/internal/signed"
 )
 
-const (
-	// uploadStall is how long the sender of a file may pause.
-	uploadStall = 30 * time.Second
-)
+// uploadStall is how long the sender of a file may pause.
+var uploadStall = deadline.Of(30 * time.Second)
 
 // upload serves a link to upload a file. A repeated upload gets the same answer as the
 // first one, in case that was lost.

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 )
 
@@ -64,7 +65,7 @@ func Open(place string) (*Store, error) {
 
 // Try stores a file and removes it, to find out within five seconds whether files can be stored.
 func (s *Store) Try(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, deadline.Of(5*time.Second))
 	defer cancel()
 	const key = incomingPrefix + "try"
 	const text = "try"

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"gatherkit/internal/deadline"
 )
 
 // roleTime is how long the service that knows the machine's role may take to answer. On machines
 // that have none, its address often does not answer at all.
-const roleTime = 5 * time.Second
+var roleTime = deadline.Of(5 * time.Second)
 
 // environment takes the credentials from the first of several places that has some.
 type environment struct {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/headers"
@@ -21,15 +22,15 @@ import (
 	"gatherkit/internal/pace"
 )
 
-const (
+var (
 	// Time is how long the work for a call may take. The time to read the body does not count.
-	Time = 15 * time.Second
+	Time = deadline.Of(15 * time.Second)
 	// BodyTime is how long a client may take to send the body.
-	BodyTime = 30 * time.Second
+	BodyTime = deadline.Of(30 * time.Second)
 	// answerTime limits the time to send a page.
-	answerTime = time.Minute
+	answerTime = deadline.Of(time.Minute)
 	// AnswerStall is how long the reader of a page may pause.
-	AnswerStall = 20 * time.Second
+	AnswerStall = deadline.Of(20 * time.Second)
 )
 
 // Server answers calls.

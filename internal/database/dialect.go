@@ -21,6 +21,7 @@ import (
 	"modernc.org/sqlite"
 
 	"gatherkit/internal/access"
+	"gatherkit/internal/deadline"
 )
 
 // databaseFile is the name of the SQLite file in the data folder.
@@ -77,7 +78,7 @@ func (db *DB) WriteLanes() int { return db.dialect.writeLanes }
 
 // connectTime is how long one host of the database's URL may take to accept a
 // connection before the next host is tried.
-const connectTime = 2 * time.Second
+var connectTime = deadline.Of(2 * time.Second)
 
 // maxPostgresConns is the most connections that one process opens, so that
 // several replicas fit into PostgreSQL's default of 100.

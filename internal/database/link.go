@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"gatherkit/internal/deadline"
 )
 
 // A network that drops packets reports no error, and a statement may be slow for good
@@ -21,12 +23,13 @@ import (
 // and refuses new ones until there is an answer again. If only a new connection gets an
 // answer, another server may have taken over, such as a standby: then it closes the
 // connections that have received nothing in the meantime.
-const (
-	probeEvery = 250 * time.Millisecond
-	probeTime  = time.Second             // for an answer on an existing connection
-	cutTime    = 1500 * time.Millisecond // for that and one on a new connection, before all are closed
-	returnTime = 3 * time.Second         // for an answer on a new connection, if there was none before
+var (
+	probeTime  = deadline.Of(time.Second)             // for an answer on an existing connection
+	cutTime    = deadline.Of(1500 * time.Millisecond) // for that and one on a new connection, before all are closed
+	returnTime = deadline.Of(3 * time.Second)         // for an answer on a new connection, if there was none before
 )
+
+const probeEvery = 250 * time.Millisecond
 
 var errAway = errors.New("PostgreSQL does not answer")
 

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"gatherkit/internal/deadline"
 )
 
 var errBroken = errors.New("the disk has failed; nothing is written any more")
@@ -13,9 +15,10 @@ var errBroken = errors.New("the disk has failed; nothing is written any more")
 // it to be run again.
 var ErrStale = errors.New("the row was changed meanwhile")
 
+// groupTimeout bounds one shared transaction.
+var groupTimeout = deadline.Of(20 * time.Second)
+
 const (
-	// groupTimeout bounds one shared transaction.
-	groupTimeout = 20 * time.Second
 	// maxGroup is how many writes share a transaction.
 	maxGroup = 256
 	// maxQueue is how many writes may wait; Write refuses one more.

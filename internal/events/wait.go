@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gatherkit/internal/database"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 )
 
@@ -15,8 +16,10 @@ const (
 	lookEvery = 500 * time.Millisecond
 	// lookAtMost is the shortest pause between two looks, however often this process commits.
 	lookAtMost = 40 * time.Millisecond
-	lookTime   = 5 * time.Second
 )
+
+// lookTime is how long a look may take.
+var lookTime = deadline.Of(5 * time.Second)
 
 // Waiters wait for changes (long poll). All of a process share one query.
 type Waiters struct {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gatherkit/internal/database"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 )
 
@@ -19,9 +20,11 @@ const (
 	// For is how long a lease lasts after its holder has stopped without releasing it.
 	For = 30 * time.Second
 	// Rest is how long Run pauses when there is no more work.
-	Rest        = time.Second
-	releaseTime = 5 * time.Second
+	Rest = time.Second
 )
+
+// releaseTime is how long it may take to release a lease.
+var releaseTime = deadline.Of(5 * time.Second)
 
 // Lease gives one process the exclusive right to do a kind of background work. Its methods are
 // for one goroutine.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
@@ -58,7 +59,7 @@ func (p CallPlaces) Enter(from netip.Prefix) (leave func(), err error) {
 const MaxUploads = 64
 
 // uploadWait is how long an upload waits for a place.
-const uploadWait = 15 * time.Second
+var uploadWait = deadline.Of(15 * time.Second)
 
 // UploadPlaces are the places for concurrent uploads.
 type UploadPlaces struct {

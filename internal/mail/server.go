@@ -17,11 +17,12 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 )
 
 // replyTime is how long the mail server may take for an answer.
-const replyTime = time.Minute
+var replyTime = deadline.Of(time.Minute)
 
 // Server is a mail server that takes mails to all addresses, and the sender of these mails.
 type Server struct {

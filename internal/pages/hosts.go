@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gatherkit/internal/calls"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/visitors"
 )
@@ -36,7 +37,7 @@ func (p *Pages) Hosts(next http.Handler) http.Handler {
 }
 
 // hostTime is how long a call waits for what is at its host. While the database is away, the dashboard still loads.
-const hostTime = 2 * time.Second
+var hostTime = deadline.Of(2 * time.Second)
 
 // hostOf returns the host of a call, without its port.
 func hostOf(r *http.Request) string {

@@ -13,10 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gatherkit/internal/deadline"
 )
 
+var timeout = deadline.Of(2 * time.Minute)
+
 const (
-	timeout  = 2 * time.Minute
 	maxBody  = 256 << 20 // bytes of an answer
 	maxTries = 5         // of a call that is refused because there were too many
 	maxWait  = time.Minute
@@ -180,7 +183,7 @@ func onlyList(fields map[string]json.RawMessage) (list []json.RawMessage, err er
 
 // Ready returns an error unless the service answers that it is ready for calls.
 func (s Service) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, deadline.Of(5*time.Second))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/readyz", http.NoBody)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatherkit/internal/database"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/sweep"
 )
@@ -21,12 +22,14 @@ import (
 
 const (
 	// accountsApart is for how many accounts a step of the background work asks one by one, which
-	// are others each time, and apartTime is how long that may take. accountsAtOnce are asked at
-	// the same time, because an account whose machine is away may take long to fail.
+	// are others each time. accountsAtOnce are asked at the same time, because an account whose machine is
+	// away may take long to fail.
 	accountsApart  = 500
-	apartTime      = 10 * time.Second
 	accountsAtOnce = 8
 )
+
+// apartTime is how long such a step may take.
+var apartTime = deadline.Of(10 * time.Second)
 
 // accountList is the ids of all accounts, as they were when they could last be read.
 type accountList struct {

@@ -18,6 +18,7 @@ import (
 	"gatherkit/internal/batch"
 	"gatherkit/internal/board"
 	"gatherkit/internal/database"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/entries"
 	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
@@ -100,9 +101,10 @@ type Store struct {
 	accounts accountList
 }
 
+// groupTimeout is the timeout of a group of submissions, votes or key lookups.
+var groupTimeout = deadline.Of(20 * time.Second)
+
 const (
-	// groupTimeout is the timeout of a group of submissions, votes or key lookups.
-	groupTimeout = 20 * time.Second
 	// maxQueue is the maximum number of waiting submissions, of waiting votes and of waiting
 	// key lookups. Calls beyond it fail with batch.ErrFull.
 	maxQueue = 1024

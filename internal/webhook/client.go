@@ -17,17 +17,22 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"gatherkit/internal/deadline"
+)
+
+var (
+	connectTime = deadline.Of(5 * time.Second)
+	callTime    = deadline.Of(15 * time.Second)
+	// answerTime is how long a call reads the body of an answer. Its status has already decided.
+	answerTime = deadline.Of(2 * time.Second)
+	idleTime   = deadline.Of(30 * time.Second) // for a connection without a call
 )
 
 const (
-	connectTime = 5 * time.Second
-	callTime    = 15 * time.Second
-	// answerTime is how long a call reads the body of an answer. Its status has already decided.
-	answerTime  = 2 * time.Second
-	maxHeaders  = 16 << 10 // bytes of an answer
-	maxResponse = 4 << 10  // bytes of an answer's body that are kept
-	maxPayload  = 16 << 10 // bytes of a payload that are kept
-	idleTime    = 30 * time.Second
+	maxHeaders  = 16 << 10       // bytes of an answer
+	maxResponse = 4 << 10        // bytes of an answer's body that are kept
+	maxPayload  = 16 << 10       // bytes of a payload that are kept
 	maxWait     = 24 * time.Hour // that an endpoint can ask for with Retry-After
 )
 

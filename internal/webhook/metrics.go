@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"gatherkit/internal/deadline"
 )
 
 // metrics are those of the deliveries of this process, and of the endpoints in the database.
@@ -59,7 +61,7 @@ func (collector) Describe(descriptions chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector. It takes at most about a second.
 func (c collector) Collect(collected chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), deadline.Of(time.Second))
 	defer cancel()
 	var on, paused, disabled, behind, aside int64
 	var oldest *int64

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gatherkit/internal/database"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/events"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
@@ -31,7 +32,6 @@ const (
 	// lookAtMost the shortest pause between two looks.
 	lookEvery  = 2 * time.Second
 	lookAtMost = 20 * time.Millisecond
-	lookTime   = 5 * time.Second
 	// While more than busy submissions a second arrive, they take precedence: after a turn, this process rests
 	// for restFactor times the turn's duration, up to maxRest. So deliveries take at most about a tenth of
 	// the time.
@@ -41,6 +41,9 @@ const (
 	// candidates is how many endpoints a look finds at most.
 	candidates = 4 * turns
 )
+
+// lookTime is how long a look may take.
+var lookTime = deadline.Of(5 * time.Second)
 
 // Options are the settings of a Sender.
 type Options struct {

@@ -11,18 +11,21 @@ import (
 	"time"
 
 	"gatherkit/internal/database"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
 )
 
-const (
+var (
 	// leaseTime is how long a process may serve an endpoint before another one takes over. It is more than
 	// a turn lasts: calls begin within startTime, and each takes at most callTime.
-	leaseTime = time.Minute
-	startTime = 20 * time.Second
-	// storeTime is for storing what came of a turn.
-	storeTime = 10 * time.Second
+	leaseTime = deadline.Of(time.Minute)
+	startTime = deadline.Of(20 * time.Second)
+	// storeTime is for storing the result of a turn.
+	storeTime = deadline.Of(10 * time.Second)
+)
 
+const (
 	eventsOfTurn  = 256
 	retriesOfTurn = 32
 	// chatAtOnce is how many events a chat receives one by one. More become one message.
