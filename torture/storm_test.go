@@ -20,6 +20,7 @@ import (
 
 // TestLoginStorm makes 64 logins at once. Half of them have an unknown e-mail.
 func TestLoginStorm(t *testing.T) {
+	storetest.Proof(t)
 	const logins = 64
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
@@ -32,7 +33,7 @@ func TestLoginStorm(t *testing.T) {
 				if i%2 == 0 {
 					in, want = program.Params{"email": fmt.Sprintf("nobody%d@example.com", i), "password": program.Password}, "auth.invalid_credentials"
 				}
-				got, err := c.Call("auth-login", "", in)
+				got, err := c.Persist("auth-login", "", in)
 				if err != nil || got.Code != want {
 					t.Errorf("login %d: %d %s %v, want %s", i, got.Status, got.Code, err, want)
 				}
@@ -92,6 +93,7 @@ func hostileBodies() []hostileBody {
 // TestHostileBodies sends each of these bodies to operations with each kind of credential, many
 // at once.
 func TestHostileBodies(t *testing.T) {
+	storetest.Proof(t)
 	place := storetest.SQLite(t)
 	p, c, token, app := program.Serve(t, place)
 	operations := map[string]string{
@@ -151,6 +153,7 @@ func (b hostileBody) send(t *testing.T, p *program.Process, operation, credentia
 
 // TestBodyThatNeverComes announces a body and sends nothing of it.
 func TestBodyThatNeverComes(t *testing.T) {
+	storetest.Proof(t)
 	if !*program.Full {
 		t.Skip("this test takes 45 seconds; run it with -full")
 	}

@@ -298,17 +298,19 @@ test('keys wait while a dialog that they are meant for loads', async (t) => {
   const app = await owner.addApp('Slow scripts')
   const { id } = await submit(app, { title: 'Stays open' })
   const { context, complaints } = await openBrowser(t)
-  for (const [script, key, name, words] of [['Palette', 'Control+k', 'Command palette', 'smart'], ['NewRequest', 'c', 'New request', 'Dark mode']]) {
+  for (const [script, key, name, words] of [['help', 'Control+k', 'Command palette', 'smart'], ['details', 'c', 'New request', 'Dark mode']]) {
     let load
+    let waits = false
     const loaded = new Promise((resolve) => { load = resolve })
-    await context.route(`**/${script}-*.js`, async (route) => { await loaded; await route.continue() })
-    const page = await (script === 'Palette' ? logIn(context, `/?app=${app.id}`) : context.newPage())
+    await context.route(`**/${script}-*.js`, async (route) => { waits = true; await loaded; await route.continue() })
+    const page = await (script === 'help' ? logIn(context, `/?app=${app.id}`) : context.newPage())
     await page.goto(`/?app=${app.id}`)
     await page.getByRole('option', { name: /Stays open/ }).waitFor()
     await page.getByRole('listbox', { name: 'Requests' }).focus()
     await page.keyboard.press(key)
     await page.keyboard.type(words)
-    assert.equal(await page.getByRole('dialog').count(), 0, `keys for ${name} opened something else`)
+    assert.deepEqual(await page.getByRole('dialog').allInnerTexts(), [], `keys for ${name} opened something`)
+    assert.ok(waits, `the script ${script} is not what the page loads`)
     load()
     await page.getByRole('dialog', { name }).waitFor()
     assert.equal(await page.getByRole('dialog').count(), 1)

@@ -8,8 +8,10 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"gatherkit/internal/store/storetest"
 )
@@ -209,10 +211,28 @@ func ReadReply(response *http.Response) (Reply, error) {
 	return got, nil
 }
 
-// Want makes a call and returns the response. The test fails if its code is not code.
+// Persist is like Call, but repeats a call that the service cannot take now, as clients do: after the
+// time that the answer names.
+func (c Client) Persist(operation, credential string, in Params) (Reply, error) {
+	for end := time.Now().Add(storetest.Patience); ; {
+		got, err := c.Call(operation, credential, in)
+		seconds, _ := strconv.Atoi(got.Header.Get("Retry-After"))
+		if err != nil || got.Code != "api.unavailable" || seconds == 0 || time.Now().After(end) {
+			return got, err
+		}
+		<-time.After(time.Duration(seconds) * time.Second)
+	}
+}
+
+// Want makes a call and returns the response, as Persist does unless code is that of a service that
+// cannot take the call. The test fails if the code of the response is not code.
 func (c Client) Want(t *testing.T, code, operation, credential string, in Params) Reply {
 	t.Helper()
-	got, err := c.Call(operation, credential, in)
+	call := c.Persist
+	if code == "api.unavailable" {
+		call = c.Call
+	}
+	got, err := call(operation, credential, in)
 	if err != nil {
 		t.Fatalf("%s: %v", operation, err)
 	}
