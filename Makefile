@@ -8,25 +8,9 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 FUZZTIME      ?= 50000x
 # Each mutant costs a build and the tests of its package, so these are packages with fast tests.
 MUTANTS       ?= batch config fair feedback password search
-# Without these, tests fail instead of being skipped. Installing packages and containers also needs
-# root, and power cuts need root and loop devices.
-REQUIRE       ?= postgres,browser,firefox,nginx,systemd,s3,toxiproxy,prometheus,shells,groff,rpm,podman,qemu
-
-# The tests run in three parts, and the packages of a part beside each other. Those of the first
-# part, which is the rest of the packages, take seconds.
-HEAVY := internal/store internal/index internal/api
-# These often wait, for a browser or for a fault to end.
-WAITING := e2e torture internal/api/machine bench
-# Tests that run again without the race detector, because it distorts what they measure or makes
-# them use less data.
-MEASURING := ^Test(Cost|CostOfWords|PortalCost|PortalLate|MarkdownCost|Poison|Recall|BulkBesideSubmissions)$$
-
-# Like a release, so that Go compiles the packages of both once. Only the race detector needs C.
+# Like a release, so that Go compiles the packages of both once.
 export CGO_ENABLED := 0
 export GOFLAGS += -trimpath
-# The race detector finds nothing in SQLite, which is C translated to Go. Without instrumentation
-# of SQLite, the tests take half the time.
-RACE := -race -gcflags=modernc.org/sqlite/...=-race=false -gcflags=modernc.org/libc/...=-race=false
 
 # Debian installs nginx in a folder that is only in root's PATH.
 export PATH := $(PATH):/usr/sbin:/sbin
@@ -35,18 +19,20 @@ export PATH := $(PATH):/usr/sbin:/sbin
 help: ## List all commands.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-# make lint vets the code.
 .PHONY: test
-test: ## Install what is missing and run all tests.
+test: ## Install what is missing and run the tests that every change must pass.
 	@.ci/install
-	@export REQUIRE=$(REQUIRE); failed=; \
-	run() { go test -vet=off -count 1 -timeout 60m "$${@:2}" || failed+=" $$1"; }; \
-	race() { CGO_ENABLED=1 run "$$1" $(RACE) "$${@:2}"; }; \
-	race 'a light package' $$(go list ./... | grep -vE '/($(subst $() ,|,$(HEAVY) $(WAITING)))$$'); \
-	race '$(HEAVY)' $(HEAVY:%=./%); \
-	race '$(WAITING)' $(WAITING:%=./%); \
-	run 'a measuring test' -p 1 -run '$(MEASURING)' ./internal/api ./internal/index ./internal/portal ./internal/store; \
-	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
+	@.ci/gate
+
+# Takes about two hours. README.md says what it proves.
+.PHONY: proof
+proof: ## Run everything that is too long for make test, one test after the other.
+	@.ci/install
+	@.ci/proof
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=10000x
+
+.PHONY: check
+check: lint generated vuln ## Check style, generated files and known vulnerabilities.
 
 .PHONY: test-go
 test-go: ## Run the tests that this machine can run, without the race detector.
@@ -113,13 +99,13 @@ release: ## Build the files of a release in dist/, with VERSION=1.2.3. Needs dpk
 .PHONY: torture
 torture: ## Run the long form of all failure tests as root, for example with TORTURE='-run PowerCut'.
 	@.ci/install
-	REQUIRE=$(REQUIRE),root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
+	PROOF=1 REQUIRE=postgres,nginx,s3,toxiproxy,root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
 	go test -count 1 -timeout 1h -v ./internal/api/machine -rapid.checks=5000
 	go test -count 1 -timeout 1h -v ./internal/api -run 'Paging|JSONLines' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|VotesAndMerges' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/index -run 'Naive|IndexFollows|Set|TagRows' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/api -run Linearizable -histories=200
-	go test -count 1 -timeout 1h -v ./e2e -run 'TestWidgetChaos|TestDashboard/many' -full
+	PROOF=1 go test -count 1 -timeout 1h -v ./e2e -run 'TestWidgetChaos|TestDashboard/many' -full
 
 .PHONY: build
 build: ## Build bin/gatherkit.

@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 
 // TestBench runs every measurement with tiny sizes, to check that they work.
 func TestBench(t *testing.T) {
+	storetest.Proof(t)
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()

@@ -119,6 +119,7 @@ var faults = []fault{
 
 // TestAlerts lets each alert fire once by its real fault, after Prometheus has seen the service well.
 func TestAlerts(t *testing.T) {
+	storetest.Proof(t)
 	t.Parallel()
 	for _, name := range alertNames(t) {
 		if !slices.ContainsFunc(faults, func(f fault) bool { return f.alert == name }) {
@@ -179,6 +180,7 @@ func (w *watched) refuse(t *testing.T) {
 
 // TestGrafanaDashboard asks Prometheus for what each panel shows.
 func TestGrafanaDashboard(t *testing.T) {
+	storetest.Proof(t)
 	t.Parallel()
 	var dashboard struct {
 		Panels []struct {

@@ -4,7 +4,13 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { chromium } from 'playwright-core'
 import { launchFirefox } from './firefox.mjs'
 
-const { CHROMIUM, FIREFOX } = process.env
+const { CHROMIUM, FIREFOX, PROOF } = process.env
+
+// inProof are the options of a test that is part of "make proof", because it takes long. some returns all of a
+// list there, and its first n otherwise. schemes are the colour schemes in which pages are checked.
+export const inProof = PROOF ? {} : { skip: 'this test is part of make proof' }
+export const some = (list, n) => PROOF ? list : list.slice(0, n)
+export const schemes = PROOF ? ['light', 'dark'] : ['light']
 
 // patience is how long a test waits for something, in milliseconds. It is much longer than a busy
 // machine needs, so that tests fail only if something does not happen, not if it is late.
@@ -31,6 +37,24 @@ export async function soon(what, holds, every = 50) {
     assert.ok(Date.now() < end, `this never happened: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, every))
   }
+}
+
+// post calls an operation and returns the whole answer. credential is a header with an API key or a
+// token. Like every client, it repeats a call that the service cannot take now.
+export async function post(service, operation, params, credential = {}) {
+  for (const end = Date.now() + patience; ;) {
+    const headers = { 'Content-Type': 'application/json', ...credential }
+    const response = await fetch(`${service}/api/${operation}`, { method: 'POST', headers, body: JSON.stringify(params) })
+    const answer = await response.json()
+    if (answer.error?.code !== 'api.unavailable' || Date.now() > end) return answer
+    await new Promise((resolve) => setTimeout(resolve, response.headers.get('Retry-After') * 1000))
+  }
+}
+
+// resultOf returns the result of an answer. The test fails if it is an error.
+export function resultOf(operation, { ok, result, error }) {
+  assert.ok(ok, `${operation}: ${error?.code}: ${error?.message}`)
+  return result
 }
 
 // linger moves a page's clock three seconds ahead, because the service treats forms that are

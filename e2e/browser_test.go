@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -12,6 +14,9 @@ import (
 // browserTest runs test files in a browser. The variable, CHROMIUM or FIREFOX, has its path.
 type browserTest struct{ node, variable string }
 
+// fileTime is how long a file of tests may take. It is longer than any wait within it.
+const fileTime = 3 * storetest.Patience
+
 // newBrowserTest skips or fails the test if Node.js or Chromium is missing.
 func newBrowserTest(t *testing.T) browserTest {
 	t.Helper()
@@ -19,15 +24,18 @@ func newBrowserTest(t *testing.T) browserTest {
 }
 
 // run runs Node.js with the arguments and additional environment variables, and logs and returns
-// its output.
+// its output. The test fails if that takes longer than fileTime, and shows which tests have ended.
 func (b browserTest) run(t *testing.T, env []string, arguments ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), b.node, arguments...)      // with --test, a process of its own would run the file
+	storetest.Budget(t)
+	ctx, cancel := context.WithTimeout(t.Context(), fileTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.node, arguments...)              // with --test, a process of its own would run the file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the browser exits with it
 	cmd.Env = append(append(os.Environ(), b.variable), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Error(err)
+		t.Error(errors.Join(err, ctx.Err()))
 	}
 	t.Logf("%s", out)
 	return string(out)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { launch, patience, soon } from './browser.mjs'
+import { launch, patience, post, resultOf, soon } from './browser.mjs'
 
 const { URL: service, KEY: key, TOKEN: token, CONTROL: control } = process.env
 const count = Number(process.env.IDEAS)
@@ -35,13 +35,8 @@ async function stored() {
   const titles = []
   for (const box of ['live', 'quarantine']) {
     for (let cursor = '', more = true; more;) {
-      const answer = await fetch(`${service}/api/requests-list`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-        body: JSON.stringify({ box, limit: 200, cursor }),
-      })
-      const { ok, result, error } = await answer.json()
-      assert.ok(ok, error?.message)
+      const page = { box, limit: 200, cursor }
+      const result = resultOf('requests-list', await post(service, 'requests-list', page, { Authorization: `Bearer ${token}` }))
       titles.push(...result.requests.map((request) => request.title))
       cursor = result.next_cursor
       more = result.has_more

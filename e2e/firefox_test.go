@@ -40,6 +40,7 @@ var inFirefox = map[string][]string{
 
 // TestFirefox runs the tests in inFirefox, each file with its own service.
 func TestFirefox(t *testing.T) {
+	storetest.Proof(t)
 	t.Parallel()
 	firefox := newFirefoxTest(t)
 	for file, names := range inFirefox {

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { soon } from './browser.mjs'
+import { inProof, post, resultOf, soon } from './browser.mjs'
 import { Caller, look, openBrowser, screenshots, service } from './dashboard/harness.mjs'
 
 const owner = await Caller.logIn()
@@ -42,11 +42,7 @@ class Person {
   }
 
   async call(operation, params) {
-    const headers = { 'Content-Type': 'application/json', 'X-API-Key': this.app.api_key }
-    const body = JSON.stringify({ reader: this.reader, ...params })
-    const { ok, result, error } = await (await fetch(`${service}/api/${operation}`, { method: 'POST', headers, body })).json()
-    assert.ok(ok, `${operation}: ${error?.message}`)
-    return result
+    return resultOf(operation, await post(service, operation, { reader: this.reader, ...params }, { 'X-API-Key': this.app.api_key }))
   }
 
   async ask(title, description = 'That would help.') {
@@ -240,7 +236,7 @@ test('a browser without cookies is told so', async (t) => {
   await look(page, 'mine-cookies')
 })
 
-test('the page fits on every screen, in light, dark and forced colours, and from right to left', async (t) => {
+test('the page fits on every screen, in light, dark and forced colours, and from right to left', inProof, async (t) => {
   const ada = await Person.of('Shop', { widget: { primary_color: '#F5D90A' } })
   const statuses = ['under_review', 'planned', 'in_progress', 'completed', 'declined']
   for (const status of statuses) {

@@ -15,6 +15,9 @@ func TestMine(t *testing.T) {
 	for name, public := range map[string]string{"direct": "", "below a path": "http://feedback.test/company/ideas"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if public != "" {
+				storetest.Proof(t)
+			}
 			place := storetest.SQLite(t)
 			program.AddOwner(t, place)
 			args := program.At(place)

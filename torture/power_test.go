@@ -49,6 +49,7 @@ func TestPowerCut(t *testing.T) {
 // TestPowerCutOfNewDatabase cuts the power after the first acknowledgement of a new
 // installation. Its folder and files must be durable by then, too.
 func TestPowerCutOfNewDatabase(t *testing.T) {
+	storetest.Proof(t)
 	for _, kind := range []string{"ext4", "xfs"} {
 		t.Run(kind, func(t *testing.T) {
 			v := newVolume(t, kind, "512M")

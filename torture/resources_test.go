@@ -87,6 +87,7 @@ func wrapped(t *testing.T, commands string) string {
 // have a connection can continue, even if the store needs more files, and new callers can
 // connect.
 func TestDescriptors(t *testing.T) {
+	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		p := program.StartBinary(t, wrapped(t, "ulimit -n 200"), program.FreeAddress(t), nil, program.At(place)...)

@@ -19,6 +19,7 @@ import (
 // files. It then loses the machine, and restores the second backup with the documented commands.
 // Everything from before that backup must be there, with its files.
 func TestRestore(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		d := newDrill(t, place)

@@ -48,6 +48,7 @@ func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
 // limit, submissions work as before, and another file gets 503. After the slow uploads end, a file
 // is accepted again. In the long form, it also tests that an upload that stops is closed.
 func TestSlowFiles(t *testing.T) {
+	storetest.Proof(t)
 	t.Parallel() // even the long form mostly waits
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
@@ -156,6 +157,7 @@ func put(c program.Client, u program.Upload, content string) (status int, code s
 // TestLargeFiles sends large pictures from several addresses to two apps, as many at once as the
 // service accepts, and attaches them.
 func TestLargeFiles(t *testing.T) {
+	storetest.Proof(t)
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
 	p := program.Start(t, append(program.At(place), "--trusted-proxies=127.0.0.1")...)

@@ -50,6 +50,7 @@ func slowConnections(token, app string) []slowConnection {
 // are more connections than the service accepts at once, a new one replaces an idle one, or
 // waits if none is idle.
 func TestSlowConnections(t *testing.T) {
+	storetest.Proof(t)
 	t.Parallel() // it mostly waits
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)

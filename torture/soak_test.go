@@ -42,6 +42,7 @@ var used = []struct {
 // create. What the service uses in the last third of the time must not exceed what it used in
 // the third before.
 func TestSoak(t *testing.T) {
+	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		t.Parallel()
 		program.AddOwner(t, place)
@@ -228,6 +229,7 @@ func (s *soak) breakOff(t *testing.T, key string) {
 // TestNothingIsLeft opens, uses and closes the service in this process. No goroutine must be
 // left.
 func TestNothingIsLeft(t *testing.T) {
+	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
 		others := goleak.IgnoreCurrent()

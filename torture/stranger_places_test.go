@@ -14,11 +14,13 @@ import (
 	"time"
 
 	"gatherkit/e2e/program"
+	"gatherkit/internal/store/storetest"
 )
 
 // TestAnnouncedFiles lets an attacker announce files until the service accepts no more. Other
 // users can still announce files.
 func TestAnnouncedFiles(t *testing.T) {
+	storetest.Proof(t)
 	s := newFixture(t)
 	second := filesApp(t, s.other, s.token)
 	announce := func(c program.Client, key string) string {
@@ -44,6 +46,7 @@ func TestAnnouncedFiles(t *testing.T) {
 // TestStrangersFiles lets an attacker send 64 files very slowly from one address. A file of
 // another user is accepted.
 func TestStrangersFiles(t *testing.T) {
+	storetest.Proof(t)
 	s := newFixture(t)
 	i := 0
 	c := program.NewClient(t, s.p)
@@ -64,6 +67,7 @@ func TestStrangersFiles(t *testing.T) {
 // TestSlowReaders lets a user of one account request lists and exports and not read them. Lists
 // and exports of another account are answered.
 func TestSlowReaders(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	s := newFixture(t)
 	for i := range 200 {
@@ -154,6 +158,7 @@ func (s *fixture) download(t *testing.T, link string) string {
 // TestCrowdedLogins makes sixty logins of one user at once, with the right password. Another
 // user's login does not wait for all of them.
 func TestCrowdedLogins(t *testing.T) {
+	storetest.Proof(t)
 	s := newFixture(t)
 	const crowdSize = 60
 	login := func(c program.Client, email string) time.Duration {
@@ -189,6 +194,7 @@ func TestCrowdedLogins(t *testing.T) {
 // TestIdleConnections opens more connections than the service accepts, from one address that is
 // neither loopback nor a trusted proxy. Calls from another address are answered.
 func TestIdleConnections(t *testing.T) {
+	storetest.Proof(t)
 	parallel(t)
 	inside := newNamespace(t)
 	p := inside.start(t)

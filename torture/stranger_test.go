@@ -108,6 +108,7 @@ func expensiveCalls() []expensiveCall {
 // TestStrangeCalls makes the most expensive calls that an attacker can make. It measures their
 // processor time, and the latency of another user's submissions during eight such calls at once.
 func TestStrangeCalls(t *testing.T) {
+	storetest.Proof(t)
 	s := newFixture(t)
 	quiet := s.othersLatency(t, nil)
 	measured(t, "a submission: %.1f ms of the processor; somebody else's submissions, with nobody beside: %v",
@@ -120,6 +121,7 @@ func TestStrangeCalls(t *testing.T) {
 // TestPoisonedVocabulary lets an attacker submit requests with many nearly identical words, and
 // then search for similar requests.
 func TestPoisonedVocabulary(t *testing.T) {
+	storetest.Proof(t)
 	s := newFixture(t)
 	ask := expensiveCall{operation: "widget-similar-requests", body: `{"text":"` + alike(0, 6) + `"}`}
 	n := program.Times(600, 3600)

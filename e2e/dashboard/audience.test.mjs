@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { before, test } from 'node:test'
+import { post } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, screenshots, service, submit, until } from './harness.mjs'
 import { events, nothingWaits, owner, row, says, setStatus, shop, waiting } from './waiting.mjs'
 
@@ -14,12 +15,7 @@ before(async () => {
 })
 
 // outside calls the service like a browser that shows the widget or the page of a link.
-async function outside(operation, params, of = app) {
-  const response = await fetch(`${service}/api/${operation}`, {
-    method: 'POST', headers: { 'Content-Type': 'application/json', 'X-API-Key': of.api_key }, body: JSON.stringify(params),
-  })
-  return response.json()
-}
+const outside = (operation, params, of = app) => post(service, operation, params, { 'X-API-Key': of.api_key })
 const newReader = () => Date.now().toString(16).padStart(12, '0') + randomBytes(26).toString('hex')
 const unread = async (reader) => (await outside('widget-news', { reader })).result.unread
 

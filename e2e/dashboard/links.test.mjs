@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, screenshots, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -186,7 +187,7 @@ test('links of others appear, those of a merged request stay with it, and a scri
   await issues(page).getByRole('link', { name: 'a.example#1' }).waitFor()
 })
 
-test('links fit on any screen', async (t) => {
+test('links fit on any screen', inProof, async (t) => {
   const request = await add('A long one')
   for (const tail of ['acme/shop/issues/12', `${'w'.repeat(300)}`, `a/${'b/'.repeat(60)}c?d=${'e'.repeat(200)}`]) {
     await owner.call('links-add', { request_id: request.id, url: `https://${'sub.'.repeat(20)}example/${tail}` })

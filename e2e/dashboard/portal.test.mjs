@@ -1,6 +1,7 @@
 // The portal of an app, from its switch to what people send there.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { logIn, look, openBrowser, service, submit, until } from './harness.mjs'
 import { owner, row, says } from './waiting.mjs'
 
@@ -98,7 +99,7 @@ test('a guided page switches the portal on, and one button turns it off', async 
   assert.deepEqual(complaints, [])
 })
 
-test('a picture becomes the logo of the portal', async (t) => {
+test('a picture becomes the logo of the portal', inProof, async (t) => {
   const app = await owner.addApp('Drawn', { sharing: 'all', portal: { slug: 'drawn', access: 'public' } })
   const { context } = await openBrowser(t, { viewport: { width: 1440, height: 900 } })
   const page = await logIn(context, `/apps/${app.id}?section=portal`)

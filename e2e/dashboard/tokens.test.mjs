@@ -1,6 +1,7 @@
 // Tokens for programs: one's own on the account page, and those of the team for admins.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -255,7 +256,7 @@ test('a token that is already gone leaves the list; one that stays says why', as
   for (const name of ['First', 'Second']) await rowOf(services, name).waitFor({ state: 'detached' })
 })
 
-test('many tokens with long names fit on any screen', async (t) => {
+test('many tokens with long names fit on any screen', inProof, async (t) => {
   const mira = await Caller.logIn('mira@example.com')
   const expires_at = new Date(Date.now() + 1500).toISOString()
   for (let n = 10; n < 30; n++) {

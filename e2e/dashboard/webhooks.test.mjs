@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import { before, test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -376,7 +377,7 @@ test('a page asks again and again, but not while it is hidden', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('twenty webhooks with long names and a hundred attempts fit on any screen', async (t) => {
+test('twenty webhooks with long names and a hundred attempts fit on any screen', inProof, async (t) => {
   const receiver = await openReceiver(t)
   const long = 'https://hooks.example.com/services/' + 'T00000000B00000000'.repeat(12)
   for (let n = 0; n < 19; n++) {

@@ -53,12 +53,13 @@ var built struct {
 	err    error
 }
 
-// Build builds gatherkit once per process, as a binary that needs no libraries, and returns its path.
+// Build builds gatherkit once per process, as a binary that needs no libraries, and returns its path. Its
+// deadlines are those of a release only in proof.
 func Build(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() {
 		if built.folder, built.err = os.MkdirTemp("", "gatherkit-e2e-"); built.err == nil {
-			built.err = buildInto(built.folder, "cmd/gatherkit")
+			built.err = buildInto(built.folder, "cmd/gatherkit", patient()...)
 		}
 	})
 	if built.err != nil {
@@ -82,6 +83,15 @@ func BuildPackage(t *testing.T, pkg string, flags ...string) string {
 		t.Fatalf("build %s: %v", pkg, err)
 	}
 	return filepath.Join(folder, filepath.Base(pkg))
+}
+
+// patient are the flags of go build with which deadlines of the program wait for a busy machine. In proof,
+// tests have the machine for themselves, and some are about these deadlines.
+func patient() []string {
+	if storetest.InProof() {
+		return nil
+	}
+	return []string{"-ldflags=-X gatherkit/internal/deadline.patience=30"}
 }
 
 // buildInto builds like a release, so that Go compiles the packages of both once.

@@ -24,8 +24,9 @@ const maxCost = 100 * time.Millisecond
 // maximum size. It measures processor time, which does not depend on the load of the machine,
 // and repeats slow calls, because garbage of earlier calls may have slowed them down.
 func TestCost(t *testing.T) {
+	storetest.Proof(t)
 	if raceDetector {
-		t.Skip("make test measures without the race detector")
+		t.Skip("make proof measures without the race detector")
 	}
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")

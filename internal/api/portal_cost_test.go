@@ -17,8 +17,9 @@ import (
 // TestPortalCost: no page and no form of a portal costs much more than its board, however hostile the texts are that
 // strangers have stored and send.
 func TestPortalCost(t *testing.T) {
+	storetest.Proof(t)
 	if raceDetector {
-		t.Skip("make test measures without the race detector")
+		t.Skip("make proof measures without the race detector")
 	}
 	place := storetest.SQLite(t)
 	s := newService(t, place, func(o *Options) { o.SubmitRate = 0 })
@@ -122,8 +123,9 @@ var large = []string{"idea", "emphasis", "changelog", "feed", "search of one let
 
 // TestPortalLate: a search whose matches come late in the order of the board lists them, and does not read the app.
 func TestPortalLate(t *testing.T) {
+	storetest.Proof(t)
 	if raceDetector {
-		t.Skip("make test measures without the race detector")
+		t.Skip("make proof measures without the race detector")
 	}
 	place := storetest.SQLite(t)
 	s := newService(t, place, func(o *Options) { o.SubmitRate = 0 })

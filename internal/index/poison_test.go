@@ -127,8 +127,9 @@ func cpuTimes(t *testing.T, one, other func() error, good func(ofOne, ofOther ti
 // TestPoison: whatever words strangers submit, what is done with words costs at most three
 // times as much as among as many requests of people.
 func TestPoison(t *testing.T) {
+	storetest.Proof(t)
 	if storetest.RaceDetector {
-		t.Skip("make test measures without the race detector")
+		t.Skip("make proof measures without the race detector")
 	}
 	// What takes less than cheap does not slow others down, however little is usual.
 	const most, cheap = 3, 4 * time.Millisecond
