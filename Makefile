@@ -24,7 +24,7 @@ test: ## Install what is missing and run the tests that every change must pass.
 	@.ci/install
 	@.ci/gate
 
-# Takes about two hours. README.md says what it proves.
+# Takes about an hour and a half.
 .PHONY: proof
 proof: ## Run everything that is too long for make test, one test after the other.
 	@.ci/install

@@ -15,29 +15,30 @@ import (
 // budgets are the tests of this process that have a share of the processors.
 var budgets sync.Map
 
-// Budget waits for a processor and keeps it until the test ends. It is for tests that start a browser or
-// make many calls: together, those of all test processes take as many as the machine has, so that it is
-// never busier than the tests make sense. A test that calls Budget again keeps the processor that it has.
+// Budget waits for a share of the processors and keeps it until the test ends. It is for tests that start
+// a browser or make many calls: those of all test processes together do not make the machine busy. There
+// are three shares for two processors, because such a test waits for a third of its time. A test that
+// calls Budget again keeps the share that it has.
 func Budget(t testing.TB) {
 	t.Helper()
 	if _, has := budgets.LoadOrStore(t, nil); has {
 		return
 	}
-	release := processor(t)
+	release := share(t)
 	t.Cleanup(func() {
 		budgets.Delete(t)
 		release()
 	})
 }
 
-// processor locks one of as many files as there are processors. The kernel unlocks it when the process ends.
-func processor(t testing.TB) (release func()) {
+// share locks one of as many files as there are shares. The kernel unlocks it when the process ends.
+func share(t testing.TB) (release func()) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for ; ; <-tick.C {
-		for i := range runtime.NumCPU() {
-			path := filepath.Join(os.TempDir(), fmt.Sprintf("gatherkit-tests-%d-processor-%d", os.Getuid(), i))
+		for i := range runtime.NumCPU() * 3 / 2 {
+			path := filepath.Join(os.TempDir(), fmt.Sprintf("gatherkit-tests-%d-share-%d", os.Getuid(), i))
 			file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
 			if err != nil {
 				t.Fatal(err)

@@ -200,6 +200,20 @@ func (c *cluster) exec(t testing.TB, statement string) {
 	}
 }
 
+// version is such as 150018.
+func (c *cluster) version(t testing.TB) (number int) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), c.url("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = conn.QueryRow(context.Background(), "SELECT current_setting('server_version_num')::int").Scan(&number)
+	if err := errors.Join(err, conn.Close(context.Background())); err != nil {
+		t.Fatal(err)
+	}
+	return number
+}
+
 // try runs a statement on a connection of its own.
 func (c *cluster) try(ctx context.Context, statement string) error {
 	conn, err := pgx.Connect(ctx, c.url("postgres"))

@@ -54,7 +54,12 @@ func (m *Template) Copy(t *testing.T, to Place, fill func(t *testing.T, at Place
 	}
 	name := strings.TrimPrefix(address.Path, "/")
 	server.exec(t, "DROP DATABASE "+name)
-	server.execWhenFree(t, "CREATE DATABASE "+name+" TEMPLATE "+m.database)
+	// Since version 15, PostgreSQL writes a copy to its log, too, unless it is told not to.
+	create := "CREATE DATABASE " + name + " TEMPLATE " + m.database
+	if server.version(t) >= 150000 {
+		create += " STRATEGY FILE_COPY"
+	}
+	server.execWhenFree(t, create)
 }
 
 func (m *Template) fillFile(t *testing.T, fill func(t *testing.T, at Place)) {
