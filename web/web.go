@@ -19,6 +19,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"gatherkit/docs"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/static"
 )
 
@@ -34,7 +35,7 @@ const docsPolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; 
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 // readyTime is how long /readyz waits for the database.
-const readyTime = 2 * time.Second
+var readyTime = deadline.Of(2 * time.Second)
 
 // apiPaths are the prefixes of the paths that the API handles. They do not go through
 // ServeMux, because it would redirect some of them.
