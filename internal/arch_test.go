@@ -128,8 +128,9 @@ var imports = map[string][]string{
 	"internal/store/storetest": {
 		"internal/feedback", "internal/index", "internal/store", "internal/team", "github.com/google/go-cmp", "github.com/jackc/pgx",
 	},
-	"release": {},
-	"web":     {"docs", "internal/portal", "internal/static", "*"},
+	"internal/store/storetest/postgres": {"internal/store/storetest"},
+	"release":                           {},
+	"web":                               {"docs", "internal/portal", "internal/static", "*"},
 }
 
 // only says which files may import a package, and what is below it. Every package may

@@ -30,7 +30,7 @@ type Big struct {
 	others   int // how many accounts there are beside Acme
 }
 
-var bigTemplate Template
+var bigTemplate = Template{Name: "an installation with 300,000 requests"}
 
 // NewBig makes an installation with 300,000 requests. The first one of a test process takes
 // a while to fill, and the others are copies of it.

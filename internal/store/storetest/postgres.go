@@ -36,18 +36,24 @@ func Missing(t testing.TB, what, how string) {
 }
 
 // Postgres returns the URL of a new, empty database, which is dropped when the
-// test ends. It lies on a throw-away PostgreSQL server, which the test process
-// starts once and which ends with that process. Without PostgreSQL on the machine
+// test ends. It lies on a throw-away PostgreSQL server: that of Serve, or one that the
+// test process starts and that ends with it. Without PostgreSQL on the machine
 // it does what Missing does for "postgres".
 func Postgres(t testing.TB) string {
 	t.Helper()
-	server, name := newDatabase(t)
+	return newPostgres(t, "")
+}
+
+// newPostgres is Postgres, for a copy of another database of the server, unless that is "".
+func newPostgres(t testing.TB, template string) string {
+	t.Helper()
+	server, name := newDatabase(t, template)
 	t.Cleanup(func() { server.exec(t, "DROP DATABASE "+name+" WITH (FORCE)") })
 	return server.url(name)
 }
 
-// newDatabase makes an empty database on the throw-away server.
-func newDatabase(t testing.TB) (server *cluster, name string) {
+// newDatabase makes a database on the throw-away server.
+func newDatabase(t testing.TB, template string) (server *cluster, name string) {
 	t.Helper()
 	server, err := sharedCluster()
 	if errors.Is(err, errNoPostgres) {
@@ -57,7 +63,11 @@ func newDatabase(t testing.TB) (server *cluster, name string) {
 		t.Fatalf("start PostgreSQL: %v", err)
 	}
 	name = "test_" + strings.ToLower(rand.Text())
-	server.exec(t, "CREATE DATABASE "+name)
+	if template != "" {
+		server.execWhenFree(t, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	} else {
+		server.exec(t, "CREATE DATABASE "+name)
+	}
 	return server, name
 }
 
@@ -90,20 +100,45 @@ func Server(t testing.TB) (programs string, owner *syscall.Credential, port int)
 	return programs, owner, port
 }
 
-// kept are the servers of DurablePostgres: forgotten, they would end.
+// kept are the servers of DurablePostgres and Serve: forgotten, they would end.
 var kept []*cluster
 
 var (
 	portsGiven atomic.Int64
 
-	sharedCluster = sync.OnceValues(func() (*cluster, error) { return startCluster(parentFolder(), forgetful) })
+	sharedCluster = sync.OnceValues(func() (*cluster, error) {
+		if port, err := strconv.Atoi(os.Getenv(portVariable)); err == nil {
+			return &cluster{port: port, served: true}, nil
+		}
+		return startCluster(parentFolder(), forgetful)
+	})
 
 	errNoPostgres = errors.New("PostgreSQL is not installed")
 )
 
+// portVariable is an environment variable with the port of the server that the tests of several
+// processes share.
+const portVariable = "POSTGRES_OF_TESTS"
+
+// Serve runs a throw-away server for the tests of several processes, which find its port in the variable
+// POSTGRES_OF_TESTS. It writes the port to out, and ends when in ends.
+func Serve(in io.Reader, out io.Writer) error {
+	server, err := startCluster(parentFolder(), forgetful)
+	if err != nil {
+		return err
+	}
+	kept = append(kept, server)
+	if _, err := fmt.Fprintln(out, server.port); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, in)
+	return err
+}
+
 // cluster is a running server.
 type cluster struct {
-	port int
+	port   int
+	served bool // by Serve
 	// alive is the standard input of the shell that keeps the server. It is never
 	// written to or closed: it ends with this process, and the server with it.
 	alive io.Closer
@@ -132,14 +167,14 @@ const (
 listen_addresses = '127.0.0.1'
 port = %d
 unix_socket_directories = ''
-max_connections = 200
+max_connections = 400
 log_min_messages = log
 log_checkpoints = off
 `
 	// forgetful makes a server that is quick and loses everything in a power cut. Plans must
 	// not depend on whether autovacuum has come by, which it does in a test that takes long.
 	forgetful = `
-shared_buffers = 32MB
+shared_buffers = 64MB
 max_wal_size = 256MB
 fsync = off
 full_page_writes = off

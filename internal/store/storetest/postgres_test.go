@@ -50,7 +50,7 @@ func TestPostgresGivesSeparateEmptyDatabases(t *testing.T) {
 					"SHOW server_encoding":                           "UTF8",
 					"SHOW listen_addresses":                          "127.0.0.1",
 					"SHOW unix_socket_directories":                   "",
-					"SHOW max_connections":                           "200",
+					"SHOW max_connections":                           "400",
 					"SHOW fsync":                                     "off",
 					"SELECT datcollate || ' ' || datctype FROM pg_database WHERE datname = current_database()": "C.UTF-8 C.UTF-8",
 				} {
@@ -163,7 +163,7 @@ func TestServerEndsWithTheTestProcess(t *testing.T) {
 			t.Parallel()
 			folder := sharedFolder(t)
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServerEndsWithTheTestProcess$")
-			child.Env = append(os.Environ(), variable+"="+how, "TMPDIR="+folder)
+			child.Env = append(os.Environ(), variable+"="+how, "TMPDIR="+folder, portVariable+"=")
 			stdout, err := child.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

@@ -13,12 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Template is a database of each kind that takes long to fill. It is filled once in a test
 // process, and each test gets a copy. The zero value is one that is not filled yet.
 type Template struct {
+	// Name is for a template that the tests of several processes share on PostgreSQL, if they share a
+	// server. It says what the template contains.
+	Name string
+
 	sqlite   sync.Once
 	postgres sync.Once
 	file     *os.File // has no name any more, so that it goes with the process
@@ -40,10 +45,7 @@ func (m *Template) Copy(t *testing.T, to Place, fill func(t *testing.T, at Place
 		}
 		return
 	}
-	m.postgres.Do(func() { t.Run("template", func(t *testing.T) { m.fillDatabase(t, fill) }) })
-	if m.database == "" {
-		t.Fatal("the template could not be filled")
-	}
+	template := m.onServer(t, fill)
 	server, err := sharedCluster()
 	if err != nil {
 		t.Fatal(err)
@@ -55,11 +57,21 @@ func (m *Template) Copy(t *testing.T, to Place, fill func(t *testing.T, at Place
 	name := strings.TrimPrefix(address.Path, "/")
 	server.exec(t, "DROP DATABASE "+name)
 	// Since version 15, PostgreSQL writes a copy to its log, too, unless it is told not to.
-	create := "CREATE DATABASE " + name + " TEMPLATE " + m.database
+	create := "CREATE DATABASE " + name + " TEMPLATE " + template
 	if server.version(t) >= 150000 {
 		create += " STRATEGY FILE_COPY"
 	}
 	server.execWhenFree(t, create)
+}
+
+// onServer returns the name of the template on PostgreSQL.
+func (m *Template) onServer(t *testing.T, fill func(t *testing.T, at Place)) string {
+	t.Helper()
+	m.postgres.Do(func() { t.Run("template", func(t *testing.T) { m.fillDatabase(t, fill) }) })
+	if m.database == "" {
+		t.Fatal("the template could not be filled")
+	}
+	return m.database
 }
 
 func (m *Template) fillFile(t *testing.T, fill func(t *testing.T, at Place)) {
@@ -86,10 +98,38 @@ func (m *Template) fillFile(t *testing.T, fill func(t *testing.T, at Place)) {
 }
 
 func (m *Template) fillDatabase(t *testing.T, fill func(t *testing.T, at Place)) {
-	server, name := newDatabase(t)
+	server, err := sharedCluster()
+	if err == nil && server.served && m.Name != "" {
+		ctx := context.Background()
+		conn, err := pgx.Connect(ctx, server.url("postgres"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { // which releases the lock
+			if err := conn.Close(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		const lock = `SELECT pg_advisory_lock(hashtext($1))`
+		const find = `SELECT datname FROM pg_database WHERE shobj_description(oid, 'pg_database') = $1`
+		if _, err := conn.Exec(ctx, lock, m.Name); err != nil {
+			t.Fatal(err)
+		}
+		switch err := conn.QueryRow(ctx, find, m.Name).Scan(&m.database); {
+		case err == nil:
+			return
+		case !errors.Is(err, pgx.ErrNoRows):
+			t.Fatal(err)
+		}
+	}
+	server, name := newDatabase(t, "")
 	t.Cleanup(func() { // after the place was closed
-		if !t.Failed() {
-			m.database = name
+		if t.Failed() {
+			return
+		}
+		m.database = name
+		if m.Name != "" {
+			server.exec(t, "COMMENT ON DATABASE "+name+" IS '"+m.Name+"'")
 		}
 	})
 	fill(t, Place{Name: "postgres", Database: server.url(name)})
@@ -110,7 +150,7 @@ func (p Place) file() string { return filepath.Join(p.Folder, "gatherkit.db") }
 
 // execWhenFree is exec for what PostgreSQL refuses as long as connections to a database,
 // which have just been closed, are still ending.
-func (c *cluster) execWhenFree(t *testing.T, statement string) {
+func (c *cluster) execWhenFree(t testing.TB, statement string) {
 	t.Helper()
 	const inUse = "55006"
 	tick := time.NewTicker(50 * time.Millisecond)
