@@ -44,6 +44,26 @@ func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (fo
 	return found, err
 }
 
+// Tags returns the tags of the account's live requests by their folded form, and reports whether the numbers
+// of requests are exact.
+func (x *Index) Tags(ctx context.Context, accountID feedback.ID) (tags map[string]feedback.Tag, exact bool, err error) {
+	err = x.db.Read(ctx, func(tx *sql.Tx) error {
+		live := Filter{Box: feedback.Live}
+		apps, err := resolveApps(ctx, tx, accountID, live)
+		if err != nil {
+			return err
+		}
+		r, err := open(ctx, tx, accountID, apps.live, false)
+		if err != nil {
+			return err
+		}
+		n, all, err := r.count(ctx, tx, live)
+		tags, exact = labels(n[byTag]), all
+		return err
+	})
+	return tags, exact, err
+}
+
 // count counts by the values of each part, and reports whether the counts are exact.
 func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n tallies, exact bool, err error) {
 	n, exact = tallies{byApp: {}, byStatus: {}, byAssignee: {}, bySource: {}, byTag: {}, byBox: {}}, r.tailRead

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/lease"
 	"gatherkit/internal/sweep"
@@ -49,4 +50,9 @@ func (w *Worker) Step(ctx context.Context) (more bool, err error) {
 func (s *Store) FollowStep(ctx context.Context) error {
 	_, err := s.follow(ctx, &follower{chunk: index.Chunk})
 	return err
+}
+
+// CountTags is Tags where the index is far behind.
+func (s *Store) CountTags(ctx context.Context, accountID feedback.ID, after string, limit int) ([]feedback.Tag, int64, error) {
+	return s.countTags(ctx, accountID, after, limit)
 }

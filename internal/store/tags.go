@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 
 	"gatherkit/internal/database"
@@ -40,6 +41,27 @@ func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 // follow the folded tag after. It also returns the total number of tags. If a tag has several
 // spellings, it returns the one that sorts first.
 func (s *Store) Tags(ctx context.Context, accountID feedback.ID, after string, limit int) ([]feedback.Tag, int64, error) {
+	all, exact, err := s.Index.Tags(ctx, accountID)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !exact { // the index is far behind
+		return s.countTags(ctx, accountID, after, limit)
+	}
+	folded := slices.Sorted(maps.Keys(all))
+	first, found := slices.BinarySearch(folded, after)
+	if found {
+		first++
+	}
+	tags := []feedback.Tag{}
+	for _, name := range folded[first:min(len(folded), first+limit)] {
+		tags = append(tags, all[name])
+	}
+	return tags, int64(len(all)), nil
+}
+
+// countTags is Tags without the index. It reads each tag of each request.
+func (s *Store) countTags(ctx context.Context, accountID feedback.ID, after string, limit int) ([]feedback.Tag, int64, error) {
 	// CROSS JOIN has SQLite begin with the tags. COALESCE has it find their requests by id: for an
 	// index that has live requests only, it would read all of these for each tag.
 	const live = ` FROM request_tags t CROSS JOIN requests r CROSS JOIN apps a WHERE t.account_id = $1
