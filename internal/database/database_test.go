@@ -46,7 +46,7 @@ func openWith(at storetest.Place, migrations fs.FS) (*database.DB, error) {
 func TestMigrations(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	first := file("CREATE TABLE a (n {int} NOT NULL){strict};\nINSERT INTO a (n) VALUES (1);\n")
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+	storetest.EachEmpty(t, func(t *testing.T, at storetest.Place) {
 		raw := at.Raw(t)
 		apply := func(migrations fstest.MapFS) error {
 			db, err := openWith(at, migrations)
@@ -89,7 +89,7 @@ func TestMigrations(t *testing.T) {
 
 // TestStale: a function that finds a row changed runs again, but not for ever.
 func TestStale(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+	storetest.EachEmpty(t, func(t *testing.T, at storetest.Place) {
 		db := open(t, at)
 		write := func(lost int) (tries int, err error) {
 			err = db.Write(t.Context(), func(context.Context, *sql.Tx) error {

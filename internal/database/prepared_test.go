@@ -12,7 +12,7 @@ import (
 // wrong: the same statement while its rows are being read, one that fails, and more
 // statements than are kept.
 func TestStatementsAreKept(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+	storetest.EachEmpty(t, func(t *testing.T, at storetest.Place) {
 		ctx := context.Background()
 		conn, err := open(t, at).Reader().Conn(ctx)
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 // machine takes, so that a test fails when something does not happen, not when it is late.
 const Patience = 10 * time.Minute
 
-// Place is an empty database.
+// Place is a database of a store.
 type Place struct {
 	Name     string // sqlite or postgres
 	Database string // as store.Options.Database
@@ -31,7 +31,7 @@ var migrated = Template{Name: "an empty store"}
 
 func migrate(t *testing.T, at Place) { at.Open(t, nil) }
 
-// Each runs a test on an empty database of each kind, on both at once.
+// Each runs a test on an empty store of each kind, on both at once.
 func Each(t *testing.T, test func(t *testing.T, at Place)) {
 	var both sync.WaitGroup
 	both.Go(func() { onSQLite(t, test) })
@@ -44,6 +44,12 @@ func Each(t *testing.T, test func(t *testing.T, at Place)) {
 func EachInTurn(t *testing.T, test func(t *testing.T, at Place)) {
 	onSQLite(t, test)
 	onPostgres(t, test)
+}
+
+// EachEmpty is Each for tests that migrate the database themselves: it has no tables.
+func EachEmpty(t *testing.T, test func(t *testing.T, at Place)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, Place{Name: "postgres", Database: Postgres(t)}) })
 }
 
 func onSQLite(t *testing.T, test func(t *testing.T, at Place)) {
