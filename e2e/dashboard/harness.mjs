@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { faults, launch, post, quietly, resultOf, schemes, soon } from '../browser.mjs'
+import { asUser, faults, launch, post, quietly, resultOf, schemes, soon } from '../browser.mjs'
 
 export const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
@@ -15,32 +15,28 @@ before(async () => {
 })
 after(() => browser.close())
 
+// as returns a function that calls operations with a credential and returns their results.
+const as = (credential) => async (operation, params) => resultOf(operation, await post(service, operation, params, credential))
+
 // Caller calls the service as a user.
 export class Caller {
-  #token = ''
-  #login // returns a new token
+  #call
 
-  static async logIn(as = email, secret = password) {
-    const login = async () => (await new Caller().call('auth-login', { email: as, password: secret })).access_token
-    const caller = Caller.withToken(await login())
-    caller.#login = login
-    return caller
+  // Without a call, it calls the service without a credential.
+  constructor(call = as()) {
+    this.#call = call
+  }
+
+  static async logIn(user = email, secret = password) {
+    return new Caller(await asUser(service, user, secret))
   }
 
   static withToken(token) {
-    const caller = new Caller()
-    caller.#token = token
-    return caller
+    return new Caller(as({ Authorization: `Bearer ${token}` }))
   }
 
-  async call(operation, params = {}) {
-    const once = () => post(service, operation, params, this.#token && { Authorization: `Bearer ${this.#token}` })
-    let answer = await once()
-    if (answer.error?.code === 'auth.token_expired' && this.#login) { // a busy machine may take longer than a token lasts
-      this.#token = await this.#login()
-      answer = await once()
-    }
-    return resultOf(operation, answer)
+  call(operation, params = {}) {
+    return this.#call(operation, params)
   }
 
   async addApp(name, settings) {
@@ -59,9 +55,7 @@ export class Caller {
 
 // submit sends a request like an app's widget.
 export async function submit(app, params) {
-  const operation = 'widget-submit-request'
-  const whole = { description: 'That would help.', ...params }
-  const result = resultOf(operation, await post(service, operation, whole, { 'X-API-Key': app.api_key }))
+  const result = await as({ 'X-API-Key': app.api_key })('widget-submit-request', { description: 'That would help.', ...params })
   return result.request ?? result
 }
 

@@ -6,37 +6,24 @@ import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { faults, launch, post, quietly, resultOf, soon } from '../browser.mjs'
+import { asUser, faults, launch, post, quietly, resultOf, soon } from '../browser.mjs'
 
 export { soon }
 
 const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
 let browser
-let token
+let asOwner
 
 before(async () => {
   browser = await launch()
-  await logIn()
+  asOwner = await asUser(service, email, password)
 })
 
 after(() => browser.close())
 
 // call calls an operation as the owner and returns the result.
-export async function call(operation, params) {
-  const once = () => post(service, operation, params, token && { Authorization: `Bearer ${token}` })
-  let answer = await once()
-  if (answer.error?.code === 'auth.token_expired') { // a busy machine may take longer than a token lasts
-    await logIn()
-    answer = await once()
-  }
-  return resultOf(operation, answer)
-}
-
-async function logIn() {
-  token = ''
-  token = (await call('auth-login', { email, password })).access_token
-}
+export const call = (operation, params) => asOwner(operation, params)
 
 // answer calls an operation with the API key of an app and returns the whole answer.
 export const answer = ({ key }, operation, params) => post(service, operation, params, { 'X-API-Key': key })
