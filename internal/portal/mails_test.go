@@ -66,9 +66,14 @@ func TestMails(t *testing.T) {
 			fmt.Fprintf(&got, "=== %s, %s\nSubject: %s\n\n%s\n%s\n", name, lang, m.Subject, m.Text, m.HTML)
 		}
 	}
-	const file = "testdata/mails.txt"
+	compareFile(t, "testdata/mails.txt", "the mails", got.String())
+}
+
+// compareFile compares a text with that of a file, or writes the file with -update.
+func compareFile(t *testing.T, file, what, got string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -77,8 +82,8 @@ func TestMails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("the mails differ from %s (-want +got); run the test with -update:\n%s", file, diff)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differ from %s (-want +got); run the test with -update:\n%s", what, file, diff)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -219,20 +218,7 @@ func TestPortalText(t *testing.T) {
 			}
 		}
 	}
-	const file = "testdata/portal.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("the pages differ from %s (-want +got); run the test with -update:\n%s", file, diff)
-	}
+	compareFile(t, "testdata/portal.txt", "the pages", got.String())
 }
 
 // TestSearchEngines checks what pages say to search engines and to other sites.
