@@ -99,13 +99,13 @@ release: ## Build the files of a release in dist/, with VERSION=1.2.3. Needs dpk
 .PHONY: torture
 torture: ## Run the long form of all failure tests as root, for example with TORTURE='-run PowerCut'.
 	@.ci/install
-	PROOF=1 REQUIRE=postgres,nginx,s3,toxiproxy,root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
+	REQUIRE=postgres,nginx,s3,toxiproxy,root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
 	go test -count 1 -timeout 1h -v ./internal/api/machine -rapid.checks=5000
 	go test -count 1 -timeout 1h -v ./internal/api -run 'Paging|JSONLines' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|VotesAndMerges' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/index -run 'Naive|IndexFollows|Set|TagRows' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/api -run Linearizable -histories=200
-	PROOF=1 go test -count 1 -timeout 1h -v ./e2e -run 'TestWidgetChaos|TestDashboard/many' -full
+	go test -count 1 -timeout 1h -v ./e2e -run 'TestWidgetChaos|TestDashboard/many' -full
 
 .PHONY: build
 build: ## Build bin/gatherkit.

@@ -33,6 +33,9 @@ func (b browserTest) run(t *testing.T, env []string, arguments ...string) string
 	cmd := exec.CommandContext(ctx, b.node, arguments...)              // with --test, a process of its own would run the file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the browser exits with it
 	cmd.Env = append(append(os.Environ(), b.variable), env...)
+	if storetest.InProof() {
+		cmd.Env = append(cmd.Env, "PROOF=1") // also with -full
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Error(errors.Join(err, ctx.Err()))
