@@ -52,8 +52,8 @@ func newPostgres(t testing.TB, template string) string {
 	return server.url(name)
 }
 
-// newDatabase makes a database on the throw-away server.
-func newDatabase(t testing.TB, template string) (server *cluster, name string) {
+// throwAway returns the throw-away server. Without PostgreSQL on the machine it does what Missing does.
+func throwAway(t testing.TB) *cluster {
 	t.Helper()
 	server, err := sharedCluster()
 	if errors.Is(err, errNoPostgres) {
@@ -62,6 +62,13 @@ func newDatabase(t testing.TB, template string) (server *cluster, name string) {
 	if err != nil {
 		t.Fatalf("start PostgreSQL: %v", err)
 	}
+	return server
+}
+
+// newDatabase makes a database on the throw-away server.
+func newDatabase(t testing.TB, template string) (server *cluster, name string) {
+	t.Helper()
+	server = throwAway(t)
 	name = "test_" + strings.ToLower(rand.Text())
 	if template != "" {
 		server.execWhenFree(t, "CREATE DATABASE "+name+" TEMPLATE "+template)

@@ -45,11 +45,7 @@ func (m *Template) Copy(t *testing.T, to Place, fill func(t *testing.T, at Place
 		}
 		return
 	}
-	template := m.onServer(t, fill)
-	server, err := sharedCluster()
-	if err != nil {
-		t.Fatal(err)
-	}
+	template, server := m.onServer(t, fill), throwAway(t)
 	address, err := url.Parse(to.Database)
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +63,7 @@ func (m *Template) Copy(t *testing.T, to Place, fill func(t *testing.T, at Place
 // onServer returns the name of the template on PostgreSQL.
 func (m *Template) onServer(t *testing.T, fill func(t *testing.T, at Place)) string {
 	t.Helper()
+	throwAway(t) // so that this test is skipped, and not only the one that fills the template
 	m.postgres.Do(func() { t.Run("template", func(t *testing.T) { m.fillDatabase(t, fill) }) })
 	if m.database == "" {
 		t.Fatal("the template could not be filled")
@@ -98,8 +95,8 @@ func (m *Template) fillFile(t *testing.T, fill func(t *testing.T, at Place)) {
 }
 
 func (m *Template) fillDatabase(t *testing.T, fill func(t *testing.T, at Place)) {
-	server, err := sharedCluster()
-	if err == nil && server.served && m.Name != "" {
+	server := throwAway(t)
+	if server.served && m.Name != "" {
 		ctx := context.Background()
 		conn, err := pgx.Connect(ctx, server.url("postgres"))
 		if err != nil {
@@ -122,7 +119,7 @@ func (m *Template) fillDatabase(t *testing.T, fill func(t *testing.T, at Place))
 			t.Fatal(err)
 		}
 	}
-	server, name := newDatabase(t, "")
+	_, name := newDatabase(t, "")
 	t.Cleanup(func() { // after the place was closed
 		if t.Failed() {
 			return
