@@ -24,10 +24,28 @@ type tallies map[facet]map[string]int64
 // Facets counts, for each value of each part of the filter, how many requests the list
 // would have if that value were chosen. It refuses with ErrAppNotFound when the filter names
 // an app that the account does not have.
-func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (found feedback.Facets, err error) {
+func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (feedback.Facets, error) {
+	n, exact, err := x.counts(ctx, accountID, f)
+	if err != nil {
+		return feedback.Facets{}, err
+	}
+	return n.facets(f, exact), nil
+}
+
+// Tags returns the tags of the account's live requests by their folded form, and reports whether the numbers
+// of requests are exact.
+func (x *Index) Tags(ctx context.Context, accountID feedback.ID) (tags map[string]feedback.Tag, exact bool, err error) {
+	n, exact, err := x.counts(ctx, accountID, Filter{Box: feedback.Live})
+	return labels(n[byTag]), exact, err
+}
+
+// counts counts by the values of each part, and reports whether the counts are exact.
+func (x *Index) counts(ctx context.Context, accountID feedback.ID, f Filter) (n tallies, exact bool, err error) {
 	err = x.db.Read(ctx, func(tx *sql.Tx) error {
-		if _, err := resolveApps(ctx, tx, accountID, f); err != nil {
-			return err
+		if f.AppID != nil {
+			if _, err := resolveApps(ctx, tx, accountID, f); err != nil {
+				return err
+			}
 		}
 		every, err := resolveApps(ctx, tx, accountID, Filter{Box: f.Box})
 		if err != nil {
@@ -37,31 +55,10 @@ func (x *Index) Facets(ctx context.Context, accountID feedback.ID, f Filter) (fo
 		if err != nil {
 			return err
 		}
-		n, exact, err := r.count(ctx, tx, f)
-		found = n.facets(f, exact)
+		n, exact, err = r.count(ctx, tx, f)
 		return err
 	})
-	return found, err
-}
-
-// Tags returns the tags of the account's live requests by their folded form, and reports whether the numbers
-// of requests are exact.
-func (x *Index) Tags(ctx context.Context, accountID feedback.ID) (tags map[string]feedback.Tag, exact bool, err error) {
-	err = x.db.Read(ctx, func(tx *sql.Tx) error {
-		live := Filter{Box: feedback.Live}
-		apps, err := resolveApps(ctx, tx, accountID, live)
-		if err != nil {
-			return err
-		}
-		r, err := open(ctx, tx, accountID, apps.live, false)
-		if err != nil {
-			return err
-		}
-		n, all, err := r.count(ctx, tx, live)
-		tags, exact = labels(n[byTag]), all
-		return err
-	})
-	return tags, exact, err
+	return n, exact, err
 }
 
 // count counts by the values of each part, and reports whether the counts are exact.
