@@ -16,9 +16,7 @@ import (
 // Record adds entries to an account's log of changes, in the transaction of the changes. The
 // row of the account's sequence stays locked until the commit. So the numbers have no gaps,
 // and their order is the order of the commits.
-func Record(
-	ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedback.ID, at feedback.Time, changes ...feedback.Change,
-) error {
+func Record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, at feedback.Time, changes ...feedback.Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -42,7 +40,7 @@ func Record(
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO changes"+
 			" (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
-			db.Placeholders(len(piece), columns), args...)
+			database.Placeholders(len(piece), columns), args...)
 		if err != nil {
 			return err
 		}

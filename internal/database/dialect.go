@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -38,7 +37,6 @@ type dialect struct {
 	// every other call that needs the table waits behind it.
 	impatient  string
 	tables     string // counts the tables with a name
-	numbered   bool   // whether placeholders of long statements carry numbers
 	writeLanes int    // see WriteLanes
 	// grown selects the tables that have more than twice the rows that the planner
 	// assumes; analyze updates one. SQLite's plans need no statistics.
@@ -61,7 +59,6 @@ var (
 			"{nulls_first}", " NULLS FIRST", "{bytewise}", ` COLLATE "C"`,
 			"{strict}", "", "{keyed}", "", "{packed}", " WITH (fillfactor=70)", "{counters}", " WITH (fillfactor=50)",
 			"{postgres}", ""),
-		numbered:   true,
 		tables:     "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1",
 		writeLanes: 4,
 		impatient:  "SET LOCAL lock_timeout = '500ms'",
@@ -84,31 +81,6 @@ var connectTime = deadline.Of(2 * time.Second)
 // several replicas fit into PostgreSQL's default of 100.
 const maxPostgresConns = 20
 
-// Placeholders returns ($1,$2),($3,$4)… for the given numbers of rows and columns. On
-// SQLite it returns (?,?),(?,?)…, because SQLite searches a list for each numbered one:
-// with thousands of them a statement would take quadratic time.
-func (db *DB) Placeholders(rows, columns int) string {
-	b := make([]byte, 0, rows*columns*6)
-	for r := range rows {
-		if r > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, '(')
-		for c := range columns {
-			if c > 0 {
-				b = append(b, ',')
-			}
-			if db.dialect.numbered {
-				b = strconv.AppendInt(append(b, '$'), int64(r*columns+c+1), 10)
-			} else {
-				b = append(b, '?')
-			}
-		}
-		b = append(b, ')')
-	}
-	return string(b)
-}
-
 func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -127,9 +99,10 @@ func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
 	link := newLink(config, log)
 	config.DialFunc = link.dial
 	// A server may by default acknowledge a commit before it is durable. A statement
-	// changes that, because poolers refuse this setting among the start parameters.
+	// changes that, because poolers refuse this setting among the start parameters. Compiling a
+	// statement (JIT) takes 30 ms and more, and no statement here takes so long that this pays off.
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET synchronous_commit = on")
+		_, err := conn.Exec(ctx, "SET synchronous_commit = on; SET jit = off")
 		return err
 	}))
 	db.SetMaxOpenConns(maxPostgresConns)

@@ -3,6 +3,8 @@ package database
 import (
 	"context"
 	"database/sql/driver"
+	"strconv"
+	"strings"
 )
 
 // pgx keeps prepared statements on connections to PostgreSQL; this file does the same for
@@ -24,6 +26,42 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	return &preparedConn{conn.(liteConn), map[string]preparedStmt{}}, nil
 }
 
+// unnumbered replaces the placeholders of a statement, such as $1, by question marks, and returns their numbers,
+// or nil if these are 1, 2, 3…. SQLite takes $1 for a name: it searches all names for each one that it reads, and for
+// each value that it is given, which takes the square of their number.
+func unnumbered(query string) (marked string, numbers []int) {
+	var b strings.Builder
+	var quote byte // that of the text or name that is being read, or 0
+	written, inOrder := 0, true
+	for i := 0; i < len(query); i++ {
+		switch c := query[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '$':
+			end := i + 1
+			for end < len(query) && '0' <= query[end] && query[end] <= '9' {
+				end++
+			}
+			n, err := strconv.Atoi(query[i+1 : end])
+			if err != nil {
+				continue // SQLite refuses it
+			}
+			numbers = append(numbers, n)
+			inOrder = inOrder && n == len(numbers)
+			b.WriteString(query[written:i] + "?")
+			written = end
+		}
+	}
+	if inOrder {
+		numbers = nil
+	}
+	return b.String() + query[written:], numbers
+}
+
 // liteConn is a connection to SQLite.
 type liteConn interface {
 	driver.Conn
@@ -34,10 +72,30 @@ type liteConn interface {
 	driver.Validator
 }
 
-type preparedStmt interface {
+type liteStmt interface {
 	driver.Stmt
 	driver.StmtQueryContext
 	driver.StmtExecContext
+}
+
+type preparedStmt struct {
+	liteStmt
+	numbers []int // those of its placeholders, unless they are 1, 2, 3…
+}
+
+// values returns the values of the placeholders. Without one of them, it returns what SQLite refuses.
+func (s preparedStmt) values(args []driver.NamedValue) []driver.NamedValue {
+	if s.numbers == nil {
+		return args
+	}
+	values := make([]driver.NamedValue, len(s.numbers))
+	for i, n := range s.numbers {
+		if n < 1 || n > len(args) {
+			return nil
+		}
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: args[n-1].Value}
+	}
+	return values
 }
 
 // preparedConn is used by one goroutine at a time; database/sql guarantees that.
@@ -52,11 +110,12 @@ func (c *preparedConn) take(ctx context.Context, query string) (preparedStmt, er
 		delete(c.idle, query)
 		return stmt, nil
 	}
-	stmt, err := c.PrepareContext(ctx, query)
+	marked, numbers := unnumbered(query)
+	stmt, err := c.PrepareContext(ctx, marked)
 	if err != nil {
-		return nil, err
+		return preparedStmt{}, err
 	}
-	return stmt.(preparedStmt), nil
+	return preparedStmt{stmt.(liteStmt), numbers}, nil
 }
 
 // giveBack keeps a statement for the next use. It closes one that has failed, because its
@@ -83,7 +142,7 @@ func (c *preparedConn) ExecContext(ctx context.Context, query string, args []dri
 	if err != nil {
 		return nil, err
 	}
-	result, err := stmt.ExecContext(ctx, args)
+	result, err := stmt.ExecContext(ctx, stmt.values(args))
 	if failed := c.giveBack(query, stmt, err); err == nil {
 		err = failed
 	}
@@ -95,7 +154,7 @@ func (c *preparedConn) QueryContext(ctx context.Context, query string, args []dr
 	if err != nil {
 		return nil, err
 	}
-	rows, err := stmt.QueryContext(ctx, args)
+	rows, err := stmt.QueryContext(ctx, stmt.values(args))
 	if err != nil {
 		_ = c.giveBack(query, stmt, err) // the first error is the reason
 		return nil, err

@@ -66,3 +66,33 @@ func TestStatementsAreKept(t *testing.T) {
 		}
 	})
 }
+
+// TestPlaceholders: values go where their numbers say, in any order and more than once, and not into texts.
+func TestPlaceholders(t *testing.T) {
+	storetest.EachEmpty(t, func(t *testing.T, at storetest.Place) {
+		reader := open(t, at).Reader()
+		for _, c := range []struct {
+			query, want string
+			args        []any
+		}{
+			{"SELECT CAST($1 AS TEXT) || CAST($2 AS TEXT)", "ab", []any{"a", "b"}},
+			{"SELECT CAST($2 AS TEXT) || CAST($1 AS TEXT) || CAST($2 AS TEXT)", "bab", []any{"a", "b"}},
+			{"SELECT '$2 it''s $1' || CAST($1 AS TEXT)", "$2 it's $1a", []any{"a"}},
+			{`SELECT "$1" FROM (SELECT CAST($1 AS TEXT) AS "$1") AS t`, "a", []any{"a"}},
+			{"SELECT CAST($1 AS TEXT) || '$'", "a$", []any{"a"}},
+		} {
+			for range 2 { // the second one is kept
+				var got string
+				if err := reader.QueryRow(c.query, c.args...).Scan(&got); err != nil || got != c.want {
+					t.Errorf("%s: %q %v, want %q", c.query, got, err, c.want)
+				}
+			}
+		}
+		for _, query := range []string{"SELECT CAST($2 AS TEXT)", "SELECT CAST($0 AS TEXT)", "SELECT CAST($1 AS TEXT) || CAST($2 AS TEXT)"} {
+			var got string
+			if err := reader.QueryRow(query, "a").Scan(&got); err == nil {
+				t.Errorf("%s with one value: %q", query, got)
+			}
+		}
+	})
+}

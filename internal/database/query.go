@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -78,6 +79,22 @@ func List[T any](p *Parameters, values []T) string {
 		marks[i] = p.Add(v)
 	}
 	return strings.Join(marks, ",")
+}
+
+// Placeholders returns ($1,$2),($3,$4)… for the given numbers of rows and columns.
+func Placeholders(rows, columns int) string {
+	b := make([]byte, 0, rows*columns*6)
+	for r := range rows {
+		if r > 0 {
+			b = append(b, ',')
+		}
+		for c := range columns {
+			b = append(b, "(,"[min(c, 1)], '$')
+			b = strconv.AppendInt(b, int64(r*columns+c+1), 10)
+		}
+		b = append(b, ')')
+	}
+	return string(b)
 }
 
 // maxPiece is the length of the longest piece of Powers. With up to 127 values for each

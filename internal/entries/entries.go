@@ -167,7 +167,7 @@ func (e *Entries) Add(ctx context.Context, accountID feedback.ID, by feedback.Ac
 		if added, err = read(ctx, tx, accountID, id); err != nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, e.db, accountID, added.CreatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, accountID, added.CreatedAt, feedback.Change{
 			Kind: feedback.EntryCreated, Actor: by, AppID: &added.AppID, After: map[string]any{"entry_id": id, "title": added.Title},
 		})
 	})
@@ -205,7 +205,7 @@ func (e *Entries) link(ctx context.Context, tx *sql.Tx, accountID, id feedback.I
 			args = append(args, accountID, id, request)
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO entry_requests"+
-			" (account_id, entry_id, request_id) VALUES "+e.db.Placeholders(len(piece), columns), args...)
+			" (account_id, entry_id, request_id) VALUES "+database.Placeholders(len(piece), columns), args...)
 		if err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func (e *Entries) save(
 		delete(side, "quiet")
 	}
 	after["entry_id"], after["title"] = entry.ID, entry.Title
-	return changelog.Record(ctx, tx, e.db, accountID, entry.UpdatedAt, feedback.Change{
+	return changelog.Record(ctx, tx, accountID, entry.UpdatedAt, feedback.Change{
 		Kind: kindOf(old, *entry), Actor: by, AppID: &entry.AppID, Before: before, After: after,
 	})
 }
@@ -333,7 +333,7 @@ func (e *Entries) Delete(ctx context.Context, accountID, id feedback.ID, by feed
 		if _, err := tx.ExecContext(ctx, "DELETE FROM entries WHERE account_id = $1 AND id = $2", accountID, id); err != nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, e.db, accountID, feedback.At(e.now()), feedback.Change{
+		return changelog.Record(ctx, tx, accountID, feedback.At(e.now()), feedback.Change{
 			Kind: feedback.EntryDeleted, Actor: by, AppID: &entry.AppID,
 			Before: map[string]any{"entry_id": id, "title": entry.Title, "state": entry.State},
 		})

@@ -251,7 +251,7 @@ func (x *Index) reindex(
 	if err := x.saveDocuments(ctx, tx, accountID, changed); err != nil {
 		return err
 	}
-	return d.save(ctx, tx, x.db, accountID)
+	return d.save(ctx, tx, accountID)
 }
 
 // existing returns those of the requests that are there and whose app is not deleted. It

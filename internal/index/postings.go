@@ -64,9 +64,9 @@ func (d difference) change(appID feedback.ID, ordinal int64, before, after []str
 }
 
 // save makes the changes in the order of keys, so that transactions lock rows in one order.
-func (d difference) save(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedback.ID) error {
+func (d difference) save(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
 	for _, key := range slices.SortedFunc(maps.Keys(d), blockKey.compare) {
-		if err := saveBlock(ctx, tx, db, accountID, key, d[key]); err != nil {
+		if err := saveBlock(ctx, tx, accountID, key, d[key]); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (d difference) save(ctx context.Context, tx *sql.Tx, db *database.DB, accou
 }
 
 // saveBlock changes posting lists of one block, and notes which words it has.
-func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedback.ID, key blockKey, flips map[string][]flip) error {
+func saveBlock(ctx context.Context, tx *sql.Tx, accountID feedback.ID, key blockKey, flips map[string][]flip) error {
 	if len(flips) == 0 {
 		return nil
 	}
@@ -120,7 +120,7 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 			gone = append(gone, tagsTerm)
 		}
 	}
-	err = upsert(ctx, tx, db, "INSERT INTO index_postings (account_id, app_id, block, term, n, bits) VALUES ",
+	err = upsert(ctx, tx, "INSERT INTO index_postings (account_id, app_id, block, term, n, bits) VALUES ",
 		" ON CONFLICT (account_id, app_id, block, term) DO UPDATE SET n = excluded.n, bits = excluded.bits", written)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func saveBlock(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedb
 	if err := removeLists(ctx, tx, accountID, key, gone); err != nil {
 		return err
 	}
-	return changeWords(ctx, tx, db, accountID, key, came)
+	return changeWords(ctx, tx, accountID, key, came)
 }
 
 // readLists reads posting lists of one block, and the row of its tags.
@@ -172,9 +172,9 @@ func table[T any](p *database.Parameters, values []T) string {
 }
 
 // upsert runs an INSERT for many rows.
-func upsert(ctx context.Context, tx *sql.Tx, db *database.DB, head, tail string, rows [][]any) error {
+func upsert(ctx context.Context, tx *sql.Tx, head, tail string, rows [][]any) error {
 	for _, piece := range database.Powers(rows) {
-		if _, err := tx.ExecContext(ctx, head+db.Placeholders(len(piece), len(piece[0]))+tail, slices.Concat(piece...)...); err != nil {
+		if _, err := tx.ExecContext(ctx, head+database.Placeholders(len(piece), len(piece[0]))+tail, slices.Concat(piece...)...); err != nil {
 			return err
 		}
 	}
@@ -204,7 +204,7 @@ func (x *Index) saveDocuments(ctx context.Context, tx *sql.Tx, accountID feedbac
 			saved = append(saved, []any{accountID, d.id, d.appID, d.ordinal, strings.Join(withoutBeginnings(d.terms), separator)})
 		}
 	}
-	err := upsert(ctx, tx, x.db, "INSERT INTO index_documents (account_id, request_id, app_id, ordinal, terms) VALUES ",
+	err := upsert(ctx, tx, "INSERT INTO index_documents (account_id, request_id, app_id, ordinal, terms) VALUES ",
 		" ON CONFLICT (account_id, request_id) DO UPDATE SET terms = excluded.terms", saved)
 	if err != nil || len(gone) == 0 {
 		return err

@@ -24,7 +24,7 @@ func hasBlocks(term string) bool { return isWord(term) || strings.HasPrefix(term
 func blockBit(number int64) int { return int(min(number, blockSize-1)) }
 
 // changeWords notes which words have come into a block, or left it.
-func changeWords(ctx context.Context, tx *sql.Tx, db *database.DB, accountID feedback.ID, key blockKey, came map[string]bool) error {
+func changeWords(ctx context.Context, tx *sql.Tx, accountID feedback.ID, key blockKey, came map[string]bool) error {
 	words := slices.Sorted(maps.Keys(came))
 	in, err := blocksWith(ctx, tx, accountID, key.appID, words)
 	if err != nil {
@@ -49,7 +49,7 @@ func changeWords(ctx context.Context, tx *sql.Tx, db *database.DB, accountID fee
 			gone = append(gone, word)
 		}
 	}
-	if err := upsert(ctx, tx, db, "INSERT INTO index_words (account_id, app_id, word, blocks) VALUES ",
+	if err := upsert(ctx, tx, "INSERT INTO index_words (account_id, app_id, word, blocks) VALUES ",
 		" ON CONFLICT (account_id, app_id, word) DO UPDATE SET blocks = excluded.blocks", written); err != nil {
 		return err
 	}

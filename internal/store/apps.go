@@ -82,7 +82,7 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 		if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // inserts the gate
 			return err
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, app.CreatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
 			Kind: feedback.AppCreated, Actor: by, AppID: &app.ID, After: map[string]any{"name": name},
 		})
 	})
@@ -123,7 +123,7 @@ func (s *Store) ChangeApp(
 		if err := saveApp(ctx, tx, app, old.Version); err != nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, app.UpdatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, accountID, app.UpdatedAt, feedback.Change{
 			Kind: kind, Actor: by, AppID: &app.ID, Before: before, After: after,
 		})
 	})
@@ -175,7 +175,7 @@ func (s *Store) DeleteApp(ctx context.Context, accountID, id feedback.ID, by fee
 		if err != nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, now, feedback.Change{
+		return changelog.Record(ctx, tx, accountID, now, feedback.Change{
 			Kind: feedback.AppDeleted, Actor: by, AppID: &id, Before: map[string]any{"name": app.Name},
 		})
 	})

@@ -262,7 +262,7 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 			return err
 		}
 	}
-	return changelog.Record(ctx, tx, s.db, accountID, now, changes...)
+	return changelog.Record(ctx, tx, accountID, now, changes...)
 }
 
 // warmFirst computes the heat of requests that have had none, whose rows may be older than this vote, and sets it at
@@ -302,7 +302,7 @@ func (s *Store) insertVotes(
 		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt, v.reader)
 	}
 	rows, err := database.All(ctx, tx, scanStanding, "INSERT INTO votes (account_id, request_id, "+voteColumns+", reader) VALUES "+
-		s.db.Placeholders(len(votes), columns)+" ON CONFLICT DO NOTHING RETURNING request_id, person", args...)
+		database.Placeholders(len(votes), columns)+" ON CONFLICT DO NOTHING RETURNING request_id, person", args...)
 	for _, at := range rows {
 		added[at] = true
 	}

@@ -75,7 +75,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if n != int64(len(ids)) { // one was restored or deleted before count locked the gates
 		return 0, database.ErrStale
 	}
-	return len(old), changelog.Record(ctx, tx, s.db, accountID, feedback.At(now), changes...)
+	return len(old), changelog.Record(ctx, tx, accountID, feedback.At(now), changes...)
 }
 
 // binned is a request in the bin.

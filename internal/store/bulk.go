@@ -216,7 +216,7 @@ func (s *Store) changeAll(
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return 0, err
 	}
-	if err := changelog.Record(ctx, tx, s.db, accountID, now, changes...); err != nil {
+	if err := changelog.Record(ctx, tx, accountID, now, changes...); err != nil {
 		return 0, err
 	}
 	return len(changes), s.recountRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)

@@ -186,7 +186,7 @@ func (s *Store) countComments(
 		return err
 	}
 	c.AppID, c.RequestID = &r.AppID, &r.ID
-	return changelog.Record(ctx, tx, s.db, accountID, now, c)
+	return changelog.Record(ctx, tx, accountID, now, c)
 }
 
 // replyAt returns when the submitter wrote the last comment that the team has not answered, or 0, after a

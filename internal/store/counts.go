@@ -63,7 +63,7 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, de
 		args = append(args, accountID, key.appID, string(key.box), string(key.status), deltas[key])
 	}
 	_, err := tx.ExecContext(ctx, "INSERT INTO request_counts"+
-		" (account_id, app_id, box, status, n) VALUES "+s.db.Placeholders(len(keys), columns)+
+		" (account_id, app_id, box, status, n) VALUES "+database.Placeholders(len(keys), columns)+
 		" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", args...)
 	return err
 }

@@ -138,5 +138,5 @@ func (s *Store) unassign(ctx context.Context, tx *sql.Tx, d departure, assigned 
 			Before: map[string]any{"assignee_id": d.userID}, After: map[string]any{"assignee_id": nil},
 		})
 	}
-	return changelog.Record(ctx, tx, s.db, d.accountID, now, changes...)
+	return changelog.Record(ctx, tx, d.accountID, now, changes...)
 }

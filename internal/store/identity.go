@@ -52,7 +52,7 @@ func (s *Store) MakeIdentitySecret(
 		if secret.PreviousValidUntil != nil {
 			change.Kind, change.After = feedback.IdentityRotated, map[string]any{"previous_valid_until": secret.PreviousValidUntil}
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(now), change)
+		return changelog.Record(ctx, tx, accountID, feedback.At(now), change)
 	})
 	return secret, err
 }

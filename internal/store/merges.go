@@ -116,7 +116,7 @@ func (s *Store) merge(
 	second.Before, second.After = votesBefore(root.Votes, votes[root.ID])
 	second.After["merged_id"] = r.ID
 	changes := append([]feedback.Change{first, second}, rootChanges(kind, descendants, root.ID)...)
-	return changelog.Record(ctx, tx, s.db, accountID, now, changes...)
+	return changelog.Record(ctx, tx, accountID, now, changes...)
 }
 
 // UnmergeRequest undoes the merge of a request, which keeps its own subtree, and returns the
@@ -157,7 +157,7 @@ func (s *Store) UnmergeRequest(
 		c := feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &root.AppID, RequestID: &root.ID}
 		c.Before, c.After = votesBefore(root.Votes, votes[root.ID])
 		c.Before["merged_id"] = id
-		if err := changelog.Record(ctx, tx, s.db, accountID, now, slices.Insert(changes, 1, c)...); err != nil {
+		if err := changelog.Record(ctx, tx, accountID, now, slices.Insert(changes, 1, c)...); err != nil {
 			return err
 		}
 		r, err = readRequest(ctx, tx, accountID, id)
@@ -249,7 +249,7 @@ func (s *Store) unmergePurged(ctx context.Context, tx *sql.Tx, accountID feedbac
 	if err != nil {
 		return err
 	}
-	return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), changes...)
+	return changelog.Record(ctx, tx, accountID, feedback.At(s.now()), changes...)
 }
 
 // readMerged returns all merged requests of the trees with the given roots, by id.

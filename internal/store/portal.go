@@ -166,6 +166,6 @@ func (s *Store) changeOfApp(
 		if err != nil || change == nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), *change)
+		return changelog.Record(ctx, tx, accountID, feedback.At(s.now()), *change)
 	})
 }

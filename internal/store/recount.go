@@ -196,5 +196,5 @@ func (s *Store) repair(
 		}
 		changes = append(changes, c)
 	}
-	return wrong, changelog.Record(ctx, tx, s.db, accountID, now, changes...)
+	return wrong, changelog.Record(ctx, tx, accountID, now, changes...)
 }

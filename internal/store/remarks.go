@@ -166,7 +166,7 @@ func (s *Store) BlockComment(ctx context.Context, accountID, id feedback.ID, by 
 				changes = append(changes, *change)
 			}
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), changes...)
+		return changelog.Record(ctx, tx, accountID, feedback.At(s.now()), changes...)
 	})
 }
 

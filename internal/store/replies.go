@@ -63,7 +63,7 @@ func (s *Store) Reply(ctx context.Context, w readers.Who, requestID feedback.ID,
 		if err != nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, c.CreatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, accountID, c.CreatedAt, feedback.Change{
 			Kind: feedback.CommentCreated, Actor: feedback.Actor{Kind: feedback.ByAPIKey, ID: &r.AppID}, AppID: &r.AppID, RequestID: &r.ID,
 			After: map[string]any{"comment_id": c.ID, "visibility": c.Visibility, "body": c.Body},
 		})

@@ -73,7 +73,7 @@ func (s *Store) ChangeRequest(
 				return err
 			}
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, r.UpdatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, accountID, r.UpdatedAt, feedback.Change{
 			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &r.AppID, RequestID: &id, Before: before, After: after,
 		})
 	})
@@ -183,7 +183,7 @@ func (s *Store) AddRequest(
 				return err
 			}
 		}
-		return changelog.Record(ctx, tx, s.db, accountID, r.CreatedAt, feedback.Change{
+		return changelog.Record(ctx, tx, accountID, r.CreatedAt, feedback.Change{
 			Kind: feedback.RequestCreated, Actor: by, AppID: &r.AppID, RequestID: &r.ID,
 		})
 	})
@@ -265,7 +265,7 @@ func (s *Store) insertRequests(
 		}
 		ids, err := database.All(ctx, tx, database.One[feedback.ID],
 			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint, reader, notify) VALUES "+
-				s.db.Placeholders(len(piece), len(args)/len(piece))+" ON CONFLICT DO NOTHING RETURNING id", args...)
+				database.Placeholders(len(piece), len(args)/len(piece))+" ON CONFLICT DO NOTHING RETURNING id", args...)
 		if err != nil {
 			return nil, err
 		}

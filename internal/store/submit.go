@@ -112,7 +112,7 @@ func (s *Store) submitRows(
 	if refused, err = s.attachFiles(ctx, tx, subs, waiting, results, added); err != nil || len(refused) > 0 {
 		return refused, err
 	}
-	if err := changelog.Record(ctx, tx, s.db, accountID, feedback.At(s.now()), changes...); err != nil {
+	if err := changelog.Record(ctx, tx, accountID, feedback.At(s.now()), changes...); err != nil {
 		return nil, err
 	}
 	for _, i := range waiting {

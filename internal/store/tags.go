@@ -29,7 +29,7 @@ func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	}
 	for _, piece := range database.Powers(rows) {
 		_, err := tx.ExecContext(ctx,
-			"INSERT INTO request_tags (account_id, tag, request_id, label) VALUES "+s.db.Placeholders(len(piece), 4), slices.Concat(piece...)...)
+			"INSERT INTO request_tags (account_id, tag, request_id, label) VALUES "+database.Placeholders(len(piece), 4), slices.Concat(piece...)...)
 		if err != nil {
 			return err
 		}

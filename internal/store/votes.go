@@ -108,7 +108,7 @@ func (s *Store) countVotes(
 		c.Before, c.After = votesBefore(counted[i].n-more, counted[i].n)
 		changes = append(changes, c)
 	}
-	return changelog.Record(ctx, tx, s.db, accountID, now, changes...)
+	return changelog.Record(ctx, tx, accountID, now, changes...)
 }
 
 // voteCount is the number of votes of a request.

@@ -129,7 +129,7 @@ func (t *Team) addAccount(ctx context.Context, tx *sql.Tx, name string, by feedb
 	if err != nil {
 		return feedback.Account{}, err
 	}
-	return feedback.Account{ID: id, Name: name}, changelog.Record(ctx, tx, t.db, id, now, feedback.Change{
+	return feedback.Account{ID: id, Name: name}, changelog.Record(ctx, tx, id, now, feedback.Change{
 		Kind: feedback.AccountCreated, Actor: by, After: map[string]any{"name": name},
 	})
 }
@@ -161,7 +161,7 @@ func (t *Team) addUser(
 		return user, err
 	}
 	c.After = map[string]any{"id": user.ID, "email": user.Email, "name": user.Name, "role": u.Role}
-	return user, changelog.Record(ctx, tx, t.db, accountID, now, c)
+	return user, changelog.Record(ctx, tx, accountID, now, c)
 }
 
 // Users returns a page of up to limit users of the account, by id, that follow the id after.

@@ -67,7 +67,7 @@ func (t *Team) Recover(ctx context.Context, accountID, by, id feedback.ID) (link
 		if link, err = t.addLink(ctx, tx, accountID, by, m); err != nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, t.db, accountID, feedback.At(t.now()), feedback.Change{
+		return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), feedback.Change{
 			Kind: feedback.RecoveryLinkMade, Actor: feedback.ByUserID(by), After: userFields(m),
 		})
 	})
@@ -168,7 +168,7 @@ func (t *Team) Accept(
 		if i.Name != old.Name {
 			c.Before = userFields(old)
 		}
-		return changelog.Record(ctx, tx, t.db, accountID, now, c)
+		return changelog.Record(ctx, tx, accountID, now, c)
 	})
 	return session, tokens, err
 }

@@ -68,7 +68,7 @@ func (t *Team) SetPassword(ctx context.Context, c sessions.Credentials, hash str
 		if err != nil {
 			return err
 		}
-		return changelog.Record(ctx, tx, t.db, c.AccountID, feedback.At(t.now()), feedback.Change{
+		return changelog.Record(ctx, tx, c.AccountID, feedback.At(t.now()), feedback.Change{
 			Kind: feedback.PasswordChanged, Actor: by, After: userFields(m),
 		})
 	})

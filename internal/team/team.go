@@ -127,7 +127,7 @@ func (t *Team) Change(
 		if m.Role != old.Role {
 			before["role"], after["role"] = old.Role, m.Role
 		}
-		return changelog.Record(ctx, tx, t.db, accountID, feedback.At(t.now()), feedback.Change{
+		return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), feedback.Change{
 			Kind: feedback.UserUpdated, Actor: feedback.ByUserID(by), Before: before, After: after,
 		})
 	})
@@ -167,7 +167,7 @@ func (t *Team) Remove(ctx context.Context, tx *sql.Tx, accountID, by, id feedbac
 	}
 	before := userFields(m)
 	before["email"], before["role"] = m.Email, m.Role
-	return changelog.Record(ctx, tx, t.db, accountID, feedback.At(t.now()), feedback.Change{
+	return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), feedback.Change{
 		Kind: feedback.UserRemoved, Actor: feedback.ByUserID(by), Before: before,
 	})
 }

@@ -239,7 +239,7 @@ func (t *Tokens) record(
 	if kind == feedback.TokenRevoked {
 		change.Before, change.After = fields, nil
 	}
-	return changelog.Record(ctx, tx, t.db, accountID, feedback.At(t.now()), change)
+	return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), change)
 }
 
 // Works is the condition that the token $2 of the account $1 works at the time $3.

@@ -66,7 +66,7 @@ func (u *Uploads) Add(ctx context.Context, accountID feedback.ID, file feedback.
 		if err := u.checkWaiting(ctx, tx, accountID, file); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+columns+", sender) VALUES "+u.db.Placeholders(1, 9),
+		_, err := tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+columns+", sender) VALUES "+database.Placeholders(1, 9),
 			accountID, file.ID, file.AppID, nil, file.Filename, file.ContentType, file.Size, false, file.Sender)
 		return err
 	})

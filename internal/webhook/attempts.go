@@ -74,7 +74,7 @@ func (s *Sender) logAttempts(ctx context.Context, tx *sql.Tx, accountID, webhook
 				string(a.Outcome), a.Status, a.Took, a.Error, a.Payload, a.Response)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO webhook_attempts (account_id, webhook_id, id, seq, events, event_id, kind, request_id, attempt,
-			outcome, status, took, error, payload, response) VALUES `+s.db.Placeholders(len(piece), columns), args...)
+			outcome, status, took, error, payload, response) VALUES `+database.Placeholders(len(piece), columns), args...)
 		if err != nil {
 			return err
 		}

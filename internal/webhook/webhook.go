@@ -344,6 +344,6 @@ func (webhook Webhook) facts() map[string]any {
 func (w *Webhooks) record(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, kind feedback.ChangeKind, before, after map[string]any,
 ) error {
-	return changelog.Record(ctx, tx, w.db, accountID, feedback.At(w.now()),
+	return changelog.Record(ctx, tx, accountID, feedback.At(w.now()),
 		feedback.Change{Kind: kind, Actor: by, Before: before, After: after})
 }
