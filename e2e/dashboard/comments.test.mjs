@@ -128,6 +128,12 @@ test('a colleague is mentioned with the keyboard, sees it and opens it', async (
   await details(page).getByText('2 people to mention').waitFor()
   assert.match(await active(), /Ada Lovelace/)
   await look(page, 'mention-list')
+  // The list stays, and stays beside the text, when the request scrolls.
+  const apart = async () => (await offered.boundingBox()).y - (await field.boundingBox()).y
+  const [before, top] = [await apart(), (await field.boundingBox()).y]
+  await field.evaluate((area) => area.closest('.request-scroll').scrollBy(0, -60))
+  await quiet(page)
+  assert.deepEqual([await apart(), (await field.boundingBox()).y], [before, top + 60])
   await page.keyboard.press('ArrowDown')
   assert.match(await active(), /Adam/)
   await page.keyboard.press('ArrowDown')

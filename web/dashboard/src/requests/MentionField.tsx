@@ -16,7 +16,7 @@ const most = 8;
 type Props = Omit<ComponentProps<typeof Field>, "area" | "value" | "onChange"> & { value: string; onChange(value: string): void };
 
 // MentionField is a text area that offers the team after an @. Arrow keys move, and Enter or Tab chooses.
-// The focus stays in the text.
+// The focus stays in the text. When it leaves, the list closes.
 export function MentionField({ value, onChange, ...props }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const id = useId();
@@ -90,10 +90,9 @@ export function MentionField({ value, onChange, ...props }: Props) {
       <Popover
         className="popover"
         triggerRef={area}
-        isOpen={open}
-        onOpenChange={() => setClosedAt(typed?.at)}
+        isOpen={open} // also when the request scrolls, for which the popover would close
         isNonModal
-        UNSTABLE_portalContainer={document.getElementById("main") ?? undefined} // a landmark, as the text is in it
+        UNSTABLE_portalContainer={area.current?.closest<HTMLElement>(".request-scroll") ?? undefined} // it scrolls with the text
         placement="bottom start"
       >
         <div id={id} role="listbox" aria-label="People to mention" className="menu">

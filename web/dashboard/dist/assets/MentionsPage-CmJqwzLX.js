@@ -1,1 +1,0 @@
-export{s as default}from"./pages-DM3KT0Zv.js";
