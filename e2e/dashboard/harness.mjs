@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { asUser, faults, launch, post, quietly, resultOf, schemes, soon } from '../browser.mjs'
+import { asUser, faults, launch, post, proof, quietly, resultOf, some, soon } from '../browser.mjs'
 
 export const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
@@ -92,14 +92,20 @@ export async function logIn(context, address = '/', as = email, secret = passwor
 const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice', 'experimental']
 const rules = { 'p-as-heading': { enabled: false } }
 
-// look checks a page with axe, in proof in both colour schemes, and makes screenshots.
+const looked = new Set()
+
+// look checks a page with axe and makes screenshots. The name ends in the width, if the page is checked at several.
+// In proof, axe checks it in both colour schemes and at every width, and otherwise once.
 export async function look(page, name) {
-  for (const colorScheme of schemes) {
+  const view = name.replace(/-(\d+|narrow)$/, '')
+  const again = looked.has(view)
+  looked.add(view)
+  for (const colorScheme of some(['light', 'dark'], 1)) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     if (screenshots) await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`) })
     // React Aria's announcer is excluded, because it refers to a button for some seconds after the
     // button was removed.
-    const found = await faults(page, { dark: colorScheme === 'dark', exclude: '[data-live-announcer]', preload: false, runOnly, rules })
+    const found = again && !proof ? [] : await faults(page, { dark: colorScheme === 'dark', exclude: '[data-live-announcer]', preload: false, runOnly, rules })
     assert.deepEqual(found, [], `${name}, ${colorScheme}`)
     const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     assert.equal(sideways, 0, `${name} scrolls sideways`)

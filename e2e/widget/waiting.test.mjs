@@ -1,6 +1,7 @@
 // The mark on the launcher: how many ideas wait to be sent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { some } from '../browser.mjs'
 import { addApp, check, document, gate, kept, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const onSubmit = (fault) => ({ operation }) => (operation === 'widget-submit-request' ? fault() : undefined)
@@ -25,10 +26,10 @@ async function save(w, title) {
   await w.close.click()
 }
 
-for (const [look, options] of [
-  ['light', {}], ['dark', { colorScheme: 'dark' }], ['forced', { forcedColors: 'active' }],
+for (const [look, options] of some([
   ['320', { viewport: { width: 320, height: 640 } }],
-]) {
+  ['light', {}], ['dark', { colorScheme: 'dark' }], ['forced', { forcedColors: 'active' }],
+], 1)) {
   test(`the launcher shows how many ideas wait: ${look}`, async (t) => {
     const { app, tab, w, context } = await shop(t, { options })
     const place = await w.launcher.boundingBox()
