@@ -53,6 +53,7 @@ func newBusy(t *testing.T, at storetest.Place) *busy {
 			" SELECT account_id, " + own + ", app_id, id, 0 FROM requests WHERE status = 'opened'")
 		b.Exec("INSERT INTO readers (account_id, app_id, reader, seen_at) SELECT DISTINCT account_id, app_id, reader, 0 FROM requests")
 	})
+	b.Analyze() // for the updates, and again after them
 	for _, part := range []struct {
 		w readers.Who
 		n int
