@@ -70,12 +70,16 @@ func TestFeedOfSequence(t *testing.T) {
 	storetest.Proof(t)
 	parallel(t)
 	place := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
+	const record = "// Record adds entries"
 	binary := buildReplacing(t, "../internal/changelog/changelog.go",
-		"tx.QueryRowContext(ctx, `INSERT INTO account_seq", "db.Reader().QueryRowContext(ctx, `INSERT INTO account_seq")
+		`"math"`, `"math"; "os"`,
+		record, `var outside, _ = sql.Open("pgx", os.Getenv("OUTSIDE"))`+"\n\n"+record,
+		"tx.QueryRowContext(ctx, `INSERT INTO account_seq", "outside.QueryRowContext(ctx, `INSERT INTO account_seq")
+	settings := []string{"OUTSIDE=" + place.Database}
 	program.AddOwner(t, place)
 	var clients []program.Client
 	for range 2 {
-		clients = append(clients, program.NewClient(t, program.StartBinary(t, binary, program.FreeAddress(t), nil, program.At(place)...)))
+		clients = append(clients, program.NewClient(t, program.StartBinary(t, binary, program.FreeAddress(t), settings, program.At(place)...)))
 	}
 	token := clients[0].Login(t)
 	l := startLoad(t, 16, clients[0].AddApp(t, token).APIKey, clients...)
