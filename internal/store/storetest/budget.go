@@ -17,8 +17,8 @@ var budgets sync.Map
 
 // Budget waits for a share of the processors and keeps it until the test ends. It is for tests that start
 // a browser or make many calls: those of all test processes together do not make the machine busy. There
-// are three shares for two processors, because such a test waits for a third of its time. A test that
-// calls Budget again keeps the share that it has.
+// are two shares for a processor, because such a test waits for up to half of its time. A test that calls
+// Budget again keeps the share that it has.
 func Budget(t testing.TB) {
 	t.Helper()
 	if _, has := budgets.LoadOrStore(t, nil); has {
@@ -37,7 +37,7 @@ func share(t testing.TB) (release func()) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for ; ; <-tick.C {
-		for i := range runtime.NumCPU() * 3 / 2 {
+		for i := range 2 * runtime.NumCPU() {
 			path := filepath.Join(os.TempDir(), fmt.Sprintf("gatherkit-tests-%d-share-%d", os.Getuid(), i))
 			file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
 			if err != nil {
