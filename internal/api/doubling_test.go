@@ -136,7 +136,8 @@ func (s *sized) fill() {
 	s.t.Helper()
 	account, app, owner, now := s.app.AccountID, s.app.ID, s.owner, s.clock.Now().UnixMilli()
 	request := s.id(s.asked("With mentions"))
-	s.rig.Exec("UPDATE requests SET reader = (SELECT reader FROM requests WHERE account_id = $1 AND id = $2) WHERE account_id = $1", account, request)
+	s.rig.Exec("UPDATE requests SET reader = (SELECT reader FROM requests WHERE account_id = $1 AND id = $2) WHERE account_id = $1",
+		account, request)
 	s.rows("users", "account_id, id, email, name, role, password_hash, created_at", func(i int) []any {
 		return []any{account, nth(i), fmt.Sprint("u", i, "@example.com"), "U", "viewer", cheapHash, now}
 	})
@@ -155,10 +156,10 @@ func (s *sized) fill() {
 	s.rows("mentions", "account_id, user_id, id, request_id, comment_id, author_id", func(i int) []any {
 		return []any{account, owner, nth(i), request, nth(i), owner}
 	})
-	s.rows("entries", "account_id, id, app_id, state, title, body, labels, author_id, complete, quiet, published_at, version, created_at, updated_at",
-		func(i int) []any {
-			return []any{account, nth(i), app, "published", "E", "", "[]", owner, false, false, now + int64(i), 1, now, now}
-		})
+	s.rows("entries", "account_id, id, app_id, state, title, body, labels, author_id, complete, quiet, published_at, version,"+
+		" created_at, updated_at", func(i int) []any {
+		return []any{account, nth(i), app, "published", "E", "", "[]", owner, false, false, now + int64(i), 1, now, now}
+	})
 	s.rows("blocked_people", "account_id, app_id, person, verified, blocked_at, blocked_by", func(i int) []any {
 		return []any{account, app, fmt.Sprint("n:", i), false, now, owner}
 	})
