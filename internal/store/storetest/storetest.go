@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"io"
 	"log/slog"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
@@ -102,7 +103,8 @@ func (p Place) Raw(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, source := "pgx", p.Database
 	if p.Database == "" {
-		driver, source = "sqlite", "file:"+p.file()+"?_pragma=busy_timeout(600000)"
+		file := url.URL{Scheme: "file", Path: p.file(), RawQuery: "_pragma=busy_timeout(600000)"} // the folder of a test can have a #
+		driver, source = "sqlite", file.String()
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {
