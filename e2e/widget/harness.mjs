@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { asUser, faults, launch, post, quietly, resultOf, soon } from '../browser.mjs'
+import { asUser, faults, launch, post, quietly, resultOf, some, soon } from '../browser.mjs'
 
 export { soon }
 
@@ -258,6 +258,16 @@ export async function shop(t, { settings, options, attributes = '', permissions 
 
 // named waits until the launcher has a name, as screen readers get it.
 export const named = (tab, name) => tab.getByRole('button', { name, exact: true }).waitFor()
+
+// looks are how every state is looked at: names, options of the browser, and attributes of the script tag.
+export const looks = some([
+  ['320', { viewport: { width: 320, height: 640 }, hasTouch: true }, ''],
+  ['arabic', {}, 'data-locale="ar"'],
+  ['light', {}, ''],
+  ['dark', { colorScheme: 'dark' }, ''],
+  ['german', { viewport: { width: 320, height: 640 } }, 'data-locale="de"'],
+  ['forced', { forcedColors: 'active' }, ''],
+], 2)
 
 // extra are rules of axe that are off by default. Those that are on include its best practices.
 const extra = ['label-content-name-mismatch', 'target-size', 'focus-order-semantics', 'p-as-heading']

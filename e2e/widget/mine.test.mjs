@@ -1,9 +1,8 @@
 // The person's own ideas: the dot on the launcher, the list, replies and the private link.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { some } from '../browser.mjs'
 import {
-  answer, call, check, document, gate, identityToken, minutes, named, onCall, recorded, shop, soon, stored, tag, visitor, widget,
+  answer, call, check, document, gate, identityToken, looks, minutes, named, onCall, recorded, shop, soon, stored, tag, visitor, widget,
 } from './harness.mjs'
 
 const news = (tab, count) => named(tab, `Ideas (News about your ideas: ${count})`)
@@ -387,14 +386,7 @@ test('the launcher shows for a while that an idea was sent', async (t) => {
 })
 
 // In every state, axe finds nothing, and the page does not scroll sideways.
-for (const [look, options, attributes] of some([
-  ['320', { viewport: { width: 320, height: 640 }, hasTouch: true }, ''],
-  ['arabic', {}, 'data-locale="ar"'],
-  ['light', {}, ''],
-  ['dark', { colorScheme: 'dark' }, ''],
-  ['german', { viewport: { width: 320, height: 640 } }, 'data-locale="de"'],
-  ['forced', { forcedColors: 'active' }, ''],
-], 2)) {
+for (const [look, options, attributes] of looks) {
   test(`every state of the list: ${look}`, async (t) => {
     const { app, relay, enter } = await shop(t, { options, attributes })
     const tab = await enter()

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { some } from '../browser.mjs'
-import { call, check, document, gate, named, onCall, policy, recorded, shop, soon, tag, visitor, widget } from './harness.mjs'
+import { call, check, document, gate, looks, named, onCall, policy, recorded, shop, soon, tag, visitor, widget } from './harness.mjs'
 
 const locales = path.resolve(import.meta.dirname, '../../web/widget/src/locales')
 const languages = readdirSync(locales).map((file) => JSON.parse(readFileSync(path.join(locales, file), 'utf8')))
@@ -399,14 +398,7 @@ for (const texts of languages) {
 }
 
 // In every state, axe finds nothing, and the page does not scroll sideways.
-for (const [look, options, attributes] of some([
-  ['320', { viewport: { width: 320, height: 640 }, hasTouch: true }, ''],
-  ['arabic', {}, 'data-locale="ar"'],
-  ['light', {}, ''],
-  ['dark', { colorScheme: 'dark' }, ''],
-  ['german', { viewport: { width: 320, height: 640 } }, 'data-locale="de"'],
-  ['forced', { forcedColors: 'active' }, ''],
-], 2)) {
+for (const [look, options, attributes] of looks) {
   test(`every state of what is new: ${look}`, async (t) => {
     const { app, relay, enter } = await shop(t, { settings: { sharing: 'all' }, options, attributes })
     const before = await enter()

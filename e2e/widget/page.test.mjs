@@ -1,8 +1,7 @@
 // The widget on customers' pages: content security policies, hostile styles, settings, languages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { some } from '../browser.mjs'
-import { addApp, call, check, document, policy, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, call, check, document, looks, policy, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const full = { widget: { allow_file_uploads: true }, sharing: 'all' }
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
@@ -229,13 +228,7 @@ test('the widget has the language of the page and its text direction', async (t)
 })
 
 // In every state, axe finds nothing, and the page does not scroll sideways.
-for (const [look, options, attributes] of some([
-  ['320', { viewport: { width: 320, height: 640 }, hasTouch: true }, ''],
-  ['arabic', {}, 'data-locale="ar"'],
-  ['light', {}, ''],
-  ['dark', { colorScheme: 'dark' }, ''],
-  ['forced', { forcedColors: 'active' }, ''],
-], 2)) {
+for (const [look, options, attributes] of looks) {
   test(`every state: ${look}`, async (t) => {
     const app = await addApp(full)
     for (const [title, votes] of [['Dark mode for the dashboard', 3], ['A dark theme at night', 1]]) {
