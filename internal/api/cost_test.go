@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,10 +23,7 @@ const maxCost = 100 * time.Millisecond
 // maximum size. It measures processor time, which does not depend on the load of the machine,
 // and repeats slow calls, because garbage of earlier calls may have slowed them down.
 func TestCost(t *testing.T) {
-	storetest.Proof(t)
-	if raceDetector {
-		t.Skip("make proof measures without the race detector")
-	}
+	storetest.Measures(t)
 	s := newService(t, storetest.SQLite(t))
 	s.names["request"], s.names["other_request"] = s.submit("T"), s.submit("U")
 	calls := 0
@@ -88,17 +84,9 @@ func TestBodiesAreBounded(t *testing.T) {
 
 // cost returns the processor time that the process uses during a call. Nothing else may run.
 func cost(call func()) time.Duration {
-	before := processorTime()
+	before := storetest.ProcessorTime()
 	call()
-	return processorTime() - before
-}
-
-func processorTime() time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		panic(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	return storetest.ProcessorTime() - before
 }
 
 // hostileBodies returns hostile bodies for an operation, by name.

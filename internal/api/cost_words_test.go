@@ -15,10 +15,7 @@ import (
 // TestCostOfWords calls the operations that search for words with the longest texts, in an
 // app full of words that strangers have made to be expensive.
 func TestCostOfWords(t *testing.T) {
-	storetest.Proof(t)
-	if raceDetector {
-		t.Skip("make proof measures without the race detector")
-	}
+	storetest.Measures(t)
 	const most = 200 // letters of a title or a query
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func(word func() string) string {

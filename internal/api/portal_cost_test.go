@@ -17,10 +17,7 @@ import (
 // TestPortalCost: no page and no form of a portal costs much more than its board, however hostile the texts are that
 // strangers have stored and send.
 func TestPortalCost(t *testing.T) {
-	storetest.Proof(t)
-	if raceDetector {
-		t.Skip("make proof measures without the race detector")
-	}
+	storetest.Measures(t)
 	place := storetest.SQLite(t)
 	s := newService(t, place, func(o *Options) { o.SubmitRate = 0 })
 	s.publicPortal()
@@ -123,10 +120,7 @@ var large = []string{"idea", "emphasis", "changelog", "feed", "search of one let
 
 // TestPortalLate: a search whose matches come late in the order of the board lists them, and does not read the app.
 func TestPortalLate(t *testing.T) {
-	storetest.Proof(t)
-	if raceDetector {
-		t.Skip("make proof measures without the race detector")
-	}
+	storetest.Measures(t)
 	place := storetest.SQLite(t)
 	s := newService(t, place, func(o *Options) { o.SubmitRate = 0 })
 	s.publicPortal()

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -98,13 +97,6 @@ func insertWithWords(r *storetest.Rig, app feedback.App, requests []feedback.Req
 // It takes at least 5 rounds, and up to 50 until the times are good.
 func cpuTimes(t *testing.T, one, other func() error, good func(ofOne, ofOther time.Duration) bool) (ofOne, ofOther time.Duration) {
 	t.Helper()
-	used := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			t.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
 	const fewest, most, calls = 5, 50, 3
 	ofOne, ofOther = math.MaxInt64, math.MaxInt64
 	for round := 0; round < most && (round < fewest || !good(ofOne, ofOther)); round++ {
@@ -112,13 +104,13 @@ func cpuTimes(t *testing.T, one, other func() error, good func(ofOne, ofOther ti
 			call  func() error
 			least *time.Duration
 		}{{one, &ofOne}, {other, &ofOther}} {
-			before := used()
+			before := storetest.ProcessorTime()
 			for range calls {
 				if err := side.call(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			*side.least = min(*side.least, (used()-before)/calls)
+			*side.least = min(*side.least, (storetest.ProcessorTime()-before)/calls)
 		}
 	}
 	return ofOne, ofOther
@@ -127,10 +119,7 @@ func cpuTimes(t *testing.T, one, other func() error, good func(ofOne, ofOther ti
 // TestPoison: whatever words strangers submit, what is done with words costs at most three
 // times as much as among as many requests of people.
 func TestPoison(t *testing.T) {
-	storetest.Proof(t)
-	if storetest.RaceDetector {
-		t.Skip("make proof measures without the race detector")
-	}
+	storetest.Measures(t)
 	// What takes less than cheap does not slow others down, however little is usual.
 	const most, cheap = 3, 4 * time.Millisecond
 	affordable := func(took, usually time.Duration) bool { return took <= most*usually || took <= cheap }

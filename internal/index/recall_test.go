@@ -60,10 +60,7 @@ var (
 // questions of similar requests, and for those that people type into a search field, in ten
 // languages. Both databases must answer the same.
 func TestRecall(t *testing.T) {
-	storetest.Proof(t)
-	if storetest.RaceDetector {
-		t.Skip("make proof measures without the race detector")
-	}
+	storetest.Measures(t)
 	t.Run("similar", func(t *testing.T) { recall(t, "similar.tsv", bySimilarity, byTitles, byRelevance) })
 	t.Run("questions", func(t *testing.T) { recall(t, "questions.tsv", byRelevance) })
 }

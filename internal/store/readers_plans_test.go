@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -227,9 +226,9 @@ func (b *busy) work(call func(s *store.Store) error) float64 {
 		least := time.Hour
 		for range 20 {
 			runtime.GC()
-			before := processorTime(b.T)
+			before := storetest.ProcessorTime()
 			b.During(call)
-			least = min(least, processorTime(b.T)-before)
+			least = min(least, storetest.ProcessorTime()-before)
 		}
 		return least.Seconds()
 	}
@@ -240,13 +239,4 @@ func (b *busy) work(call func(s *store.Store) error) float64 {
 		}
 	}
 	return blocks
-}
-
-func processorTime(t testing.TB) time.Duration {
-	t.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -24,7 +24,7 @@ import (
 func TestFairness(t *testing.T) {
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
 		beside := newQuiet(t, at)
-		alone := newQuiet(t, another(t, at))
+		alone := newQuiet(t, at.Another(t))
 		calls := beside.addHostile(t)
 		beside.run(t)
 		alone.run(t)
@@ -50,14 +50,6 @@ func await(n *atomic.Int64, enough int64) {
 	for n.Load() < enough {
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// another returns a further place like another one.
-func another(t *testing.T, at storetest.Place) storetest.Place {
-	if at.Database == "" {
-		return storetest.SQLite(t)
-	}
-	return storetest.Place{Name: at.Name, Database: storetest.Postgres(t)}
 }
 
 // quiet is an account with an endpoint that works.

@@ -70,6 +70,15 @@ func onPostgres(t *testing.T, test func(t *testing.T, at Place)) {
 // SQLite is a place for a new file.
 func SQLite(t testing.TB) Place { return Place{Name: "sqlite", Folder: t.TempDir()} }
 
+// Another returns a place for a new database of the same kind.
+func (p Place) Another(t testing.TB) Place {
+	t.Helper()
+	if p.Database == "" {
+		return SQLite(t)
+	}
+	return Place{Name: p.Name, Database: Postgres(t)}
+}
+
 // Open opens a store at the place, for as long as the test runs. Opened twice, it
 // is what two processes are. A nil clock is the real one.
 func (p Place) Open(t testing.TB, clock func() time.Time, change ...func(*store.Options)) *store.Store {
