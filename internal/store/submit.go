@@ -155,12 +155,15 @@ func (s *Store) passGates(
 		keys[app.id] = app.key
 	}
 	refused, err := s.portalRefusals(ctx, tx, accountID, subs, waiting)
+	if err != nil {
+		return nil, err
+	}
 	for _, i := range waiting {
 		if app := subs[i].App; subs[i].Portal == nil && keys[app.ID] != app.APIKey {
 			refused[i] = feedback.ErrInvalidAPIKey
 		}
 	}
-	return refused, err
+	return refused, nil
 }
 
 // arrive returns the request of a submission with its id, times and verified submitter. The
