@@ -1,6 +1,7 @@
 // Helpers for all browser tests. CHROMIUM is the path of the browser, or FIREFOX.
 import assert from 'node:assert/strict'
-import axe from 'axe-core'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { chromium } from 'playwright-core'
 import { launchFirefox } from './firefox.mjs'
 
@@ -106,6 +107,9 @@ export function quietly(context) {
 // colours are the rules that depend on colours. The others give the same result in light and dark.
 const colours = ['color-contrast', 'link-in-text-block']
 
+// axe returns the script of axe-core, which many files of tests do not need.
+const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
 // faults returns what axe finds on a page and in its frames. With dark, it checks only the rules that depend on
 // colours. It runs axe in the page, because @axe-core/playwright loads it again for each check, which took three
 // times as long. In Firefox it checks nothing, because axe sometimes crashes Firefox's processes for pages.
@@ -113,7 +117,7 @@ export async function faults(page, { dark = false, exclude, ...options } = {}) {
   if (FIREFOX) return []
   for (const frame of page.frames()) {
     if (await frame.evaluate(() => 'axe' in window)) continue
-    await frame.evaluate(`${axe.source}; axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })`)
+    await frame.evaluate(`${axe()}; axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })`)
   }
   return page.evaluate(async ([without, wanted]) => {
     const { violations } = await window.axe.run(without ? { exclude: without } : document, wanted)

@@ -1,6 +1,7 @@
 // The user's own account: the password, the sessions, and settings stored in the browser.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { logIn, look, openBrowser, password } from './harness.mjs'
 
 const another = 'battery horse staple correct'
@@ -54,7 +55,7 @@ test('sessions can be ended one by one, or all others at once', async (t) => {
   await mine.getByRole('heading', { name: 'Log in' }).waitFor()
 })
 
-test('input is kept if the session ends while a form is filled in', async (t) => {
+test('input is kept if the session ends while a form is filled in', inProof, async (t) => {
   const [mine, other] = [await open(t), await open(t)]
   await other.getByLabel('Current password').fill(another)
   await other.getByLabel('New password').fill(password)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { before, test } from 'node:test'
-import { post } from '../browser.mjs'
+import { inProof, post } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, screenshots, service, submit, until } from './harness.mjs'
 import { events, nothingWaits, owner, row, says, setStatus, shop, waiting } from './waiting.mjs'
 
@@ -99,7 +99,7 @@ test('a status says who will see it, and the history who was told', async (t) =>
   assert.equal(await unread(asked.reader), 0)
 })
 
-test('nothing is said of people where nobody outside can see a change', async (t) => {
+test('nothing is said of people where nobody outside can see a change', inProof, async (t) => {
   const { id } = await submit(app, { title: 'From an old widget', name: 'Ada' })
   const { page } = await open(t, id)
   await page.keyboard.press('s')
@@ -260,7 +260,7 @@ test('changes of several requests, merges and unmerges can be quiet', async (t) 
   await until(() => page.evaluate(() => document.activeElement?.id === 'request-title'))
 })
 
-test('a change that waits stays quiet', async (t) => {
+test('a change that waits stays quiet', inProof, async (t) => {
   const { context, page, quiet, calls, at, ids } = await shop(t, ['Loud', 'Silent', 'Undone'])
   await context.setOffline(true)
   await at('Silent')
@@ -325,7 +325,7 @@ test('a link is copied for the person, and revoked', async (t) => {
   assert.deepEqual(await menu.getByRole('menuitem').allInnerTexts(), ['Copy status link'])
 })
 
-test('a link that the browser cannot copy is shown', async (t) => {
+test('a link that the browser cannot copy is shown', inProof, async (t) => {
   const { id } = await submit(app, { title: 'No clipboard' })
   const { context, page } = await open(t, id)
   await page.evaluate(() => { navigator.clipboard.write = () => Promise.reject(new Error('no')) })
@@ -391,7 +391,7 @@ test('the submitter answers, which the inbox and the request show', async (t) =>
   await page.getByRole('option', { name: /^Export, .*replied,/ }).waitFor({ state: 'detached' })
 })
 
-test('an answer without a name is shown among the mentions', async (t) => {
+test('an answer without a name is shown among the mentions', inProof, async (t) => {
   const asked = await ask('Nameless', { name: '' })
   await (await Caller.logIn('max.member@example.com')).call('comments-create', { request_id: asked.id, body: 'Why?', visibility: 'public' })
   await reply(asked, 'Because.')

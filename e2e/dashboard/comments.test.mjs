@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, screenshots, submit, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -89,7 +90,7 @@ const allowed = {
   A: ['href', 'target', 'rel'], SPAN: ['class', 'data-me'],
 }
 
-test('payloads are shown as text', async (t) => {
+test('payloads are shown as text', inProof, async (t) => {
   const { context, complaints, quiet } = await openBrowser(t)
   const request = await id('Payloads')
   for (const payload of payloads) await comment(request, payload)
@@ -219,7 +220,7 @@ test('editing a comment shows names, and saving it keeps its mentions', async (t
   assert.deepEqual(complaints, [])
 })
 
-test('all mentions are marked as read, except those that were not listed', async (t) => {
+test('all mentions are marked as read, except those that were not listed', inProof, async (t) => {
   const { context, complaints } = await openBrowser(t)
   await context.route('**/api/events-list', (route) => route.abort()) // it would list the fourth at once
   const request = await id('Many')

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser } from './harness.mjs'
 
 const day = (ago = 0) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
@@ -106,7 +107,7 @@ test('range and app are in the address and apply to the export', async (t) => {
   await page.waitForURL((url) => !url.searchParams.has('from'))
 })
 
-test('a custom range is validated, and an empty range shows a message', async (t) => {
+test('a custom range is validated, and an empty range shows a message', inProof, async (t) => {
   const page = await open(t, '/insights', { viewport: { width: 320, height: 640 }, hasTouch: true })
   await page.getByRole('heading', { name: 'By status' }).waitFor()
   await look(page, 'insights-narrow')
@@ -124,7 +125,7 @@ test('a custom range is validated, and an empty range shows a message', async (t
   assert.match(await page.locator('.chart-card-wide').first().innerText(), /By week/)
 })
 
-test('after an error, the page shows the message and can try again', async (t) => {
+test('after an error, the page shows the message and can try again', inProof, async (t) => {
   const page = await open(t, '/account')
   const error = { code: 'api.internal', message: 'Something went wrong on our side.' }
   await page.route('**/api/requests-stats', (route) => route.fulfill({ status: 500, json: { ok: false, error } }))

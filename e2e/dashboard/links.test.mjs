@@ -67,7 +67,7 @@ test('a member links a request to an issue, removes the link and undoes that', a
   await link.waitFor()
 })
 
-test('what cannot be linked stays in the field, which says why', async (t) => {
+test('what cannot be linked stays in the field, which says why', inProof, async (t) => {
   const request = await add('Offline mode')
   const { context, page } = await open(t, `/?request=${request.id}`)
   const part = issues(page)
@@ -154,7 +154,7 @@ test('a template makes a button that opens the tracker, filled in', async (t) =>
   assert.equal(await button.count(), 0)
 })
 
-test('a viewer sees links only, and no section without links', async (t) => {
+test('a viewer sees links only, and no section without links', inProof, async (t) => {
   await owner.call('apps-update-settings', { id: app.id, settings: { issue_template: github } })
   const request = await add('Print'), bare = await add('Export')
   await owner.call('links-add', { request_id: request.id, url: 'https://github.com/acme/shop/pull/3' })

@@ -1,6 +1,7 @@
 // Pages that need no login: the login page, invitations, and pages that do not exist.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, email, logIn, look, openBrowser, password, service } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -25,7 +26,7 @@ test('the login page shows errors, and then opens the requested address', async 
   assert.deepEqual(complaints, [])
 })
 
-test('a password can be shown, without losing the place', async (t) => {
+test('a password can be shown, without losing the place', inProof, async (t) => {
   const { context, complaints } = await openBrowser(t)
   const page = await context.newPage()
   await page.goto('/')

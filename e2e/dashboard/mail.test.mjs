@@ -2,6 +2,7 @@
 // server, so routes answer what depends on one.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -47,7 +48,7 @@ test('admins see that mail does not work, and what the server said', async (t) =
   await look(page, 'mail-refused')
 })
 
-test('nobody sees anything while mail works, and members do not ask', async (t) => {
+test('nobody sees anything while mail works, and members do not ask', inProof, async (t) => {
   const { page, calls } = await open(t, '/team', 'alan@example.com')
   await page.getByRole('list', { name: 'Team' }).waitFor()
   await page.waitForFunction(() => performance.getEntriesByName(new URL('api/mail-status', document.baseURI).href).length > 0)

@@ -1,6 +1,7 @@
 // What waits, and what is not saved, when a user logs out or the session ends.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, email, look, password, until } from './harness.mjs'
 import { grace, nothingWaits, owner, refuse, row, setStatus, shop, shows, waiting } from './waiting.mjs'
 
@@ -142,7 +143,7 @@ test('unsaved texts and the address are there after the next login of their user
   await until(() => other.evaluate(() => Object.keys(localStorage).filter((name) => name.includes('draft')).length === 0))
 })
 
-test('after a log-out in another tab, a login returns to the same address, and to no other site', async (t) => {
+test('after a log-out in another tab, a login returns to the same address, and to no other site', inProof, async (t) => {
   const { context, page, ids } = await shop(t, ['Maps'], { as: grace, filter: '&status=opened' })
   await row(page, 'Maps').click()
   const panel = page.getByRole('complementary', { name: 'Request details' })

@@ -1,6 +1,7 @@
 // Changes that are made while the service does not answer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inProof, some } from '../browser.mjs'
 import { look, until } from './harness.mjs'
 import { events, lose, nothingWaits, owner, refuse, row, says, setStatus, shop, shows, waiting } from './waiting.mjs'
 
@@ -141,7 +142,7 @@ test('all kinds of changes wait', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-for (const [status, code] of [[503, 'api.unavailable'], [429, 'api.rate_limited']]) {
+for (const [status, code] of some([[503, 'api.unavailable'], [429, 'api.rate_limited']], 1)) {
   test(`after ${status}, changes wait for the time that the service asks for`, async (t) => {
     const { context, page, calls, at, now } = await shop(t, ['Maps'], { clock: true })
     const again = await refuse(context, 'requests-update', { status, code, headers: { 'Retry-After': '120' } })
@@ -162,7 +163,7 @@ for (const [status, code] of [[503, 'api.unavailable'], [429, 'api.rate_limited'
   })
 }
 
-test('without Retry-After, the page tries again after pauses, and when it is online', async (t) => {
+test('without Retry-After, the page tries again after pauses, and when it is online', inProof, async (t) => {
   const { context, page, calls, at, now } = await shop(t, ['Maps'], { clock: true })
   const again = await refuse(context, 'requests-update')
   await at('Maps')
@@ -202,7 +203,7 @@ test('only what the service refuses is reverted', async (t) => {
   assert.deepEqual([(await now('Prices')).status, (await now('Prices')).tags], ['planned', ['theirs']])
 })
 
-test('a refusal names the request, and the changes after it continue', async (t) => {
+test('a refusal names the request, and the changes after it continue', inProof, async (t) => {
   const { context, page, at, now } = await shop(t, ['Maps', 'Prices'])
   await context.setOffline(true)
   await at('Maps')
@@ -283,7 +284,7 @@ test('a change whose answer was lost is made once', async (t) => {
   await until(async () => (await owner.call('requests-list', { app_id: app.id, status: 'opened' })).total_count === 5)
 })
 
-test('a change that may have been made without an answer can be undone', async (t) => {
+test('a change that may have been made without an answer can be undone', inProof, async (t) => {
   const { context, page, at, now } = await shop(t, ['Maps', 'Prices'])
   const again = await lose(context, 'requests-update')
   await at('Maps')
@@ -298,7 +299,7 @@ test('a change that may have been made without an answer can be undone', async (
   await shows(page, 'Maps', 'Open')
 })
 
-test('undo during a call shows at once, and undoes only what the service made', async (t) => {
+test('undo during a call shows at once, and undoes only what the service made', inProof, async (t) => {
   const { context, page, quiet, calls, at, now, complaints } = await shop(t, ['Maps', 'Prices', 'Sound'])
   const failed = page.getByText(/not saved|Someone else/)
   const hold = async (operation, finish) => {

@@ -1,6 +1,7 @@
 // Several users and tabs, sessions that end, and network failures.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, email, logIn, openBrowser, openRelay, password, submit, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -141,7 +142,7 @@ const expire = async (context, operation) => {
   await context.route(`**/api/${operation}`, (route) => route.fulfill({ status: 401, json }), { times: 1 })
 }
 
-test('logging out ends the session even if the access token has expired', async (t) => {
+test('logging out ends the session even if the access token has expired', inProof, async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context)
   await expire(context, 'auth-logout')
@@ -174,7 +175,7 @@ test('the next user of the same page gets nothing of the previous user', async (
   assert.equal(await panel.getByRole('textbox', { name: 'Comment' }).inputValue(), '')
 })
 
-test('a call that waits for a user to log in again is not made as another user', async (t) => {
+test('a call that waits for a user to log in again is not made as another user', inProof, async (t) => {
   const { context, quiet } = await openBrowser(t)
   const page = await logIn(context, '/', 'grace.hopper@example.com')
   await page.getByRole('button', { name: 'New request' }).click()
@@ -191,7 +192,7 @@ test('a call that waits for a user to log in again is not made as another user',
   assert.equal(await request('Of Grace alone'), undefined)
 })
 
-test('a page does not continue with the session of another user', async (t) => {
+test('a page does not continue with the session of another user', inProof, async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context, '/', 'grace.hopper@example.com')
   await row(page, 'Maps').waitFor()

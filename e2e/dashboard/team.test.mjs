@@ -1,6 +1,7 @@
 // The team: invitations, roles, password recovery, removal, and the audit log.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, password, service } from './harness.mjs'
 
 let ada
@@ -110,7 +111,7 @@ test('a removed user is logged out at once, and their requests are unassigned', 
   assert.equal((await ada.call('requests-get', { id: request.id })).request.assignee_id, null)
 })
 
-test('users are not offered actions that would be refused', async (t) => {
+test('users are not offered actions that would be refused', inProof, async (t) => {
   await ada.addUser('viewer', 'Vera')
   await ada.addUser('admin', 'Alan')
   const vera = await open(t, '/team', 'vera@example.com')
@@ -130,7 +131,7 @@ test('users are not offered actions that would be refused', async (t) => {
   for (const name of ['Ada', 'Alan']) assert.equal(await rowOf(alan, name).getByRole('button').count(), 0, name)
 })
 
-test('the audit log shows all events in pages', async (t) => {
+test('the audit log shows all events in pages', inProof, async (t) => {
   const { app } = await ada.call('apps-create', { name: 'Many' })
   for (let i = 0; i < 55; i++) await ada.call('apps-update', { id: app.id, name: `Many ${i}` })
   const page = await open(t, '/team')

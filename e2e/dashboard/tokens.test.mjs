@@ -113,7 +113,7 @@ test('a token is created, copied, used and revoked with the keyboard', async (t)
   await assert.rejects(program.call('requests-list'), /auth.invalid_token/)
 })
 
-test('a viewer has tokens that only view, and does not see those of others', async (t) => {
+test('a viewer has tokens that only view, and does not see those of others', inProof, async (t) => {
   const { page } = await open(t, '/account', 'vera@example.com')
   await section(page, 'Tokens').getByRole('button', { name: 'New token' }).click()
   const form = page.getByRole('dialog', { name: 'New token' })
@@ -176,7 +176,7 @@ test('an admin creates service tokens and revokes any; history, comments and aud
   await lines.filter({ hasText: 'Alan revoked the token "Notes" of Mira.' }).waitFor()
 })
 
-test('if the list cannot be read, the page says so and tries again', async (t) => {
+test('if the list cannot be read, the page says so and tries again', inProof, async (t) => {
   const { context, page } = await open(t, '/team')
   await refuse(context, 'tokens-list', 500, 'api.internal', 'The service has failed.')
   await page.goto('/team/tokens')
@@ -238,7 +238,7 @@ test('a refused token keeps the input, and its dialog says why', async (t) => {
   assert.equal(await rowOf(section(page, 'Tokens'), 'Old import').count(), 0, 'the token ended with its app')
 })
 
-test('a token that is already gone leaves the list; one that stays says why', async (t) => {
+test('a token that is already gone leaves the list; one that stays says why', inProof, async (t) => {
   for (const name of ['First', 'Second']) await owner.call('tokens-create', { name, kind: 'service', scope: 'viewer' })
   const { context, page } = await open(t, '/team/tokens')
   const services = section(page, 'Service tokens')

@@ -1,6 +1,7 @@
 // Triage in the inbox, mostly with the keyboard.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inProof, some } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, submit, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -140,7 +141,7 @@ test('single-key shortcuts can be switched off', async (t) => {
   await page.getByRole('dialog').waitFor()
 })
 
-test('after commenting, a change of the request causes no conflict', async (t) => {
+test('after commenting, a change of the request causes no conflict', inProof, async (t) => {
   const app = await owner.addApp('Comments')
   const { id } = await submit(app, { title: 'Talked about', email: 'c@example.com' })
   const { context } = await openBrowser(t)
@@ -160,7 +161,7 @@ test('after commenting, a change of the request causes no conflict', async (t) =
   assert.equal(await planned(), 1)
 })
 
-test('text that is typed while a comment is being sent is not lost', async (t) => {
+test('text that is typed while a comment is being sent is not lost', inProof, async (t) => {
   const app = await owner.addApp('Slow')
   const { id } = await submit(app, { title: 'Written slowly', email: 'd@example.com' })
   const { context } = await openBrowser(t)
@@ -198,7 +199,7 @@ test('a search finds requests in the inbox, and changing the folder ends it', as
   assert.equal(new URL(page.url()).search, `?app=${app.id}&box=bin`)
 })
 
-test('empty boxes lead back to the inbox', async (t) => {
+test('empty boxes lead back to the inbox', inProof, async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context, '/?box=quarantine')
   await page.getByRole('heading', { name: 'No requests in quarantine' }).waitFor()
@@ -257,7 +258,7 @@ test('drafts are kept when Escape closes the form', async (t) => {
   assert.equal(await form.getByLabel('Title').inputValue(), '')
 })
 
-test('requests that were merged indirectly are shown, too', async (t) => {
+test('requests that were merged indirectly are shown, too', inProof, async (t) => {
   const app = await owner.addApp('Chain')
   for (const title of ['First of three', 'Second of three', 'Third of three']) await submit(app, { title, email: 'same@example.com' })
   const [third, second, first] = (await owner.call('requests-list', { app_id: app.id })).requests
@@ -319,7 +320,7 @@ test('keys wait while a dialog that they are meant for loads', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-for (const when of ['before', 'after']) {
+for (const when of some(['before', 'after'], 1)) {
   test(`after undo ${when} the answer, the keyboard is on the request that came back`, async (t) => {
     const app = await owner.addApp('Undone')
     for (const n of [1, 2, 3]) await submit(app, { title: `Row ${n}`, email: `r${n}@example.com` })
@@ -358,7 +359,7 @@ for (const when of ['before', 'after']) {
   })
 }
 
-test('a tag is created only when the known ones have loaded', async (t) => {
+test('a tag is created only when the known ones have loaded', inProof, async (t) => {
   const app = await owner.addApp('Tags')
   const { id } = await submit(app, { title: 'Tagged' })
   const other = await submit(app, { title: 'Other' })

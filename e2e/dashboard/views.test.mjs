@@ -1,6 +1,7 @@
 // The views of the inbox: what is to be decided, everything, and saved ones.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inProof } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, submit, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -44,7 +45,7 @@ test('the inbox shows what is to be decided, and everything with one click', asy
   assert.deepEqual(complaints, [])
 })
 
-test('nothing left to decide is a state of its own', async (t) => {
+test('nothing left to decide is a state of its own', inProof, async (t) => {
   const { context } = await openBrowser(t)
   const page = await logIn(context, '/')
   await shows(page, 'Dark mode', 'Maps')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import { before, test } from 'node:test'
-import { inProof } from '../browser.mjs'
+import { inProof, some } from '../browser.mjs'
 import { Caller, logIn, look, openBrowser, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
@@ -278,7 +278,7 @@ test('a webhook goes back, is edited and is deleted', async (t) => {
   await look(page, 'webhook-not-found')
 })
 
-test('refused input is kept, with the reason beside it', async (t) => {
+test('refused input is kept, with the reason beside it', inProof, async (t) => {
   const gone = await owner.addApp('Gone')
   const { context, page } = await open(t, '/team/webhooks')
   await button(page, 'New webhook').click()
@@ -319,7 +319,7 @@ test('refused input is kept, with the reason beside it', async (t) => {
   assert.ok(await form.getByRole('checkbox', { name: 'A request is created' }).isChecked())
 })
 
-test('members do not see webhooks, and a failed list can be read again', async (t) => {
+test('members do not see webhooks, and a failed list can be read again', inProof, async (t) => {
   const { page } = await open(t, '/team/webhooks', {}, 'mira@example.com')
   await page.getByRole('heading', { name: 'Admins only' }).waitFor()
   await page.goto('/team/webhooks/0193e0a0-0000-7000-8000-000000000000')
@@ -351,7 +351,7 @@ test('members do not see webhooks, and a failed list can be read again', async (
   await own.page.getByText('None yet. Send a test, or change a request.').waitFor()
 })
 
-test('a page asks again and again, but not while it is hidden', async (t) => {
+test('a page asks again and again, but not while it is hidden', inProof, async (t) => {
   const { context, complaints, quiet } = await openBrowser(t)
   await context.clock.install()
   const page = await logIn(context, '/team/webhooks')
@@ -418,7 +418,7 @@ test('twenty webhooks with long names and a hundred attempts fit on any screen',
   }
 })
 
-for (const colorScheme of ['light', 'dark']) {
+for (const colorScheme of some(['light', 'dark'], 1)) {
   test(`states and choices show in forced colours, ${colorScheme}`, async (t) => {
     const webhook = await add(t, 'Desk', 'https://example.com/')
     await owner.call('webhooks-update', { id: webhook.id, state: 'paused' })

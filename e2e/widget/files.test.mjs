@@ -1,6 +1,7 @@
 // Attached files: chosen, pasted and dropped, and refused by the widget or by the service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { some } from '../browser.mjs'
 import { addApp, document, gate, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const settings = { widget: { allow_file_uploads: true } }
@@ -117,11 +118,11 @@ test('each refused file is named with its reason, where people can see it', asyn
   assert.equal(await problem.isVisible(), false)
 })
 
-for (const [locale, sizes] of [
+for (const [locale, sizes] of some([
   ['en', ['1 kB', '2 kB', '100 kB', '1 MB', '1.5 MB']],
   ['fr', ['1 ko', '2 ko', '100 ko', '1 Mo', '1,5 Mo']],
   ['de', ['1 kB', '2 kB', '100 kB', '1 MB', '1,5 MB']],
-]) {
+], 1)) {
   test(`sizes are in kB below 1 MB: ${locale}`, async (t) => {
     const { w } = await shop(t, {}, `data-locale="${locale}"`)
     const bytes = [1, 1025, 102_400, 1_024_000, 1_572_864]

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
+import { some } from '../browser.mjs'
 import { addApp, call, document, soon, start, stored, tag, widget } from './harness.mjs'
 
 const size = { width: 1280, height: 800 }
@@ -129,11 +130,11 @@ test('Enter sends in the fields of one line, and only there', async (t) => {
   assert.deepEqual((await stored(app)).map(({ title, description }) => [title, description]), [['Typed', 'One\n2']])
 })
 
-for (const [locale, title, description, email] of [
+for (const [locale, title, description, email] of some([
   ['en', 'Your idea', 'Details (optional)', 'E-mail (optional)'],
   ['de', 'Ihre Idee', 'Details (optional)', 'E-Mail (optional)'],
   ['ja', 'アイデア', '詳細 （任意）', 'メールアドレス （任意）'],
-]) {
+], 1)) {
   test(`fields and buttons have readable names: ${locale}`, async (t) => {
     const { app, w } = await shop(t, { attributes: `data-locale="${locale}"` })
     await suggest(app, 1)

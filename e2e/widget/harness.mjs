@@ -267,7 +267,7 @@ export const looks = some([
   ['dark', { colorScheme: 'dark' }, ''],
   ['german', { viewport: { width: 320, height: 640 } }, 'data-locale="de"'],
   ['forced', { forcedColors: 'active' }, ''],
-], 2)
+], 1)
 
 // extra are rules of axe that are off by default. Those that are on include its best practices.
 const extra = ['label-content-name-mismatch', 'target-size', 'focus-order-semantics', 'p-as-heading']

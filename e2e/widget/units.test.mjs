@@ -222,8 +222,9 @@ test('no source turns text into markup or code', () => {
 })
 
 test('the types accept correct calls and refuse wrong ones', () => {
+  const ts = require('typescript')
+  const parsed = new Map()
   const compile = (lines) => {
-    const ts = require('typescript')
     const name = path.join(folder, 'dist', 'sample.ts')
     const options = {
       strict: true, noEmit: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext,
@@ -234,8 +235,11 @@ test('the types accept correct calls and refuse wrong ones', () => {
     const source = `import Gatherkit, { type Events } from './widget.js'\n${lines}`
     host.fileExists = (file) => file === name || fileExists(file)
     host.readFile = (file) => (file === name ? source : readFile(file))
-    host.getSourceFile = (file, ...rest) =>
-      (file === name ? ts.createSourceFile(file, source, ts.ScriptTarget.ES2022) : getSourceFile(file, ...rest))
+    host.getSourceFile = (file, ...rest) => {
+      if (file === name) return ts.createSourceFile(file, source, ts.ScriptTarget.ES2022)
+      if (!parsed.has(file)) parsed.set(file, getSourceFile(file, ...rest))
+      return parsed.get(file)
+    }
     const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram([name], options, host))
     return diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
   }
