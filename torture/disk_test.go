@@ -20,7 +20,10 @@ import (
 // time, and writes work again without a restart.
 func TestDiskFull(t *testing.T) {
 	t.Run("ext4", func(t *testing.T) { fillDisk(t, newVolume(t, "ext4", "128M", "-m", "0")) })
-	t.Run("xfs", func(t *testing.T) { fillDisk(t, newVolume(t, "xfs", "320M")) })
+	t.Run("xfs", func(t *testing.T) {
+		storetest.Proof(t)
+		fillDisk(t, newVolume(t, "xfs", "320M"))
+	})
 }
 
 func fillDisk(t *testing.T, v *volume) {

@@ -276,6 +276,7 @@ func (p *planted) plantRequests() {
 // TestMarkers plants a text of its own in every field, and calls everything that needs no login as
 // everybody outside, in each setting of sharing. Each of them sees what they may, and no other marker.
 func TestMarkers(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		p := &planted{service: newService(t, at), markers: map[string]marker{}}
 		p.plantAccount()

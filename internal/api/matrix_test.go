@@ -154,6 +154,7 @@ func credentialsOf(o *op) string {
 // TestRoles calls every operation with every role. Only roles at or above the operation's role
 // are allowed.
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	s := newService(t, storetest.SQLite(t))
 	for _, o := range s.api.order {
 		if o.guard != guardBearer {

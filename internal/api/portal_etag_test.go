@@ -32,13 +32,17 @@ type watched struct {
 // call is answered 304 after something has changed that the page shows.
 func TestPortalTags(t *testing.T) {
 	storetest.FewerChecks(t)
+	most := 10
+	if storetest.InProof() {
+		most = 30
+	}
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		done, unchanged := map[string]int{}, 0
 		rapid.Check(t, func(t *rapid.T) {
 			w := newWatched(t, s)
 			w.done = done
-			for range rapid.IntRange(10, 30).Draw(t, "changes") {
+			for range rapid.IntRange(1, most).Draw(t, "changes") {
 				w.change()
 				for page := w.page(); ; page = w.page() {
 					for n := range w.guests {

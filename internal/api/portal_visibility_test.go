@@ -58,6 +58,7 @@ func (r rules) tells(field string, p *plant, mine bool) bool {
 // TestPortalVisibility: with all settings, every guest sees at every address what the rules say, and nothing else.
 // Except in proof, PostgreSQL has only the settings with which most depends on the request.
 func TestPortalVisibility(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		g := newGarden(t, at)
 		for _, sharing := range []string{"none", "triaged", "all"} {

@@ -100,6 +100,7 @@ func TestPortalOwnIdea(t *testing.T) {
 // TestStuffing: a program that sends 10,000 votes in a day from the addresses of one IPv6 /64 is at most 200 people, and
 // adds at most 30 votes for a request in an hour. It keeps cookies, forges them, and brings one of another portal.
 func TestStuffing(t *testing.T) {
+	t.Parallel()
 	const votes, perHour = 10_000, 440
 	place := storetest.SQLite(t)
 	s := newService(t, place, func(o *Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })

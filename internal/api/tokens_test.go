@@ -42,6 +42,7 @@ var (
 // TestTokenRoles calls every operation with a token of each kind and scope. A token may call what its
 // role may, but not what hands out credentials.
 func TestTokenRoles(t *testing.T) {
+	t.Parallel()
 	s := newService(t, storetest.SQLite(t))
 	for _, o := range s.api.order {
 		if o.guard != guardBearer {
@@ -87,6 +88,7 @@ var aboutApps = []string{
 // TestTokenOfOneApp: a token that is limited to an app can do with its data what others can. For data of
 // other apps, it gets the same answers as for data that does not exist, and changes nothing.
 func TestTokenOfOneApp(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)
 		other := s.must("apps-create", "owner", `{"name":"Other"}`)["app"].(map[string]any)

@@ -50,6 +50,7 @@ func bounded(t *testing.T, what string, call func(context.Context) error) {
 
 // TestFacetsOfAFrequentWord: the facets of a word that most requests of a large app have.
 func TestFacetsOfAFrequentWord(t *testing.T) {
+	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
 		const size, frequent = 12_000, 9093
 		r, app := filled(t, at, size, func(i int) (string, []string) {
@@ -110,6 +111,7 @@ func compareLists(t *testing.T, r *storetest.Rig, app feedback.App, f index.Filt
 
 // TestFrequentTagSince: lists of a frequent tag from a time on.
 func TestFrequentTagSince(t *testing.T) {
+	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
 		r, app := filledTag(t, at)
 		requests, _, err := r.Index.List(ctx, app.AccountID, index.Filter{Box: feedback.Live}, index.Page{Sort: index.Oldest, Limit: 1})
@@ -123,6 +125,7 @@ func TestFrequentTagSince(t *testing.T) {
 
 // TestFrequentTagWithAWord: lists of a frequent tag together with a word.
 func TestFrequentTagWithAWord(t *testing.T) {
+	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, at storetest.Place) {
 		r, app := filledTag(t, at)
 		compareLists(t, r, app, index.Filter{Query: "export"}, (tagged+5)/6)

@@ -62,9 +62,9 @@ func TestFindingPlans(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		apps := []feedback.App{r.NewApp(account), r.NewApp(account), r.NewApp(account)}
-		r.InsertRequests(apps[0], corpus(t, 15_000, readPairs(t, "similar.tsv")))
-		r.InsertRequests(apps[1], distractors(t, 2000))
-		r.InsertRequests(apps[2], distractors(t, 2000))
+		r.InsertRequests(apps[0], corpus(t, 9000, readPairs(t, "similar.tsv")))
+		r.InsertRequests(apps[1], distractors(t, 1000))
+		r.InsertRequests(apps[2], distractors(t, 1000))
 		others := [][]any{}
 		for i, other := 0, r.NewAccount("Other"); i < 2000; i++ {
 			id := feedback.FirstIDAt(storetest.BigFirst.Add(time.Duration(i) * time.Millisecond))

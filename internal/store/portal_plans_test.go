@@ -178,7 +178,7 @@ func (v *visited) leave(s *store.Store) error {
 }
 
 // TestPortalPlans: what visitors do, and what the team does about it, reads the rows of the request, the app and the person that it is
-// about, although there are 300,000 of others.
+// about, although there are very many of others.
 func TestPortalPlans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {

@@ -34,8 +34,11 @@ func newFileful(t *testing.T, at storetest.Place) *fileful {
 	t.Helper()
 	f := &fileful{Big: storetest.NewBigOf(t, at, 3000, 100)}
 	files := 1_000_000
-	if storetest.RaceDetector && at.Name == "sqlite" {
+	switch {
+	case storetest.RaceDetector && at.Name == "sqlite":
 		files /= 20
+	case !storetest.InProof():
+		files /= 5
 	}
 	f.request = f.Fill(f.AcmeApps[1], 1).ID
 	series := fmt.Sprintf("(WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < %d) SELECT n FROM i)", files)

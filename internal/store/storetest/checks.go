@@ -6,30 +6,32 @@ import (
 	"testing"
 )
 
-// checks is the flag of rapid that says how many random cases a property is tried on.
-const checks = "rapid.checks"
+// fewer are rapid's flags in "make test": how many random cases a property is tried on, and the seed of these.
+var fewer = map[string]string{"rapid.checks": "15", "rapid.seed": "1"}
 
-// checksGiven reports whether the flag was on the command line.
-var checksGiven = sync.OnceValue(func() (given bool) {
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == checks })
+// given reports whether a flag of rapid was on the command line.
+var given = sync.OnceValue(func() (given bool) {
+	flag.Visit(func(f *flag.Flag) { given = given || fewer[f.Name] != "" })
 	return given
 })
 
-// FewerChecks has rapid try 30 random cases instead of 100 until the test ends, unless the
-// flag -rapid.checks is given. It is for properties of which one case is many calls, and
-// comes before Each. "make torture" tries thousands.
+// FewerChecks has rapid try 15 cases instead of 100 until the test ends, and always the same ones, so that
+// "make test" fails because of a change and not by chance. It is for properties of which one case is many calls,
+// and comes before Each. "make proof" tries 100 random ones, and "make torture" thousands.
 func FewerChecks(t *testing.T) {
 	t.Helper()
-	if checksGiven() {
+	if InProof() || given() {
 		return
 	}
-	usual := flag.Lookup(checks).Value.String()
-	if err := flag.Set(checks, "30"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := flag.Set(checks, usual); err != nil {
-			t.Error(err)
+	for name, value := range fewer {
+		usual := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
 		}
-	})
+		t.Cleanup(func() {
+			if err := flag.Set(name, usual); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
