@@ -44,7 +44,7 @@ func (s *service) accountID() feedback.ID {
 func (s *service) untilWait(n int) {
 	s.t.Helper()
 	for began := time.Now(); s.store.Waiters.Waiting() != n; runtime.Gosched() {
-		if time.Since(began) > 30*time.Second {
+		if time.Since(began) > storetest.Patience {
 			s.t.Fatalf("%d calls wait, not %d", s.store.Waiters.Waiting(), n)
 		}
 	}
