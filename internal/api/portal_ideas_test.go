@@ -7,8 +7,10 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"gatherkit/internal/store/storetest"
 )
@@ -85,6 +87,64 @@ func TestSimilarTellsTitles(t *testing.T) {
 			}
 			if page != one.want || widget != one.want {
 				t.Errorf("%s, %q: the page has %q and the widget %q, want %q", one.settings, one.text, page, widget, one.want)
+			}
+		}
+	})
+}
+
+// TestPortalParts: the roadmap and the changelog say what visitors have asked and voted for themselves, and when, also
+// for a request that was merged. They say nothing of it to others.
+func TestPortalParts(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.publicPortal()
+		_, s.names["program"] = s.token("owner", `{"name":"CI","scope":"admin"}`) // outlives a session
+		dark, night, other := s.submit("Dark mode"), s.submit("Night mode"), s.submit("Other")
+		named, browser := s.guest(), s.guest()
+		named.signIn("ada")
+		for _, g := range []*guest{named, browser} {
+			form := url.Values{"title": {"Export"}, "description": {fmt.Sprint("For ", g == named)}}
+			if got := g.post("new", form); got.status != http.StatusSeeOther {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+			s.clock.Move(24 * time.Hour)
+			g.vote(night)
+			s.clock.Move(24 * time.Hour)
+		}
+		s.must("requests-merge", "program", fmt.Sprintf(`{"id":%q,"into_id":%q}`, night, dark))
+		var ids []string // in JSON
+		for _, r := range s.must("requests-list", "program", `{"limit":10}`)["requests"].([]any) {
+			id := r.(map[string]any)["id"].(string)
+			if id != night && id != other {
+				ids = append(ids, strconv.Quote(id))
+				s.must("requests-update", "program", fmt.Sprintf(`{"id":%q,"status":"planned"}`, id))
+			}
+		}
+		entry := s.must("entries-create", "program", s.filled(
+			`{"app_id":"{app}","title":"News","body":"B","request_ids":[`+strings.Join(ids, ",")+`]}`))["entry"].(map[string]any)
+		s.must("entries-publish", "program", fmt.Sprintf(`{"id":%q}`, entry["id"]))
+		said := regexp.MustCompile(`You (asked|voted) for this on [^<]*|Updated [^<]*`)
+		for _, one := range []struct {
+			who   *guest
+			parts []string
+		}{
+			{named, []string{"You asked for this on January 1, 2026", "You voted for this on January 2, 2026"}},
+			{browser, []string{"You asked for this on January 3, 2026", "You voted for this on January 4, 2026"}},
+			{s.guest(), nil},
+		} {
+			for _, page := range []string{"roadmap", "changelog"} {
+				got := said.FindAllString(strings.NewReplacer("\u2068", "", "\u2069", "").Replace(string(one.who.get(page).body)), -1)
+				want := slices.Clone(one.parts)
+				if page == "roadmap" {
+					for range ids {
+						want = append(want, "Updated January 5, 2026")
+					}
+				}
+				slices.Sort(got)
+				slices.Sort(want)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s says %q, want %q", page, got, want)
+				}
 			}
 		}
 	})

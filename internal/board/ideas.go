@@ -119,6 +119,63 @@ func (v *View) mine(ctx context.Context, ids []feedback.ID) (voted, own map[feed
 	return voted, own, err
 }
 
+// Part is what the visitor has done about an idea first: asked for it, or voted.
+type Part struct {
+	Asked bool
+	At    feedback.Time
+}
+
+// Parts returns what the visitor has done about ideas, also about requests that are merged into them. It leaves out
+// ideas that the visitor has nothing to do with.
+func (v *View) Parts(ctx context.Context, ids []feedback.ID) (map[feedback.ID]Part, error) {
+	parts := map[feedback.ID]Part{}
+	if v.reader == nil || len(ids) == 0 {
+		return parts, nil
+	}
+	p := database.Parameters{v.App.AccountID, v.reader}
+	in := "(" + database.List(&p, database.Padded(ids)) + ")"
+	type done struct {
+		id feedback.ID
+		Part
+	}
+	// COALESCE has the database find requests by their ids: a reader may have asked for thousands.
+	rows, err := database.All(ctx, v.q, func(r database.Row) (one done, err error) {
+		err = r.Scan(&one.id, &one.Asked, &one.At)
+		return one, err
+	}, "SELECT id, TRUE, created_at FROM requests WHERE account_id = $1 AND id IN "+in+" AND COALESCE(reader, reader) = $2"+
+		" UNION ALL SELECT merged_into_id, TRUE, created_at FROM requests"+
+		" WHERE account_id = $1 AND merged_into_id IN "+in+" AND box <> 'bin' AND COALESCE(reader, reader) = $2"+
+		" UNION ALL SELECT request_id, FALSE, created_at FROM votes WHERE account_id = $1 AND reader = $2 AND request_id IN "+in+
+		" UNION ALL SELECT m.merged_into_id, FALSE, o.created_at FROM requests m"+
+		" JOIN votes o ON o.account_id = m.account_id AND o.request_id = m.id"+
+		" WHERE m.account_id = $1 AND m.merged_into_id IN "+in+" AND m.box <> 'bin' AND o.reader = $2", p...)
+	for _, one := range rows {
+		if known, ok := parts[one.id]; !ok || one.Asked && !known.Asked || one.Asked == known.Asked && one.At < known.At {
+			parts[one.id] = one.Part
+		}
+	}
+	return parts, err
+}
+
+// Changed returns when the status of ideas was last changed, or another request was merged into them. It leaves out
+// ideas for which that has not happened.
+func (v *View) Changed(ctx context.Context, ids []feedback.ID) (map[feedback.ID]feedback.Time, error) {
+	changed := map[feedback.ID]feedback.Time{}
+	if len(ids) == 0 {
+		return changed, nil
+	}
+	p := database.Parameters{v.App.AccountID}
+	_, err := database.All(ctx, v.q, func(r database.Row) (none struct{}, err error) {
+		var id feedback.ID
+		var at feedback.Time
+		err = r.Scan(&id, &at)
+		changed[id] = at
+		return none, err
+	}, "SELECT id, news_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(ids))+
+		") AND news_at IS NOT NULL", p...)
+	return changed, err
+}
+
 // submitted completes voted and own by what the visitor has submitted under a name. A browser without a name cannot
 // take back the vote of its submission.
 func (v *View) submitted(ctx context.Context, requests []feedback.Request, voted, own map[feedback.ID]bool) error {

@@ -43,10 +43,33 @@ func (v *visit) entries(ctx context.Context, before *entries.Place, limit int) (
 		last := list[limit-1].Place()
 		next = cursor(int64(last.At), last.ID)
 	}
+	shown, err = v.entriesOf(ctx, list...)
+	return shown, next, err
+}
+
+// entriesOf returns what pages show of entries, with what the visitor has done about the ideas behind them.
+func (v *visit) entriesOf(ctx context.Context, list ...entries.PublicEntry) ([]portal.Entry, error) {
+	var ids []feedback.ID
 	for _, e := range list {
-		shown = append(shown, entryOf(e))
+		for _, r := range e.Requests {
+			ids = append(ids, r.ID)
+		}
 	}
-	return shown, next, nil
+	parts, err := v.view.Parts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]portal.Entry, len(list))
+	for i, e := range list {
+		shown[i] = portal.Entry{ID: e.ID, Title: e.Title, Body: e.Body, Labels: e.Labels, At: e.PublishedAt, UpdatedAt: e.UpdatedAt}
+		for _, r := range e.Requests {
+			part := parts[r.ID]
+			shown[i].Ideas = append(shown[i].Ideas, portal.Idea{
+				ID: r.ID, Title: r.Title, Status: r.Status, Votes: r.Votes, Asked: part.Asked, Since: part.At,
+			})
+		}
+	}
+	return shown, nil
 }
 
 func (v *visit) entry(ctx context.Context, id feedback.ID) (answer, error) {
@@ -54,19 +77,15 @@ func (v *visit) entry(ctx context.Context, id feedback.ID) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	entry := entryOf(found)
+	shown, err := v.entriesOf(ctx, found)
+	if err != nil {
+		return answer{}, err
+	}
+	entry := shown[0]
 	if path := portal.EntryPath(entry); !v.isAt(path) {
 		return answer{next: &path, moved: true}, nil
 	}
 	return answer{page: portal.EntryPage{Site: v.site, Entry: entry}}, nil
-}
-
-func entryOf(e entries.PublicEntry) portal.Entry {
-	shown := portal.Entry{ID: e.ID, Title: e.Title, Body: e.Body, Labels: e.Labels, At: e.PublishedAt, UpdatedAt: e.UpdatedAt}
-	for _, r := range e.Requests {
-		shown.Ideas = append(shown.Ideas, portal.Idea{ID: r.ID, Title: r.Title, Status: r.Status, Votes: r.Votes})
-	}
-	return shown
 }
 
 // ideaOf is what pages need to link to an idea.

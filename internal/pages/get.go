@@ -282,12 +282,34 @@ func (v *visit) roadmap(ctx context.Context) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		page.Columns = append(page.Columns, portal.Column{Status: status, Count: list.Total, Ideas: ideasOf(list.Ideas...)})
+		ideas := ideasOf(list.Ideas...)
+		if err := v.addDates(ctx, ideas); err != nil {
+			return answer{}, err
+		}
+		page.Columns = append(page.Columns, portal.Column{Status: status, Count: list.Total, Ideas: ideas})
 	}
 	if page.Columns == nil {
 		return answer{}, feedback.ErrPortalNotFound
 	}
 	return answer{page: page}, nil
+}
+
+// addDates adds when ideas were last changed, and when the visitor has asked or voted for them.
+func (v *visit) addDates(ctx context.Context, ideas []portal.Idea) error {
+	ids := make([]feedback.ID, len(ideas))
+	for i, idea := range ideas {
+		ids[i] = idea.ID
+	}
+	changed, err := v.view.Changed(ctx, ids)
+	if err != nil {
+		return err
+	}
+	parts, err := v.view.Parts(ctx, ids)
+	for i := range ideas {
+		part := parts[ids[i]]
+		ideas[i].ChangedAt, ideas[i].Asked, ideas[i].Since = changed[ids[i]], part.Asked, part.At
+	}
+	return err
 }
 
 // me shows what the visitor has asked and voted for, also what the portal does not show to others.

@@ -14,6 +14,7 @@ type boardBody struct {
 	Labels   []option // tags
 	Filtered bool
 	Searched string // says that the search has found nothing
+	Ask      string // the name of the link that sends what was searched as an idea
 	Unsought string // path of the board without the search
 	New      string // path of the form, with what was searched
 	First    string // path of the first page, or "" if this is it
@@ -46,7 +47,7 @@ func (b Board) Render(accept string) ([]byte, error) {
 	p.Summary = body.Intro
 	if b.Query != "" {
 		p.Heading = fill(t.SearchHeading, "query", b.Query)
-		body.Searched = fill(t.NothingFound, "query", b.Query)
+		body.Searched, body.Ask = fill(t.NothingFound, "query", b.Query), fill(t.AskFor, "query", b.Query)
 		body.Unsought = b.link(func(c *Board) { c.Query = "" })
 	}
 	if b.After != "" {

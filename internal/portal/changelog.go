@@ -36,7 +36,10 @@ type entry struct {
 }
 
 // behind is an idea that an entry completes.
-type behind struct{ Name, Link, Votes string }
+type behind struct {
+	Name, Link, Votes string
+	Part              string // says that the visitor has asked or voted
+}
 
 // EntryPath is the path of an entry's page in the portal.
 func EntryPath(e Entry) string {
@@ -48,7 +51,9 @@ func (p *page) entry(e Entry, link string, level int) (entry, error) {
 	text, err := markdown(e.Body, level)
 	shown := entry{Entry: e, T: p.T, Link: link, Day: p.T.day(e.At), HTML: text}
 	for _, idea := range e.Ideas {
-		shown.Behind = append(shown.Behind, behind{idea.Title, p.Path(IdeaPath(idea)), fill(p.T.Votes, "count", idea.Votes)})
+		shown.Behind = append(shown.Behind, behind{
+			idea.Title, p.Path(IdeaPath(idea)), fill(p.T.Votes, "count", idea.Votes), p.part(idea),
+		})
 	}
 	return shown, err
 }

@@ -127,6 +127,9 @@ type line struct {
 	Vote   vote
 	Label  *label
 	Deep   bool // its title is a heading below that of the list
+
+	Changed string // says when the idea was changed, on the roadmap
+	Part    string // says that the visitor has asked or voted, on the roadmap
 }
 
 // lines returns ideas for a list.
@@ -137,7 +140,8 @@ func (p *page) lines(ideas []Idea, deep bool) []line {
 		idea.Description = shorten(idea.Description, most)
 		anchor := "idea-" + idea.ID.String()
 		list = append(list, line{
-			idea, p.T, p.Path(IdeaPath(idea)), anchor, p.vote(idea, p.At+"#"+anchor), p.label(idea.Status), deep,
+			Idea: idea, T: p.T, Link: p.Path(IdeaPath(idea)), Anchor: anchor, Vote: p.vote(idea, p.At+"#"+anchor),
+			Label: p.label(idea.Status), Deep: deep,
 		})
 	}
 	return list

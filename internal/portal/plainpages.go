@@ -29,6 +29,12 @@ func (r Roadmap) Render(accept string) ([]byte, error) {
 	var columns []column
 	for _, c := range r.Columns {
 		shown := column{Label: p.label(c.Status), Count: c.Count, Lines: p.lines(c.Ideas, true)}
+		for i, idea := range c.Ideas {
+			shown.Lines[i].Part = p.part(idea)
+			if idea.ChangedAt != 0 {
+				shown.Lines[i].Changed = fill(p.T.Updated, "date", p.T.Day(idea.ChangedAt))
+			}
+		}
 		if c.Count > int64(len(c.Ideas)) {
 			shown.All = r.Path(Board{Status: c.Status}.path())
 		}
@@ -36,6 +42,18 @@ func (r Roadmap) Render(accept string) ([]byte, error) {
 	}
 	p.Body = columns
 	return p.render(roadmapTemplate)
+}
+
+// part says what the visitor has done about an idea, and when, or is empty.
+func (p *page) part(idea Idea) string {
+	text := p.T.Portal.VotedOn
+	if idea.Asked {
+		text = p.T.Portal.AskedOn
+	}
+	if idea.Since == 0 {
+		return ""
+	}
+	return fill(text, "date", p.T.Day(idea.Since))
 }
 
 // meBody is what the template of Me reads.

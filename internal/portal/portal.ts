@@ -1,5 +1,5 @@
-// The script of a portal's pages, which work without it: a vote does not load the page again, and ideas that are
-// similar to a new one appear while its title is typed.
+// The script of a portal's pages, which work without it: a vote does not load the page again, the board is searched and
+// similar ideas appear while somebody types, and keys lead through lists.
 document.addEventListener('submit', (event) => {
   const form = event.target as HTMLFormElement
   const button = event.submitter
@@ -29,28 +29,96 @@ function turn(button: HTMLButtonElement): void {
   button.ariaPressed = String(voted)
 }
 
+/** Reads a page while something is typed, and shows a part of it. */
+function whileTyping(field: HTMLInputElement, address: () => string, show: (page: Document, address: string) => void): void {
+  const request = new XMLHttpRequest() // reads a page without HTML in texts, which the policy of the page forbids
+  let pause = 0
+  field.addEventListener('input', () => {
+    clearTimeout(pause)
+    pause = setTimeout(() => {
+      const wanted = address()
+      request.onload = () => request.response && show(request.response as Document, wanted)
+      request.open('GET', wanted) // ends the one before
+      request.responseType = 'document'
+      request.send()
+    }, 200)
+  })
+}
+
 const title = document.querySelector<HTMLInputElement>('.send [name=title]')
 const similar = document.querySelector('.similar')
 const said = similar?.querySelector('[role=status]')
 if (title?.form && similar && said) {
-  const page = title.form.action
-  const request = new XMLHttpRequest() // reads a page without HTML in texts, which the policy of the page forbids
-  request.onload = () => {
-    const found = (request.response as Document | null)?.querySelector('.similar')
+  const { action } = title.form
+  whileTyping(title, () => action + '?title=' + encodeURIComponent(title.value), (page) => {
+    const found = page.querySelector('.similar')
     const says = found?.querySelector('[role=status]')
     if (!found || !says || similar.contains(document.activeElement)) return // the page may say what is wrong
     if (says.textContent !== said.textContent) said.replaceChildren(...says.childNodes) // is read out only when it changes
     similar.querySelector('.ideas')?.remove()
     similar.append(...found.querySelectorAll('.ideas'))
+  })
+}
+
+const search = document.querySelector<HTMLFormElement>('form.search')
+const box = search?.querySelector<HTMLInputElement>('[name=q]')
+if (search && box) {
+  const counted = search.querySelector('[role=status]')
+  const address = () => search.action + '?' + new URLSearchParams(new FormData(search) as unknown as Record<string, string>)
+  whileTyping(box, address, (page, at) => {
+    if (!page.querySelector('.found')) return // the page says what is wrong
+    const idea = document.activeElement?.closest('.found .idea')?.id
+    for (const part of ['.found', '.filter', '.filter.tags', '.top .primary']) {
+      const found = page.querySelector(part)
+      if (found) document.querySelector(part)?.replaceWith(found)
+    }
+    if (idea) (document.querySelector<HTMLElement>(`#${idea} a`) ?? box).focus()
+    if (counted) counted.textContent = document.querySelector('.sum .total')?.textContent ?? ''
+    history.replaceState(null, '', at)
+  })
+  if (location.hash === '#q') box.focus()
+}
+
+const keys = document.querySelector<HTMLDialogElement>('dialog.keys')
+const used = keys?.querySelector('input')
+if (keys && used) {
+  const stored = 'gatherkit-portal-keys'
+  try {
+    used.checked = localStorage.getItem(stored) !== 'off'
+  } catch {
+    // The browser stores nothing.
   }
-  let pause = 0
-  title.addEventListener('input', () => {
-    clearTimeout(pause)
-    pause = setTimeout(() => {
-      request.open('GET', page + '?title=' + encodeURIComponent(title.value)) // ends the one before
-      request.responseType = 'document'
-      request.send()
-    }, 300)
+  used.addEventListener('change', () => {
+    try {
+      localStorage.setItem(stored, used.checked ? 'on' : 'off')
+    } catch {
+      // It holds for this page.
+    }
+  })
+  const show = () => keys.showModal()
+  document.querySelector('footer .keys')?.addEventListener('click', show)
+  keys.querySelector('button')?.addEventListener('click', () => keys.close())
+  const move = (step: number) => {
+    const titles = [...document.querySelectorAll<HTMLElement>('.idea :is(h2, h3) a')]
+    const here = document.activeElement?.closest('.idea')
+    const place = titles.findIndex((one) => here?.contains(one))
+    titles[place < 0 && step < 0 ? titles.length - 1 : place + step]?.focus()
+  }
+  const vote = () => {
+    const idea = document.activeElement?.closest('.idea') ?? document.querySelector('.one')
+    idea?.querySelector<HTMLElement>('.vote button, a.vote')?.click()
+  }
+  const seek = () => {
+    if (box) box.focus()
+    else location.href = document.querySelector<HTMLAnchorElement>('a.app')?.href + '#q'
+  }
+  const acts: Record<string, () => void> = { j: () => move(1), k: () => move(-1), v: vote, '/': seek, '?': show }
+  document.addEventListener('keydown', (event) => {
+    const typing = (event.target as Element).closest('input, textarea, dialog')
+    const act = acts[event.key]
+    if (!act || !used.checked || typing || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
+    event.preventDefault()
+    act()
   })
 }
 

@@ -113,7 +113,7 @@ func TestForms(t *testing.T) {
 		var fields []string
 		for _, e := range slices.Concat(d.all("input"), d.all("textarea")) {
 			field := attribute(e, "name")
-			if attribute(e, "type") == "hidden" {
+			if field == "" || attribute(e, "type") == "hidden" { // without a name, it is not sent
 				continue
 			}
 			if wrong := attribute(e, "aria-invalid") == "true"; wrong != (field == want.wrong) {

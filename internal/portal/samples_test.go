@@ -90,6 +90,9 @@ func samples(text string) map[string]rendered {
 		{ID: testID(40), Title: text, Body: text, Labels: []string{text}, At: at, UpdatedAt: at, Ideas: ideas[:2]},
 		{ID: testID(41), Title: text, Body: text, At: at, UpdatedAt: at},
 	}
+	for i, asked := range []bool{true, false} {
+		ideas[i].ChangedAt, ideas[i].Since, ideas[i].Asked = at, at, asked
+	}
 	columns := []Column{{Status: "planned", Count: 9, Ideas: ideas[:2]}, {Status: "in_progress"}}
 	return map[string]rendered{
 		"board":           board,

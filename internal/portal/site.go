@@ -67,6 +67,11 @@ type Idea struct {
 	Voted       bool  // by this visitor
 	Fixed       bool  // the visitor cannot take the vote back
 	CreatedAt   feedback.Time
+
+	// Only the roadmap has ChangedAt, and only it and the changelog the others.
+	ChangedAt feedback.Time // when the status was changed; 0 if that is not known
+	Asked     bool          // the visitor has asked for it, and not only voted
+	Since     feedback.Time // when the visitor has asked or voted; 0 for neither
 }
 
 // Order is the order of a board.

@@ -13,6 +13,17 @@ type portalTexts struct {
 	SignOut   string `json:"sign_out"`
 	Powered   string `json:"powered"`
 
+	Keys       string `json:"keys"`
+	KeysMove   string `json:"keys_move"`
+	KeysVote   string `json:"keys_vote"`
+	KeysSearch string `json:"keys_search"`
+	KeysShow   string `json:"keys_show"`
+	KeysUse    string `json:"keys_use"`
+	Close      string `json:"close"`
+
+	AskedOn string `json:"asked_on"`
+	VotedOn string `json:"voted_on"`
+
 	BoardHeading     string `json:"board_heading"`
 	BoardText        string `json:"board_text"`
 	Send             string `json:"send"`
@@ -37,7 +48,7 @@ type portalTexts struct {
 	NoneHere         string `json:"none_here"`
 	NothingFound     string `json:"nothing_found"`
 	NothingFoundText string `json:"nothing_found_text"`
-	SendThis         string `json:"send_this"`
+	AskFor           string `json:"ask_for"`
 
 	VoteFor         string `json:"vote_for"`
 	SignInToVoteFor string `json:"sign_in_to_vote_for"`

@@ -115,6 +115,12 @@ func (v *visited) read(at visitors.At) func(s *store.Store) error {
 			if _, err := view.Get(ctx, v.id); err != nil {
 				return err
 			}
+			if _, err := view.Parts(ctx, []feedback.ID{v.id}); err != nil {
+				return err
+			}
+			if _, err := view.Changed(ctx, []feedback.ID{v.id}); err != nil {
+				return err
+			}
 			_, _, err := view.Remarks(ctx, v.id, feedback.ID{}, 20)
 			return err
 		})
@@ -213,6 +219,9 @@ func TestPortalPlans(t *testing.T) {
 			{"a portal at a host", "FROM portal_hosts", "portal_hosts", primary("portal_hosts"), host},
 			{"a session", "FROM visitor_tokens", "visitor_tokens", tokens, slug},
 			{"what the visitor voted for", "SELECT request_id FROM votes", "votes", append(votes, person...), slug},
+			{"what the visitor asked", "SELECT id, TRUE", "requests", append([]string{"requests_merged"}, primary("requests")...), slug},
+			{"when the visitor voted", "SELECT id, TRUE", "votes", append([]string{"votes_reader"}, votes...), slug},
+			{"what was changed", "SELECT id, news_at", "requests", primary("requests"), slug},
 			{"the number of comments", "SELECT r.id, (SELECT COUNT(*)", "comments", comments, slug},
 			{"comments", "ORDER BY c.id DESC", "comments", comments, slug},
 			{"the end of sessions", "DELETE FROM visitor_tokens", "visitor_tokens", []string{"visitor_tokens_person"}, v.moderate},
