@@ -225,6 +225,7 @@ test('keys lead through the list, and vote', async (t) => {
   await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
   await dialog.getByRole('checkbox', { name: 'Use these shortcuts' }).check()
   await dialog.getByRole('button', { name: 'Close' }).click()
+  await dialog.waitFor({ state: 'hidden' })
   await keyboard.press('j')
   assert.equal(await on(), 'Three')
 })
