@@ -181,7 +181,7 @@ test('the board follows what is searched, and its last row sends it', async (t) 
   assert.equal(await page.getByRole('link', { name: /Ask for/ }).count(), 0)
 })
 
-test('keys lead through the list, and vote', async (t) => {
+test('keys lead through the list, and vote', inProof, async (t) => {
   const app = await addPortal('Shop')
   for (const title of ['One', 'Two', 'Three']) await submit(app, { title })
   const page = await visitor(t)
