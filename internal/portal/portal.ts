@@ -76,7 +76,10 @@ if (search && box) {
     if (counted) counted.textContent = document.querySelector('.sum .total')?.textContent ?? ''
     history.replaceState(null, '', at)
   })
-  if (location.hash === '#q') box.focus()
+  if (location.hash === '#q') {
+    box.focus()
+    history.replaceState(null, '', location.pathname + location.search) // so that a reload leaves the focus alone
+  }
 }
 
 const keys = document.querySelector<HTMLDialogElement>('dialog.keys')
