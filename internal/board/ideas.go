@@ -157,8 +157,8 @@ func (v *View) Parts(ctx context.Context, ids []feedback.ID) (map[feedback.ID]Pa
 	return parts, err
 }
 
-// Changed returns when the status of ideas was last changed, or another request was merged into them. It leaves out
-// ideas for which that has not happened.
+// Changed returns when the status of ideas was last changed, unless that was quiet. It leaves out ideas for which that
+// has not happened.
 func (v *View) Changed(ctx context.Context, ids []feedback.ID) (map[feedback.ID]feedback.Time, error) {
 	changed := map[feedback.ID]feedback.Time{}
 	if len(ids) == 0 {

@@ -282,32 +282,33 @@ func (v *visit) roadmap(ctx context.Context) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		ideas := ideasOf(list.Ideas...)
-		if err := v.addDates(ctx, ideas); err != nil {
-			return answer{}, err
-		}
-		page.Columns = append(page.Columns, portal.Column{Status: status, Count: list.Total, Ideas: ideas})
+		page.Columns = append(page.Columns, portal.Column{Status: status, Count: list.Total, Ideas: ideasOf(list.Ideas...)})
 	}
 	if page.Columns == nil {
 		return answer{}, feedback.ErrPortalNotFound
 	}
-	return answer{page: page}, nil
+	return answer{page: page}, v.addDates(ctx, page.Columns)
 }
 
-// addDates adds when ideas were last changed, and when the visitor has asked or voted for them.
-func (v *visit) addDates(ctx context.Context, ideas []portal.Idea) error {
-	ids := make([]feedback.ID, len(ideas))
-	for i, idea := range ideas {
-		ids[i] = idea.ID
+// addDates adds to ideas when their status was last changed, and when the visitor has asked or voted for them.
+func (v *visit) addDates(ctx context.Context, columns []portal.Column) error {
+	var ids []feedback.ID
+	for _, c := range columns {
+		for _, idea := range c.Ideas {
+			ids = append(ids, idea.ID)
+		}
 	}
 	changed, err := v.view.Changed(ctx, ids)
 	if err != nil {
 		return err
 	}
 	parts, err := v.view.Parts(ctx, ids)
-	for i := range ideas {
-		part := parts[ids[i]]
-		ideas[i].ChangedAt, ideas[i].Asked, ideas[i].Since = changed[ids[i]], part.Asked, part.At
+	for _, c := range columns {
+		for i := range c.Ideas {
+			idea := &c.Ideas[i]
+			part := parts[idea.ID]
+			idea.ChangedAt, idea.Asked, idea.Since = changed[idea.ID], part.Asked, part.At
+		}
 	}
 	return err
 }
