@@ -4004,11 +4004,11 @@ type PrivateLinkResult struct {
 type PublicComment struct {
 	At time.Time `json:"at"`
 
-	// Body Markdown, with the app's name in place of mentioned users.
+	// Body Markdown, with the app's public name in place of mentioned users.
 	Body string             `json:"body"`
 	ID   openapi_types.UUID `json:"id"`
 
-	// Mine True if the submitter wrote it. Others are signed with the app's name.
+	// Mine True if the submitter wrote it. Others are signed with the app's public name.
 	Mine bool `json:"mine"`
 }
 
@@ -4601,6 +4601,9 @@ type Settings struct {
 	IssueTemplate string         `json:"issue_template"`
 	Portal        PortalSettings `json:"portal"`
 
+	// PublicName What the app is called outside the team: on the portal, in mails to people who asked, and on the page of their requests. Empty for its name.
+	PublicName string `json:"public_name"`
+
 	// Sharing Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown.
 	Sharing  Sharing        `json:"sharing"`
 	Statuses StatusSettings `json:"statuses"`
@@ -4615,6 +4618,9 @@ type SettingsChange struct {
 	// IssueTemplate Address of a page that creates an issue, such as https://github.com/acme/shop/issues/new?title={title}. It may contain {title}, {description} and {url}. Empty for none.
 	IssueTemplate *string       `json:"issue_template,omitempty"`
 	Portal        *PortalChange `json:"portal,omitempty"`
+
+	// PublicName What the app is called outside the team. Empty for its name.
+	PublicName *string `json:"public_name,omitempty"`
 
 	// Sharing Which requests widget users may see.
 	Sharing  *Sharing        `json:"sharing,omitempty"`

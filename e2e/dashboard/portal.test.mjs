@@ -20,7 +20,7 @@ const statusOf = async (path) => (await fetch(`${service}/p/${path}`)).status
 
 test('a guided page switches the portal on, and one button turns it off', async (t) => {
   await owner.addApp('Taken', { sharing: 'all', portal: { slug: 'ideas', access: 'public' } })
-  const app = await owner.addApp('Idéas')
+  const app = await owner.addApp('Backlog')
   const dark = await submit(app, { title: 'Dark mode' })
   await submit(app, { title: 'Crash', description: 'Write to ada@example.com about it.' })
   const { context, complaints } = await openBrowser(t, { viewport: { width: 1440, height: 900 } })
@@ -45,8 +45,10 @@ test('a guided page switches the portal on, and one button turns it off', async 
   await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' }).click()
   await found.getByRole('link', { name: 'Crash' }).waitFor()
 
-  // The proposed address belongs to another app.
+  // The proposed address follows the public name. It belongs to another app.
   const slug = page.getByLabel('Address', { exact: true })
+  assert.equal(await slug.inputValue(), 'backlog')
+  await page.getByLabel('Public name (optional)').fill('Idéas')
   assert.equal(await slug.inputValue(), 'ideas')
   await page.getByLabel('Introduction (optional)').fill('Tell us what you need.')
   await page.getByRole('img', { name: 'Preview of the portal of Idéas' }).getByText('Tell us what you need.').waitFor()
@@ -63,12 +65,14 @@ test('a guided page switches the portal on, and one button turns it off', async 
 
   // It is on, with what was on the page.
   await page.getByText('The portal is on.').waitFor()
-  const { sharing, portal } = await settings(app)
-  assert.deepEqual([sharing, portal.access, portal.slug, portal.intro], ['all', 'public', 'our-ideas', 'Tell us what you need.'])
+  const { public_name, sharing, portal } = await settings(app)
+  assert.deepEqual([public_name, sharing, portal.access, portal.slug, portal.intro],
+    ['Idéas', 'all', 'public', 'our-ideas', 'Tell us what you need.'])
   await lookAt(page, 'portal-on')
   const opened = context.waitForEvent('page')
   await page.getByRole('link', { name: 'Open the portal' }).click()
   const outside = await opened
+  await outside.getByRole('link', { name: 'Idéas' }).waitFor()
   await outside.getByRole('link', { name: 'Dark mode' }).waitFor()
   await outside.getByText('Tell us what you need.').waitFor()
 
@@ -84,6 +88,7 @@ test('a guided page switches the portal on, and one button turns it off', async 
   const code = page.getByRole('region', { name: 'portal link' })
   const link = await code.innerText()
   await outside.goto(link)
+  await outside.getByRole('link', { name: 'Idéas' }).waitFor()
   await outside.getByRole('link', { name: 'Dark mode' }).waitFor()
   await page.getByRole('button', { name: 'Replace link…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Replace link' }).click()

@@ -88,6 +88,7 @@ func (s *mailed) stateOfMail() string {
 func TestMailPages(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newMailed(t, at)
+		s.must("apps-update-settings", "admin", s.filled(`{"id":"{app}","settings":{"public_name":"Acme"}}`))
 		confirm, stop, stopAll := s.wantsMail("ada@example.com")
 		want := func(state string) {
 			t.Helper()
@@ -99,7 +100,7 @@ func TestMailPages(t *testing.T) {
 			{confirmPath, confirm, "Yes, e-mail me"}, {stopPath, stop, "no more e-mails about “"}, {stopPath, stopAll, "How often?"},
 		} {
 			got := s.mailCall(http.MethodGet, c.path, c.token, "")
-			wantPage(t, got, http.StatusOK, c.text, "Website", `action="`+strings.TrimPrefix(c.path, "/mail/")+"?t="+c.token)
+			wantPage(t, got, http.StatusOK, c.text, "Acme", `action="`+strings.TrimPrefix(c.path, "/mail/")+"?t="+c.token)
 			if head := s.mailCall(http.MethodHead, c.path, c.token, ""); head.status != http.StatusOK {
 				t.Errorf("HEAD: %d", head.status)
 			}

@@ -129,8 +129,9 @@ func (p *planted) plantAccount() {
 	p.must("views-create", "owner", `{"name":"`+p.mark("name of a view", nil)+`","shared":true}`)
 	p.must("webhooks-create", "owner", fmt.Sprintf(`{"name":%q,"url":%q,"internal":true}`,
 		p.mark("name of a webhook", nil), p.names["receiver"]+"/"+p.mark("URL of a webhook", nil)))
+	p.must("apps-update", "owner", p.filled(fmt.Sprintf(`{"id":"{app}","name":%q}`, p.mark("name of the app", nil))))
 	p.must("apps-update-settings", "owner", p.filled(fmt.Sprintf(
-		`{"id":"{app}","settings":{"widget":{"allow_file_uploads":true},"issue_template":"https://%s.example/new?title={title}",`+
+		`{"id":"{app}","settings":{"public_name":"Acme","widget":{"allow_file_uploads":true},"issue_template":"https://%s.example/new?title={title}",`+
 			`"allowed_origins":["https://%s.example"]}}`, p.mark("issue template", nil), p.mark("allowed origin", nil))))
 	p.must("apps-update-settings", "owner", p.filled(fmt.Sprintf(
 		`{"id":"{app}","settings":{"sharing":"all","portal":{"access":"public","slug":%q,"comments":"anyone","tags":[%q],"intro":%q,`+

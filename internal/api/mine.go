@@ -149,7 +149,7 @@ func (a *API) mine(ctx context.Context, c *client, area string, w readers.Who, i
 	if err != nil {
 		return MineResult{}, err
 	}
-	result := MineResult{AppName: app.Name, Requests: list.Requests, Unread: list.Unread, HasMore: list.More}
+	result := MineResult{AppName: app.PublicName(), Requests: list.Requests, Unread: list.Unread, HasMore: list.More}
 	if result.Requests == nil {
 		result.Requests = []readers.Mine{}
 	}

@@ -298,7 +298,7 @@ func (w *watched) work() bool {
 }
 
 func (w *watched) settings() string {
-	return `{"id":"{app}","settings":{"sharing":"` + w.draw("all", "all", "triaged") +
+	return `{"id":"{app}","settings":{"public_name":"` + w.draw("", "Acme") + `","sharing":"` + w.draw("all", "all", "triaged") +
 		`","widget":{"primary_color":"` + w.draw("#112233", "#445566") +
 		`"},"statuses":{"planned":{"label":"` + w.draw("", "Next") + `","roadmap":` + w.draw("true", "false") + `}}}}`
 }

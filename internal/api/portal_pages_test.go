@@ -82,3 +82,36 @@ func TestPagesAtOnce(t *testing.T) {
 		t.Errorf("%d calls wait", n)
 	}
 }
+
+// TestPublicName: people outside read the public name of an app, and nowhere its name.
+func TestPublicName(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.publicPortal()
+	token := s.asker()
+	s.must("comments-create", "member",
+		s.filled(`{"request_id":"{request}","body":"Ask @[Ada](user:`+s.user("owner")+`).","visibility":"public"}`))
+	read := func(name string) {
+		t.Helper()
+		g := s.guest()
+		pages := map[string]answer{"the page of their requests": s.visit("GET", "", token, "")}
+		for _, page := range []string{"", "roadmap", "changelog", "changelog.atom", "new", "me", "r/{request}/dark-mode"} {
+			pages[page] = g.get(s.filled(page))
+		}
+		for page, got := range pages {
+			text := string(got.body)
+			if got.status != http.StatusOK || !strings.Contains(text, name) || name != "Website" && strings.Contains(text, "Website") {
+				t.Errorf("%s: %d, without %s, or with Website: %s", page, got.status, name, text)
+			}
+		}
+		list := s.must("mine-list", "", `{"token":"`+token+`"}`)
+		comments := list["requests"].([]any)[0].(map[string]any)["comments"].([]any)
+		if got, said := list["app_name"], comments[1].(map[string]any)["body"]; got != name || said != "Ask @"+name+"." {
+			t.Errorf("%v, %v", got, said)
+		}
+	}
+	read("Website")
+	s.must("apps-update-settings", "admin", s.filled(`{"id":"{app}","settings":{"public_name":" Acme "}}`))
+	read("Acme")
+	s.must("apps-update-settings", "admin", s.filled(`{"id":"{app}","settings":{"public_name":""}}`))
+	read("Website")
+}

@@ -69,7 +69,7 @@ func (v *View) Remarks(ctx context.Context, requestID, before feedback.ID, limit
 		}
 		r.At = r.ID.Time()
 		if r.Team = person == nil; r.Team {
-			r.Author, r.Body = v.App.Name, feedback.ForOutsiders(r.Body, v.App.Name)
+			r.Author, r.Body = v.App.PublicName(), feedback.ForOutsiders(r.Body, v.App.PublicName())
 			if portal.TeamNames && name != nil {
 				r.Author = *name
 			}

@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -35,6 +36,9 @@ func NewApp(id, accountID ID, name, key string, now time.Time) App {
 // Rename gives the app another name.
 func (a *App) Rename(name string) { a.Name = name }
 
+// PublicName returns what the app is called outside the team.
+func (a App) PublicName() string { return cmp.Or(a.Settings.PublicName, a.Name) }
+
 // Configure merges a change of the settings. Omitted settings keep their values. It changes nothing and
 // returns an error with the code apps.invalid_settings if the settings would then contradict each other.
 func (a *App) Configure(c SettingsChange) error {
@@ -51,6 +55,7 @@ func (a *App) Rekey(key string) { a.APIKey = key }
 
 // Settings are an app's settings.
 type Settings struct {
+	PublicName     string         `json:"public_name" doc:"What the app is called outside the team: on the portal, in mails to people who asked, and on the page of their requests. Empty for its name."`
 	Widget         WidgetSettings `json:"widget"`
 	Sharing        string         `json:"sharing" enum:"none,triaged,all" doc:"Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown."`
 	Statuses       StatusSettings `json:"statuses"`
@@ -84,6 +89,7 @@ func DefaultSettings() Settings {
 
 // SettingsChange is a partial change of settings. Nil fields keep their values.
 type SettingsChange struct {
+	PublicName     *string         `json:"public_name,omitempty" maxLength:"100" doc:"What the app is called outside the team. Empty for its name."`
 	Widget         *WidgetChange   `json:"widget,omitempty"`
 	Sharing        *string         `json:"sharing,omitempty" enum:"none,triaged,all" doc:"Which requests widget users may see."`
 	Statuses       *StatusesChange `json:"statuses,omitempty"`
@@ -135,6 +141,7 @@ func (s Settings) merge(c SettingsChange) Settings {
 		set(&s.Widget.RequireEmail, w.RequireEmail)
 		set(&s.Widget.AllowFileUploads, w.AllowFileUploads)
 	}
+	set(&s.PublicName, c.PublicName)
 	set(&s.Sharing, c.Sharing)
 	if c.Statuses != nil {
 		s.Statuses.merge(*c.Statuses)

@@ -255,12 +255,12 @@ func TestMerge(t *testing.T) {
 	})
 }
 
-// TestLabels: mails use the app's own names of statuses.
-func TestLabels(t *testing.T) {
+// TestNames: mails use the app's own names of statuses. Those to people outside use its public name, too.
+func TestNames(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at) // it is Thursday, midnight
 		_, err := r.ChangeApp(ctx, r.account.ID, r.app.ID, r.by, func(app *feedback.App) error {
-			return app.Configure(feedback.SettingsChange{Statuses: &feedback.StatusesChange{
+			return app.Configure(feedback.SettingsChange{PublicName: new("Acme"), Statuses: &feedback.StatusesChange{
 				Opened: &feedback.StatusChange{Label: new("Heard")}, Planned: &feedback.StatusChange{Label: new("On the list")},
 			}})
 		})
@@ -268,8 +268,16 @@ func TestLabels(t *testing.T) {
 		id := r.wants("ada@example.com", true)
 		r.must(r.Mail.SetDigest(ctx, r.account.ID, *r.by.ID, mail.EachDay))
 		r.status(r.by, id, "planned")
-		if m := r.one(settled, "ada@example.com"); !strings.Contains(m.text, "On the list") || !strings.Contains(m.text, "Heard") {
+		m := r.one(settled, "ada@example.com")
+		if !strings.Contains(m.text, "On the list") || !strings.Contains(m.text, "Heard") {
 			t.Error(m.text)
+		}
+		if from := m.header.Get("From"); !strings.HasPrefix(from, `"Acme" <`) || !strings.Contains(m.html, "Acme") {
+			t.Errorf("from %s: %s", from, m.html)
+		}
+		r.wants("grace@example.com", false) // who is asked first
+		if m := r.one(0, "grace@example.com"); !strings.HasPrefix(m.header.Get("From"), `"Acme" <`) || !strings.Contains(m.text, "Acme") {
+			t.Errorf("%s: %s", m.header.Get("From"), m.text)
 		}
 		if m := r.one(7*time.Hour-settled, "acme@example.com"); !strings.Contains(m.text, "Heard → On the list") {
 			t.Error(m.text)

@@ -89,22 +89,22 @@ func (s *Sender) stopLink(p person, requestID feedback.ID) string {
 func (s *Sender) addConfirmMail(ctx context.Context, tx *sql.Tx, app feedback.App, p person) error {
 	stop := s.stopLink(p, feedback.ID{})
 	message, err := portal.ConfirmMail{
-		App: app.Name, Color: app.Settings.Widget.PrimaryColor,
+		App: app.PublicName(), Color: app.Settings.Widget.PrimaryColor,
 		Confirm: s.link("confirm", p.mailLink(signed.ForConfirm, feedback.ID{})), Stop: stop,
 	}.Render(p.locale)
 	if err != nil {
 		return err
 	}
-	return s.add(ctx, tx, p.accountID, &p, letter{kind: confirmMail, name: app.Name, recipient: p.email, message: message, stop: stop})
+	return s.add(ctx, tx, p.accountID, &p, letter{kind: confirmMail, name: app.PublicName(), recipient: p.email, message: message, stop: stop})
 }
 
 func (s *Sender) addUpdateMail(ctx context.Context, tx *sql.Tx, app feedback.App, p person, updates []portal.Update) error {
 	stop := s.stopLink(p, feedback.ID{})
-	message, err := portal.UpdateMail{App: app.Name, Color: app.Settings.Widget.PrimaryColor, Requests: updates, Stop: stop}.Render(p.locale)
+	message, err := portal.UpdateMail{App: app.PublicName(), Color: app.Settings.Widget.PrimaryColor, Requests: updates, Stop: stop}.Render(p.locale)
 	if err != nil {
 		return err
 	}
-	return s.add(ctx, tx, p.accountID, &p, letter{kind: updateMail, name: app.Name, recipient: p.email, message: message, stop: stop})
+	return s.add(ctx, tx, p.accountID, &p, letter{kind: updateMail, name: app.PublicName(), recipient: p.email, message: message, stop: stop})
 }
 
 // Invite sends a link with which somebody joins a team. by is the name of the user who invites.

@@ -24,7 +24,7 @@ func (p *Pages) Confirm(c *calls.Call) {
 			}
 		}
 		visit, err := p.Store.Mail.Visit(ctx, link)
-		page.App, page.Color, page.Token = visit.App.Name, visit.App.Settings.Widget.PrimaryColor, c.R.URL.Query().Get("t")
+		page.App, page.Color, page.Token = visit.App.PublicName(), visit.App.Settings.Widget.PrimaryColor, c.R.URL.Query().Get("t")
 		page.Done = page.Done || visit.State == mail.Confirmed
 		return err
 	})
@@ -51,7 +51,7 @@ func (p *Pages) Stop(c *calls.Call) {
 			return err
 		}
 		visit, err := p.Store.Mail.Visit(ctx, link)
-		page.App, page.Color, page.Token = visit.App.Name, visit.App.Settings.Widget.PrimaryColor, c.R.URL.Query().Get("t")
+		page.App, page.Color, page.Token = visit.App.PublicName(), visit.App.Settings.Widget.PrimaryColor, c.R.URL.Query().Get("t")
 		page.Title, page.Daily = visit.Title, visit.Pace == mail.Daily
 		if page.Title == "" && visit.State == mail.Stopped {
 			page.Done = portal.DoStop

@@ -196,7 +196,7 @@ func (v *visit) siteOf(view *board.View) portal.Site {
 	app := view.App
 	set := app.Settings.Portal
 	s := portal.Site{
-		ID: app.ID, App: app.Name, Color: app.Settings.Widget.PrimaryColor, Home: v.home, Files: v.root() + "/portal/",
+		ID: app.ID, App: app.PublicName(), Color: app.Settings.Widget.PrimaryColor, Home: v.home, Files: v.root() + "/portal/",
 		Address: v.address(), Theme: set.Theme, Locale: set.Locale, Intro: set.Intro, Logo: set.LogoName(), Statuses: app.Settings.Statuses,
 		Indexed: set.Access == feedback.AccessPublic && set.Index, Roadmap: len(app.Settings.Roadmap()) > 0,
 		Submits: set.Submit.From(view.Person != nil) || set.Submit == feedback.FromVerified && set.SignInURL != "",

@@ -35,9 +35,9 @@ type Mine struct {
 // PublicComment is a public comment as people outside the account see it.
 type PublicComment struct {
 	ID   feedback.ID   `json:"id" format:"uuid"`
-	Body string        `json:"body" doc:"Markdown, with the app's name in place of mentioned users."`
+	Body string        `json:"body" doc:"Markdown, with the app's public name in place of mentioned users."`
 	At   feedback.Time `json:"at" format:"date-time"`
-	Mine bool          `json:"mine" doc:"True if the submitter wrote it. Others are signed with the app's name."`
+	Mine bool          `json:"mine" doc:"True if the submitter wrote it. Others are signed with the app's public name."`
 }
 
 // Page is a part of what a person asked or voted for.
@@ -225,7 +225,7 @@ func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Who, items []item)
 		var requestID, author feedback.ID
 		var c PublicComment
 		err = row.Scan(&requestID, &c.ID, &author, &c.Body)
-		c.Body, c.At, c.Mine = feedback.ForOutsiders(c.Body, w.App.Name), c.ID.Time(), author == feedback.ID{}
+		c.Body, c.At, c.Mine = feedback.ForOutsiders(c.Body, w.App.PublicName()), c.ID.Time(), author == feedback.ID{}
 		byID[requestID] = append(byID[requestID], c)
 		return none, err
 	}, `SELECT request_id, id, author_id, body FROM (SELECT request_id, id, author_id, body,

@@ -3635,11 +3635,11 @@ export interface components {
         PublicComment: {
             /** Format: date-time */
             at: string;
-            /** @description Markdown, with the app's name in place of mentioned users. */
+            /** @description Markdown, with the app's public name in place of mentioned users. */
             body: string;
             /** Format: uuid */
             id: string;
-            /** @description True if the submitter wrote it. Others are signed with the app's name. */
+            /** @description True if the submitter wrote it. Others are signed with the app's public name. */
             mine: boolean;
         };
         PublicEntry: {
@@ -4159,6 +4159,8 @@ export interface components {
             /** @description Address of a page of an issue tracker that creates an issue; {title}, {description} and {url} stand for those of a request. Empty for none. */
             issue_template: string;
             portal: components["schemas"]["PortalSettings"];
+            /** @description What the app is called outside the team: on the portal, in mails to people who asked, and on the page of their requests. Empty for its name. */
+            public_name: string;
             /** @description Which requests widget users may see (title, status and votes only). triaged: those that are under_review, planned, in_progress or completed. Suspected spam is never shown. */
             sharing: components["schemas"]["Sharing"];
             statuses: components["schemas"]["StatusSettings"];
@@ -4170,6 +4172,8 @@ export interface components {
             /** @description Address of a page that creates an issue, such as https://github.com/acme/shop/issues/new?title={title}. It may contain {title}, {description} and {url}. Empty for none. */
             issue_template?: string;
             portal?: components["schemas"]["PortalChange"];
+            /** @description What the app is called outside the team. Empty for its name. */
+            public_name?: string;
             /** @description Which requests widget users may see. */
             sharing?: components["schemas"]["Sharing"];
             statuses?: components["schemas"]["StatusesChange"];
@@ -5372,6 +5376,7 @@ export interface operations {
                      *           "name": "Shop",
                      *           "api_key": "{secret}",
                      *           "settings": {
+                     *             "public_name": "",
                      *             "widget": {
                      *               "primary_color": "#4F46E5",
                      *               "position": "bottom-right",
@@ -5559,6 +5564,7 @@ export interface operations {
                      *           "name": "Website",
                      *           "api_key": "{key}",
                      *           "settings": {
+                     *             "public_name": "",
                      *             "widget": {
                      *               "primary_color": "#4F46E5",
                      *               "position": "bottom-right",
@@ -5742,6 +5748,7 @@ export interface operations {
                      *             "name": "Website",
                      *             "api_key": "{key}",
                      *             "settings": {
+                     *               "public_name": "",
                      *               "widget": {
                      *                 "primary_color": "#4F46E5",
                      *                 "position": "bottom-right",
@@ -5811,6 +5818,7 @@ export interface operations {
                      *             "name": "Shop",
                      *             "api_key": "{shop_key}",
                      *             "settings": {
+                     *               "public_name": "",
                      *               "widget": {
                      *                 "primary_color": "#4F46E5",
                      *                 "position": "bottom-right",
@@ -5942,6 +5950,7 @@ export interface operations {
                      *           "name": "Website",
                      *           "api_key": "{new_key}",
                      *           "settings": {
+                     *             "public_name": "",
                      *             "widget": {
                      *               "primary_color": "#4F46E5",
                      *               "position": "bottom-right",
@@ -6070,6 +6079,7 @@ export interface operations {
                      *           "name": "Web shop",
                      *           "api_key": "{key}",
                      *           "settings": {
+                     *             "public_name": "",
                      *             "widget": {
                      *               "primary_color": "#4F46E5",
                      *               "position": "bottom-right",
@@ -6204,6 +6214,7 @@ export interface operations {
                      *           "name": "Website",
                      *           "api_key": "{key}",
                      *           "settings": {
+                     *             "public_name": "",
                      *             "widget": {
                      *               "primary_color": "#4F46E5",
                      *               "position": "bottom-left",

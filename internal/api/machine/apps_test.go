@@ -158,7 +158,7 @@ func defaultSettings() object {
 			"names": "none", "team_names": false, "descriptions": true, "attachments": false, "tags": []any{}, "index": true, "theme": "auto",
 			"locale": "", "logo": "", "intro": "", "sign_in_url": "", "frame_ancestors": []any{}, "held_words": []any{},
 		},
-		"sharing": "none", "allowed_origins": []any{}, "issue_template": "",
+		"public_name": "", "sharing": "none", "allowed_origins": []any{}, "issue_template": "",
 	}
 }
 

@@ -13,6 +13,7 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 			origins("https://A.example:443"), origins(),
 			object{"sharing": "all"},
 			object{"sharing": "triaged"},
+			object{"public_name": "Acme"},
 			object{"sharing": "none"},
 			object{"issue_template": "https://a.example/new?title={title}&body={description}%0A{url}"},
 			object{"issue_template": ""},
@@ -33,6 +34,8 @@ func (m *machine) appValue(_ aCall, name string) (any, bool) {
 		}, []any{
 			widget(object{"x": true}),
 			object{"sharing": "some"},
+			object{"public_name": strings.Repeat("x", 101)},
+			object{"public_name": "two\nlines"},
 			object{"issue_template": "javascript:{title}"},
 			object{"statuses": object{"duplicate": label("Twin")}},
 			object{"portal": object{"slug": "Acme"}},

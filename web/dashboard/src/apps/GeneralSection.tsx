@@ -11,11 +11,14 @@ import { count } from "../ui/marks";
 import { notify } from "../ui/notices";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { appQuery, boxesQuery, forgetApp, useAppChange } from "./data";
+import { PublicName } from "./PublicName";
+import { SettingsForm, useSettingsForm } from "./SettingsForm";
 
 export function GeneralSection({ app }: { app: App }) {
   return (
     <div className="stack">
       <Rename key={app.name} app={app} />
+      <PublicNameForm app={app} />
       <h3 className="section-gap">Delete app</h3>
       <Delete app={app} />
     </div>
@@ -33,7 +36,7 @@ function Rename({ app }: { app: App }) {
     <form className="stack rename" onSubmit={form.onSubmit}>
       <Field
         label="Name"
-        hint="Only your team sees this name."
+        hint="Your team reads this name, and so do others if the app has no public name."
         value={name}
         onChange={setName}
         error={form.errorOf("name")}
@@ -50,6 +53,23 @@ function Rename({ app }: { app: App }) {
         </Button>
       </div>
     </form>
+  );
+}
+
+function PublicNameForm({ app }: { app: App }) {
+  const form = useSettingsForm(app, { public_name: app.settings.public_name }, (changes) => changes);
+  return (
+    <SettingsForm form={form} done="Saved.">
+      <div className="rename">
+        <PublicName
+          app={app}
+          value={form.value.public_name}
+          onChange={(public_name) => form.change({ public_name })}
+          error={form.errors["public_name"]}
+          isDisabled={form.readOnly}
+        />
+      </div>
+    </SettingsForm>
   );
 }
 

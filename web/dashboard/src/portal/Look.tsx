@@ -1,3 +1,4 @@
+import { PublicName } from "../apps/PublicName";
 import { Select, Switch } from "../ui/choices";
 import { Field } from "../ui/Field";
 import { VoteIcon } from "../ui/icons";
@@ -33,6 +34,13 @@ export function Look({ app, form }: Step) {
   return (
     <div className="portal-look">
       <div className="stack">
+        <PublicName
+          app={app}
+          value={value.public_name}
+          onChange={(public_name) => change({ public_name })}
+          error={errors["public_name"]}
+          isDisabled={isDisabled}
+        />
         <Select label="Colours" value={value.theme} options={themes} onChange={(theme) => change({ theme })} isDisabled={isDisabled} />
         <Select
           label="Language"
@@ -81,11 +89,12 @@ const ideas = [
 
 // Drawing shows about what people will see. The real page cannot be shown in a frame here.
 function Drawing({ app, form: { value } }: Step) {
+  const name = value.public_name.trim() || app.name;
   return (
     <div className="portal-drawn">
       <h4>Preview</h4>
-      <div className="portal-page" data-theme={value.theme} role="img" aria-label={`Preview of the portal of ${app.name}`}>
-        <p className="portal-name"><Mark app={app} logo={value.logo} />{app.name}</p>
+      <div className="portal-page" data-theme={value.theme} role="img" aria-label={`Preview of the portal of ${name}`}>
+        <p className="portal-name"><Mark app={app} logo={value.logo} />{name}</p>
         {value.intro && <p className="prose">{value.intro}</p>}
         <ul>
           {ideas.map(({ title, votes, status }) => (

@@ -25,15 +25,15 @@ const sharings: { id: Sharing; name: string; hint: string }[] = [
 
 // PortalSection leads through the settings of an app's portal, to the button that switches it on.
 export default function PortalSection({ app }: { app: App }) {
-  const { portal, sharing: shared } = app.settings;
-  const form = useSettingsForm<Values>(app, { ...portal, sharing: shared }, settingsOf);
+  const { portal, sharing: shared, public_name } = app.settings;
+  const form = useSettingsForm<Values>(app, { ...portal, sharing: shared, public_name }, settingsOf);
   const [chosen, setChosen] = useState<Access>("public"); // while the portal is off
   const [emptied, setEmptied] = useState(false); // whether the user has removed the proposed slug
   const { value, errors, saving, readOnly } = form;
   const on = portal.access !== "off";
   const access = value.access === "off" ? chosen : value.access;
   const sharing = value.sharing === "none" ? "triaged" : value.sharing;
-  const slug = value.slug || (emptied || portal.slug ? "" : slugOf(app.name));
+  const slug = value.slug || (emptied || portal.slug ? "" : slugOf(value.public_name || app.name));
 
   const page = useRef<HTMLDivElement>(null);
   useEffect(() => {

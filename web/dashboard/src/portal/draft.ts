@@ -5,7 +5,7 @@ import type { Sharing } from "./queries";
 export type Portal = App["settings"]["portal"];
 export type Access = Exclude<Portal["access"], "off">;
 
-export type Values = Portal & { sharing: Sharing };
+export type Values = Portal & { sharing: Sharing; public_name: string };
 
 // A Step is a part of the page, which edits some of the values.
 export interface Step {
@@ -16,10 +16,11 @@ export interface Step {
 const clean = (lines: string[]) => lines.map((line) => line.trim()).filter(Boolean);
 
 // settingsOf turns changes into the parameter that is sent.
-export function settingsOf({ sharing, ...portal }: Partial<Values>) {
+export function settingsOf({ sharing, public_name, ...portal }: Partial<Values>) {
   const { tags, held_words, frame_ancestors } = portal;
   return {
     ...(sharing && { sharing }),
+    ...(public_name !== undefined && { public_name }),
     portal: {
       ...portal,
       ...(tags && { tags: clean(tags) }),

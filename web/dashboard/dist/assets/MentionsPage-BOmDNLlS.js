@@ -1,0 +1,1 @@
+export{s as default}from"./pages-Cf5PDkoG.js";

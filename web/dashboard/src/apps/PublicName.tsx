@@ -1,0 +1,23 @@
+import type { App } from "../api/types";
+import { Field } from "../ui/Field";
+
+interface Props {
+  app: App;
+  value: string;
+  onChange(value: string): void;
+  error?: string | undefined;
+  isDisabled: boolean;
+}
+
+// PublicName is the field for what the app is called outside the team.
+export function PublicName({ app, ...field }: Props) {
+  return (
+    <Field
+      label="Public name (optional)"
+      hint="Shown on the portal, in mails, and on the page of a person's requests. Empty for the name."
+      placeholder={app.name}
+      maxLength={100}
+      {...field}
+    />
+  );
+}
