@@ -130,9 +130,13 @@ test('similar ideas appear while a title is typed', async (t) => {
   assert.deepEqual(await page.locator('.similar h3').allInnerTexts(), ['Dark mode for the editor'])
   assert.deepEqual(await places(), before, 'the form has moved')
   assert.ok(await idea.evaluate((element) => element === document.activeElement), 'the focus has moved')
+  await page.getByLabel('Details').fill('My eyes hurt.')
   await counted(page, () => votes(page, 'Dark mode').click())
   assert.equal(await unvotes(page, 'Dark mode').count(), 1)
   assert.equal(await idea.inputValue(), 'dark editor', 'the page was loaded again')
+  const [request] = (await owner.call('requests-list', { app_id: app.id, query: 'dark' })).requests
+  const said = (await owner.call('votes-list', { request_id: request.id })).votes.map(({ why }) => why)
+  assert.deepEqual(said.filter(Boolean), ['dark editor My eyes hurt.'])
 
   await idea.fill('invoices by the hour')
   await found.waitFor({ state: 'detached' })

@@ -5142,10 +5142,22 @@ type Vote struct {
 	// Source How the vote was given; for the submitter, how the request was submitted.
 	Source   Source `json:"source"`
 	Verified bool   `json:"verified"`
+
+	// Why What the person wrote with the vote, on one line.
+	Why nullable.Nullable[string] `json:"why"`
 }
 
-// VoteParams defines model for VoteParams.
-type VoteParams struct {
+// VoteResult defines model for VoteResult.
+type VoteResult struct {
+	// Voted Whether the person has a vote now.
+	Voted bool `json:"voted"`
+
+	// Votes Number of people who want the request, after this call.
+	Votes int64 `json:"votes"`
+}
+
+// VotesAddParams defines model for VotesAddParams.
+type VotesAddParams struct {
 	// Email Identifies the person. Case does not matter.
 	Email *string `json:"email,omitempty"`
 
@@ -5157,15 +5169,9 @@ type VoteParams struct {
 
 	// RequestID The request. If it is merged, the vote counts for the target.
 	RequestID openapi_types.UUID `json:"request_id"`
-}
 
-// VoteResult defines model for VoteResult.
-type VoteResult struct {
-	// Voted Whether the person has a vote now.
-	Voted bool `json:"voted"`
-
-	// Votes Number of people who want the request, after this call.
-	Votes int64 `json:"votes"`
+	// Why Why the person wants the request. Kept unless an earlier vote said why.
+	Why *string `json:"why,omitempty"`
 }
 
 // VotesDiscardParams defines model for VotesDiscardParams.
@@ -5214,6 +5220,21 @@ type VotesListResult struct {
 	// TotalCount Number of matching records on all pages.
 	TotalCount int64  `json:"total_count"`
 	Votes      []Vote `json:"votes"`
+}
+
+// VotesRemoveParams defines model for VotesRemoveParams.
+type VotesRemoveParams struct {
+	// Email Identifies the person. Case does not matter.
+	Email *string `json:"email,omitempty"`
+
+	// ExternalID Id in your product. Identifies the person if email is omitted.
+	ExternalID *string `json:"external_id,omitempty"`
+
+	// Name Identifies the person if email and external_id are omitted.
+	Name *string `json:"name,omitempty"`
+
+	// RequestID The request. If it is merged, the vote counts for the target.
+	RequestID openapi_types.UUID `json:"request_id"`
 }
 
 // WantedPerson defines model for WantedPerson.
@@ -5613,6 +5634,9 @@ type WidgetVoteParams struct {
 
 	// Voter A random UUID that the browser keeps. Or send identity_token.
 	Voter *openapi_types.UUID `json:"voter,omitempty"`
+
+	// Why What the person wrote, for your team to read. Kept unless an earlier vote said why.
+	Why *string `json:"why,omitempty"`
 }
 
 // AppsCreate200JSONResponseBodyOk defines parameters for AppsCreate.
@@ -6165,7 +6189,7 @@ type ViewsDeleteJSONRequestBody = ViewParams
 type ViewsUpdateJSONRequestBody = ViewsUpdateParams
 
 // VotesAddJSONRequestBody defines body for VotesAdd for application/json ContentType.
-type VotesAddJSONRequestBody = VoteParams
+type VotesAddJSONRequestBody = VotesAddParams
 
 // VotesDiscardJSONRequestBody defines body for VotesDiscard for application/json ContentType.
 type VotesDiscardJSONRequestBody = VotesDiscardParams
@@ -6174,7 +6198,7 @@ type VotesDiscardJSONRequestBody = VotesDiscardParams
 type VotesListJSONRequestBody = VotesListParams
 
 // VotesRemoveJSONRequestBody defines body for VotesRemove for application/json ContentType.
-type VotesRemoveJSONRequestBody = VoteParams
+type VotesRemoveJSONRequestBody = VotesRemoveParams
 
 // WebhooksAttemptsJSONRequestBody defines body for WebhooksAttempts for application/json ContentType.
 type WebhooksAttemptsJSONRequestBody = WebhooksAttemptsParams

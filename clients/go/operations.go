@@ -585,8 +585,8 @@ func (c *Client) ViewsUpdate(ctx context.Context, in ViewsUpdateParams) (ViewRes
 
 // VotesAdd calls votes-add: Vote for a feature request on behalf of somebody.
 // Needs an access token with the role member or above.
-func (c *Client) VotesAdd(ctx context.Context, in VoteParams) (VoteResult, error) {
-	return call[VoteParams, VoteResult](ctx, c, "votes-add", in, false)
+func (c *Client) VotesAdd(ctx context.Context, in VotesAddParams) (VoteResult, error) {
+	return call[VotesAddParams, VoteResult](ctx, c, "votes-add", in, false)
 }
 
 // VotesDiscard calls votes-discard: Remove votes that were given on the portal without signing in.
@@ -612,8 +612,8 @@ func (c *Client) VotesListAll(ctx context.Context, in VotesListParams) iter.Seq2
 
 // VotesRemove calls votes-remove: Remove somebody's vote.
 // Needs an access token with the role member or above.
-func (c *Client) VotesRemove(ctx context.Context, in VoteParams) (VoteResult, error) {
-	return call[VoteParams, VoteResult](ctx, c, "votes-remove", in, false)
+func (c *Client) VotesRemove(ctx context.Context, in VotesRemoveParams) (VoteResult, error) {
+	return call[VotesRemoveParams, VoteResult](ctx, c, "votes-remove", in, false)
 }
 
 // WebhooksAttempts calls webhooks-attempts: List the attempts to deliver to a webhook.

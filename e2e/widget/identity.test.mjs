@@ -72,6 +72,7 @@ test('votes are sent as the identified person', async (t) => {
   await tab.evaluate((token) => Gatherkit('identify', { token }), token)
   await w.again.click()
   await w.title.fill('dark mode please')
+  await w.description.fill('My eyes hurt.')
   for (const [votes, voted] of [[2, true], [1, false], [2, true]]) {
     const before = (await recorded(tab, 'vote')).length
     await w.vote.first().click()
@@ -82,4 +83,5 @@ test('votes are sent as the identified person', async (t) => {
   }
   const { params } = relay.calls.findLast(({ operation }) => operation === 'widget-vote')
   assert.equal(params.identity_token, token)
+  assert.equal(params.why, 'dark mode please My eyes hurt.')
 })

@@ -136,7 +136,11 @@ func (in requestsHistoryParams) within(ctx context.Context, o onlyApp) (any, err
 	return in, o.requests(ctx, in.RequestID)
 }
 
-func (in voteParams) within(ctx context.Context, o onlyApp) (any, error) {
+func (in votesAddParams) within(ctx context.Context, o onlyApp) (any, error) {
+	return in, o.requests(ctx, in.RequestID)
+}
+
+func (in votesRemoveParams) within(ctx context.Context, o onlyApp) (any, error) {
 	return in, o.requests(ctx, in.RequestID)
 }
 

@@ -99,8 +99,9 @@ func (p *planted) plant(r theirs) string {
 	if r.status != "opened" {
 		p.must("requests-update", "member", fmt.Sprintf(`{"id":%q,"status":%q}`, id, r.status))
 	}
-	p.must("votes-add", "member", fmt.Sprintf(`{"request_id":%q,"name":%q,"email":%q,"external_id":%q}`, id,
-		p.mark(field("voter's name"), nil), p.mark(field("voter's e-mail"), nil)+"@example.com", p.mark(field("voter's id"), nil)))
+	p.must("votes-add", "member", fmt.Sprintf(`{"request_id":%q,"name":%q,"email":%q,"external_id":%q,"why":%q}`, id,
+		p.mark(field("voter's name"), nil), p.mark(field("voter's e-mail"), nil)+"@example.com", p.mark(field("voter's id"), nil),
+		p.mark(field("voter's words"), nil)))
 	link := p.must("links-add", "member", fmt.Sprintf(`{"request_id":%q,"url":"https://%s.example"}`, id, p.mark(field("issue"), nil)))
 	p.hide(field("link's id"), link["link"].(map[string]any)["id"].(string))
 	for visibility, seen := range map[string]func(name, sharing string) bool{"internal": nil, "public": of(r.talk)} {
@@ -131,8 +132,8 @@ func (p *planted) plantAccount() {
 		p.mark("name of a webhook", nil), p.names["receiver"]+"/"+p.mark("URL of a webhook", nil)))
 	p.must("apps-update", "owner", p.filled(fmt.Sprintf(`{"id":"{app}","name":%q}`, p.mark("name of the app", nil))))
 	p.must("apps-update-settings", "owner", p.filled(fmt.Sprintf(
-		`{"id":"{app}","settings":{"public_name":"Acme","widget":{"allow_file_uploads":true},"issue_template":"https://%s.example/new?title={title}",`+
-			`"allowed_origins":["https://%s.example"]}}`, p.mark("issue template", nil), p.mark("allowed origin", nil))))
+		`{"id":"{app}","settings":{"public_name":"Acme","widget":{"allow_file_uploads":true},`+
+			`"issue_template":"https://%s.example/new?title={title}","allowed_origins":["https://%s.example"]}}`, p.mark("issue template", nil), p.mark("allowed origin", nil))))
 	p.must("apps-update-settings", "owner", p.filled(fmt.Sprintf(
 		`{"id":"{app}","settings":{"sharing":"all","portal":{"access":"public","slug":%q,"comments":"anyone","tags":[%q],"intro":%q,`+
 			`"sign_in_url":"https://%s.example","held_words":[%q]}}}`, p.mark("slug of the portal", holdsProof), p.mark("tag of the portal", nil),

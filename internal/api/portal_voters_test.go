@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
 	"gatherkit/internal/store/storetest"
 )
@@ -194,4 +196,57 @@ func TestColleaguesVote(t *testing.T) {
 	if got := s.votesOf(id); got != float64(len(people)+1) {
 		t.Errorf("%v votes", got)
 	}
+}
+
+// TestPortalWhy: what somebody has typed is kept with their vote for an idea that was found with it, on one line and not
+// at any length. It stays theirs when they sign in, and is not lost to an earlier vote without a word.
+func TestPortalWhy(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.publicPortal()
+		dark, night := s.submit("Dark mode"), s.submit("Night mode")
+		g := s.guest()
+		for _, page := range []string{"?q=dark+%22mode", "new?title=dark+%22mode"} {
+			if body := string(g.get(page).body); !strings.Contains(body, `name="why" value="dark &#34;mode"`) {
+				t.Errorf("%s: %s", page, body)
+			}
+		}
+		if body := string(g.get("").body); strings.Contains(body, `name="why"`) {
+			t.Errorf("nothing was typed: %s", body)
+		}
+		give := func(g *guest, id, why string) {
+			t.Helper()
+			if got := g.post("vote", url.Values{"request_id": {id}, "do": {"add"}, "why": {why}}); got.status != http.StatusSeeOther {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+		}
+		give(g, dark, " I read\r\nat night\xff, in bed. "+strings.Repeat("é", 600))
+		give(g, night, "")
+		g.signIn("ada")
+		said := func(id string) (why []any) {
+			t.Helper()
+			for _, vote := range s.must("votes-list", "member", `{"request_id":"`+id+`"}`)["votes"].([]any) {
+				why = append(why, vote.(map[string]any)["why"])
+			}
+			return why
+		}
+		const start = "I read at night\ufffd, in bed. "
+		if got := said(dark); len(got) != 2 || got[1] != start+strings.Repeat("é", feedback.MaxWhy-utf8.RuneCountInString(start)) {
+			t.Errorf("they said %q", got)
+		}
+		give(g, night, "My eyes hurt.")
+		give(g, night, "Too bright.")
+		if got := said(night); len(got) != 2 || got[1] != "My eyes hurt." {
+			t.Errorf("they said %q", got)
+		}
+
+		// A refused vote does not lose it either.
+		var got answer
+		for range limits.StrangersOnRequest + 1 {
+			got = s.guest().post("vote", url.Values{"request_id": {night}, "do": {"add"}, "why": {"I read at night."}})
+		}
+		if !strings.Contains(string(got.body), `name="why" value="I read at night."`) {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	})
 }

@@ -9,24 +9,31 @@ import (
 	"gatherkit/internal/store"
 )
 
-type voteParams struct {
+type votesAddParams struct {
+	RequestID  feedback.ID `json:"request_id" format:"uuid" doc:"The request. If it is merged, the vote counts for the target."`
+	Email      string      `json:"email,omitempty" maxLength:"254" doc:"Identifies the person. Case does not matter."`
+	Name       string      `json:"name,omitempty" maxLength:"200" doc:"Identifies the person if email and external_id are omitted."`
+	ExternalID string      `json:"external_id,omitempty" maxLength:"200" doc:"Id in your product. Identifies the person if email is omitted."`
+	Why        string      `json:"why,omitempty" lines:"clean" maxLength:"500" doc:"Why the person wants the request. Kept unless an earlier vote said why."`
+}
+
+type votesRemoveParams struct {
 	RequestID  feedback.ID `json:"request_id" format:"uuid" doc:"The request. If it is merged, the vote counts for the target."`
 	Email      string      `json:"email,omitempty" maxLength:"254" doc:"Identifies the person. Case does not matter."`
 	Name       string      `json:"name,omitempty" maxLength:"200" doc:"Identifies the person if email and external_id are omitted."`
 	ExternalID string      `json:"external_id,omitempty" maxLength:"200" doc:"Id in your product. Identifies the person if email is omitted."`
 }
 
-// ballot returns the vote or its removal. The person is never verified, because a user votes
-// on their behalf.
-func (in voteParams) ballot(remove bool) (store.Ballot, error) {
-	p := feedback.Person{Email: params.OrNil(in.Email), Name: params.OrNil(in.Name), ExternalID: params.OrNil(in.ExternalID)}
+// absent returns the person on whose behalf a user votes, and who is therefore never verified.
+func absent(email, name, externalID string) (feedback.Person, error) {
+	p := feedback.Person{Email: params.OrNil(email), Name: params.OrNil(name), ExternalID: params.OrNil(externalID)}
 	switch {
 	case p.Key() == "":
-		return store.Ballot{}, feedback.Invalid("votes", "email", "email, external_id or name is required to identify the person.")
-	case in.Email != "" && !feedback.ValidEmail(in.Email):
-		return store.Ballot{}, feedback.Invalid("votes", "email", "email must be an e-mail address such as ada@example.com.")
+		return p, feedback.Invalid("votes", "email", "email, external_id or name is required to identify the person.")
+	case email != "" && !feedback.ValidEmail(email):
+		return p, feedback.Invalid("votes", "email", "email must be an e-mail address such as ada@example.com.")
 	}
-	return store.Ballot{RequestID: in.RequestID, Person: p, Source: "dashboard", Remove: remove}, nil
+	return p, nil
 }
 
 type voteResult struct {
@@ -34,22 +41,24 @@ type voteResult struct {
 	Voted bool  `json:"voted" doc:"Whether the person has a vote now."`
 }
 
-func (a *API) votesAdd(ctx context.Context, c caller, in voteParams) (voteResult, error) {
-	return a.vote(ctx, c, in, false)
-}
-
-// votesRemove succeeds if the person has no vote, so that callers can repeat a call.
-func (a *API) votesRemove(ctx context.Context, c caller, in voteParams) (voteResult, error) {
-	return a.vote(ctx, c, in, true)
-}
-
-func (a *API) vote(ctx context.Context, c caller, in voteParams, remove bool) (voteResult, error) {
-	ballot, err := in.ballot(remove)
+func (a *API) votesAdd(ctx context.Context, c caller, in votesAddParams) (voteResult, error) {
+	person, err := absent(in.Email, in.Name, in.ExternalID)
 	if err != nil {
 		return voteResult{}, err
 	}
+	ballot := store.Ballot{RequestID: in.RequestID, Person: person, Source: "dashboard", Why: params.OrNil(in.Why)}
 	votes, err := a.Store.Vote(ctx, c.Account.ID, c.actor(), ballot)
-	return voteResult{votes, !remove}, err
+	return voteResult{votes, true}, err
+}
+
+// votesRemove succeeds if the person has no vote, so that callers can repeat a call.
+func (a *API) votesRemove(ctx context.Context, c caller, in votesRemoveParams) (voteResult, error) {
+	person, err := absent(in.Email, in.Name, in.ExternalID)
+	if err != nil {
+		return voteResult{}, err
+	}
+	votes, err := a.Store.Vote(ctx, c.Account.ID, c.actor(), store.Ballot{RequestID: in.RequestID, Person: person, Remove: true})
+	return voteResult{votes, false}, err
 }
 
 type votesListParams struct {
@@ -88,6 +97,7 @@ type widgetVoteParams struct {
 	RequestID     feedback.ID  `json:"request_id" format:"uuid" doc:"The request, which the app must share."`
 	Voter         *feedback.ID `json:"voter,omitempty" format:"uuid" doc:"A random UUID that the browser keeps. Or send identity_token."`
 	Remove        bool         `json:"remove,omitempty" doc:"Withdraw the vote."`
+	Why           string       `json:"why,omitempty" lines:"clean" maxLength:"500" doc:"What the person wrote, for your team to read. Kept unless an earlier vote said why."`
 	IdentityToken string       `json:"identity_token,omitempty" verbatim:"true" doc:"Identifies the person. See Identity."`
 	Reader        string       `json:"reader,omitempty" verbatim:"true" doc:"A secret of the browser. See Your ideas."`
 }
@@ -114,7 +124,7 @@ func (a *API) widgetVote(ctx context.Context, v visitor, in widgetVoteParams) (v
 		return voteResult{}, feedback.Invalid("widget", "voter", "voter is required and must be a UUID, unless you send identity_token.")
 	}
 	votes, err := a.Store.WidgetVote(ctx, v.app, store.Ballot{
-		RequestID: in.RequestID, Person: *person, Source: "widget", Remove: in.Remove, Reader: reader,
+		RequestID: in.RequestID, Person: *person, Source: "widget", Remove: in.Remove, Reader: reader, Why: params.OrNil(in.Why),
 	})
 	return voteResult{votes, !in.Remove}, err
 }

@@ -100,7 +100,9 @@ func (s *Sender) addConfirmMail(ctx context.Context, tx *sql.Tx, app feedback.Ap
 
 func (s *Sender) addUpdateMail(ctx context.Context, tx *sql.Tx, app feedback.App, p person, updates []portal.Update) error {
 	stop := s.stopLink(p, feedback.ID{})
-	message, err := portal.UpdateMail{App: app.PublicName(), Color: app.Settings.Widget.PrimaryColor, Requests: updates, Stop: stop}.Render(p.locale)
+	message, err := portal.UpdateMail{
+		App: app.PublicName(), Color: app.Settings.Widget.PrimaryColor, Requests: updates, Stop: stop,
+	}.Render(p.locale)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (v *visit) get(ctx context.Context, name string) (answer, error) {
 	case name == "changelog.atom":
 		return v.page(ctx, v.feed)
 	case name == "new":
-		return v.newIdea(ctx, portal.Draft{Title: shortened(v.R.URL.Query().Get("title"))})
+		return v.newIdea(ctx, portal.Draft{Title: shortened(v.R.URL.Query().Get("title"), maxSearch)})
 	case name == "me":
 		return v.me(ctx)
 	case name == "sign-in":
@@ -118,7 +118,7 @@ var orders = map[portal.Order]index.Sort{portal.Top: index.MostVoted, portal.Tre
 func (v *visit) board(ctx context.Context) (answer, error) {
 	q := v.R.URL.Query()
 	page := portal.Board{
-		Site: v.site, Query: shortened(q.Get("q")), Status: feedback.Status(q.Get("status")), Tag: q.Get("tag"),
+		Site: v.site, Query: shortened(q.Get("q"), maxSearch), Status: feedback.Status(q.Get("status")), Tag: q.Get("tag"),
 		Order: portal.Order(q.Get("sort")), After: q.Get("after"), Tags: v.view.App.Settings.Portal.Tags,
 	}
 	shown := v.view.Statuses()
@@ -180,10 +180,10 @@ func placeAfter(cursor string) *index.Place {
 	return &index.Place{ID: at, Votes: n, Heat: n}
 }
 
-// shortened returns the beginning of a text that is searched.
-func shortened(text string) string {
+// shortened returns the beginning of a text on one line.
+func shortened(text string, most int) string {
 	letters := []rune(strings.TrimSpace(feedback.ToSingleLine(strings.ToValidUTF8(text, ""))))
-	return string(letters[:min(len(letters), maxSearch)])
+	return string(letters[:min(len(letters), most)])
 }
 
 // ideasOf returns what pages show of ideas.

@@ -99,15 +99,16 @@ func (v *visit) vote(ctx context.Context, f form) (answer, error) {
 	if err != nil {
 		return answer{}, feedback.ErrPortalNotFound
 	}
-	if err = v.castVote(ctx, id, f.values.Get("do") == "remove"); err == nil {
+	why := shortened(f.text("why", false), feedback.MaxWhy)
+	if err = v.castVote(ctx, id, f.values.Get("do") == "remove", why); err == nil {
 		back := localPath(f.values.Get("back"))
 		return answer{next: &back}, nil
 	}
 	refusal := v.refusal(err, "")
-	return v.again(ctx, id, func(page *portal.IdeaPage) { page.NotTaken = refusal }, refusal)
+	return v.again(ctx, id, func(page *portal.IdeaPage) { page.NotTaken, page.Why = refusal, why }, refusal)
 }
 
-func (v *visit) castVote(ctx context.Context, id feedback.ID, remove bool) error {
+func (v *visit) castVote(ctx context.Context, id feedback.ID, remove bool, why string) error {
 	if err := v.view.App.Settings.Portal.Voting.Check(v.view.Person != nil); err != nil {
 		return err
 	}
@@ -124,7 +125,9 @@ func (v *visit) castVote(ctx context.Context, id feedback.ID, remove bool) error
 	if err != nil {
 		return err
 	}
-	_, err = v.pages.Store.PortalVote(ctx, v.view.App, store.Ballot{RequestID: id, Person: person, Remove: remove, Reader: r})
+	_, err = v.pages.Store.PortalVote(ctx, v.view.App, store.Ballot{
+		RequestID: id, Person: person, Remove: remove, Reader: r, Why: params.OrNil(why),
+	})
 	return err
 }
 

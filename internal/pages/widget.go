@@ -62,7 +62,7 @@ func (p *Pages) Board(ctx context.Context, c *calls.Client, app feedback.App, wh
 	if err != nil {
 		return result, err
 	}
-	query := board.Query{Words: shortened(cur.Filter.Query), Tag: cur.Filter.Tag, Sort: cur.Filter.Sort, Limit: cur.Limit}
+	query := board.Query{Words: shortened(cur.Filter.Query, maxSearch), Tag: cur.Filter.Tag, Sort: cur.Filter.Sort, Limit: cur.Limit}
 	if len(cur.Filter.Statuses) > 0 {
 		query.Status = cur.Filter.Statuses[0]
 	}

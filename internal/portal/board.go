@@ -35,7 +35,7 @@ type option struct {
 func (b Board) Render(accept string) ([]byte, error) {
 	p := b.page(accept, "")
 	t := p.T.Portal
-	p.Heading, p.Tab, p.At = fill(t.BoardHeading, "app", b.App), "ideas", b.path()
+	p.Heading, p.Tab, p.At, p.Typed = fill(t.BoardHeading, "app", b.App), "ideas", b.path(), b.Query
 	p.Listed = b.Indexed && b.Query == "" && b.Tag == "" && b.After == ""
 	body := boardBody{
 		Board: b, Intro: b.Intro, Lines: p.lines(b.Ideas, false), Orders: b.orders(p), States: b.states(p), Labels: b.labels(),

@@ -15,7 +15,7 @@ type newBody struct {
 func (n NewIdea) Render(accept string) ([]byte, error) {
 	t, d := n.texts(accept).Portal, n.Draft
 	p := n.page(accept, t.Send)
-	p.Tab, p.At = "ideas", newPath(d.Title)
+	p.Tab, p.At, p.Typed = "ideas", newPath(d.Title), d.Title
 	fields := []field{
 		field{
 			ID: "title", Label: t.YourIdea, Hint: t.YourIdeaHint, Type: "text", Most: MaxTitle, Value: d.Title, Required: true,

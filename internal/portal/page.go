@@ -34,6 +34,7 @@ type page struct {
 	Picture string // path of the picture that other sites show, or ""
 	Data    any    // what the page says, for search engines, or nil
 	Open    bool   // the other pages are open to the visitor
+	Typed   string // what the visitor typed, which votes on this page keep
 	Body    any    // what main reads
 }
 
@@ -98,6 +99,7 @@ func (s Site) takes(from feedback.Taking) (takes, afterSignIn bool) {
 type vote struct {
 	ID     feedback.ID
 	Action string // path to which it posts, or ""
+	Why    string // what the visitor typed
 	Back   string // path of the page in the portal to which the visitor returns
 	SignIn string // path of the page on which the visitor signs in first, or ""
 	Voted  bool
@@ -106,7 +108,7 @@ type vote struct {
 }
 
 func (p *page) vote(idea Idea, back string) vote {
-	v := vote{ID: idea.ID, Back: back, Voted: idea.Voted, Name: p.T.Portal.VotesName, Votes: idea.Votes}
+	v := vote{ID: idea.ID, Why: p.Typed, Back: back, Voted: idea.Voted, Name: p.T.Portal.VotesName, Votes: idea.Votes}
 	takes, afterSignIn := p.takes(p.Votes)
 	switch {
 	case idea.Fixed:

@@ -7,6 +7,8 @@ document.addEventListener('submit', (event) => {
   event.preventDefault()
   if (button.ariaDisabled) return // the vote before is on its way
   const body = new URLSearchParams([...new FormData(form, button)] as [string, string][])
+  const details = document.querySelector<HTMLTextAreaElement>('.send textarea')?.value
+  if (details) body.set('why', [body.get('why'), details].join(' ')) // which would be lost, as the idea is not sent
   turn(button)
   button.ariaDisabled = 'true'
   fetch(form.action, { method: 'POST', body, redirect: 'manual', keepalive: true })

@@ -118,6 +118,7 @@ type IdeaPage struct {
 	Held     bool     // a comment of the visitor has just arrived, and waits until the team releases it
 	Sent     bool     // a comment of the visitor has just been published
 	NotTaken *Refusal // why a vote was refused; nil unless one was
+	Why      string   // what the visitor typed before the vote that was refused
 }
 
 // File is an image or another file of an idea.

@@ -210,10 +210,13 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	now := feedback.At(s.now())
 	rows := make([]Voter, len(casts))
 	for i, c := range casts {
-		vote := feedback.Vote{RequestID: c.root.ID, Person: c.Person, Source: c.Source, CreatedAt: now}
+		vote := feedback.Vote{RequestID: c.root.ID, Person: c.Person, Source: c.Source, CreatedAt: now, Why: c.Why}
 		rows[i] = Voter{Vote: vote, Key: c.Person.Key(), reader: c.Reader}
 	}
 	added, err := s.insertVotes(ctx, tx, accountID, rows)
+	if err == nil {
+		err = addWhy(ctx, tx, accountID, casts, added)
+	}
 	if err != nil || len(added) == 0 {
 		for _, c := range casts {
 			c.votes = c.root.Votes
@@ -265,6 +268,20 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	return changelog.Record(ctx, tx, accountID, now, changes...)
 }
 
+// addWhy keeps what people wrote who had voted before without a word.
+func addWhy(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast, added map[standing]bool) error {
+	for _, c := range casts {
+		if c.Why == nil || added[c.standing()] {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE votes SET why = $4 WHERE account_id = $1 AND request_id = $2 AND person = $3 AND why IS NULL",
+			accountID, c.root.ID, c.Person.Key(), *c.Why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // warmFirst computes the heat of requests that have had none, whose rows may be older than this vote, and sets it at
 // the roots of the ballots.
 func warmFirst(
@@ -295,11 +312,11 @@ func (s *Store) insertVotes(
 	if len(votes) == 0 {
 		return added, nil
 	}
-	const columns = 10
+	const columns = 11
 	votes = database.Padded(votes)
 	args := make([]any, 0, columns*len(votes))
 	for _, v := range votes {
-		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt, v.reader)
+		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt, v.Why, v.reader)
 	}
 	rows, err := database.All(ctx, tx, scanStanding, "INSERT INTO votes (account_id, request_id, "+voteColumns+", reader) VALUES "+
 		database.Placeholders(len(votes), columns)+" ON CONFLICT DO NOTHING RETURNING request_id, person", args...)

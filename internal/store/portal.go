@@ -84,20 +84,23 @@ const maxClaimed = 200
 
 // claim gives the votes of one person to another one.
 func (s *Store) claim(ctx context.Context, tx *sql.Tx, app feedback.App, from, to feedback.Person) error {
-	ids, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT v.request_id FROM votes v"+
+	votes, err := database.All(ctx, tx, func(r database.Row) (v feedback.Vote, err error) {
+		err = r.Scan(&v.RequestID, &v.Why)
+		return v, err
+	}, "SELECT v.request_id, v.why FROM votes v"+
 		" WHERE v.account_id = $1 AND v.person = $2 AND EXISTS (SELECT 1 FROM requests r"+
 		" WHERE r.account_id = $1 AND r.id = v.request_id AND r.app_id = $3) ORDER BY v.request_id DESC LIMIT CAST($4 AS BIGINT)",
 		app.AccountID, from.Key(), app.ID, maxClaimed)
-	if err != nil || len(ids) == 0 {
+	if err != nil || len(votes) == 0 {
 		return err
 	}
 	reader := feedback.ReaderOfPerson(app.ID, *to.ExternalID)
 	by := feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}
 	var casts []*cast
-	for _, id := range ids {
+	for _, v := range votes {
 		casts = append(casts,
-			&cast{by: by, Ballot: Ballot{RequestID: id, Person: to, Source: "portal", Reader: reader}},
-			&cast{by: by, Ballot: Ballot{RequestID: id, Person: from, Source: "portal", Remove: true}})
+			&cast{by: by, Ballot: Ballot{RequestID: v.RequestID, Person: to, Source: "portal", Reader: reader, Why: v.Why}},
+			&cast{by: by, Ballot: Ballot{RequestID: v.RequestID, Person: from, Source: "portal", Remove: true}})
 	}
 	if err := s.findRoots(ctx, tx, app.AccountID, casts); err != nil {
 		return err

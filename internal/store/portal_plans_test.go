@@ -214,7 +214,7 @@ func TestPortalPlans(t *testing.T) {
 			{"a page of all apps", "ORDER BY h.id", "held_comments", held, v.held(nil)},
 			{"its titles", "ORDER BY h.id", "requests", primary("requests"), v.held(nil)},
 			{"a ticket", "DELETE FROM visitor_tokens", "visitor_tokens", tokens, v.signIn},
-			{"votes of a browser", "SELECT v.request_id FROM votes v", "votes", person, v.signIn},
+			{"votes of a browser", "SELECT v.request_id, v.why FROM votes v", "votes", person, v.signIn},
 			{"a portal", "FROM portals", "portals", primary("portals"), slug},
 			{"a portal at a host", "FROM portal_hosts", "portal_hosts", primary("portal_hosts"), host},
 			{"a session", "FROM visitor_tokens", "visitor_tokens", tokens, slug},

@@ -28,7 +28,7 @@ const peopleHere = `(SELECT COUNT(DISTINCT person) FROM (
 const countingHere = `(SELECT id FROM requests WHERE account_id = $1 AND id = $2
 	UNION ALL SELECT id FROM requests WHERE account_id = $1 AND merged_into_id = $2 AND box <> 'bin')`
 
-const voteColumns = "person, email, name, external_id, verified, source, created_at"
+const voteColumns = "person, email, name, external_id, verified, source, created_at, why"
 
 // Ballot adds or removes the vote of a person for a request.
 type Ballot struct {
@@ -37,6 +37,7 @@ type Ballot struct {
 	Source    string
 	Remove    bool
 	Reader    feedback.Reader // hears what becomes of the request; nil for nobody
+	Why       *string         // what the person wrote with the vote, which is kept unless they have written something before
 }
 
 // Vote counts a ballot that a user casts on behalf of a person, and returns the number of
@@ -172,6 +173,6 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 }
 
 func scanVoter(r database.Row) (v Voter, err error) {
-	err = r.Scan(&v.RequestID, &v.Key, &v.Email, &v.Name, &v.ExternalID, &v.Verified, &v.Source, &v.CreatedAt)
+	err = r.Scan(&v.RequestID, &v.Key, &v.Email, &v.Name, &v.ExternalID, &v.Verified, &v.Source, &v.CreatedAt, &v.Why)
 	return v, err
 }

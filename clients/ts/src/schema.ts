@@ -4650,8 +4650,19 @@ export interface components {
             /** @description How the vote was given; for the submitter, how the request was submitted. */
             source: components["schemas"]["Source"];
             verified: boolean;
+            /** @description What the person wrote with the vote, on one line. */
+            why: string | null;
         };
-        VoteParams: {
+        VoteResult: {
+            /** @description Whether the person has a vote now. */
+            voted: boolean;
+            /**
+             * Format: int64
+             * @description Number of people who want the request, after this call.
+             */
+            votes: number;
+        };
+        VotesAddParams: {
             /** @description Identifies the person. Case does not matter. */
             email?: string;
             /** @description Id in your product. Identifies the person if email is omitted. */
@@ -4663,15 +4674,8 @@ export interface components {
              * @description The request. If it is merged, the vote counts for the target.
              */
             request_id: string;
-        };
-        VoteResult: {
-            /** @description Whether the person has a vote now. */
-            voted: boolean;
-            /**
-             * Format: int64
-             * @description Number of people who want the request, after this call.
-             */
-            votes: number;
+            /** @description Why the person wants the request. Kept unless an earlier vote said why. */
+            why?: string;
         };
         VotesDiscardParams: {
             /**
@@ -4725,6 +4729,19 @@ export interface components {
              */
             total_count: number;
             votes: components["schemas"]["Vote"][];
+        };
+        VotesRemoveParams: {
+            /** @description Identifies the person. Case does not matter. */
+            email?: string;
+            /** @description Id in your product. Identifies the person if email is omitted. */
+            external_id?: string;
+            /** @description Identifies the person if email and external_id are omitted. */
+            name?: string;
+            /**
+             * Format: uuid
+             * @description The request. If it is merged, the vote counts for the target.
+             */
+            request_id: string;
         };
         WantedPerson: {
             email?: string;
@@ -5079,6 +5096,8 @@ export interface components {
              * @description A random UUID that the browser keeps. Or send identity_token.
              */
             voter?: string;
+            /** @description What the person wrote, for your team to read. Kept unless an earlier vote said why. */
+            why?: string;
         };
     };
     responses: never;
@@ -5301,12 +5320,13 @@ export type ViewsListResult = components['schemas']['ViewsListResult'];
 export type ViewsUpdateParams = components['schemas']['ViewsUpdateParams'];
 export type Visibility = components['schemas']['Visibility'];
 export type Vote = components['schemas']['Vote'];
-export type VoteParams = components['schemas']['VoteParams'];
 export type VoteResult = components['schemas']['VoteResult'];
+export type VotesAddParams = components['schemas']['VotesAddParams'];
 export type VotesDiscardParams = components['schemas']['VotesDiscardParams'];
 export type VotesDiscardResult = components['schemas']['VotesDiscardResult'];
 export type VotesListParams = components['schemas']['VotesListParams'];
 export type VotesListResult = components['schemas']['VotesListResult'];
+export type VotesRemoveParams = components['schemas']['VotesRemoveParams'];
 export type WantedPerson = components['schemas']['WantedPerson'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookFormat = components['schemas']['WebhookFormat'];
@@ -11763,7 +11783,7 @@ export interface operations {
                  *       "name": "Grace"
                  *     }
                  */
-                "application/json": components["schemas"]["VoteParams"];
+                "application/json": components["schemas"]["VotesAddParams"];
             };
         };
         responses: {
@@ -11909,7 +11929,8 @@ export interface operations {
                      *             "external_id": null,
                      *             "verified": false,
                      *             "source": "widget",
-                     *             "created_at": "2026-01-01T00:00:01.000Z"
+                     *             "created_at": "2026-01-01T00:00:01.000Z",
+                     *             "why": null
                      *           }
                      *         ],
                      *         "next_cursor": "{next}",
@@ -11960,7 +11981,7 @@ export interface operations {
                  *       "external_id": "user-7"
                  *     }
                  */
-                "application/json": components["schemas"]["VoteParams"];
+                "application/json": components["schemas"]["VotesRemoveParams"];
             };
         };
         responses: {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"reflect"
@@ -161,6 +162,9 @@ func defaultSettings() object {
 		"public_name": "", "sharing": "none", "allowed_origins": []any{}, "issue_template": "",
 	}
 }
+
+// publicName returns what the app is called outside.
+func (a *app) publicName() string { return cmp.Or(a.settings["public_name"].(string), a.name) }
 
 func label(text string) object { return object{"label": text} }
 

@@ -91,7 +91,7 @@ func (c *comment) remark(a *app, key string) object {
 		}
 		return shown
 	}
-	shown["body"], shown["author"] = c.outside(a)["body"], a.name
+	shown["body"], shown["author"] = c.outside(a)["body"], a.publicName()
 	if name := c.author.asAuthor()["name"]; a.portal()["team_names"] == true && name != nil {
 		shown["author"] = name
 	}

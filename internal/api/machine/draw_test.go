@@ -56,7 +56,7 @@ var drawn = []string{
 // usual has optional parameters without which most calls fail.
 var usual = map[string][]string{
 	"requests-bulk-update": {"filter", "expected_count"}, "requests-similar": {"app_id", "text"},
-	"votes-add": {"external_id"}, "votes-remove": {"external_id"}, "widget-vote": {"voter", "reader"},
+	"votes-add": {"external_id", "why"}, "votes-remove": {"external_id"}, "widget-vote": {"voter", "reader", "why"},
 	"widget-submit-request": {"form", "reader"}, "widget-news": {"reader"}, "widget-my-requests": {"reader", "seen_until"},
 	"widget-my-link": {"reader"}, "widget-reply": {"reader"}, "mentions-read": {"ids", "up_to"}, "webhooks-create": {"internal"},
 	"widget-comment": {"voter"}, "widget-board": {"voter"}, "widget-request": {"voter"},

@@ -157,7 +157,7 @@ func (i interest) shown(seen time.Time) object {
 
 // outside returns a comment as people outside the account see it.
 func (c *comment) outside(a *app) object {
-	body := mentionText.ReplaceAllLiteralString(c.body, "@"+a.name)
+	body := mentionText.ReplaceAllLiteralString(c.body, "@"+a.publicName())
 	return object{"id": c.id, "body": body, "at": c.created.Format(timeForm), "mine": !c.ofTeam()}
 }
 
@@ -219,7 +219,7 @@ func (m *model) listMine(h holder, area string, in, got object) (string, object)
 			shown = append(shown, i.shown(*h.seen))
 		}
 	}
-	result := object{"app_name": h.name, "requests": shown, "unread": m.unread(h), "next_cursor": next, "has_more": next != ""}
+	result := object{"app_name": h.publicName(), "requests": shown, "unread": m.unread(h), "next_cursor": next, "has_more": next != ""}
 	if text, sent := in["seen_until"].(string); sent && len(shown) > 0 {
 		until, _ := time.Parse(timeForm, text) // the schema has accepted it
 		*h.seen = slices.MaxFunc([]time.Time{*h.seen, slices.MinFunc([]time.Time{until, m.now()}, time.Time.Compare)}, time.Time.Compare)

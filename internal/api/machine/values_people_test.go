@@ -18,6 +18,8 @@ func (m *machine) personValue(c aCall, name string) (any, bool) {
 		}
 	case "external_id":
 		return m.either(name, []any{"42", "7", " 42", ""}, []any{strings.Repeat("x", 201), 7}), true
+	case "why":
+		return m.either(name, []any{"I read at night.", "Too bright.", ""}, []any{strings.Repeat("é", 501), 1}), true
 	case "voter":
 		return m.either(name, append(slices.Repeat(voters, 3), nil), []any{"junk", nobodysID, 7}), true
 	case "identity_token":

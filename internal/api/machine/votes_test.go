@@ -19,6 +19,7 @@ type vote struct {
 	by          object
 	key, source string
 	reader      string // who hears of the request; "" for nobody
+	why         any    // nil for nothing
 	created     time.Time
 }
 
@@ -110,6 +111,7 @@ func (m *model) warm(requests ...*request) {
 func (v *vote) shown(at *request) object {
 	shown := maps.Clone(v.by)
 	shown["request_id"], shown["source"], shown["created_at"] = at.id, v.source, v.created.Format(timeForm)
+	shown["why"] = v.why
 	return shown
 }
 
@@ -143,6 +145,9 @@ func (m *model) cast(root *request, v *vote, remove bool, actor, by string) (str
 	of := func(other *vote) bool { return other.key == v.key }
 	var changed []*request
 	kind := "vote.added"
+	if before := find(root.given, of); before != nil && before.why == nil && !remove {
+		before.why = v.why
+	}
 	switch {
 	case !remove && !slices.ContainsFunc(root.given, of):
 		root.kept = true
@@ -195,7 +200,7 @@ func (m *model) removeVote(w who, in, _ object) (string, object) { return m.vote
 
 // vote adds or removes a vote on behalf of a person.
 func (m *model) vote(w who, in object, remove bool) (string, object) {
-	v := &vote{by: personOf(in), source: "dashboard", created: m.now()}
+	v := &vote{by: personOf(in), source: "dashboard", why: whyIn(in), created: m.now()}
 	email, _ := in["email"].(string)
 	if v.key = keyOf(v.by); v.key == "" || email != "" && !strings.Contains(email, "@") {
 		return "votes.invalid_email", nil
@@ -207,9 +212,17 @@ func (m *model) vote(w who, in object, remove bool) (string, object) {
 	return m.cast(root, v, remove, w.actor(), w.by())
 }
 
+// whyIn returns what a person wrote with a vote, or nil.
+func whyIn(in object) any {
+	if text, _ := in["why"].(string); text != "" {
+		return text
+	}
+	return nil
+}
+
 // widgetVote adds or removes the vote of a verified person or of a browser.
 func (m *model) widgetVote(w who, in, _ object) (string, object) {
-	v := &vote{by: personOf(nil), source: "widget", created: m.now()}
+	v := &vote{by: personOf(nil), source: "widget", why: whyIn(in), created: m.now()}
 	voter, _ := in["voter"].(string)
 	v.key = "b:" + voter
 	person, refusal := m.identified(w, in)

@@ -81,7 +81,7 @@ export function createPanel(options: PanelOptions): Panel {
   const keepDraft = (draft?: Draft) => write(`draft:${app_id}`, draft)
 
   function suggest(): void {
-    similar?.search(form.text().title)
+    similar?.search()
   }
 
   function changed(): void {
@@ -239,7 +239,7 @@ export function createPanel(options: PanelOptions): Panel {
     const script = await load(base, 'extras')
     if (!script || similar || picker) return // failed, or opened before
     if (sharing != 'none') {
-      similar = script.createSimilar(all)
+      similar = script.createSimilar(all, form.text)
       form.similar.replaceWith(similar.element)
       suggest()
     }

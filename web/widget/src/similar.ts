@@ -4,7 +4,8 @@ import { createVotes } from './votes'
 /** The list of requests that are similar to the title. */
 export interface Similar {
   element: HTMLElement
-  search(text: string): void
+  /** Looks for requests like what is typed. */
+  search(): void
 }
 
 interface Request {
@@ -20,7 +21,10 @@ const shortest = 3
 /** How many requests are shown at once, so that they do not push the form out of view. */
 const most = 2
 
-export function createSimilar(tools: Tools): Similar {
+/** How many characters of what the person has typed a vote keeps. */
+const longest = 500
+
+export function createSimilar(tools: Tools, typed: () => { title: string; description: string }): Similar {
   const { h, icon, t, say, call } = tools
   const votes = createVotes(tools)
   const list = h('ul')
@@ -42,7 +46,9 @@ export function createSimilar(tools: Tools): Similar {
     )
     async function vote(): Promise<void> {
       try {
-        const result = await votes.cast(id, button.ariaPressed == 'true')
+        const draft = typed() // would be lost if the person does not send it
+        const why = (draft.title + ' ' + draft.description).slice(0, longest)
+        const result = await votes.cast(id, button.ariaPressed == 'true', why)
         shown.textContent = number(result.votes)
         button.ariaPressed = String(result.voted)
         say(t(result.voted ? 'voted' : 'unvoted'))
@@ -70,9 +76,9 @@ export function createSimilar(tools: Tools): Similar {
 
   return {
     element,
-    search(text) {
+    search() {
       clearTimeout(timer)
-      wanted = text.trim()
+      wanted = typed().title.trim()
       if (wanted.length < shortest) return show([])
       // Errors do not matter: the person can still send the idea.
       timer = setTimeout(() => ask(wanted).catch(() => {}), pause)

@@ -10,19 +10,20 @@ export interface Ballot {
 /** The votes of this page view. */
 export interface Votes {
   has(request: string): boolean
-  cast(request: string, remove: boolean): Promise<Ballot>
+  cast(request: string, remove: boolean, why: string): Promise<Ballot>
 }
 
 export function createVotes({ keep, uuid, reader, call, token, emit, failed }: Tools): Votes {
   const given = new Set<string>()
 
-  async function send(request: string, remove: boolean, fresh = false): Promise<Ballot> {
+  async function send(vote: object, fresh = false): Promise<Ballot> {
     try {
       // The voter is random, so that the votes of this browser count once.
-      const person = { voter: keep('voter', uuid), reader: reader(), identity_token: await token(fresh) }
-      return await call<Ballot>('widget-vote', { request_id: request, remove, ...person })
+      return await call<Ballot>('widget-vote', {
+        ...vote, voter: keep('voter', uuid), reader: reader(), identity_token: await token(fresh),
+      })
     } catch (error) {
-      if ((error as Failure).kind == 'identity' && !fresh) return send(request, remove, true)
+      if ((error as Failure).kind == 'identity' && !fresh) return send(vote, true)
       failed(error)
       throw error
     }
@@ -30,8 +31,8 @@ export function createVotes({ keep, uuid, reader, call, token, emit, failed }: T
 
   return {
     has: (request) => given.has(request),
-    async cast(request, remove) {
-      const ballot = await send(request, remove)
+    async cast(request, remove, why) {
+      const ballot = await send({ request_id: request, remove, why })
       given[ballot.voted ? 'add' : 'delete'](request)
       emit('vote', { request_id: request, ...ballot })
       return ballot

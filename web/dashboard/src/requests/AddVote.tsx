@@ -4,9 +4,9 @@ import { useForm } from "../pages/useForm";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
-import type { Person } from "./details";
+import type { NewVote } from "./details";
 
-export function AddVote({ isOpen, onClose, onAdd }: { isOpen: boolean; onClose(): void; onAdd(person: Person): Promise<void> }) {
+export function AddVote({ isOpen, onClose, onAdd }: { isOpen: boolean; onClose(): void; onAdd(vote: NewVote): Promise<void> }) {
   return (
     <Dialog title="Add vote" isOpen={isOpen} onClose={onClose}>
       <VoteForm onClose={onClose} onAdd={onAdd} />
@@ -14,11 +14,12 @@ export function AddVote({ isOpen, onClose, onAdd }: { isOpen: boolean; onClose()
   );
 }
 
-function VoteForm({ onClose, onAdd }: { onClose(): void; onAdd(person: Person): Promise<void> }) {
+function VoteForm({ onClose, onAdd }: { onClose(): void; onAdd(vote: NewVote): Promise<void> }) {
   const [email, setEmail] = useState("");
   const [name, setName] = useState("");
-  const form = useForm(["email", "name"], async () => {
-    await onAdd({ ...(email.trim() && { email }), ...(name.trim() && { name }) });
+  const [why, setWhy] = useState("");
+  const form = useForm(["email", "name", "why"], async () => {
+    await onAdd({ ...(email.trim() && { email }), ...(name.trim() && { name }), ...(why.trim() && { why }) });
     onClose();
   });
   return (
@@ -32,6 +33,15 @@ function VoteForm({ onClose, onAdd }: { onClose(): void; onAdd(person: Person): 
         maxLength={200}
         hint="If you do not know the e-mail, a name is enough."
         error={form.errorOf("name")}
+      />
+      <Field
+        label="Why (optional)"
+        value={why}
+        onChange={setWhy}
+        rows={3}
+        maxLength={500}
+        hint="In their words. Only your team reads it."
+        error={form.errorOf("why")}
       />
       {form.error && (
         <p className="field-error" role="alert">

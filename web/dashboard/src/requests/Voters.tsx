@@ -10,7 +10,7 @@ import { Menu, MenuItem } from "../ui/Menu";
 import { notify, notifyError } from "../ui/notices";
 import { AddVote } from "./AddVote";
 import { DiscardVotes } from "./DiscardVotes";
-import { votesQuery, type Person } from "./details";
+import { votesQuery, type NewVote } from "./details";
 import { place } from "./lists";
 import { nameOf, personOf } from "./person";
 import { PersonLink } from "./PersonLink";
@@ -32,14 +32,15 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
     for (const kind of ["votes", "history"]) void client.invalidateQueries({ queryKey: ["requests", kind, request.id] });
   }
 
-  async function add(person: Person) {
-    counted((await call("votes-add", { request_id: request.id, ...person })).votes);
+  async function add(vote: NewVote) {
+    counted((await call("votes-add", { request_id: request.id, ...vote })).votes);
   }
 
-  async function remove(person: Person, name: string) {
+  async function remove(vote: NewVote, name: string) {
+    const { why: _, ...person } = vote;
     try {
       counted((await call("votes-remove", { request_id: request.id, ...person })).votes);
-      notify(`Removed the vote of ${name}.`, { undo: () => void add(person).catch((error) => notifyError(error)) });
+      notify(`Removed the vote of ${name}.`, { undo: () => void add(vote).catch((error) => notifyError(error)) });
     } catch (error) {
       notifyError(error, "Could not remove the vote.");
     }
@@ -68,7 +69,8 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
       <ul className="lines">
         {voters.map((vote, i) => {
           // Votes of verified and of anonymous people cannot be removed here.
-          const person = vote.verified ? undefined : personOf(vote);
+          const known = vote.verified ? undefined : personOf(vote);
+          const person = known && { ...known, ...(vote.why && { why: vote.why }) };
           const name = nameOf(vote) || "Anonymous";
           return (
             <li key={i} className="line">
@@ -83,6 +85,7 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
                   </>
                 )}
                 {vote.request_id !== request.id && <span className="quiet small"> via a merged request</span>}
+                {vote.why && <q className="why" dir="auto">{vote.why}</q>}
               </span>
               <span className="quiet small">
                 <Time at={vote.created_at} />

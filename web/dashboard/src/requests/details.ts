@@ -29,7 +29,10 @@ export const besideQuery = (id: string) =>
   });
 
 // Person identifies a voter.
-export type Person = Omit<Params<"votes-add">, "request_id">;
+export type Person = Omit<Params<"votes-remove">, "request_id">;
+
+// NewVote is a person's vote.
+export type NewVote = Omit<Params<"votes-add">, "request_id">;
 
 export const votesQuery = (request_id: string) =>
   infiniteQueryOptions({

@@ -1,1 +1,0 @@
-export{s as default}from"./pages-Cf5PDkoG.js";
