@@ -24,10 +24,10 @@ test: ## Install what is missing and run the tests that every change must pass.
 	@.ci/install
 	@.ci/gate
 
-# Takes about an hour and a half.
+# Takes about an hour.
 .PHONY: proof
-proof: ## Run everything that is too long for make test, one test after the other.
-	@.ci/install
+proof: ## Run everything that is too long for make test, one package after the other.
+	@.ci/install proof
 	@.ci/proof
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=10000x
 
@@ -98,8 +98,8 @@ release: ## Build the files of a release in dist/, with VERSION=1.2.3. Needs dpk
 # Takes about two hours. docs/reliability.md has the results.
 .PHONY: torture
 torture: ## Run the long form of all failure tests as root, for example with TORTURE='-run PowerCut'.
-	@.ci/install
-	REQUIRE=postgres,nginx,s3,toxiproxy,root,ext4,xfs,strace go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
+	@.ci/install proof
+	REQUIRE=postgres,nginx,s3,toxiproxy,root,ext4,xfs,strace,patroni go test -count 1 -timeout 4h -v ./torture $(TORTURE) -full
 	go test -count 1 -timeout 1h -v ./internal/api/machine -rapid.checks=5000
 	go test -count 1 -timeout 1h -v ./internal/api -run 'Paging|JSONLines' -rapid.checks=1000
 	go test -count 1 -timeout 1h -v ./internal/store -run 'Comments|VotesAndMerges' -rapid.checks=1000

@@ -1,7 +1,6 @@
 package torture_test
 
 import (
-	"flag"
 	"net"
 	"os"
 	"os/exec"
@@ -14,8 +13,6 @@ import (
 	"gatherkit/e2e/program"
 	"gatherkit/internal/store/storetest"
 )
-
-var withPatroni = flag.Bool("patroni", false, "also let Patroni do a failover; it and etcd must be installed")
 
 // node is a PostgreSQL server that Patroni manages.
 type node struct {
@@ -115,9 +112,6 @@ var comments = regexp.MustCompile("(?m)^#.*$")
 // for Patroni's failover, with the files in deploy/. It takes about as long as Patroni's ttl.
 func TestPatroni(t *testing.T) {
 	storetest.Proof(t)
-	if !*withPatroni {
-		t.Skip("this test needs Patroni and etcd; run it with -patroni")
-	}
 	etcd := startEtcd(t, prepareServer(t))
 	leader := newNode(t, "one", etcd)
 	program.Eventually(t, "there is a leader", func() bool { return leader.is(t, "primary") })

@@ -133,7 +133,8 @@ func (p *planted) plantAccount() {
 	p.must("apps-update", "owner", p.filled(fmt.Sprintf(`{"id":"{app}","name":%q}`, p.mark("name of the app", nil))))
 	p.must("apps-update-settings", "owner", p.filled(fmt.Sprintf(
 		`{"id":"{app}","settings":{"public_name":"Acme","widget":{"allow_file_uploads":true},`+
-			`"issue_template":"https://%s.example/new?title={title}","allowed_origins":["https://%s.example"]}}`, p.mark("issue template", nil), p.mark("allowed origin", nil))))
+			`"issue_template":"https://%s.example/new?title={title}","allowed_origins":["https://%s.example"]}}`,
+		p.mark("issue template", nil), p.mark("allowed origin", nil))))
 	p.must("apps-update-settings", "owner", p.filled(fmt.Sprintf(
 		`{"id":"{app}","settings":{"sharing":"all","portal":{"access":"public","slug":%q,"comments":"anyone","tags":[%q],"intro":%q,`+
 			`"sign_in_url":"https://%s.example","held_words":[%q]}}}`, p.mark("slug of the portal", holdsProof), p.mark("tag of the portal", nil),
