@@ -100,11 +100,12 @@ func (b Board) orders(p *page) (list []option) {
 }
 
 func (b Board) states(p *page) []option {
-	list := []option{{Name: p.T.Portal.All, Link: b.link(func(c *Board) { c.Status = "" }), Counts: true, Current: b.Status == ""}}
+	counts := b.Query == "" && b.Tag == "" // otherwise, the page has fewer ideas than are counted
+	list := []option{{Name: p.T.Portal.All, Link: b.link(func(c *Board) { c.Status = "" }), Counts: counts, Current: b.Status == ""}}
 	for _, one := range b.Statuses {
 		if name := p.label(one.Status); name != nil {
 			list = append(list, option{
-				Name: name.Name, Label: name, Link: b.link(func(c *Board) { c.Status = one.Status }), Count: one.Count, Counts: true,
+				Name: name.Name, Label: name, Link: b.link(func(c *Board) { c.Status = one.Status }), Count: one.Count, Counts: counts,
 				Current: b.Status == one.Status,
 			})
 		}
