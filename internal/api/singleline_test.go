@@ -33,7 +33,7 @@ var severalLines = []string{
 // cleanedFields are the parameters that are turned into a single line.
 var cleanedFields = []string{
 	"widget-submit-request title", "widget-submit-request email", "widget-submit-request name", "widget-submit-request external_id",
-	"widget-create-upload filename", "widget-comment name",
+	"widget-create-upload filename", "widget-comment name", "votes-add why", "widget-vote why",
 }
 
 // TestTextIsASingleLine: all text parameters must be a single line, except those listed above.
