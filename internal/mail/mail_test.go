@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	netmail "net/mail"
 	"strings"
 	"testing"
 	"time"
@@ -281,6 +282,32 @@ func TestNames(t *testing.T) {
 		}
 		if m := r.one(7*time.Hour-settled, "acme@example.com"); !strings.Contains(m.text, "Heard → On the list") {
 			t.Error(m.text)
+		}
+	})
+}
+
+// TestAnyName: an app can be called anything, and its name arrives as it is.
+func TestAnyName(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		id := r.wants("ada@example.com", true)
+		for n, name := range []string{
+			`x\`, `Acme "Pro"`, `Acme <sales@example.com>, "x"`, "=?utf-8?q?Acme?=", "Ünï • 日本", strings.Repeat("é", 100), "a@b.example", "()[]:;@\\,.",
+		} {
+			_, err := r.ChangeApp(ctx, r.account.ID, r.app.ID, r.by, func(app *feedback.App) error {
+				app.Rename(name)
+				return nil
+			})
+			r.must(err)
+			r.status(r.by, id, []feedback.Status{"planned", "in_progress"}[n%2])
+			m := r.one(settled, "ada@example.com")
+			from, err := netmail.ParseAddress(m.header.Get("From"))
+			if err != nil || from.Name != name || from.Address != "feedback@example.com" {
+				t.Errorf("%s: from %v, %v: %s", name, from, err, m.header.Get("From"))
+			}
+			if !strings.Contains(m.subject, "Dark mode") {
+				t.Errorf("%s: %s", name, m.subject)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	netmail "net/mail"
 	"net/url"
 	"time"
 
@@ -48,12 +49,8 @@ func (s *Sender) add(ctx context.Context, tx *sql.Tx, accountID feedback.ID, p *
 // it twice can tell.
 func (s *Sender) body(id feedback.ID, l letter) ([]byte, error) {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	if err := m.FromFormat(l.name, s.server.From); err != nil {
-		return nil, err
-	}
-	if err := m.To(l.recipient); err != nil {
-		return nil, err
-	}
+	m.FromMailAddress(&netmail.Address{Name: l.name, Address: s.server.From})
+	m.ToMailAddress(&netmail.Address{Address: l.recipient})
 	m.Subject(l.message.Subject)
 	m.SetDateWithValue(s.now())
 	m.SetMessageIDWithValue(id.String() + "@" + s.home.Hostname())
