@@ -41,7 +41,7 @@ async function publish(app, title, body, labels = []) {
 async function product(t, app, user) {
   const text = await readFile('../docs/portal.md', 'utf8')
   const [, example] = text.match(/^```js\n(.*?)^```$/ms)
-  const code = example.replace('https://feedback.example.com', service).replace('/p/acme/', `/p/${app.slug}/`)
+  const code = example.replace('https://feedback.example.com', service)
   const { signInAddress } = await import('data:text/javascript,' + encodeURIComponent(code))
   const { secret } = await owner.call('apps-identity-secret', { id: app.id })
   Object.assign(process.env, { GATHERKIT_IDENTITY_SECRET: secret, GATHERKIT_API_KEY: app.api_key })

@@ -5520,7 +5520,7 @@ type WidgetPortalLinkParams struct {
 	// IdentityToken Identifies the person who is signed in to your product. See Identity.
 	IdentityToken string `json:"identity_token"`
 
-	// To Where the person arrives: a path below the portal, such as roadmap. To send them back to where they came from, cut the portal's address off return_to and send the rest.
+	// To Where the person arrives: a path below the portal, such as roadmap. To send them back to where they came from, send return_to as it is.
 	To *string `json:"to,omitempty"`
 }
 

@@ -184,7 +184,7 @@ func (a *API) votesDiscard(ctx context.Context, c caller, in votesDiscardParams)
 
 type widgetPortalLinkParams struct {
 	IdentityToken string `json:"identity_token" verbatim:"true" doc:"Identifies the person who is signed in to your product. See Identity."`
-	To            string `json:"to,omitempty" verbatim:"true" maxLength:"1000" doc:"Where the person arrives: a path below the portal, such as roadmap. To send them back to where they came from, cut the portal's address off return_to and send the rest."`
+	To            string `json:"to,omitempty" verbatim:"true" maxLength:"1000" doc:"Where the person arrives: a path below the portal, such as roadmap. To send them back to where they came from, send return_to as it is."`
 }
 
 // widgetPortalLink returns an address that signs a person in once. No token of the customer's is in it.

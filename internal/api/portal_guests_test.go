@@ -22,7 +22,7 @@ func (s *service) openPortal(sharing, portal string) {
 // publicPortal opens a portal where everybody may do everything at once.
 func (s *service) publicPortal() {
 	s.t.Helper()
-	s.openPortal("all", `{"slug":"acme","access":"public","comments":"anyone","moderation":"none"}`)
+	s.openPortal("all", `{"slug":"acme","access":"public","comments":"anyone","moderation":"none","sign_in_url":"https://shop.example/login"}`)
 }
 
 // guest is a browser that visits the portal.
@@ -81,11 +81,30 @@ func (g *guest) open(page string) {
 	}
 }
 
-// signIn signs in as a person.
+// signIn signs in as a person, as the product does to which the link of the portal leads.
 func (g *guest) signIn(sub string) {
 	g.s.t.Helper()
-	link := g.s.must("widget-portal-link", "key", fmt.Sprintf(`{"identity_token":%q}`, g.s.proof(sub, "")))["url"].(string)
-	g.open(strings.TrimPrefix(link, serviceURL+portalHome))
+	g.open(g.s.signInPage(sub, g.returnTo("")))
+}
+
+var returnTo = regexp.MustCompile(`return_to=([^"&]*)`)
+
+// returnTo returns the address to which the product is asked to send the visitor back, who leaves a page of the portal.
+// It is empty if the portal leads to no page of the product.
+func (g *guest) returnTo(page string) string {
+	found := returnTo.FindSubmatch(g.get("sign-in?to=" + url.QueryEscape(page)).body)
+	if found == nil {
+		return ""
+	}
+	to, _ := url.QueryUnescape(string(found[1])) // the service has escaped it
+	return to
+}
+
+// signInPage returns what follows the address of the portal in a one-time address for a person.
+func (s *service) signInPage(sub, to string) string {
+	s.t.Helper()
+	link := s.must("widget-portal-link", "key", fmt.Sprintf(`{"identity_token":%q,"to":%q}`, s.proof(sub, ""), to))["url"].(string)
+	return strings.TrimPrefix(link, serviceURL+portalHome)
 }
 
 // proof returns an identity token of a person.

@@ -76,6 +76,64 @@ func TestPortalVoter(t *testing.T) {
 	})
 }
 
+// TestSignInElsewhere: a one-time address that the visitor did not ask for on this portal signs them in, but the votes of
+// their browser stay its own. Otherwise, whoever made the address could take these votes back.
+func TestSignInElsewhere(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.publicPortal()
+	dark := s.submit("Dark mode")
+	victim, mallory := s.guest(), s.guest()
+	mallory.vote(dark)
+	victim.vote(dark)
+	kept := victim.cookies["gatherkit_voter"]
+	for _, to := range []string{"", "me", "me?claim=x", mallory.returnTo(""), serviceURL + portalHome + "me"} {
+		victim.open(s.signInPage("mallory", to))
+		if victim.cookies["gatherkit_voter"] != kept {
+			t.Fatalf("%s: the browser has lost its votes", to)
+		}
+		victim.post("vote", url.Values{"request_id": {dark}, "do": {"remove"}})
+		if n := s.votesOf(dark); n != 3 {
+			t.Errorf("%s: %v votes", to, n)
+		}
+	}
+	victim.post("sign-out", nil)
+	victim.signIn("ada")
+	if victim.cookies["gatherkit_voter"] != "" || s.votesOf(dark) != 3 {
+		t.Errorf("cookie %q, %v votes", victim.cookies["gatherkit_voter"], s.votesOf(dark))
+	}
+	victim.post("vote", url.Values{"request_id": {dark}, "do": {"remove"}})
+	if n := s.votesOf(dark); n != 2 {
+		t.Errorf("%v votes are left", n)
+	}
+}
+
+// TestReturn: whoever signs in comes back to the page that they left, and to none outside the portal.
+func TestReturn(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.publicPortal()
+	dark := s.submit("Dark mode")
+	g := s.guest()
+	want := func(to, want string) {
+		t.Helper()
+		g.post("sign-out", nil)
+		if got := g.get(s.signInPage("ada", to)).header.Get("Location"); got != portalHome+want {
+			t.Errorf("%q leads to %q", to, got)
+		}
+	}
+	page := "r/" + dark + "/dark-mode?comment=held#new"
+	g.vote(dark)
+	want(g.returnTo(page), page)
+	long := "roadmap?x=" + strings.Repeat("%D8%A7", 200)
+	want(g.returnTo(long), "roadmap") // a longer address is refused
+	for to, page := range map[string]string{
+		"": "", "roadmap": "roadmap", serviceURL + portalHome: "", serviceURL + portalHome + "?q=a+b": "?q=a+b",
+		serviceURL: "", serviceURL + "/p/other/me": "", serviceURL + portalHome + "/example.com": "", "//example.com": "",
+		"https://example.com/": "", "/me": "", `\\example.com`: "", "../admin": "admin",
+	} {
+		want(to, page)
+	}
+}
+
 // TestPortalOwnIdea: the vote of a browser without a name for its own idea is shown as given, and cannot be taken back
 // or given again. Somebody who is signed in can take it back.
 func TestPortalOwnIdea(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 	"sync"
 	"time"
@@ -361,28 +360,4 @@ func (v *visit) wanted() string {
 		name += "?" + v.R.URL.RawQuery
 	}
 	return name
-}
-
-// signInAddress is that of the page of the app's product which signs a visitor in and then sends them to a page of
-// the portal; "" if there is none.
-func (v *visit) signInAddress(to string) string {
-	u, err := url.Parse(v.view.App.Settings.Portal.SignInURL)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	q := u.Query()
-	q.Set("return_to", v.address()+localPath(to))
-	u.RawQuery = q.Encode()
-	return u.String()
-}
-
-// localPath returns a path of a page below the portal, or "" if it leads elsewhere.
-func localPath(to string) string {
-	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || strings.HasPrefix(u.Path, "/") ||
-		strings.ContainsAny(to, "\\\x00\r\n\t") {
-		return ""
-	}
-	u.Path = strings.TrimPrefix(path.Clean("/"+u.Path), "/")
-	return u.String()
 }

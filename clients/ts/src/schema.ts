@@ -5005,7 +5005,7 @@ export interface components {
         WidgetPortalLinkParams: {
             /** @description Identifies the person who is signed in to your product. See Identity. */
             identity_token: string;
-            /** @description Where the person arrives: a path below the portal, such as roadmap. To send them back to where they came from, cut the portal's address off return_to and send the rest. */
+            /** @description Where the person arrives: a path below the portal, such as roadmap. To send them back to where they came from, send return_to as it is. */
             to?: string;
         };
         /**
