@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -296,6 +297,18 @@ func TestPortalWhy(t *testing.T) {
 		give(g, night, "Too bright.")
 		if got := said(night); len(got) != 2 || got[1] != "My eyes hurt." {
 			t.Errorf("they said %q", got)
+		}
+
+		// Where requests are merged, votes for them become one vote with the first words.
+		for _, words := range [][3]string{{"First.", "", "First."}, {"", "Second.", "Second."}, {"First.", "Second.", "First."}} {
+			old, late, g := s.submit("Old"), s.submit("Late"), s.guest()
+			give(g, old, words[0])
+			give(g, late, words[1])
+			s.must("requests-merge", "member", fmt.Sprintf(`{"id":%q,"into_id":%q}`, old, late))
+			g.signIn("grace")
+			if got := said(late); len(got) != 3 || !slices.Contains(got, any(words[2])) {
+				t.Errorf("%q: they said %q", words, got)
+			}
 		}
 
 		// A refused vote does not lose it either.

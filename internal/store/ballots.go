@@ -268,10 +268,14 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	return changelog.Record(ctx, tx, accountID, now, changes...)
 }
 
-// addWhy keeps what people wrote who had voted before without a word.
+// addWhy keeps what people wrote who had voted before without a word. The first ballot of those whose vote was added
+// has been inserted with its words.
 func addWhy(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast, added map[standing]bool) error {
+	inserted := map[standing]bool{}
 	for _, c := range casts {
-		if c.Why == nil || added[c.standing()] {
+		at := c.standing()
+		first := added[at] && !inserted[at]
+		if inserted[at] = true; first || c.Why == nil {
 			continue
 		}
 		if _, err := tx.ExecContext(ctx, "UPDATE votes SET why = $4 WHERE account_id = $1 AND request_id = $2 AND person = $3 AND why IS NULL",

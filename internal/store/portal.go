@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
@@ -97,7 +98,7 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, app feedback.App, from, t
 	reader := feedback.ReaderOfPerson(app.ID, *to.ExternalID)
 	by := feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}
 	var casts []*cast
-	for _, v := range votes {
+	for _, v := range slices.Backward(votes) { // of votes that now count once, the first words are kept
 		casts = append(casts,
 			&cast{by: by, Ballot: Ballot{RequestID: v.RequestID, Person: to, Source: "portal", Reader: reader, Why: v.Why}},
 			&cast{by: by, Ballot: Ballot{RequestID: v.RequestID, Person: from, Source: "portal", Remove: true}})
