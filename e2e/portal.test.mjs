@@ -81,7 +81,7 @@ test('a visitor votes and comments', async (t) => {
 // counted waits until the service has answered the vote that act gives.
 async function counted(page, act) {
   await act()
-  await page.locator('.vote [aria-disabled]').waitFor({ state: 'detached' })
+  await page.locator('.vote[aria-disabled]').waitFor({ state: 'detached' })
 }
 
 test('a vote does not load the page again', async (t) => {
@@ -99,7 +99,7 @@ test('a vote does not load the page again', async (t) => {
     assert.ok(given, 'the vote is not stored')
     await counted(page, () => page.keyboard.press('Enter'))
     assert.match(await votes(page, 'Dark mode').innerText(), /1$/)
-    assert.ok(await page.evaluate(() => window.same && document.activeElement.name === 'do'), 'the page was loaded again')
+    assert.ok(await page.evaluate(() => window.same && document.activeElement.form?.id === 'ballot'), 'the page was loaded again')
     await page.reload()
     assert.match(await votes(page, 'Dark mode').innerText(), /1$/)
   }

@@ -128,12 +128,12 @@ func throughProxy(t *testing.T, client *http.Client) {
 	t.Helper()
 	home := "https://" + portalHost + "/"
 	r, text := page(t, client, home, nil)
-	_, rest, found := strings.Cut(text, `name="request_id" value="`)
+	_, rest, found := strings.Cut(text, `form="ballot" name="add" value="`)
 	if r.StatusCode != http.StatusOK || !found || r.Header.Get("Strict-Transport-Security") == "" {
 		t.Fatalf("the board: %d %v\n%s", r.StatusCode, r.Header, text)
 	}
 	id, _, _ := strings.Cut(rest, `"`)
-	vote := url.Values{"request_id": {id}, "do": {"add"}}
+	vote := url.Values{"add": {id}}
 	if r, text = page(t, client, home+"vote", vote, "Origin", "https://other.example.com"); r.StatusCode != http.StatusForbidden {
 		t.Errorf("a vote from another site: %d\n%s", r.StatusCode, text)
 	}

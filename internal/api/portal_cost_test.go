@@ -85,7 +85,7 @@ func TestPortalCost(t *testing.T) {
 		"read board":        read("widget-board", `{"limit":50}`), "read search": read("widget-board", `{"limit":50,"query":"`+query+`"}`),
 		"read idea":                 read("widget-request", `{"id":"`+emphasis+`"}`),
 		"read search of one letter": read("widget-board", `{"limit":50,"query":"0"}`),
-		"a vote":                    post("vote", "request_id="+id+"&do=add&back="+strings.Repeat("../", 80_000)),
+		"a vote":                    post("vote", "add="+id+"&back="+strings.Repeat("../", 80_000)),
 	}
 	least := func(call func() answer, enough time.Duration) time.Duration {
 		took := time.Hour

@@ -172,7 +172,7 @@ var changes = []struct {
 		return w.try("votes-"+w.draw("add", "remove"), `{"request_id":"`+id+`","email":"ada@example.com"}`)
 	}},
 	{"vote of a guest", func(w *watched, id string) bool {
-		return w.guest().post("vote", url.Values{"request_id": {id}, "do": {w.draw("add", "remove")}}).status == http.StatusSeeOther
+		return w.guest().post("vote", url.Values{w.draw("add", "remove"): {id}}).status == http.StatusSeeOther
 	}},
 	{"comment of the team", func(w *watched, id string) bool {
 		code, result := resultOf(w.service.t, w.call("comments-create", "member",

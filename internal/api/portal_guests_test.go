@@ -70,7 +70,7 @@ func (g *guest) post(page string, form url.Values) answer {
 }
 
 func (g *guest) vote(id string) answer {
-	return g.post("vote", url.Values{"request_id": {id}, "do": {"add"}})
+	return g.post("vote", url.Values{"add": {id}})
 }
 
 // open makes a call that must lead to another page.

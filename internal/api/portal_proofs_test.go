@@ -33,7 +33,7 @@ func TestPortalOff(t *testing.T) {
 			t.Errorf("off: %d", got.status)
 		}
 		for page, form := range map[string]url.Values{
-			"vote": {"request_id": {id}, "do": {"add"}}, "new": {"title": {"T"}}, "r/" + id + "/comments": {"body": {"B"}},
+			"vote": {"add": {id}}, "new": {"title": {"T"}}, "r/" + id + "/comments": {"body": {"B"}},
 		} {
 			if got := b.post(page, form); got.status != http.StatusNotFound || len(b.cookies) > 0 {
 				t.Errorf("off, %s: %d", page, got.status)
@@ -70,7 +70,7 @@ func TestPortalForms(t *testing.T) {
 				t.Errorf("reading %q sets %v", page, b.cookies)
 			}
 		}
-		r := httptest.NewRequest(http.MethodPost, "/p/acme/vote", strings.NewReader("request_id="+id+"&do=add"))
+		r := httptest.NewRequest(http.MethodPost, "/p/acme/vote", strings.NewReader("add="+id+""))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 		w := httptest.NewRecorder()
@@ -92,7 +92,7 @@ func TestPortalForms(t *testing.T) {
 			{"r/" + id + "/comments", url.Values{"body": {long}}, 400, long[:100]},
 			{"r/" + id + "/comments", url.Values{"body": {"Yes"}, "name": {strings.Repeat("n", 201)}}, 400, "Yes"},
 			{"r/" + nobodysID + "/comments", url.Values{"body": {"Yes"}}, 404, "Acme"},
-			{"vote", url.Values{"request_id": {"x"}}, 404, ""},
+			{"vote", url.Values{"add": {"x"}}, 404, ""},
 			{"nothing", nil, 404, ""},
 		} {
 			got := b.post(test.page, test.form)
@@ -100,8 +100,11 @@ func TestPortalForms(t *testing.T) {
 				t.Errorf("%s, %.60v: %d %.300s", test.page, test.form, got.status, got.body)
 			}
 		}
-		for back, want := range map[string]string{"//evil.example/x": "", "https://evil.example": "", "?sort=new#idea-1": "?sort=new#idea-1"} {
-			got := b.post("vote", url.Values{"request_id": {id}, "do": {"add"}, "back": {back}}).header.Get("Location")
+		for back, want := range map[string]string{
+			"//evil.example/x": "#idea-" + id, "https://evil.example": "#idea-" + id, "?sort=new#x": "?sort=new#idea-" + id,
+			"r/" + id + "/dark-mode": "r/" + id + "/dark-mode",
+		} {
+			got := b.post("vote", url.Values{"add": {id}, "back": {back}}).header.Get("Location")
 			if got != "/p/acme/"+want {
 				t.Errorf("back to %q leads to %q", back, got)
 			}

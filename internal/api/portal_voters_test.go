@@ -30,7 +30,7 @@ func TestPortalVoter(t *testing.T) {
 				t.Errorf("%s: %d, sets %q", page, got.status, got.header.Values("Set-Cookie"))
 			}
 		}
-		got := g.post("vote", url.Values{"request_id": {dark}, "back": {"?sort=new#idea-" + dark}})
+		got := g.post("vote", url.Values{"add": {dark}, "back": {"?sort=new"}})
 		if to := got.header.Get("Location"); got.status != http.StatusSeeOther || to != portalHome+"?sort=new#idea-"+dark {
 			t.Errorf("a vote: %d to %q", got.status, to)
 		}
@@ -67,7 +67,7 @@ func TestPortalVoter(t *testing.T) {
 			t.Errorf("signed in: cookie %q, %v and %v votes", g.cookies["gatherkit_voter"], s.votesOf(dark), s.votesOf(night))
 		}
 		mine(g, "Dark mode", "Night mode")
-		g.post("vote", url.Values{"request_id": {night}, "do": {"remove"}})
+		g.post("vote", url.Values{"remove": {night}})
 		g.post("sign-out", nil)
 		if g.cookies["gatherkit_session"] != "" || s.votesOf(night) != 1 {
 			t.Errorf("signed out: %v, %v votes", g.cookies, s.votesOf(night))
@@ -92,7 +92,7 @@ func TestSignInElsewhere(t *testing.T) {
 		if victim.cookies["gatherkit_voter"] != kept {
 			t.Fatalf("%s: the browser has lost its votes", to)
 		}
-		victim.post("vote", url.Values{"request_id": {dark}, "do": {"remove"}})
+		victim.post("vote", url.Values{"remove": {dark}})
 		if n := s.votesOf(dark); n != 3 {
 			t.Errorf("%s: %v votes", to, n)
 		}
@@ -102,7 +102,7 @@ func TestSignInElsewhere(t *testing.T) {
 	if victim.cookies["gatherkit_voter"] != "" || s.votesOf(dark) != 3 {
 		t.Errorf("cookie %q, %v votes", victim.cookies["gatherkit_voter"], s.votesOf(dark))
 	}
-	victim.post("vote", url.Values{"request_id": {dark}, "do": {"remove"}})
+	victim.post("vote", url.Values{"remove": {dark}})
 	if n := s.votesOf(dark); n != 2 {
 		t.Errorf("%v votes are left", n)
 	}
@@ -144,7 +144,7 @@ func TestPortalOwnIdea(t *testing.T) {
 	path := strings.TrimPrefix(g.post("new", url.Values{"title": {"Sepia mode"}, "description": {""}}).header.Get("Location"), portalHome)
 	for _, page := range []string{"", path, "me"} {
 		body := string(g.get(page).body)
-		if !strings.Contains(body, `<p class="vote given">`) || strings.Contains(body, `class="vote" method="post"`) {
+		if !strings.Contains(body, `<p class="vote given">`) || strings.Contains(body, `form="ballot"`) {
 			t.Errorf("%s: %s", page, body)
 		}
 	}
@@ -275,7 +275,7 @@ func TestPortalWhy(t *testing.T) {
 		}
 		give := func(g *guest, id, why string) {
 			t.Helper()
-			if got := g.post("vote", url.Values{"request_id": {id}, "do": {"add"}, "why": {why}}); got.status != http.StatusSeeOther {
+			if got := g.post("vote", url.Values{"add": {id}, "why": {why}}); got.status != http.StatusSeeOther {
 				t.Fatalf("%d %s", got.status, got.body)
 			}
 		}
@@ -314,7 +314,7 @@ func TestPortalWhy(t *testing.T) {
 		// A refused vote does not lose it either.
 		var got answer
 		for range limits.StrangersOnRequest + 1 {
-			got = s.guest().post("vote", url.Values{"request_id": {night}, "do": {"add"}, "why": {"I read at night."}})
+			got = s.guest().post("vote", url.Values{"add": {night}, "why": {"I read at night."}})
 		}
 		if !strings.Contains(string(got.body), `name="why" value="I read at night."`) {
 			t.Errorf("%d %s", got.status, got.body)

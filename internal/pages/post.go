@@ -95,13 +95,18 @@ func (v *visit) person(requestID feedback.ID) (p feedback.Person, r feedback.Rea
 }
 
 func (v *visit) vote(ctx context.Context, f form) (answer, error) {
-	id, err := feedback.ParseID(f.values.Get("request_id"))
+	remove := f.values.Has("remove")
+	id, err := feedback.ParseID(f.values.Get("add") + f.values.Get("remove")) // only the button that was pressed is sent
 	if err != nil {
 		return answer{}, feedback.ErrPortalNotFound
 	}
 	why := shortened(f.text("why", false), feedback.MaxWhy)
-	if err = v.castVote(ctx, id, f.values.Get("do") == "remove", why); err == nil {
+	if err = v.castVote(ctx, id, remove, why); err == nil {
 		back := localPath(f.values.Get("back"))
+		if !strings.HasPrefix(back, "r/") { // it is a list
+			page, _, _ := strings.Cut(back, "#")
+			back = page + "#idea-" + id.String()
+		}
 		return answer{next: &back}, nil
 	}
 	refusal := v.refusal(err, "")

@@ -95,25 +95,30 @@ func (s Site) takes(from feedback.Taking) (takes, afterSignIn bool) {
 	return takes, from == feedback.FromVerified && s.Visitor == nil && s.SignIn
 }
 
-// vote is the button of an idea.
+// TakesVotes reports whether this visitor may vote.
+func (p *page) TakesVotes() bool {
+	takes, _ := p.takes(p.Votes)
+	return takes
+}
+
+// vote is the button of an idea. All buttons of a page belong to one form.
 type vote struct {
 	ID     feedback.ID
-	Action string // path to which it posts, or ""
-	Why    string // what the visitor typed
-	Back   string // path of the page in the portal to which the visitor returns
+	Taken  bool   // the portal takes a vote for the idea from this visitor
 	SignIn string // path of the page on which the visitor signs in first, or ""
 	Voted  bool
 	Name   string // what it does, or what the number is
 	Votes  int64
 }
 
+// vote returns the button of an idea. A visitor who has to sign in first comes back to the page back.
 func (p *page) vote(idea Idea, back string) vote {
-	v := vote{ID: idea.ID, Why: p.Typed, Back: back, Voted: idea.Voted, Name: p.T.Portal.VotesName, Votes: idea.Votes}
+	v := vote{ID: idea.ID, Voted: idea.Voted, Name: p.T.Portal.VotesName, Votes: idea.Votes}
 	takes, afterSignIn := p.takes(p.Votes)
 	switch {
 	case idea.Fixed:
 	case takes:
-		v.Action, v.Name = p.Path("vote"), fill(p.T.Portal.VoteFor, "title", idea.Title)
+		v.Taken, v.Name = true, fill(p.T.Portal.VoteFor, "title", idea.Title)
 	case afterSignIn:
 		v.SignIn, v.Name = p.SignInPath(back), fill(p.T.Portal.SignInToVoteFor, "title", idea.Title)
 	}

@@ -3,7 +3,7 @@
 document.addEventListener('submit', (event) => {
   const form = event.target as HTMLFormElement
   const button = event.submitter
-  if (!(button instanceof HTMLButtonElement) || form.className !== 'vote' || 'plain' in form.dataset) return
+  if (!(button instanceof HTMLButtonElement) || form.id !== 'ballot' || 'plain' in button.dataset) return
   event.preventDefault()
   if (button.ariaDisabled) return // the vote before is on its way
   const body = new URLSearchParams([...new FormData(form, button)] as [string, string][])
@@ -17,17 +17,17 @@ document.addEventListener('submit', (event) => {
       button.ariaDisabled = null
       if (counted) return
       turn(button)
-      form.dataset['plain'] = '' // sends it as without this script, and shows the page that says what is wrong
+      button.dataset['plain'] = '' // sends it as without this script, and shows the page that says what is wrong
       form.requestSubmit(button)
     })
 })
 
 /** Shows the vote as given, or as taken back. */
 function turn(button: HTMLButtonElement): void {
-  const voted = button.value === 'add'
+  const voted = button.name === 'add'
   const count = button.lastElementChild as HTMLElement
   count.textContent = String(Number(count.textContent) + (voted ? 1 : -1))
-  button.value = voted ? 'remove' : 'add'
+  button.name = voted ? 'remove' : 'add'
   button.ariaPressed = String(voted)
 }
 
@@ -47,6 +47,14 @@ function whileTyping(field: HTMLInputElement, address: () => string, show: (page
   })
 }
 
+/** Puts parts of another page in the places of those of this page. */
+function take(page: Document, ...parts: string[]): void {
+  for (const part of parts) {
+    const found = page.querySelector(part)
+    if (found) document.querySelector(part)?.replaceWith(found)
+  }
+}
+
 const title = document.querySelector<HTMLInputElement>('.send [name=title]')
 const similar = document.querySelector('.similar')
 const said = similar?.querySelector('[role=status]')
@@ -59,6 +67,7 @@ if (title?.form && similar && said) {
     if (says.textContent !== said.textContent) said.replaceChildren(...says.childNodes) // is read out only when it changes
     similar.querySelector('.ideas')?.remove()
     similar.append(...found.querySelectorAll('.ideas'))
+    take(page, '#ballot')
   })
 }
 
@@ -70,10 +79,7 @@ if (search && box) {
   whileTyping(box, address, (page, at) => {
     if (!page.querySelector('.found')) return // the page says what is wrong
     const idea = document.activeElement?.closest('.found .idea')?.id
-    for (const part of ['.found', '.filter', '.filter.tags', '.top .primary']) {
-      const found = page.querySelector(part)
-      if (found) document.querySelector(part)?.replaceWith(found)
-    }
+    take(page, '.found', '.filter', '.filter.tags', '.top .primary', '#ballot')
     if (idea) (document.querySelector<HTMLElement>(`#${idea} a`) ?? box).focus()
     if (counted) counted.textContent = document.querySelector('.sum .total')?.textContent ?? ''
     history.replaceState(null, '', at)
@@ -111,7 +117,7 @@ if (keys && used) {
   }
   const vote = () => {
     const idea = document.activeElement?.closest('.idea') ?? document.querySelector('.one')
-    idea?.querySelector<HTMLElement>('.vote button, a.vote')?.click()
+    idea?.querySelector<HTMLElement>(':is(button, a).vote')?.click()
   }
   const seek = () => {
     if (box) box.focus()

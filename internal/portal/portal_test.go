@@ -2,6 +2,7 @@ package portal
 
 import (
 	"encoding/xml"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -44,12 +45,12 @@ func TestVotes(t *testing.T) {
 		idea := testIdeas("Dark mode", "")[0]
 		idea.Voted = test.voted
 		for at, page := range map[string]rendered{
-			"?q=dark&tag=a#idea-" + idea.ID.String(): Board{Site: site, Query: "dark", Tag: "a", Ideas: []Idea{idea}},
-			"roadmap#idea-" + idea.ID.String():       Roadmap{site, []Column{{"planned", 1, []Idea{idea}}}},
-			"r/" + idea.ID.String() + "/dark-mode":   IdeaPage{Site: site, Idea: idea},
+			"?q=dark&tag=a":                        Board{Site: site, Query: "dark", Tag: "a", Ideas: []Idea{idea}},
+			"roadmap":                              Roadmap{site, []Column{{"planned", 1, []Idea{idea}}}},
+			"r/" + idea.ID.String() + "/dark-mode": IdeaPage{Site: site, Idea: idea},
 		} {
 			d := parse(t, renderPage(t, page, "en"))
-			button := d.find("button", "name", "do")
+			button := d.find("button", "form", "ballot")
 			if (button != nil) != (test.does != "") {
 				t.Errorf("%s: %v", name, button)
 			}
@@ -58,8 +59,8 @@ func TestVotes(t *testing.T) {
 				if test.voted {
 					pressed = "true"
 				}
-				if attribute(*button, "value") != test.does || attribute(*button, "aria-pressed") != pressed ||
-					d.find("form", "action", "/p/acme/vote") == nil || d.find("input", "value", idea.ID.String()) == nil {
+				if attribute(*button, "name") != test.does || attribute(*button, "value") != idea.ID.String() ||
+					attribute(*button, "aria-pressed") != pressed || attribute(*d.find("form", "id", "ballot"), "action") != "/p/acme/vote" {
 					t.Errorf("%s: %v", name, *button)
 				}
 				if back := d.find("input", "name", "back"); attribute(*back, "value") != at {
@@ -82,6 +83,25 @@ func TestVotes(t *testing.T) {
 			if !strings.Contains(d.text, said+" 1000") {
 				t.Errorf("%s does not say %s: %s", name, said, d.text)
 			}
+		}
+	}
+}
+
+// TestTypedOnce: a page repeats what was typed as often for many ideas as for one, so that long searches stay small.
+func TestTypedOnce(t *testing.T) {
+	site, typed := testSite(), strings.Repeat("\u691c", 200)
+	site.Votes = feedback.FromAnyone
+	ideas := testIdeas("Dark mode", "")
+	for name, page := range map[string]func(ideas []Idea) rendered{
+		"board": func(ideas []Idea) rendered { return Board{Site: site, Query: typed, Ideas: ideas} },
+		"new":   func(ideas []Idea) rendered { return NewIdea{Site: site, Draft: Draft{Title: typed}, Similar: ideas} },
+	} {
+		repeats := func(ideas []Idea) int {
+			text := string(renderPage(t, page(ideas), "en"))
+			return strings.Count(text, typed) + strings.Count(text, url.QueryEscape(typed))
+		}
+		if one, many := repeats(ideas[:1]), repeats(ideas); one != many || one == 0 {
+			t.Errorf("%s: %d times for one idea, %d for %d", name, one, many, len(ideas))
 		}
 	}
 }
