@@ -45,7 +45,7 @@ var imports = map[string][]string{
 	},
 	"internal/access":   {},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
-	"internal/batch":    {},
+	"internal/batch":    {"internal/fair"},
 	"internal/blob": {
 		"internal/access", "internal/durable", "internal/feedback", "github.com/gabriel-vasile/mimetype", "github.com/minio/minio-go",
 		"golang.org/x/image", "golang.org/x/sync",

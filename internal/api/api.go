@@ -80,8 +80,9 @@ type API struct {
 	document  http.Handler // serves openAPI
 	server    *calls.Server
 	decoding  *fair.Pool[netip.Prefix] // one place for each body that is being decoded
-	pages     *limits.Shares           // in bytes
-	strangers *limits.Shares           // the same for pages that need no login; an app counts as an account
+	reads     limits.Reads
+	pages     *limits.Shares // in bytes
+	strangers *limits.Shares // the same for pages that need no login; an app counts as an account
 	routes    []route
 	portals   *pages.Pages
 	exports   *limits.Shares
@@ -97,6 +98,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 		Options: o,
 		rates:   limits.New(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{},
 		decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
+		reads:    limits.NewReads(int64(o.Store.ReadLanes())),
 		pages:    limits.NewShares(maxPages, maxPages/3*2, maxPages/3), exports: limits.NewShares(maxExports, maxExports/2, maxExports/3),
 		strangers: limits.NewShares(maxPages/3, maxPages/9, maxPages/9),
 		waits:     limits.NewShares(maxWaits, maxWaits/4, maxWaitsOfSession),
@@ -124,7 +126,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 		return nil, err
 	}
 	a.portals = pages.New(pages.Options{
-		Calls: a.server, Store: o.Store, Now: o.Now, Rates: a.rates, Memory: pages.NewMemory(maxPages / 3),
+		Calls: a.server, Store: o.Store, Now: o.Now, Rates: a.rates, Reads: a.reads.Visitors, Memory: pages.NewMemory(maxPages / 3),
 		Key: key, Cursors: a.cursors, MailKey: a.mailKey,
 		Files: o.Files, FilePath: a.filePath,
 	})
@@ -224,10 +226,29 @@ func (a *API) run(c *call) (result any, err error) {
 	// The time to read the body does not count.
 	ctx, cancel := context.WithTimeout(c.R.Context(), calls.Time)
 	defer cancel()
+	ctx, leave, err = a.enter(ctx, c, who)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if in, err = a.limit(ctx, who, in); err != nil {
 		return nil, err
 	}
 	return c.op.call(ctx, who, in)
+}
+
+// enter waits for a place to read the database. Calls of visitors that only add something need none: what they read is
+// little, and their rate is limited.
+func (a *API) enter(ctx context.Context, c *call, who any) (on context.Context, leave func(), err error) {
+	switch who := who.(type) {
+	case caller:
+		return a.reads.Users.Of(limits.Holder{Account: who.Account.ID, Session: who.ID}).Enter(ctx)
+	case visitor:
+		if c.op.reads {
+			return a.reads.Visitors.Of(limits.Visitor(who.app.ID.String(), c.client.From)).Enter(ctx)
+		}
+	}
+	return ctx, func() {}, nil
 }
 
 // input returns the call's parameters. Only a few bodies are decoded at once, because even a

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gatherkit/internal/events"
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
 )
@@ -94,6 +95,7 @@ func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most tim
 	}
 	defer place.Release(1)
 	c.leave() // others at this address need the place
+	defer fair.Pause(ctx)()
 	err := a.Store.Waiters.Wait(ctx, a.Ending, c.Account.ID, after, most)
 	select {
 	case <-a.Ending:

@@ -55,7 +55,8 @@ func (a *API) requestOperations() []op {
 	return []op{
 		widget("widget-submit-request", "Submit a feature request", a.widgetSubmitRequest),
 		widget("widget-create-upload", "Announce a file that will be attached to a feature request", a.widgetCreateUpload),
-		widget("widget-similar-requests", "Find the requests that the app shares and that are similar to a text", a.widgetSimilarRequests),
+		widget("widget-similar-requests", "Find the requests that the app shares and that are similar to a text",
+			a.widgetSimilarRequests).reading(),
 		bearer("requests-list", viewer, "List feature requests", a.requestsList),
 		bearer("requests-facets", viewer, "Count the requests for each possible value of the list's filter", a.requestsFacets),
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
@@ -95,8 +96,8 @@ func (a *API) requestOperations() []op {
 func (a *API) readerOperations() []op {
 	const member = feedback.RoleMember
 	return []op{
-		widget("widget-news", "Count what is new of what a person asked or voted for", a.widgetNews),
-		widget("widget-my-requests", "List what a person asked or voted for, newest first", a.widgetMyRequests),
+		widget("widget-news", "Count what is new of what a person asked or voted for", a.widgetNews).reading(),
+		widget("widget-my-requests", "List what a person asked or voted for, newest first", a.widgetMyRequests).reading(),
 		widget("widget-my-link", "Create a private link to what a person asked or voted for", a.widgetMyLink),
 		widget("widget-reply", "Answer a public comment on a request that the person submitted", a.widgetReply),
 		public("mine-list", "List what the holder of a private link asked or voted for, newest first", a.mineList),
@@ -110,7 +111,7 @@ func (a *API) readerOperations() []op {
 func (a *API) entryOperations() []op {
 	const viewer, member = feedback.RoleViewer, feedback.RoleMember
 	return []op{
-		widget("widget-entries", "List the published entries of the app's changelog, the latest first", a.widgetEntries),
+		widget("widget-entries", "List the published entries of the app's changelog, the latest first", a.widgetEntries).reading(),
 		bearer("entries-list", viewer, "List the entries of an app's changelog, newest first", a.entriesList),
 		bearer("entries-get", viewer, "Return one entry of a changelog", a.entriesGet),
 		bearer("entries-create", member, "Create an entry of an app's changelog, as a draft", a.entriesCreate),
@@ -134,8 +135,8 @@ func (a *API) portalOperations() []op {
 		bearer("people-unblock", member, "Let somebody take part in an app's portal again", a.peopleUnblock),
 		bearer("people-blocked", viewer, "List the people who are blocked on an app's portal", a.peopleBlocked),
 		bearer("votes-discard", member, "Remove votes that were given on the portal without signing in", a.votesDiscard),
-		widget("widget-board", "List the feature requests on the app's portal", a.widgetBoard),
-		widget("widget-request", "Get a feature request on the app's portal, with its comments", a.widgetRequest),
+		widget("widget-board", "List the feature requests on the app's portal", a.widgetBoard).reading(),
+		widget("widget-request", "Get a feature request on the app's portal, with its comments", a.widgetRequest).reading(),
 		widget("widget-comment", "Comment on a feature request as on the app's portal", a.widgetComment),
 		widget("widget-portal-link", "Create an address that signs a person in to the portal once", a.widgetPortalLink),
 	}
@@ -269,6 +270,7 @@ type op struct {
 	guard          guard
 	role           feedback.Role // minimum role, for guardBearer
 	callers        callers
+	reads          bool // it reads more than a few rows; for guardWidget
 	takes, returns reflect.Type
 	params         *params.Params
 	// call runs the operation. who is a *client, a caller or a visitor, depending on guard.
@@ -302,6 +304,12 @@ func (o op) personal() op {
 
 func widget[In, Out any](name, summary string, fn func(context.Context, visitor, In) (Out, error)) op {
 	return newOp(name, summary, guardWidget, "", fn)
+}
+
+// reading returns the operation as one that waits for a place to read.
+func (o op) reading() op {
+	o.reads = true
+	return o
 }
 
 func newOp[Who, In, Out any](name, summary string, g guard, least feedback.Role, fn func(context.Context, Who, In) (Out, error)) op {

@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"gatherkit/internal/fair"
 )
 
 // Do returns ErrFull or ErrClosed if it does not accept a call.
@@ -78,6 +80,7 @@ func (b *Batcher[K, Q, R]) Do(ctx context.Context, key K, q Q) (R, error) {
 	if err := b.enter(key, m); err != nil {
 		return m.result, err
 	}
+	defer fair.Pause(ctx)() // others of the caller work meanwhile
 	select {
 	case <-m.done:
 	case <-ctx.Done():

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gatherkit/internal/batch"
+	"gatherkit/internal/fair"
 )
 
 func TestNextGroupGathersWhileOneRuns(t *testing.T) {
@@ -252,4 +253,27 @@ func TestNewRefusesLimitsThatCannotWork(t *testing.T) {
 			newRig(o)
 		})
 	}
+}
+
+// TestCallsWaitWithoutTheirPlace: a call that waits for its group leaves its place to others, and has it again after.
+func TestCallsWaitWithoutTheirPlace(t *testing.T) {
+	bubble(t, limits, func(t *testing.T, r *rig) {
+		pool := fair.New[string](1, 1)
+		on, leave, err := fair.Claims{pool.For("caller")}.Enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := r.callOn(on, "a", 1)
+		g := r.wantGroup(t, "a", 1)
+		if !pool.TryAcquire("other", 1) {
+			t.Error("the call has its place while it waits")
+		}
+		pool.Release("other", 1)
+		g.finish(good)
+		wantGood(t, c)
+		if pool.TryAcquire("other", 1) {
+			t.Error("the call does not have its place again")
+		}
+		leave()
+	})
 }

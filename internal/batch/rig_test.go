@@ -82,8 +82,10 @@ type call struct {
 	done   chan struct{}
 }
 
-func (r *rig) call(key string, q int) *call {
-	ctx, cancel := context.WithCancelCause(context.Background())
+func (r *rig) call(key string, q int) *call { return r.callOn(context.Background(), key, q) }
+
+func (r *rig) callOn(ctx context.Context, key string, q int) *call {
+	ctx, cancel := context.WithCancelCause(ctx)
 	c := &call{cancel: cancel, key: key, q: q, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)

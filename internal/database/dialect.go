@@ -38,6 +38,7 @@ type dialect struct {
 	impatient  string
 	tables     string // counts the tables with a name
 	writeLanes int    // see WriteLanes
+	readLanes  int    // see ReadLanes
 	// grown selects the tables that have more than twice the rows that the planner
 	// assumes; analyze updates one. SQLite's plans need no statistics.
 	grown, analyze string
@@ -52,6 +53,7 @@ var (
 		lock:       "BEGIN IMMEDIATE",
 		tables:     "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
 		writeLanes: 1,
+		readLanes:  max(4, 2*runtime.GOMAXPROCS(0)),
 	}
 	postgresDialect = dialect{
 		// A lower fillfactor lets the busy counter rows be updated in place (HOT).
@@ -61,6 +63,7 @@ var (
 			"{postgres}", ""),
 		tables:     "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1",
 		writeLanes: 4,
+		readLanes:  (maxPostgresConns - spareConns) / 2,
 		impatient:  "SET LOCAL lock_timeout = '500ms'",
 		lock:       "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
 		grown: `SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
@@ -72,6 +75,13 @@ var (
 // WriteLanes is how many groups of writes are worth running at once: one on SQLite,
 // where Write joins concurrent transactions itself, and several on PostgreSQL.
 func (db *DB) WriteLanes() int { return db.dialect.writeLanes }
+
+// ReadLanes is how many calls of one kind may read at once. There are connections for two kinds, those of users and of
+// visitors, and some are left to what takes no lane: looking up who calls, and the worker.
+func (db *DB) ReadLanes() int { return db.dialect.readLanes }
+
+// spareConns are the connections without a lane.
+const spareConns = 4
 
 // connectTime is how long one host of the database's URL may take to accept a
 // connection before the next host is tried.
@@ -190,7 +200,7 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	db := sql.OpenDB(preparing{connector})
 	conns := 1
 	if readers {
-		conns = max(4, 2*runtime.GOMAXPROCS(0))
+		conns = 2*sqliteDialect.readLanes + spareConns
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)

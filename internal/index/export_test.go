@@ -13,3 +13,15 @@ func (x *Index) HoldSearches(appID feedback.ID) (release func()) {
 	}
 	return func() { x.searches.Release(appID, n) }
 }
+
+// HoldCounts takes all places for counts and searches of an account, and returns what gives them back.
+func (x *Index) HoldCounts(accountID feedback.ID) (release func()) {
+	n := int64(0)
+	for x.counting.TryAcquire(accountID, 1) {
+		n++
+	}
+	return func() { x.counting.Release(accountID, n) }
+}
+
+// Counting returns how many calls wait to count or search.
+func (x *Index) Counting() int { return x.counting.Waiting() }

@@ -4,6 +4,7 @@
 package index
 
 import (
+	"context"
 	"runtime"
 	"time"
 
@@ -20,10 +21,21 @@ type Index struct {
 	// searches divides half of the processors among the apps in which similar requests are
 	// searched, so that other calls are not delayed.
 	searches *fair.Pool[feedback.ID]
+	// counting does the same for accounts whose requests are counted or searched for words.
+	counting *fair.Pool[feedback.ID]
 }
 
 // New returns the index of a database.
 func New(db *database.DB, now func() time.Time) *Index {
 	half := int64(max(1, runtime.GOMAXPROCS(0)/2))
-	return &Index{db: db, now: now, searches: fair.New[feedback.ID](half, half)}
+	return &Index{db: db, now: now, searches: fair.New[feedback.ID](half, half), counting: fair.New[feedback.ID](half, half)}
+}
+
+// turn waits until requests of an account may be counted or searched, without a place to read meanwhile.
+func (x *Index) turn(ctx context.Context, accountID feedback.ID) (leave func(), err error) {
+	defer fair.Pause(ctx)()
+	if err := x.counting.Acquire(ctx, accountID, 1); err != nil {
+		return nil, err
+	}
+	return func() { x.counting.Release(accountID, 1) }, nil
 }

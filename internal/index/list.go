@@ -23,6 +23,13 @@ func (x *Index) List(
 		requests, err = s.Page(ctx, q, page)
 		return err
 	}
+	if f.Query != "" {
+		leave, err := x.turn(ctx, accountID)
+		if err != nil {
+			return nil, total, err
+		}
+		defer leave()
+	}
 	if f.counted() {
 		err = read(x.db.Reader())
 	} else {

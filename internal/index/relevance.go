@@ -48,6 +48,11 @@ func (x *Index) Ranked(ctx context.Context, accountID feedback.ID, f Filter, pag
 			return nil, total, err
 		}
 	}
+	leave, err := x.turn(ctx, accountID)
+	if err != nil {
+		return nil, total, err
+	}
+	defer leave()
 	err = x.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, total, err = ranked(ctx, tx, accountID, apps, f, q, variants, page)
 		return err

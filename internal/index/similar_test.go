@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/store"
@@ -232,6 +233,54 @@ func TestSimilarWaits(t *testing.T) {
 	for range 2 * runtime.GOMAXPROCS(0) {
 		if err := search(ctx); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestCountsWait: what counts or searches many requests waits for its turn, without its place to read, and gives the
+// turn back. A plain list does not wait.
+func TestCountsWait(t *testing.T) {
+	r := storetest.NewRig(t, storetest.SQLite(t))
+	account, other := r.NewAccount("Acme"), r.NewAccount("Other")
+	live, words := index.Filter{Box: feedback.Live}, index.Filter{Box: feedback.Live, Query: "dark"}
+	page := index.Page{Sort: index.Newest, Limit: 10}
+	for name, call := range map[string]func(context.Context) error{
+		"facets": func(ctx context.Context) error { _, err := r.Index.Facets(ctx, account.ID, live); return err },
+		"tags":   func(ctx context.Context) error { _, _, err := r.Index.Tags(ctx, account.ID); return err },
+		"stats":  func(ctx context.Context) error { _, err := r.Index.Stats(ctx, account.ID, nil, 0, 1); return err },
+		"a list by words": func(ctx context.Context) error {
+			_, _, err := r.Index.List(ctx, account.ID, words, page)
+			return err
+		},
+		"a ranked list": func(ctx context.Context) error { _, _, err := r.Index.Ranked(ctx, account.ID, words, page); return err },
+	} {
+		pool := fair.New[string](1, 1)
+		on, leave, err := fair.Claims{pool.For("caller")}.Enter(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := r.Index.HoldCounts(other.ID)
+		if _, _, err := r.Index.List(ctx, account.ID, live, page); err != nil {
+			t.Error(err)
+		}
+		ended := make(chan error)
+		go func() { ended <- call(on) }()
+		for r.Index.Counting() == 0 {
+			runtime.Gosched()
+		}
+		if !pool.TryAcquire("other", 1) {
+			t.Errorf("%s waits with its place to read", name)
+		}
+		pool.Release("other", 1)
+		release()
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		leave()
+		for range 2 * runtime.GOMAXPROCS(0) { // each gives its turn back
+			if err := call(ctx); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }

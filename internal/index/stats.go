@@ -70,7 +70,12 @@ func (r *statRange) apps(p *database.Parameters) string {
 // (inclusive) to (exclusive). It refuses with ErrAppNotFound.
 func (x *Index) Stats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
 	var stats feedback.Stats
-	err := x.db.Read(ctx, func(tx *sql.Tx) (err error) {
+	leave, err := x.turn(ctx, accountID)
+	if err != nil {
+		return stats, err
+	}
+	defer leave()
+	err = x.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		stats, err = statsOf(ctx, tx, accountID, appID, from, to)
 		return err
 	})

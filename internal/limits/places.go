@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"crypto/sha256"
 	"math"
 	"net/netip"
 	"time"
@@ -26,6 +27,26 @@ func NewShares(total, perAccount, perSession int64) *Shares {
 // Of returns the claims of a holder, that of the session first.
 func (s *Shares) Of(who Holder) fair.Claims {
 	return fair.Claims{s.Sessions.For(who.Session), s.Accounts.For(who.Account)}
+}
+
+// Visitor is a caller who visits an app or a portal, of which each has a name.
+func Visitor(of string, from netip.Prefix) Holder {
+	id := func(name string) feedback.ID {
+		sum := sha256.Sum256([]byte(name))
+		return feedback.ID(sum[:16])
+	}
+	return Holder{Account: id(of), Session: id(from.String())}
+}
+
+// Reads are the places of calls that read the database at once. Users and programs have as many as visitors of apps
+// and portals, so that many visitors do not delay the team.
+type Reads struct{ Users, Visitors *Shares }
+
+// NewReads returns places for a number of users' calls and as many of visitors. An account or a portal has at most half
+// of them, and its sessions or addresses take turns.
+func NewReads(n int64) Reads {
+	half := max(1, n/2)
+	return Reads{NewShares(n, half, half), NewShares(n, half, half)}
 }
 
 // MaxCalls is the number of concurrent calls from one network; a quarter of them from one

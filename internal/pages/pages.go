@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"maps"
 	"net/http"
@@ -42,8 +41,8 @@ type Options struct {
 	Files   *blob.Store // nil if the service does not store files
 	// FilePath returns the path of a file of an account, which works for a while.
 	FilePath func(accountID, id feedback.ID) string
-	// Memory limits what the pages that are being made take.
-	Memory *limits.Shares
+	// Memory limits what the pages that are being made take, and Reads how many read the database.
+	Memory, Reads *limits.Shares
 }
 
 // Pages serves the portals.
@@ -159,12 +158,7 @@ func sizeOf(name string) int64 {
 // hold waits for the memory of a page, and holds it until the page is sent. Each portal and each address has a share.
 // A form has arrived before: a slow sender holds nothing that others need.
 func (p *Pages) hold(ctx context.Context, c *calls.Client, of visitors.At, size int64) error {
-	shareOf := func(name string) feedback.ID {
-		sum := sha256.Sum256([]byte(name))
-		return feedback.ID(sum[:16])
-	}
-	holder := limits.Holder{Account: shareOf(of.Host + "/" + of.Slug), Session: shareOf(c.From.String())}
-	memory := calls.Memory{Claims: p.Memory.Of(holder), Bytes: size}
+	memory := calls.Memory{Claims: p.Memory.Of(limits.Visitor(of.Host+"/"+of.Slug, c.From)), Bytes: size}
 	if err := memory.Claims.Acquire(ctx, memory.Bytes); err != nil {
 		return err
 	}
@@ -177,6 +171,11 @@ var errUnchanged = errors.New("the page is unchanged")
 
 // read calls read with the state of the portal.
 func (v *visit) read(ctx context.Context, read func(context.Context) error) error {
+	ctx, leave, err := v.pages.Reads.Of(limits.Visitor(v.at.Host+"/"+v.at.Slug, v.Client.From)).Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	view, err := v.pages.Store.Board.Read(ctx, v.at, v.who, func(ctx context.Context, view *board.View) (err error) {
 		v.view, v.site = view, v.siteOf(view)
 		if v.site.Changelog, err = view.HasEntries(ctx); err != nil {

@@ -153,6 +153,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// ReadLanes is how many calls of users, and of visitors, may read the database at once.
+func (s *Store) ReadLanes() int { return s.db.ReadLanes() }
+
 // Close waits for the accepted calls and closes the database.
 func (s *Store) Close() error {
 	s.keys.Close()

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"runtime"
+	"testing"
+
+	"gatherkit/internal/fair"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/limits"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestReadPlaces: an account has half of the places to read. When it has them all, its calls wait, and those of others,
+// of visitors and of portals do not. A call that waits for something else leaves its place to others.
+func TestReadPlaces(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newService(t, at)
+		s.publicPortal()
+		s.strangers()
+		app, err := s.store.AppByKey(t.Context(), s.names["key"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		half := int64(s.store.ReadLanes() / 2)
+		users := s.api.reads.Users
+		another := users.Of(limits.Holder{Account: app.AccountID, Session: feedback.ID{1}})
+		visitors := func(of string) fair.Claims {
+			return s.api.reads.Visitors.Of(limits.Holder{Account: limits.Visitor(of, netip.Prefix{}).Account, Session: feedback.ID{1}})
+		}
+		calls := map[string]func() answer{
+			"a user": func() answer { return s.call("requests-list", "owner", `{}`) },
+			"a visitor": func() answer {
+				return s.call("widget-my-requests", "key", `{"reader":"`+browserOf(1)+`"}`)
+			},
+			"a portal":          func() answer { return s.guest().get("") },
+			"another account":   func() answer { return s.call("requests-list", "stranger", `{}`) },
+			"another's visitor": func() answer { return s.call("widget-similar-requests", "stranger_key", `{"text":"Dark"}`) },
+			"a submission": func() answer {
+				return s.call("widget-submit-request", "key", `{"title":"T","description":""}`)
+			},
+		}
+		for holder, c := range map[string]struct {
+			places fair.Claims
+			pool   *fair.Pool[feedback.ID]
+		}{
+			"a user":    {another, users.Accounts},
+			"a visitor": {visitors(app.ID.String()), s.api.reads.Visitors.Accounts},
+			"a portal":  {visitors("/acme"), s.api.reads.Visitors.Accounts},
+		} {
+			if !c.places.TryAcquire(half) || c.places.TryAcquire(1) {
+				t.Fatalf("%s has not half of the places", holder)
+			}
+			answered := make(chan answer)
+			go func() { answered <- calls[holder]() }()
+			for c.pool.Waiting() == 0 {
+				runtime.Gosched()
+			}
+			for who, call := range calls {
+				if who == holder {
+					continue
+				}
+				if got := call(); got.status != http.StatusOK {
+					t.Errorf("%s beside %s: %d %s", who, holder, got.status, got.body)
+				}
+			}
+			if len(answered) > 0 {
+				t.Errorf("%s did not wait", holder)
+			}
+			c.places.Release(half)
+			if got := <-answered; got.status != http.StatusOK {
+				t.Errorf("%s: %d %s", holder, got.status, got.body)
+			}
+		}
+
+		// Memory for a page is waited for without a place, so that those who have it get one.
+		memory := s.api.pages.Of(limits.Holder{Account: app.AccountID, Session: feedback.ID{1}})
+		memory.TryAcquire(maxPages / 3)
+		rest := s.api.pages.Of(limits.Holder{Account: app.AccountID, Session: feedback.ID{2}})
+		rest.TryAcquire(maxPages / 3)
+		answered := make(chan answer)
+		go func() { answered <- calls["a user"]() }()
+		for s.api.pages.Accounts.Waiting() == 0 {
+			runtime.Gosched()
+		}
+		if !another.TryAcquire(half) {
+			t.Error("a call that waits for memory has a place to read")
+		}
+		another.Release(half)
+		memory.Release(maxPages / 3)
+		rest.Release(maxPages / 3)
+		if got := <-answered; got.status != http.StatusOK {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	})
+}
