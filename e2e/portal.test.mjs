@@ -116,6 +116,24 @@ test('a vote that is refused says why', async (t) => {
   await page.getByRole('alert').waitFor()
 })
 
+test('a vote that does not arrive says so, and can be given again', async (t) => {
+  const app = await addPortal('Shop')
+  const { id } = await submit(app, { title: 'Dark mode' })
+  const page = await visitor(t)
+  for (const path of ['', `r/${id}`]) {
+    await page.goto(app.home + path)
+    await page.context().setOffline(true)
+    await votes(page, 'Dark mode').click()
+    await page.getByRole('alert').getByText('Your vote was not counted.').waitFor()
+    assert.match(await votes(page, 'Dark mode').innerText(), /1$/)
+    await page.context().setOffline(false)
+    await counted(page, () => votes(page, 'Dark mode').click())
+    assert.match(await unvotes(page, 'Dark mode').innerText(), /2$/)
+    assert.equal(await page.getByRole('alert').count(), 0)
+    await counted(page, () => unvotes(page, 'Dark mode').click())
+  }
+})
+
 test('similar ideas appear while a title is typed', async (t) => {
   const app = await addPortal('Shop')
   for (const title of ['Export as PDF', 'Dark mode for the editor']) await submit(app, { title })
@@ -154,17 +172,19 @@ test('the board follows what is searched, and its last row sends it', async (t) 
   const page = await visitor(t)
   await page.goto(app.home)
   const search = page.getByRole('searchbox', { name: 'Search ideas' })
-  const places = () => search.boundingBox()
+  const places = async () => [await search.boundingBox(), (await page.locator('.ideas').boundingBox()).y]
   const before = await places()
-  assert.equal(await page.getByRole('link', { name: /Ask for/ }).count(), 0)
+  assert.equal(await page.getByRole('link', { name: /Suggest/ }).count(), 0)
   await search.pressSequentially('dark')
   await page.getByRole('status').getByText(/Ideas: .2/).waitFor()
   assert.deepEqual(await page.locator('.idea h2').allInnerTexts(), ['Dark icons', 'Dark mode'])
-  assert.deepEqual(await places(), before, 'the box has moved')
+  assert.deepEqual(await places(), before, 'the page has moved')
+  assert.match(await page.title(), /^Ideas with “dark”/)
   assert.ok(await search.evaluate((element) => element === document.activeElement), 'the focus has moved')
   await counted(page, () => votes(page, 'Dark mode').click())
   await page.reload() // the address has the search
   assert.equal(await search.inputValue(), 'dark')
+  assert.deepEqual(await places(), before, 'the page is another one after it was loaded')
   assert.equal(await unvotes(page, 'Dark mode').count(), 1)
 
   // What is focused keeps the focus while its list is replaced.
@@ -175,14 +195,19 @@ test('the board follows what is searched, and its last row sends it', async (t) 
   await page.getByRole('status').getByText(/Ideas: .1/).waitFor()
   assert.equal(await page.locator(':focus').innerText(), 'Dark mode')
 
+  await page.goto(`${app.home}?q=dark&status=planned`)
+  await page.getByRole('heading', { name: 'No ideas here' }).waitFor()
+  await page.getByRole('link', { name: 'Search all ideas' }).click()
+  await page.getByText(/Ideas: .2/).first().waitFor()
+
   await search.fill('flying cars')
   await page.getByRole('heading', { name: /No idea matches “.flying cars/ }).waitFor()
-  await page.getByRole('link', { name: /Ask for “.flying cars/ }).click()
+  await page.getByRole('link', { name: /Suggest “.flying cars/ }).click()
   assert.equal(await page.getByLabel('Your idea').inputValue(), 'flying cars')
   await page.goBack()
   await search.fill('')
   await page.getByRole('status').getByText(/Ideas: .3/).waitFor()
-  assert.equal(await page.getByRole('link', { name: /Ask for/ }).count(), 0)
+  assert.equal(await page.getByRole('link', { name: /Suggest/ }).count(), 0)
 })
 
 test('keys lead through the list, and vote', async (t) => {
@@ -202,6 +227,13 @@ test('keys lead through the list, and vote', async (t) => {
   await page.getByLabel('Your comment').focus()
   await keyboard.type('v/?j')
   assert.equal(await page.getByLabel('Your comment').inputValue(), 'v/?j')
+  await page.getByLabel('Your comment').blur()
+  await keyboard.press('/')
+  for (const vote of [unvotes, votes]) { // if the key before had left the page, these would not reach it
+    await counted(page, async () => (await keyboard.press('v'), await vote(page, 'Two').waitFor()))
+  }
+  assert.equal(await page.getByLabel('Your comment').inputValue(), 'v/?j', 'what was written is lost')
+  await page.getByLabel('Your comment').fill('')
   await page.getByLabel('Your comment').blur()
   await keyboard.press('/')
   const search = page.getByRole('searchbox', { name: 'Search ideas' })
@@ -239,7 +271,7 @@ test('without scripts, everything works', async (t) => {
   await page.getByRole('button', { name: 'Search' }).click()
   await page.getByRole('heading', { name: 'Dark mode' }).waitFor()
   assert.equal(await page.getByRole('heading', { name: 'Export as PDF' }).count(), 0)
-  assert.equal(await page.getByRole('link', { name: /Ask for “.dark/ }).getAttribute('href'), `/p/${app.slug}/new?title=dark`)
+  assert.equal(await page.getByRole('link', { name: /Suggest “.dark/ }).getAttribute('href'), `/p/${app.slug}/new?title=dark`)
   await votes(page, 'Dark mode').click()
   await unvotes(page, 'Dark mode').waitFor()
   assert.match(page.url(), /\?q=dark/, 'the vote leads away from what was searched')
@@ -248,7 +280,7 @@ test('without scripts, everything works', async (t) => {
   await page.getByLabel('Your comment').fill('At night, please.')
   await page.getByLabel('Your name').fill('Bob')
   await page.getByRole('button', { name: 'Send comment' }).click()
-  await page.getByText('appears when the team has approved it').waitFor()
+  await page.getByText('will appear once the team approves it').waitFor()
   assert.equal(await page.getByText('At night, please.').count(), 0, 'a held comment is shown')
   const { comments: [held] } = await owner.call('comments-held')
   await owner.call('comments-release', { id: held.id })

@@ -55,6 +55,10 @@ func TestPortalVoter(t *testing.T) {
 			}
 		}
 		mine(g, "Dark mode", "Night mode", "Sepia mode")
+		// Others do not see what is held, so there is no page of it.
+		if page := string(g.get("me").body); strings.Count(page, "Not visible to others") != 1 || strings.Contains(page, "/sepia-mode") {
+			t.Errorf("what is held: %s", page)
+		}
 		mine(s.guest())
 		if board := string(g.get("").body); strings.Contains(board, "Sepia mode") || strings.Count(board, `aria-pressed="true"`) != 2 {
 			t.Errorf("the board is %s", board)

@@ -328,7 +328,7 @@ func (v *visit) me(ctx context.Context) (answer, error) {
 	for _, r := range list.Requests {
 		idea := portal.Idea{
 			ID: r.ID, Title: r.Title, Description: r.Description, Status: r.Status, Votes: r.Votes, Voted: true, CreatedAt: r.CreatedAt,
-			Fixed: r.Asked && page.Visitor == nil,
+			Fixed: r.Asked && page.Visitor == nil, Unseen: !r.Public,
 		}
 		if r.Asked {
 			page.Asked = append(page.Asked, idea)

@@ -7,6 +7,7 @@ var boardTemplate = sheet("board.html")
 // boardBody is what the template of the board reads.
 type boardBody struct {
 	Board
+	Name     string
 	Intro    string
 	Lines    []line
 	Orders   []option
@@ -15,7 +16,8 @@ type boardBody struct {
 	Filtered bool
 	Searched string // says that the search has found nothing
 	Ask      string // the name of the link that sends what was searched as an idea
-	Unsought string // path of the board without the search
+	Wider    string // path of the search without filters
+	Unsought string // path of the board without the search and filters
 	New      string // path of the form, with what was searched
 	First    string // path of the first page, or "" if this is it
 	Next     string // path of the next page, or ""
@@ -35,20 +37,22 @@ type option struct {
 func (b Board) Render(accept string) ([]byte, error) {
 	p := b.page(accept, "")
 	t := p.T.Portal
-	p.Heading, p.Tab, p.At, p.Typed = fill(t.BoardHeading, "app", b.App), "ideas", b.path(), b.Query
+	p.Tab, p.At, p.Typed = "ideas", b.path(), b.Query
 	p.Listed = b.Indexed && b.Query == "" && b.Tag == "" && b.After == ""
 	body := boardBody{
-		Board: b, Intro: b.Intro, Lines: p.lines(b.Ideas, false), Orders: b.orders(p), States: b.states(p), Labels: b.labels(),
+		Board: b, Name: fill(t.BoardHeading, "app", b.App), Intro: b.Intro,
+		Lines: p.lines(b.Ideas, false), Orders: b.orders(p), States: b.states(p), Labels: b.labels(),
 		Filtered: b.Status != "" || b.Tag != "", New: p.Path(newPath(b.Query)),
 	}
 	if body.Intro == "" {
 		body.Intro = fill(t.BoardText, "app", b.App)
 	}
-	p.Summary = body.Intro
+	p.Heading, p.Summary = body.Name, body.Intro
 	if b.Query != "" {
 		p.Heading = fill(t.SearchHeading, "query", b.Query)
 		body.Searched, body.Ask = fill(t.NothingFound, "query", b.Query), fill(t.AskFor, "query", b.Query)
-		body.Unsought = b.link(func(c *Board) { c.Query = "" })
+		body.Wider = b.link(func(c *Board) { c.Status, c.Tag = "", "" })
+		body.Unsought = b.link(func(c *Board) { c.Query, c.Status, c.Tag = "", "", "" })
 	}
 	if b.After != "" {
 		body.First = b.link(func(*Board) {})

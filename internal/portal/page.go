@@ -129,7 +129,7 @@ func (p *page) vote(idea Idea, back string) vote {
 type line struct {
 	Idea
 	T      *locale
-	Link   string
+	Link   string // "" if the portal has no page of it
 	Anchor string // where a visitor returns to after a vote
 	Vote   vote
 	Label  *label
@@ -145,9 +145,12 @@ func (p *page) lines(ideas []Idea, deep bool) []line {
 	list := make([]line, 0, len(ideas))
 	for _, idea := range ideas {
 		idea.Description = shorten(idea.Description, most)
-		anchor := "idea-" + idea.ID.String()
+		anchor, link := "idea-"+idea.ID.String(), p.Path(IdeaPath(idea))
+		if idea.Unseen {
+			link = ""
+		}
 		list = append(list, line{
-			Idea: idea, T: p.T, Link: p.Path(IdeaPath(idea)), Anchor: anchor, Vote: p.vote(idea, p.At+"#"+anchor),
+			Idea: idea, T: p.T, Link: link, Anchor: anchor, Vote: p.vote(idea, p.At+"#"+anchor),
 			Label: p.label(idea.Status), Deep: deep,
 		})
 	}

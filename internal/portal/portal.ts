@@ -11,16 +11,29 @@ document.addEventListener('submit', (event) => {
   if (details) body.set('why', [body.get('why'), details].join(' ')) // which would be lost, as the idea is not sent
   turn(button)
   button.ariaDisabled = 'true'
+  document.querySelector('.missed')?.remove()
   fetch(form.action, { method: 'POST', body, redirect: 'manual', keepalive: true })
-    .then((answer) => answer.type === 'opaqueredirect', () => false)
+    .then((answer) => answer.type === 'opaqueredirect', () => undefined)
     .then((counted) => {
       button.ariaDisabled = null
       if (counted) return
       turn(button)
+      if (counted === undefined) return complain(button, form.dataset['missed'] ?? '')
       button.dataset['plain'] = '' // sends it as without this script, and shows the page that says what is wrong
       form.requestSubmit(button)
     })
 })
+
+/** Says beside an idea that the service was not reached. */
+function complain(button: HTMLButtonElement, text: string): void {
+  const alert = document.createElement('p')
+  alert.className = 'alert missed'
+  alert.role = 'alert'
+  alert.textContent = text
+  const idea = button.closest('.idea')?.lastElementChild
+  if (idea) idea.append(alert)
+  else document.querySelector('.one .body')?.prepend(alert)
+}
 
 /** Shows the vote as given, or as taken back. */
 function turn(button: HTMLButtonElement): void {
@@ -79,6 +92,7 @@ if (search && box) {
   whileTyping(box, address, (page, at) => {
     if (!page.querySelector('.found')) return // the page says what is wrong
     const idea = document.activeElement?.closest('.found .idea')?.id
+    document.title = page.title
     take(page, '.found', '.filter', '.filter.tags', '.top .primary', '#ballot')
     if (idea) (document.querySelector<HTMLElement>(`#${idea} a`) ?? box).focus()
     if (counted) counted.textContent = document.querySelector('.sum .total')?.textContent ?? ''
@@ -121,8 +135,9 @@ if (keys && used) {
   }
   const seek = () => {
     if (box) box.focus()
-    else location.href = document.querySelector<HTMLAnchorElement>('a.app')?.href + '#q'
+    else if (!written()) location.href = document.querySelector<HTMLAnchorElement>('a.app')?.href + '#q'
   }
+  const written = () => [...document.querySelectorAll('textarea')].some((field) => field.value !== field.defaultValue) || title?.value
   const acts: Record<string, () => void> = { j: () => move(1), k: () => move(-1), v: vote, '/': seek, '?': show }
   document.addEventListener('keydown', (event) => {
     const typing = (event.target as Element).closest('input, textarea, dialog')

@@ -66,6 +66,7 @@ type Idea struct {
 	Comments    int64 // at most feedback.MaxCountedComments
 	Voted       bool  // by this visitor
 	Fixed       bool  // the visitor cannot take the vote back
+	Unseen      bool  // the portal does not show it to others and has no page of it
 	CreatedAt   feedback.Time
 
 	// Only the roadmap has ChangedAt, and only it and the changelog the others.

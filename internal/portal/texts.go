@@ -46,6 +46,7 @@ type portalTexts struct {
 	NoIdeas          string `json:"no_ideas"`
 	NoIdeasText      string `json:"no_ideas_text"`
 	NoneHere         string `json:"none_here"`
+	SearchAll        string `json:"search_all"`
 	NothingFound     string `json:"nothing_found"`
 	NothingFoundText string `json:"nothing_found_text"`
 	AskFor           string `json:"ask_for"`
@@ -104,6 +105,7 @@ type portalTexts struct {
 	Asked          string `json:"asked"`
 	Voted          string `json:"voted"`
 	Moderated      string `json:"moderated"`
+	Unseen         string `json:"unseen"`
 
 	SignInText      string `json:"sign_in_text"`
 	PrivateText     string `json:"private_text"`

@@ -29,6 +29,7 @@ type Mine struct {
 	CanReply    bool            `json:"can_reply" doc:"Whether the team has commented, so that the person can answer."`
 	CreatedAt   feedback.Time   `json:"created_at" format:"date-time"`
 	NewsAt      *feedback.Time  `json:"news_at" format:"date-time" doc:"The last change of the status, merge or public comment; null if there was none."`
+	Public      bool            `json:"-"` // whether everybody sees it where the app shares requests
 	Comments    []PublicComment `json:"comments" doc:"The latest 10 public comments, oldest first, with those of the request that it is merged into; none if the person only voted."`
 }
 
@@ -140,7 +141,10 @@ func (r *Readers) fill(ctx context.Context, tx *sql.Tx, w Who, items []item, see
 	}
 	list := make([]Mine, len(items))
 	for n, i := range items {
-		m := Mine{ID: i.id, Asked: i.asked, Merged: i.merged(), Status: i.counts().status, CreatedAt: i.id.Time(), Comments: []PublicComment{}}
+		m := Mine{
+			ID: i.id, Asked: i.asked, Merged: i.merged(), Public: i.public(w.App), Status: i.counts().status, CreatedAt: i.id.Time(),
+			Comments: []PublicComment{},
+		}
 		own, counts := texts[i.id], texts[i.id]
 		if i.merged() {
 			counts = texts[i.rootID]

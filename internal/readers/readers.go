@@ -140,6 +140,11 @@ func (i item) visible(app feedback.App) bool {
 	if i.asked {
 		return !i.merged() || i.root.box != feedback.Bin
 	}
+	return i.public(app)
+}
+
+// public reports whether everybody sees it where the app shares requests.
+func (i item) public(app feedback.App) bool {
 	now := i.counts()
 	return i.own.box == feedback.Live && now.box == feedback.Live && !now.hidden && slices.Contains(app.Settings.Shared(), now.status)
 }
