@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gatherkit/internal/feedback"
 )
@@ -23,24 +24,25 @@ var said = []string{
 // heldComments is how many of the comments are held.
 const heldComments = 2
 
-// news are entries of the changelog, oldest first. The last one is a draft.
-var news = []struct{ title, body, label string }{
+// news are entries of the changelog, oldest first, and what is in the titles of the ideas behind them. The last one is a
+// draft.
+var news = []struct{ title, body, label, about string }{
 	{
-		"Version 4.1: faster lists", "Lists with many entries open at once now.\n\n- The **order history** keeps its place when you go back.\n" +
-			"- Numbers in the **monthly report** add up again.", "Improved",
+		"Version 4.1: easy on the eyes", "Everything has a dark mode now.\n\n- It follows **your system**, or your choice in the profile.\n" +
+			"- Paper stays white.", "New", "Dark mode ",
 	},
 	{
-		"Version 4.2: everything in its place", "You asked for it, and here it is: what you no longer need can be archived.\n\n" +
-			"Nothing is lost. Open *Archive* in any list, and bring back what you need.", "New",
+		"Version 4.2: take it back", "You asked for it, and here it is: what you delete by accident comes back.\n\n" +
+			"Choose *Undo* in the message at the bottom, or press `Ctrl Z`.", "New", "Undo ",
 	},
 	{
 		"Version 4.3: read it your way", "Bigger text works everywhere, also on paper.\n\n1. Choose a size in your profile.\n2. Print.\n\n" +
-			"Tell us what is still too small.", "New",
+			"Tell us what is still too small.", "Improved", "Bigger text ",
 	},
-	{"Version 4.4", "What we are working on now.", "New"},
+	{"Version 4.4", "What we are working on now.", "New", "Sort "},
 }
 
-// announce adds an entry to the changelog about what was completed lately, and publishes it unless it is the last.
+// announce adds an entry to the changelog about what was completed, and publishes it unless it is the last.
 func (l *demoLife) announce(ctx context.Context, app feedback.App, n int) error {
 	by := l.team[0]
 	entry := feedback.Entry{AppID: app.ID, Title: news[n].title, Author: &feedback.EntryAuthor{ID: by.ID}}
@@ -50,7 +52,7 @@ func (l *demoLife) announce(ctx context.Context, app feedback.App, n int) error 
 		if err != nil && !errors.Is(err, feedback.ErrRequestNotFound) {
 			return err
 		}
-		if err == nil && r.AppID == app.ID && r.Status == "completed" {
+		if err == nil && r.AppID == app.ID && r.Status == "completed" && strings.HasPrefix(r.Title, news[n].about) {
 			about = append(about, r.ID)
 		}
 	}
