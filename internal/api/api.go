@@ -108,7 +108,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	var err error
 	if a.server, err = calls.New(calls.Server{
 		Log: o.Log, NewID: o.NewID, PublicURL: o.PublicURL, Metrics: metrics.New(o.Metrics),
-		Proxies: &headers.Proxies{Trusted: o.TrustedProxies, Log: o.Log}, Unavailable: o.Store.Unavailable,
+		Proxies: &headers.Proxies{Trusted: o.TrustedProxies, Log: o.Log, Now: o.Now}, Unavailable: o.Store.Unavailable,
 	}); err != nil {
 		return nil, err
 	}

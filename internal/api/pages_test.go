@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"gatherkit/internal/store/storetest"
 )
@@ -84,6 +85,43 @@ func TestUntrustedProxy(t *testing.T) {
 		}
 		if got := strings.Count(log.String(), "--trusted-proxies"); got != min(1, len(c.hint)) || !strings.Contains(log.String(), c.hint) {
 			t.Errorf("%s: %d warnings: %s", name, got, log.String())
+		}
+	}
+}
+
+// TestSilentProxy: calls that a trusted proxy forwards without the address of the client count as one client, which is
+// not exempt from limits. A warning says so once a minute.
+func TestSilentProxy(t *testing.T) {
+	for _, peer := range []string{"127.0.0.1", "::1", "10.0.0.7"} {
+		for _, forwarded := range []string{"", "unknown", "127.0.0.1", "198.51.100.7, _hidden"} {
+			var log bytes.Buffer
+			s := newService(t, storetest.SQLite(t), func(o *Options) {
+				o.SubmitRate, o.Log = 5, slog.New(slog.NewJSONHandler(&log, nil))
+				for _, network := range []string{"127.0.0.0/8", "::1/128", "10.0.0.0/8"} {
+					o.TrustedProxies = append(o.TrustedProxies, netip.MustParsePrefix(network))
+				}
+			})
+			submit := func() answer {
+				r := s.request("widget-submit-request", "key", `{"title":"T","description":""}`)
+				if r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(peer), 4711).String(); forwarded != "" {
+					r.Header.Set("X-Forwarded-For", forwarded)
+				}
+				return serve(s.api, r)
+			}
+			for range 5 {
+				submit()
+			}
+			if got := submit(); got.code(t) != "api.rate_limited" {
+				t.Errorf("%s forwards %q: %d %s", peer, forwarded, got.status, got.body)
+			}
+			for minute := range 2 {
+				if n := strings.Count(log.String(), "X-Forwarded-For"); n != minute+1 {
+					t.Errorf("%s forwards %q: %d warnings in %d minutes: %s", peer, forwarded, n, minute+1, log.String())
+				}
+				s.clock.Move(time.Minute)
+				submit()
+				submit()
+			}
 		}
 	}
 }

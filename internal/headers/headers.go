@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rs/cors"
 
@@ -27,12 +28,20 @@ func Bearer(r *http.Request) string {
 type Proxies struct {
 	Trusted []netip.Prefix // whose header X-Forwarded-For counts
 	Log     *slog.Logger
+	Now     func() time.Time
 
 	warned struct{ loopback, private, others sync.Once } // about proxies that are not trusted
+
+	mu     sync.Mutex
+	silent time.Time // when From last warned about a trusted proxy that does not say who calls
 }
 
-// From returns the address that a call comes from. It is zero for a call that a proxy on this machine has
-// forwarded and that is not trusted: its client may not be on this machine, so it is not exempt from limits.
+// silentEvery is how often From warns about such a proxy.
+const silentEvery = time.Minute
+
+// From returns the address that a call comes from. It is zero, which counts as one client and is not exempt from
+// limits, if nobody can tell: for a call that a trusted proxy forwards without a readable address, and for one that a
+// proxy on this machine forwards that is not trusted.
 func (p *Proxies) From(r *http.Request) netip.Prefix {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // on error, the zero address, which counts as one client
 	address := peer.Addr().Unmap().WithZone("")
@@ -43,7 +52,23 @@ func (p *Proxies) From(r *http.Request) netip.Prefix {
 			return netip.Prefix{}
 		}
 	}
-	return fair.Caller(fair.Address(address, forwarded, p.Trusted))
+	client := fair.Address(address, forwarded, p.Trusted)
+	if fair.Within(client, p.Trusted) {
+		p.warnSilent(address)
+		return netip.Prefix{}
+	}
+	return fair.Caller(client)
+}
+
+// warnSilent logs a warning that a trusted proxy does not say who calls.
+func (p *Proxies) warnSilent(peer netip.Addr) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := p.Now(); now.Sub(p.silent) >= silentEvery {
+		p.silent = now
+		p.Log.Warn("a trusted proxy forwards calls without the address of the client, so they all count as one address; "+
+			"make it set the header X-Forwarded-For", "peer", peer.String())
+	}
 }
 
 // warn logs a warning that a proxy may be missing in --trusted-proxies, once for each
