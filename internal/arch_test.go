@@ -64,7 +64,7 @@ var imports = map[string][]string{
 	"internal/durable":   {},
 	"internal/entries":   {"internal/changelog", "internal/database", "internal/feedback", "internal/readers", "internal/row"},
 	"internal/events":    {"internal/changelog", "internal/database", "internal/feedback"},
-	"internal/export":    {"internal/feedback", "internal/params", "internal/store"},
+	"internal/export":    {"internal/fair", "internal/feedback", "internal/params", "internal/store"},
 	"internal/fair":      {},
 	"internal/headers":   {"internal/fair", "internal/feedback", "github.com/rs/cors"},
 	"internal/identity":  {"internal/feedback", "internal/params", "github.com/golang-jwt/jwt"},

@@ -79,7 +79,10 @@ func (a *API) download(c *call, token string) {
 // export writes a whole export.
 func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (err error) {
 	defer calls.PanicToError(&err)
-	return export.Writer{Store: a.Store, WithLinks: a.withLinks, ReadTime: calls.Time}.Write(ctx, x, out, out.flush)
+	return export.Writer{
+		Store: a.Store, WithLinks: a.withLinks, ReadTime: calls.Time,
+		Places: a.reads.Users.Of(limits.Holder{Account: x.AccountID, Session: x.SessionID}),
+	}.Write(ctx, x, out, out.flush)
 }
 
 // exportWriter calls begin before it writes for the first time.

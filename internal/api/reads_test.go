@@ -2,8 +2,11 @@ package api
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"runtime"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gatherkit/internal/fair"
@@ -34,6 +37,7 @@ func TestReadPlaces(t *testing.T) {
 			"a visitor": func() answer {
 				return s.call("widget-my-requests", "key", `{"reader":"`+browserOf(1)+`"}`)
 			},
+			"another's export":  func() answer { return s.export("stranger")() },
 			"a portal":          func() answer { return s.guest().get("") },
 			"another account":   func() answer { return s.call("requests-list", "stranger", `{}`) },
 			"another's visitor": func() answer { return s.call("widget-similar-requests", "stranger_key", `{"text":"Dark"}`) },
@@ -74,6 +78,35 @@ func TestReadPlaces(t *testing.T) {
 			}
 		}
 
+		// An export waits for each of its reads.
+		export, exported := s.export("owner"), make(chan answer)
+		another.TryAcquire(half)
+		go func() { exported <- export() }()
+		for users.Accounts.Waiting() == 0 {
+			runtime.Gosched()
+		}
+		another.Release(half)
+		if got := <-exported; got.status != http.StatusOK {
+			t.Errorf("an export: %d %s", got.status, got.body)
+		}
+
+		// An endpoint may take long to answer, and so may the hash of a password.
+		var called atomic.Int64
+		endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			called.Add(1)
+			if !another.TryAcquire(half) {
+				t.Error("a call that waits for an endpoint has a place to read")
+				return
+			}
+			another.Release(half)
+		}))
+		defer endpoint.Close()
+		s.names["receiver"] = endpoint.URL
+		s.must("webhooks-test", "owner", `{"id":"`+s.webhook("owner")+`"}`)
+		if n := called.Load(); n != 1 {
+			t.Errorf("the endpoint was called %d times", n)
+		}
+
 		// Memory for a page is waited for without a place, so that those who have it get one.
 		memory := s.api.pages.Of(limits.Holder{Account: app.AccountID, Session: feedback.ID{1}})
 		memory.TryAcquire(maxPages / 3)
@@ -94,4 +127,13 @@ func TestReadPlaces(t *testing.T) {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	})
+}
+
+// export makes a link to an export of all requests of an account, and returns what downloads it.
+func (s *service) export(who string) (download func() answer) {
+	s.t.Helper()
+	link := s.must("requests-export", who, `{"format":"csv"}`)["url"].(string)
+	return func() answer {
+		return serve(s.api, httptest.NewRequest(http.MethodGet, strings.TrimPrefix(link, serviceURL), http.NoBody))
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"gatherkit/internal/events"
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
 	"gatherkit/internal/params"
@@ -136,7 +137,7 @@ type attemptResult struct {
 }
 
 func (a *API) webhooksTest(ctx context.Context, c caller, in webhookParams) (attemptResult, error) {
-	if err := a.allowSend(c); err != nil {
+	if err := a.allowSend(ctx, c); err != nil {
 		return attemptResult{}, err
 	}
 	attempt, err := a.Webhooks.Test(ctx, c.Account.ID, in.ID)
@@ -144,10 +145,11 @@ func (a *API) webhooksTest(ctx context.Context, c caller, in webhookParams) (att
 }
 
 // allowSend returns ErrRateLimited if the account has caused too many calls of endpoints.
-func (a *API) allowSend(c caller) error {
+func (a *API) allowSend(ctx context.Context, c caller) error {
 	err := a.rates.Sends.Allow(limits.Holder{Account: c.Account.ID}, 1, a.Now())
 	if err == nil {
-		c.leave() // an endpoint can take long, and others at this address need the place
+		c.leave() // an endpoint can take long, and others at this address and in this account need the places
+		fair.Pause(ctx)
 	}
 	return err
 }
@@ -158,7 +160,7 @@ type webhooksResendParams struct {
 }
 
 func (a *API) webhooksResend(ctx context.Context, c caller, in webhooksResendParams) (attemptResult, error) {
-	if err := a.allowSend(c); err != nil {
+	if err := a.allowSend(ctx, c); err != nil {
 		return attemptResult{}, err
 	}
 	attempt, err := a.Webhooks.Resend(ctx, c.Account.ID, in.ID, in.Number)

@@ -18,7 +18,7 @@ var Columns = []string{
 
 // writeCSV writes requests as CSV.
 func (e *exporter) writeCSV(ctx context.Context, requests []feedback.Request) error {
-	names, err := withTimeout(ctx, e.ReadTime, func(ctx context.Context) (store.Names, error) {
+	names, err := read(ctx, e.Writer, func(ctx context.Context) (store.Names, error) {
 		return e.Store.ExportNames(ctx, e.AccountID, requests)
 	})
 	if err != nil {

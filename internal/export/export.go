@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 )
@@ -25,6 +26,7 @@ type Writer struct {
 	// WithLinks returns requests with links to their files.
 	WithLinks func(accountID feedback.ID, requests ...feedback.Request) []feedback.Request
 	ReadTime  time.Duration // limits each read; a whole export has no limit
+	Places    fair.Claims   // of each read, which waits for its turn
 }
 
 // Write writes an export to a buffer of to. It calls send whenever it has written some requests.
@@ -52,7 +54,7 @@ func (e *exporter) write(ctx context.Context) error {
 	}
 	var after *feedback.ID
 	for n := Page; n == Page; {
-		requests, err := withTimeout(ctx, e.ReadTime, func(ctx context.Context) ([]feedback.Request, error) {
+		requests, err := read(ctx, e.Writer, func(ctx context.Context) ([]feedback.Request, error) {
 			return e.Store.ExportPage(ctx, e.AccountID, e.Filter, after, Page)
 		})
 		if err != nil {
@@ -84,9 +86,14 @@ func (e *exporter) flush() error {
 // writeText writes s. The next flush returns its error.
 func (e *exporter) writeText(s string) { _, _ = e.to.WriteString(s) }
 
-// withTimeout calls read with a timeout.
-func withTimeout[T any](ctx context.Context, most time.Duration, read func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+// read calls fn with a timeout, on a place to read. A reader that is slow holds none between reads.
+func read[T any](ctx context.Context, w Writer, fn func(context.Context) (T, error)) (result T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, w.ReadTime)
 	defer cancel()
-	return read(ctx)
+	ctx, leave, err := w.Places.Enter(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer leave()
+	return fn(ctx)
 }

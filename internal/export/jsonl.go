@@ -36,7 +36,7 @@ func (e *exporter) writeJSONL(ctx context.Context, requests []feedback.Request) 
 	for len(requests) > 0 {
 		n := min(size, len(requests))
 		var complete bool
-		exported, err := withTimeout(ctx, e.ReadTime, func(ctx context.Context) (exported []store.Exported, err error) {
+		exported, err := read(ctx, e.Writer, func(ctx context.Context) (exported []store.Exported, err error) {
 			exported, complete, err = e.Store.Export(ctx, e.AccountID, e.Filter.Box, requests[:n], limit)
 			return exported, err
 		})
@@ -116,7 +116,7 @@ func writeList[T any](
 		}
 		last := part[len(part)-1]
 		var err error
-		if part, err = withTimeout(ctx, e.ReadTime, func(ctx context.Context) ([]T, error) { return next(ctx, last) }); err != nil {
+		if part, err = read(ctx, e.Writer, func(ctx context.Context) ([]T, error) { return next(ctx, last) }); err != nil {
 			return err
 		}
 	}

@@ -120,6 +120,7 @@ func (h *Hasher) derive(
 			debug.FreeOSMemory()
 		}
 	}()
+	defer fair.Pause(ctx)() // hashing reads nothing
 	turn := fair.Claims{h.askers.For(who), h.turns.For(who.Caller)}
 	if err := turn.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
