@@ -229,7 +229,7 @@ test('votes without sign-in are discarded', async (t) => {
   const { context, complaints } = await openBrowser(t)
   const outside = await context.newPage()
   await outside.goto(`${service}/p/votes/r/${id}`)
-  await outside.locator('button[name=do][value=add]').click()
+  await outside.locator('button[name=add]').click()
   const votes = async () => (await owner.call('requests-get', { id })).request.votes
   await until(async () => (await votes()) === 2)
 
