@@ -52,7 +52,7 @@ func TestSlowFiles(t *testing.T) {
 	t.Parallel() // even the long form mostly waits
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
-	p := program.Start(t, append(program.At(place), "--trusted-proxies=127.0.0.1")...)
+	p := program.Start(t, append(program.At(place), "--trusted-proxies=127.0.0.1", "--submit-rate=0")...)
 	c := program.NewClient(t, p)
 	token := c.Login(t)
 	app := filesApp(t, c, token)
@@ -160,7 +160,7 @@ func TestLargeFiles(t *testing.T) {
 	storetest.Proof(t)
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
-	p := program.Start(t, append(program.At(place), "--trusted-proxies=127.0.0.1")...)
+	p := program.Start(t, append(program.At(place), "--trusted-proxies=127.0.0.1", "--submit-rate=0")...)
 	c := program.NewClient(t, p)
 	token := c.Login(t)
 	apps := []program.App{filesApp(t, c, token), filesApp(t, c, token)}

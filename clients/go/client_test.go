@@ -208,6 +208,7 @@ func TestOutage(t *testing.T) {
 	var failures, calls int
 	busy, later := false, "" // or unreachable
 	c.HTTP = &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		r.Header.Set("X-Forwarded-For", "203.0.113.3")
 		answer, err := http.DefaultTransport.RoundTrip(r)
 		calls++
 		if failures > 0 && err == nil {

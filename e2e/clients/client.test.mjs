@@ -65,7 +65,7 @@ test('sends a call again only if that cannot do anything twice', async () => {
     url,
     sleep: async () => {},
     fetch: async (to, init) => {
-      const answer = await fetch(to, init)
+      const answer = await fetch(to, { ...init, headers: { ...init.headers, 'X-Forwarded-For': '203.0.113.13' } })
       calls++
       return failures-- > 0 ? fail(answer) : answer
     },
