@@ -66,28 +66,39 @@ type sized struct {
 
 func newSized(t *testing.T, at storetest.Place, size int) *sized {
 	t.Helper()
-	s := &sized{service: newService(t, at, func(o *Options) { o.SubmitRate = 0 }), rig: storetest.NewRig(t, at), size: size}
+	s := emptySized(t, at, size)
 	s.backend = backendTime(at)
 	s.switchOnPortal()
 	s.allowFiles(true)
-	var err error
-	if s.app, err = s.store.AppByKey(context.Background(), s.names["key"]); err != nil {
-		t.Fatal(err)
-	}
 	s.owner = s.id(s.user("owner"))
-	words := strings.Fields("export invoice calendar colour keyboard mobile search filter report shared folder dark mode login webhook")
-	requests := make([]feedback.Request, size)
-	for i := range requests {
-		title := fmt.Sprint(words[i%len(words)], " ", words[i/len(words)%len(words)], " ", i%97)
-		requests[i] = feedback.NewRequest(title, "")
-		requests[i].Votes = 1
-		requests[i].Tags = []string{fmt.Sprint("area ", i%40), fmt.Sprint("kind ", i%7)}
-	}
-	s.rig.InsertRequests(s.app, requests)
+	s.addRequests(size, func(i int) []string { return []string{fmt.Sprint("area ", i%40), fmt.Sprint("kind ", i%7)} })
 	s.fill()
 	s.rig.Analyze()
 	s.rig.IndexAll()
 	return s
+}
+
+func emptySized(t *testing.T, at storetest.Place, size int) *sized {
+	t.Helper()
+	s := &sized{service: newService(t, at, func(o *Options) { o.SubmitRate = 0 }), rig: storetest.NewRig(t, at), size: size}
+	var err error
+	if s.app, err = s.store.AppByKey(context.Background(), s.names["key"]); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// addRequests adds n requests with titles of three words and these tags.
+func (s *sized) addRequests(n int, tags func(i int) []string) {
+	s.t.Helper()
+	words := strings.Fields("export invoice calendar colour keyboard mobile search filter report shared folder dark mode login webhook")
+	requests := make([]feedback.Request, n)
+	for i := range requests {
+		title := fmt.Sprint(words[i%len(words)], " ", words[i/len(words)%len(words)], " ", i%97)
+		requests[i] = feedback.NewRequest(title, "")
+		requests[i].Votes, requests[i].Tags = 1, tags(i)
+	}
+	s.rig.InsertRequests(s.app, requests)
 }
 
 // id parses an id.

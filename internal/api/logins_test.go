@@ -135,7 +135,7 @@ func TestSlowLane(t *testing.T) {
 }
 
 // untilWaiting returns when a call waits for a place in the pool.
-func untilWaiting(t *testing.T, pool *fair.Pool[netip.Prefix]) {
+func untilWaiting[K comparable](t *testing.T, pool *fair.Pool[K]) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

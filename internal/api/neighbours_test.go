@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -62,18 +60,8 @@ func TestNeighbours(t *testing.T) {
 func newLarge(t *testing.T, at storetest.Place) *sized {
 	t.Helper()
 	const requests, tags, voters = 60_000, 340, 25_000
-	s := &sized{service: newService(t, at, func(o *Options) { o.SubmitRate = 0 }), rig: storetest.NewRig(t, at), size: voters}
-	var err error
-	if s.app, err = s.store.AppByKey(t.Context(), s.names["key"]); err != nil {
-		t.Fatal(err)
-	}
-	words := strings.Fields("export invoice calendar colour keyboard mobile search filter report shared folder dark mode login webhook")
-	all := make([]feedback.Request, requests)
-	for i := range all {
-		all[i] = feedback.NewRequest(fmt.Sprint(words[i%len(words)], " ", words[i/len(words)%len(words)], " ", i%997), "")
-		all[i].Votes, all[i].Tags = 1, []string{fmt.Sprint("area ", i%tags)}
-	}
-	s.rig.InsertRequests(s.app, all)
+	s := emptySized(t, at, voters)
+	s.addRequests(requests, func(i int) []string { return []string{fmt.Sprint("area ", i%tags)} })
 	s.rig.Analyze()
 	s.rig.IndexAll()
 	s.names["request"] = s.popular()

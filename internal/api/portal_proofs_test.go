@@ -70,7 +70,7 @@ func TestPortalForms(t *testing.T) {
 				t.Errorf("reading %q sets %v", page, b.cookies)
 			}
 		}
-		r := httptest.NewRequest(http.MethodPost, "/p/acme/vote", strings.NewReader("add="+id+""))
+		r := httptest.NewRequest(http.MethodPost, "/p/acme/vote", strings.NewReader("add="+id))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 		w := httptest.NewRecorder()

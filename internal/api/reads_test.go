@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -56,11 +55,9 @@ func TestReadPlaces(t *testing.T) {
 			if !c.places.TryAcquire(half) || c.places.TryAcquire(1) {
 				t.Fatalf("%s has not half of the places", holder)
 			}
-			answered := make(chan answer)
+			answered := make(chan answer, 1)
 			go func() { answered <- calls[holder]() }()
-			for c.pool.Waiting() == 0 {
-				runtime.Gosched()
-			}
+			untilWaiting(t, c.pool)
 			for who, call := range calls {
 				if who == holder {
 					continue
@@ -82,15 +79,13 @@ func TestReadPlaces(t *testing.T) {
 		export, exported := s.export("owner"), make(chan answer)
 		another.TryAcquire(half)
 		go func() { exported <- export() }()
-		for users.Accounts.Waiting() == 0 {
-			runtime.Gosched()
-		}
+		untilWaiting(t, users.Accounts)
 		another.Release(half)
 		if got := <-exported; got.status != http.StatusOK {
 			t.Errorf("an export: %d %s", got.status, got.body)
 		}
 
-		// An endpoint may take long to answer, and so may the hash of a password.
+		// An endpoint may take long to answer.
 		var called atomic.Int64
 		endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			called.Add(1)
@@ -108,24 +103,29 @@ func TestReadPlaces(t *testing.T) {
 		}
 
 		// Memory for a page is waited for without a place, so that those who have it get one.
-		memory := s.api.pages.Of(limits.Holder{Account: app.AccountID, Session: feedback.ID{1}})
-		memory.TryAcquire(maxPages / 3)
-		rest := s.api.pages.Of(limits.Holder{Account: app.AccountID, Session: feedback.ID{2}})
-		rest.TryAcquire(maxPages / 3)
-		answered := make(chan answer)
-		go func() { answered <- calls["a user"]() }()
-		for s.api.pages.Accounts.Waiting() == 0 {
-			runtime.Gosched()
+		waits := func(call func() answer, memory *limits.Shares, of feedback.ID, places fair.Claims) {
+			t.Helper()
+			const piece = 1 << 10
+			n := int64(0)
+			for memory.Accounts.TryAcquire(of, piece) {
+				n += piece
+			}
+			answered := make(chan answer)
+			go func() { answered <- call() }()
+			untilWaiting(t, memory.Accounts)
+			if places.TryAcquire(half) {
+				places.Release(half)
+			} else {
+				t.Error("a call that waits for memory has a place to read")
+			}
+			memory.Accounts.Release(of, n)
+			if got := <-answered; got.status != http.StatusOK {
+				t.Errorf("%d %s", got.status, got.body)
+			}
 		}
-		if !another.TryAcquire(half) {
-			t.Error("a call that waits for memory has a place to read")
-		}
-		another.Release(half)
-		memory.Release(maxPages / 3)
-		rest.Release(maxPages / 3)
-		if got := <-answered; got.status != http.StatusOK {
-			t.Errorf("%d %s", got.status, got.body)
-		}
+		waits(calls["a user"], s.api.pages, app.AccountID, another)
+		waits(func() answer { return s.call("widget-board", "key", `{}`) },
+			s.api.portals.Memory, limits.Visitor("/acme", netip.Prefix{}).Account, visitors(app.ID.String()))
 	})
 }
 

@@ -20,7 +20,6 @@ func (a *API) holdPage(ctx context.Context, c caller, rows int, maxRowBytes int6
 
 // hold is holdPage for any client, with claims on other memory.
 func hold(ctx context.Context, c *client, claims fair.Claims, rows int, maxRowBytes int64) error {
-	defer fair.Pause(ctx)()
 	m := calls.Memory{Claims: claims, Bytes: int64(rows) * maxRowBytes}
 	if err := m.Claims.Acquire(ctx, m.Bytes); err != nil {
 		return err

@@ -56,7 +56,8 @@ func (p *Pool[K]) TryAcquire(who K, n int64) bool {
 }
 
 // Acquire waits for n places and takes them. It returns the cause of ctx if ctx ends first.
-// It panics if n is more than a holder's share.
+// It panics if n is more than a holder's share. A call that waits gives back its own place
+// meanwhile, as Pause says.
 func (p *Pool[K]) Acquire(ctx context.Context, who K, n int64) error {
 	if n > p.each {
 		panic("fair: more places than one holder can have")
@@ -66,6 +67,12 @@ func (p *Pool[K]) Acquire(ctx context.Context, who K, n int64) error {
 	}
 	w := &waiter{n: n, granted: make(chan struct{})}
 	place := p.enter(who, w)
+	select {
+	case <-w.granted:
+		return nil
+	default:
+	}
+	defer Pause(ctx)()
 	select {
 	case <-w.granted:
 		return nil

@@ -28,8 +28,9 @@ func (c Claims) Enter(ctx context.Context) (on context.Context, leave func(), er
 	return context.WithValue(ctx, placeKey{}, p), func() { p.giveBack() }, nil
 }
 
-// Pause gives back the place of the call with ctx, if it has one, while it waits for something that others do. resume
-// waits for the place again. If ctx ends meanwhile, the call has none, and can only fail.
+// Pause gives back the place of the call with ctx, if it has one, while it waits for something that others do.
+// Otherwise, calls that have places could wait for those that wait for places. resume waits for the place again.
+// If ctx ends meanwhile, the call has none, and can only fail.
 func Pause(ctx context.Context) (resume func()) {
 	p, ok := ctx.Value(placeKey{}).(*place)
 	if !ok || !p.giveBack() {

@@ -48,6 +48,24 @@ func TestPlaces(t *testing.T) {
 		leave()
 		free("at the end", true)
 
+		// Waiting in another pool gives the place back, and only waiting does.
+		others := fair.New[string](1, 1)
+		on, leave = enter(t.Context())
+		if err := others.Acquire(on, "one", 1); err != nil {
+			t.Fatal(err)
+		}
+		free("without a wait", false)
+		acquired := make(chan error)
+		go func() { acquired <- others.Acquire(on, "one", 1) }()
+		synctest.Wait()
+		free("waiting in another pool", true)
+		others.Release("one", 1)
+		if err := <-acquired; err != nil {
+			t.Error(err)
+		}
+		free("after the wait", false)
+		leave()
+
 		reason := errors.New("enough")
 		ctx, end := context.WithCancelCause(t.Context())
 		on, leave = enter(ctx)

@@ -41,11 +41,10 @@ func (x *Index) Tags(ctx context.Context, accountID feedback.ID) (tags map[strin
 
 // counts counts by the values of each part, and reports whether the counts are exact.
 func (x *Index) counts(ctx context.Context, accountID feedback.ID, f Filter) (n tallies, exact bool, err error) {
-	leave, err := x.turn(ctx, accountID)
-	if err != nil {
+	if err := x.counting.Acquire(ctx, accountID, 1); err != nil {
 		return nil, false, err
 	}
-	defer leave()
+	defer x.counting.Release(accountID, 1)
 	err = x.db.Read(ctx, func(tx *sql.Tx) error {
 		if f.AppID != nil {
 			if _, err := resolveApps(ctx, tx, accountID, f); err != nil {

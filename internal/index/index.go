@@ -4,7 +4,6 @@
 package index
 
 import (
-	"context"
 	"runtime"
 	"time"
 
@@ -29,13 +28,4 @@ type Index struct {
 func New(db *database.DB, now func() time.Time) *Index {
 	half := int64(max(1, runtime.GOMAXPROCS(0)/2))
 	return &Index{db: db, now: now, searches: fair.New[feedback.ID](half, half), counting: fair.New[feedback.ID](half, half)}
-}
-
-// turn waits until requests of an account may be counted or searched, without a place to read meanwhile.
-func (x *Index) turn(ctx context.Context, accountID feedback.ID) (leave func(), err error) {
-	defer fair.Pause(ctx)()
-	if err := x.counting.Acquire(ctx, accountID, 1); err != nil {
-		return nil, err
-	}
-	return func() { x.counting.Release(accountID, 1) }, nil
 }

@@ -24,11 +24,10 @@ func (x *Index) List(
 		return err
 	}
 	if f.Query != "" {
-		leave, err := x.turn(ctx, accountID)
-		if err != nil {
+		if err := x.counting.Acquire(ctx, accountID, 1); err != nil {
 			return nil, total, err
 		}
-		defer leave()
+		defer x.counting.Release(accountID, 1)
 	}
 	if f.counted() {
 		err = read(x.db.Reader())

@@ -48,11 +48,10 @@ func (x *Index) Ranked(ctx context.Context, accountID feedback.ID, f Filter, pag
 			return nil, total, err
 		}
 	}
-	leave, err := x.turn(ctx, accountID)
-	if err != nil {
+	if err := x.counting.Acquire(ctx, accountID, 1); err != nil {
 		return nil, total, err
 	}
-	defer leave()
+	defer x.counting.Release(accountID, 1)
 	err = x.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, total, err = ranked(ctx, tx, accountID, apps, f, q, variants, page)
 		return err

@@ -70,12 +70,11 @@ func (r *statRange) apps(p *database.Parameters) string {
 // (inclusive) to (exclusive). It refuses with ErrAppNotFound.
 func (x *Index) Stats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
 	var stats feedback.Stats
-	leave, err := x.turn(ctx, accountID)
-	if err != nil {
+	if err := x.counting.Acquire(ctx, accountID, 1); err != nil {
 		return stats, err
 	}
-	defer leave()
-	err = x.db.Read(ctx, func(tx *sql.Tx) (err error) {
+	defer x.counting.Release(accountID, 1)
+	err := x.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		stats, err = statsOf(ctx, tx, accountID, appID, from, to)
 		return err
 	})

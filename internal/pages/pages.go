@@ -155,10 +155,15 @@ func sizeOf(name string) int64 {
 	return pageBytes
 }
 
+// holder is a visitor of a portal, among those who share its memory and its places to read.
+func holder(of visitors.At, c *calls.Client) limits.Holder {
+	return limits.Visitor(of.Host+"/"+of.Slug, c.From)
+}
+
 // hold waits for the memory of a page, and holds it until the page is sent. Each portal and each address has a share.
 // A form has arrived before: a slow sender holds nothing that others need.
 func (p *Pages) hold(ctx context.Context, c *calls.Client, of visitors.At, size int64) error {
-	memory := calls.Memory{Claims: p.Memory.Of(limits.Visitor(of.Host+"/"+of.Slug, c.From)), Bytes: size}
+	memory := calls.Memory{Claims: p.Memory.Of(holder(of, c)), Bytes: size}
 	if err := memory.Claims.Acquire(ctx, memory.Bytes); err != nil {
 		return err
 	}
@@ -171,7 +176,7 @@ var errUnchanged = errors.New("the page is unchanged")
 
 // read calls read with the state of the portal.
 func (v *visit) read(ctx context.Context, read func(context.Context) error) error {
-	ctx, leave, err := v.pages.Reads.Of(limits.Visitor(v.at.Host+"/"+v.at.Slug, v.Client.From)).Enter(ctx)
+	ctx, leave, err := v.pages.Reads.Of(holder(v.at, v.Client)).Enter(ctx)
 	if err != nil {
 		return err
 	}

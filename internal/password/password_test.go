@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"gatherkit/internal/fair"
 )
 
 func TestHashAndVerify(t *testing.T) {
@@ -101,6 +103,26 @@ func TestNotAllowedAnyMore(t *testing.T) {
 	if ok || !errors.Is(err, refusal) {
 		t.Errorf("%v, %v", ok, err)
 	}
+}
+
+// TestHashingHoldsNoPlace checks that a call has no place of its own while it is hashed, and has it again after.
+func TestHashingHoldsNoPlace(t *testing.T) {
+	pool := fair.New[string](1, 1)
+	on, leave, err := fair.Claims{pool.For("caller")}.Enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := false
+	_, err = New(rand.Reader).Verify(on, Asker{}, "", "password", func() error {
+		if free = pool.TryAcquire("other", 1); free {
+			pool.Release("other", 1)
+		}
+		return nil
+	})
+	if err != nil || !free || pool.TryAcquire("other", 1) {
+		t.Errorf("%v; while it was hashed, the place was free: %v", err, free)
+	}
+	leave()
 }
 
 // TestTurns checks that a caller gets one of the next turns although many other calls wait:
