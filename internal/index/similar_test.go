@@ -268,9 +268,11 @@ func TestCountsWait(t *testing.T) {
 		for r.Index.Counting() == 0 {
 			runtime.Gosched()
 		}
-		if !pool.TryAcquire("other", 1) {
-			t.Errorf("%s waits with its place to read", name)
+		patient, cancel := context.WithTimeout(ctx, storetest.Patience) // it may not have given its place back yet
+		if err := pool.Acquire(patient, "other", 1); err != nil {
+			t.Fatalf("%s waits with its place to read: %v", name, err)
 		}
+		cancel()
 		pool.Release("other", 1)
 		release()
 		if err := <-ended; err != nil {
