@@ -148,6 +148,7 @@ test('a public comment says who will see it, and can be quiet', async (t) => {
   await field.fill('A secret')
   assert.deepEqual([await quietly(page).count(), await seen.count()], [0, 0])
   const visible = panel.getByRole('switch', { name: 'Public' })
+  await quiet(page) // what is above the form has arrived
   await visible.focus()
   const { y } = await visible.boundingBox()
   await page.keyboard.press('Space')
