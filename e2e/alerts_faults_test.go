@@ -58,6 +58,11 @@ var faults = []fault{
 	}, fewFiles},
 	{"GatherkitWorkFails", true, func(t *testing.T, w *watched) { w.sql(t, "ALTER TABLE purges RENAME TO lost") }, nil},
 	{"GatherkitWorkStalls", true, func(t *testing.T, w *watched) { w.lock(t, "leases", "ACCESS EXCLUSIVE") }, nil},
+	{"GatherkitSetAside", true, func(t *testing.T, w *watched) {
+		w.sql(t, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused by a test'; END $$")
+		w.sql(t, "CREATE TRIGGER refuse BEFORE INSERT ON index_documents FOR EACH ROW EXECUTE FUNCTION refuse()")
+		w.Submit(t, w.key, "T")
+	}, nil},
 	{"GatherkitIndexBehind", true, func(t *testing.T, w *watched) {
 		w.lock(t, "index_followed", "SHARE")
 		w.crowd(t, 16, w.tries)

@@ -175,8 +175,8 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"serve", "demo", "user add", "user list", "user set-password", "backup", "verify", "recount", "migrate", "distribute",
-		"login", "api", "healthcheck", "completion", "man", "version",
+		"serve", "demo", "user add", "user list", "user set-password", "backup", "verify", "status", "recount", "migrate",
+		"distribute", "login", "api", "healthcheck", "completion", "man", "version",
 	} {
 		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(all) {
 			t.Errorf("--help does not list %s:\n%s", command, all)

@@ -44,6 +44,7 @@ var imports = map[string][]string{
 		"internal/visitors", "internal/webhook", "*",
 	},
 	"internal/access":   {},
+	"internal/aside":    {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/attempts": {"internal/database", "internal/fair", "internal/feedback"},
 	"internal/batch":    {"internal/fair"},
 	"internal/blob": {
@@ -62,19 +63,24 @@ var imports = map[string][]string{
 	"internal/deadline":  {}, // every package may import it
 	"internal/database":  {"internal/access", "internal/batch", "internal/durable", "github.com/jackc/pgx", "modernc.org/sqlite"},
 	"internal/durable":   {},
-	"internal/entries":   {"internal/changelog", "internal/database", "internal/feedback", "internal/readers", "internal/row"},
-	"internal/events":    {"internal/changelog", "internal/database", "internal/feedback"},
-	"internal/export":    {"internal/fair", "internal/feedback", "internal/params", "internal/store"},
-	"internal/fair":      {},
-	"internal/headers":   {"internal/fair", "internal/feedback", "github.com/rs/cors"},
-	"internal/identity":  {"internal/feedback", "internal/params", "github.com/golang-jwt/jwt"},
-	"internal/feedback":  {},
-	"internal/index":     {"internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search"},
-	"internal/lease":     {"internal/database", "internal/feedback"},
-	"internal/limits":    {"internal/fair", "internal/feedback", "internal/rate"},
-	"internal/links":     {"internal/database", "internal/feedback"},
-	"internal/lists":     {"internal/feedback", "internal/index", "internal/params", "internal/signed", "github.com/danielgtaylor/huma"},
+	"internal/entries": {
+		"internal/aside", "internal/changelog", "internal/database", "internal/feedback", "internal/readers", "internal/row",
+	},
+	"internal/events":   {"internal/changelog", "internal/database", "internal/feedback"},
+	"internal/export":   {"internal/fair", "internal/feedback", "internal/params", "internal/store"},
+	"internal/fair":     {},
+	"internal/headers":  {"internal/fair", "internal/feedback", "github.com/rs/cors"},
+	"internal/identity": {"internal/feedback", "internal/params", "github.com/golang-jwt/jwt"},
+	"internal/feedback": {},
+	"internal/index": {
+		"internal/aside", "internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search", "internal/sweep",
+	},
+	"internal/lease":  {"internal/database", "internal/feedback", "internal/sweep"},
+	"internal/limits": {"internal/fair", "internal/feedback", "internal/rate"},
+	"internal/links":  {"internal/database", "internal/feedback"},
+	"internal/lists":  {"internal/feedback", "internal/index", "internal/params", "internal/signed", "github.com/danielgtaylor/huma"},
 	"internal/mail": {
+		"internal/aside",
 		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/readers", "internal/signed",
 		"internal/sweep", "github.com/wneessen/go-mail",
 	},
@@ -115,10 +121,11 @@ var imports = map[string][]string{
 	"internal/views":    {"internal/database", "internal/feedback"},
 	"internal/visitors": {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/webhook": {
-		"internal/changelog", "internal/database", "internal/events", "internal/fair", "internal/feedback",
+		"internal/changelog", "internal/database", "internal/events", "internal/fair", "internal/feedback", "internal/sweep",
 		"code.dny.dev/ssrf", "github.com/prometheus/client_golang",
 	},
 	"internal/store": {
+		"internal/aside",
 		"internal/attempts", "internal/batch", "internal/board", "internal/changelog", "internal/database", "internal/entries",
 		"internal/events", "internal/feedback",
 		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/readers", "internal/row",
@@ -139,7 +146,7 @@ var only = map[string]*regexp.Regexp{
 	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|` +
 		`blob/(bucket|credentials)\.go$|calls/|headers/|mcp/|pace/|pages/|remote/|static/|webhook/))`),
 	"database/sql": regexp.MustCompile(`^(bench/|docs/examples/|internal/(` +
-		`attempts|board|changelog|database|entries|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|tokens|uploads|` +
+		`aside|attempts|board|changelog|database|entries|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|tokens|uploads|` +
 		`views|visitors|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,

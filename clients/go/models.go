@@ -729,6 +729,33 @@ func (e TokenScope) Valid() bool {
 	}
 }
 
+// Defines values for UnsentKind.
+const (
+	UnsentKindConfirm UnsentKind = "confirm"
+	UnsentKindDigest  UnsentKind = "digest"
+	UnsentKindLink    UnsentKind = "link"
+	UnsentKindNews    UnsentKind = "news"
+	UnsentKindUpdate  UnsentKind = "update"
+)
+
+// Valid indicates whether the value is a known member of the UnsentKind enum.
+func (e UnsentKind) Valid() bool {
+	switch e {
+	case UnsentKindConfirm:
+		return true
+	case UnsentKindDigest:
+		return true
+	case UnsentKindLink:
+		return true
+	case UnsentKindNews:
+		return true
+	case UnsentKindUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UploadTargetMethod.
 const (
 	UploadTargetMethodPUT UploadTargetMethod = "PUT"
@@ -3613,6 +3640,12 @@ type MailStatusResult struct {
 	// Error What it said, in words; null if all is well.
 	Error nullable.Nullable[string] `json:"error"`
 
+	// Failing How much mail of the account has failed, at most 1,000. It is tried again, or was given up in the last seven days.
+	Failing int64 `json:"failing"`
+
+	// Failures Some of it, at most 20.
+	Failures []Unsent `json:"failures"`
+
 	// Since Since when it does not work; null if all is well.
 	Since nullable.Nullable[time.Time] `json:"since"`
 
@@ -4931,6 +4964,30 @@ type TokensListResult struct {
 	// Tokens Those that are not revoked, the newest first: your own, or for admins all of the account.
 	Tokens []Token `json:"tokens"`
 }
+
+// Unsent defines model for Unsent.
+type Unsent struct {
+	// Attempts How often it was tried.
+	Attempts int64 `json:"attempts"`
+
+	// Error Why it failed last.
+	Error string `json:"error"`
+
+	// Kind confirm: asks somebody to confirm an address. update: says what is new. digest and link go to users. news: a request whose news cannot be read.
+	Kind UnsentKind `json:"kind"`
+
+	// Recipient The address; null if no mail could be written.
+	Recipient nullable.Nullable[string] `json:"recipient"`
+
+	// RetryAt When it is tried again; null if it was given up.
+	RetryAt nullable.Nullable[time.Time] `json:"retry_at"`
+
+	// Since When it was first tried, or when the mail was written.
+	Since time.Time `json:"since"`
+}
+
+// UnsentKind confirm: asks somebody to confirm an address. update: says what is new. digest and link go to users. news: a request whose news cannot be read.
+type UnsentKind string
 
 // UploadRules defines model for UploadRules.
 type UploadRules struct {

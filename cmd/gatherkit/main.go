@@ -30,6 +30,7 @@ type commands struct {
 	User        userCommand        `cmd:"" help:"Add and list users, and set passwords."`
 	Backup      backupCommand      `cmd:"" help:"Copy the database and the attached files to a folder, even while the service is running."`
 	Verify      verifyCommand      `cmd:"" help:"Check the database and the attached files, such as after a restore."`
+	Status      statusCommand      `cmd:"" help:"Print how the background work does, and what has failed."`
 	Recount     recountCommand     `cmd:"" help:"Check the counters of requests and repair wrong ones."`
 	Migrate     migrateCommand     `cmd:"" help:"Update the database schema, as serve does on start."`
 	Distribute  distributeCommand  `cmd:"" help:"Distribute the tables of a PostgreSQL database with Citus over several machines."`

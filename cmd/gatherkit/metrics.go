@@ -106,13 +106,14 @@ var (
 	walBytes      = prometheus.NewDesc("gatherkit_database_wal_bytes", "Size of SQLite's write-ahead log.", nil, nil)
 	purgeBacklog  = prometheus.NewDesc("gatherkit_purge_backlog", "Deleted apps whose requests are still being removed.", nil, nil)
 	indexBacklog  = prometheus.NewDesc("gatherkit_index_backlog", "Changes that the search index has not processed yet.", nil, nil)
+	setAside      = prometheus.NewDesc("gatherkit_set_aside", "Background work that failed and is tried again later.", []string{"work"}, nil)
 	workSucceeded = prometheus.NewDesc("gatherkit_worker_success_timestamp_seconds",
 		"When this process last succeeded at a kind of background work.", []string{"work"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (storeCollector) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, databaseBytes, walBytes, purgeBacklog, indexBacklog, workSucceeded} {
+	for _, d := range []*prometheus.Desc{databaseUp, databaseBytes, walBytes, purgeBacklog, indexBacklog, setAside, workSucceeded} {
 		descriptions <- d
 	}
 }
@@ -143,6 +144,11 @@ func (c storeCollector) Collect(collected chan<- prometheus.Metric) {
 	} {
 		if n, err := count(ctx); err == nil {
 			gauge(d, float64(n))
+		}
+	}
+	if counts, err := c.SetAside.Counts(ctx); err == nil {
+		for work, n := range counts {
+			gauge(setAside, float64(n), string(work))
 		}
 	}
 }

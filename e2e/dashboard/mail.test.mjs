@@ -34,7 +34,7 @@ async function open(t, address, as, answers = {}, options = {}) {
   return { page: await logIn(context, address, as), calls }
 }
 
-const works = { configured: true, state: 'ok', error: null, since: null, waiting: 0 }
+const works = { configured: true, state: 'ok', error: null, since: null, waiting: 0, failing: 0, failures: [] }
 const link = (send) => ({ link: 'https://x.example/join#gjt_secret', expires_at: '2031-01-01T00:00:00.000Z', sent: send === true })
 const of = (calls, operation) => calls.filter((one) => one.operation === operation).map(({ params }) => params)
 
@@ -44,19 +44,40 @@ test('admins see that mail does not work, and what the server said', async (t) =
   await page.getByRole('heading', { name: 'The mail server refuses our mail' }).waitFor()
   await page.getByText(/It began .* ago\. 12 mails wait and are sent as soon as it works\./).waitFor()
   await page.getByText('535 5.7.8 Authentication failed').waitFor()
-  await page.getByRole('link', { name: /Team.*mail does not work/ }).waitFor()
+  await page.getByRole('link', { name: /Team.*mail has failed/ }).waitFor()
   await look(page, 'mail-refused')
+})
+
+test('admins see which mail has failed, and why', async (t) => {
+  const since = '2026-01-02T10:42:00.000Z'
+  const failures = [
+    { kind: 'update', recipient: 'ada@example.com', attempts: 3, since, retry_at: '2026-01-02T11:12:00.000Z', error: 'giving the recipient: 451 Try later' },
+    { kind: 'link', recipient: 'new@example.com', attempts: 12, since, retry_at: null, error: 'giving the recipient: 550 No such user' },
+    { kind: 'digest', recipient: null, attempts: 1, since, retry_at: '2026-01-02T11:12:00.000Z', error: 'broken' },
+    ...[1, 2, 3].map((n) => ({ kind: 'news', recipient: null, attempts: n, since, retry_at: '2026-01-02T11:12:00.000Z', error: `broken ${n}` })),
+  ]
+  const { page } = await open(t, '/team', 'alan@example.com', { 'mail-status': () => ({ result: { ...works, failing: 30, failures } }) })
+  await page.getByRole('heading', { name: '30 mails could not be sent' }).waitFor()
+  await page.getByText(/^Update to ada@example\.com, tried 3 times, next on .*2026/).waitFor()
+  await page.getByText('giving the recipient: 451 Try later').waitFor()
+  await page.getByText('Link to new@example.com, given up').waitFor()
+  await page.getByText('broken 3').waitFor()
+  await page.getByRole('link', { name: /Team.*mail has failed/ }).waitFor()
+  for (const width of [1440, 390, 320]) {
+    await page.setViewportSize({ width, height: 800 })
+    await look(page, `mail-failed-${width}`)
+  }
 })
 
 test('nobody sees anything while mail works, and members do not ask', inProof, async (t) => {
   const { page, calls } = await open(t, '/team', 'alan@example.com')
   await page.getByRole('list', { name: 'Team' }).waitFor()
   await page.waitForFunction(() => performance.getEntriesByName(new URL('api/mail-status', document.baseURI).href).length > 0)
-  assert.equal(await page.getByText('mail does not work').count(), 0)
+  assert.equal(await page.getByText('mail has failed').count(), 0)
   assert.ok(of(calls, 'mail-status').length > 0)
   const mira = await open(t, '/team', 'mira@example.com', { 'mail-status': () => assert.fail('a member asked') })
   await mira.page.getByRole('list', { name: 'Team' }).waitFor()
-  assert.equal(await mira.page.getByText('mail does not work').count(), 0)
+  assert.equal(await mira.page.getByText('mail has failed').count(), 0)
   assert.deepEqual(of(mira.calls, 'mail-status'), [])
 })
 

@@ -26,7 +26,8 @@ func TestReadPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		half := int64(s.store.ReadLanes() / 2)
+		lanes := int64(s.store.ReadLanes())
+		half := lanes / 2
 		users := s.api.reads.Users
 		another := users.Of(limits.Holder{Account: app.AccountID, Session: feedback.ID{1}})
 		visitors := func(of string) fair.Claims {
@@ -47,14 +48,15 @@ func TestReadPlaces(t *testing.T) {
 		}
 		for holder, c := range map[string]struct {
 			places fair.Claims
+			most   int64
 			pool   *fair.Pool[feedback.ID]
 		}{
-			"a user":    {another, users.Accounts},
-			"a visitor": {visitors(app.ID.String()), s.api.reads.Visitors.Accounts},
-			"a portal":  {visitors("/acme"), s.api.reads.Visitors.Accounts},
+			"a user":    {another, half, users.Accounts},
+			"a visitor": {visitors(app.ID.String()), lanes - 1, s.api.reads.Visitors.Accounts},
+			"a portal":  {visitors("/acme"), lanes - 1, s.api.reads.Visitors.Accounts},
 		} {
-			if !c.places.TryAcquire(half) || c.places.TryAcquire(1) {
-				t.Fatalf("%s has not half of the places", holder)
+			if !c.places.TryAcquire(c.most) || c.places.TryAcquire(1) {
+				t.Fatalf("%s has not %d places", holder, c.most)
 			}
 			answered := make(chan answer, 1)
 			go func() { answered <- calls[holder]() }()
@@ -70,7 +72,7 @@ func TestReadPlaces(t *testing.T) {
 			if len(answered) > 0 {
 				t.Errorf("%s did not wait", holder)
 			}
-			c.places.Release(half)
+			c.places.Release(c.most)
 			if got := <-answered; got.status != http.StatusOK {
 				t.Errorf("%s: %d %s", holder, got.status, got.body)
 			}
@@ -104,7 +106,7 @@ func TestReadPlaces(t *testing.T) {
 		}
 
 		// Memory for a page is waited for without a place, so that those who have it get one.
-		waits := func(call func() answer, memory *limits.Shares, of feedback.ID, places fair.Claims) {
+		waits := func(call func() answer, memory *limits.Shares, of feedback.ID, places fair.Claims, most int64) {
 			t.Helper()
 			const piece = 1 << 10
 			n := int64(0)
@@ -116,18 +118,18 @@ func TestReadPlaces(t *testing.T) {
 			untilWaiting(t, memory.Accounts)
 			patient, cancel := context.WithTimeout(t.Context(), storetest.Patience) // it may not have given its place back yet
 			defer cancel()
-			if err := places.Acquire(patient, half); err != nil {
+			if err := places.Acquire(patient, most); err != nil {
 				t.Fatalf("a call that waits for memory has a place to read: %v", err)
 			}
-			places.Release(half)
+			places.Release(most)
 			memory.Accounts.Release(of, n)
 			if got := <-answered; got.status != http.StatusOK {
 				t.Errorf("%d %s", got.status, got.body)
 			}
 		}
-		waits(calls["a user"], s.api.pages, app.AccountID, another)
+		waits(calls["a user"], s.api.pages, app.AccountID, another, half)
 		waits(func() answer { return s.call("widget-board", "key", `{}`) },
-			s.api.portals.Memory, limits.Visitor("/acme", netip.Prefix{}).Account, visitors(app.ID.String()))
+			s.api.portals.Memory, limits.Visitor("/acme", netip.Prefix{}).Account, visitors(app.ID.String()), lanes-1)
 	})
 }
 

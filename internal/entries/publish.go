@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 )
@@ -44,10 +45,15 @@ type Due struct {
 	At            feedback.Time
 }
 
-// SelectDue reads the scheduled entries that are published next, of all accounts. %s is the place of a
+// Item is the work of publishing the entry.
+func (d Due) Item() aside.Item {
+	return aside.Item{AccountID: d.AccountID, Kind: aside.Entry, Subject: d.ID.String()}
+}
+
+// SelectDue reads the scheduled entries that are due at the time $1, of all accounts. %s is the place of a
 // condition about the account.
 const SelectDue = "SELECT account_id, id, publish_at FROM" +
-	" (SELECT account_id, id, publish_at FROM entries WHERE publish_at IS NOT NULL) AS scheduled %s ORDER BY publish_at, id LIMIT 32"
+	" (SELECT account_id, id, publish_at FROM entries WHERE publish_at <= $1) AS scheduled %s ORDER BY publish_at, id"
 
 // ScanDue reads a row of SelectDue.
 func ScanDue(r database.Row) (d Due, err error) {
@@ -59,6 +65,9 @@ func ScanDue(r database.Row) (d Due, err error) {
 // has not come.
 func (e *Entries) PublishDue(ctx context.Context, due Due) error {
 	err := e.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := aside.Done(ctx, tx, due.Item()); err != nil {
+			return err
+		}
 		old, err := e.locked(ctx, tx, due.AccountID, due.ID)
 		if err != nil {
 			return err

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sweep"
 )
 
 // The index follows the log of changes, so that a submission does not pay for it.
@@ -77,13 +79,17 @@ func (x *Index) FollowAccount(ctx context.Context, accountID feedback.ID, chunk 
 // with, and whether there may be more to do. It returns ErrNoOverview if it cannot find out which
 // accounts have changes.
 func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next feedback.ID, more bool, err error) {
+	var again error
+	if from == (feedback.ID{}) {
+		again = x.retry(ctx)
+	}
 	accounts, err := database.All(ctx, x.db.Reader(), scanBehind, selectBehind+
 		" AND q.account_id > $2 ORDER BY q.account_id LIMIT CAST($3 AS BIGINT)", version, from, accountsAtOnce)
 	if err != nil {
 		return from, false, fmt.Errorf("%w: %w", ErrNoOverview, err)
 	}
 	if len(accounts) == 0 { // the last account was done: begin again, unless this was the first
-		return feedback.ID{}, from != (feedback.ID{}), nil
+		return feedback.ID{}, from != (feedback.ID{}), again
 	}
 	failures := make([]error, len(accounts))
 	var wg sync.WaitGroup
@@ -91,7 +97,7 @@ func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next f
 		wg.Go(func() { failures[i] = x.follow(ctx, account, chunk) })
 	}
 	wg.Wait()
-	return accounts[len(accounts)-1].accountID, true, errors.Join(failures...)
+	return accounts[len(accounts)-1].accountID, true, errors.Join(append(failures, again)...)
 }
 
 // Backlog returns how many log entries of all accounts the index has not followed yet.
@@ -107,19 +113,97 @@ type entry struct {
 	requestID *feedback.ID
 }
 
-// follow updates the index for a chunk of an account's log. The texts are read before the
-// transaction begins; a request that changes after that has a later entry.
+// follow updates the index for a chunk of an account's log. If that fails, it does so for fewer entries. A request
+// that fails alone is set aside.
 func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
+	failed := sweep.Recovered(func() error { return x.followChunk(ctx, b, chunk) })
+	switch {
+	case failed == nil || sweep.GivesUp(ctx, x.db, failed):
+		return failed
+	case chunk > 1:
+		return x.follow(ctx, b, chunk/2)
+	}
+	return x.skip(ctx, b, failed)
+}
+
+// skip sets the request of the next entry of an account's log aside, and goes on after it.
+func (x *Index) skip(ctx context.Context, b behind, failed error) error {
+	entries, err := x.entries(ctx, b, 1)
+	if err != nil || len(entries) == 0 || entries[0].requestID == nil {
+		return errors.Join(failed, err)
+	}
+	item := aside.Item{AccountID: b.accountID, Kind: aside.Index, Subject: entries[0].requestID.String()}
+	if _, err := x.aside.Try(ctx, item, func() error { return failed }); err != nil {
+		return err
+	}
+	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := x.advance(ctx, tx, b, entries[0].seq)
+		return err
+	})
+}
+
+// retry updates the index for requests that were set aside.
+func (x *Index) retry(ctx context.Context) error {
+	due, err := x.aside.Due(ctx, aside.Index)
+	failed := sweep.Errors{}
+	failed.Add(err)
+	for _, item := range due {
+		_, err := x.aside.Try(ctx, item, func() error { return x.followOne(ctx, item) })
+		failed.Add(err)
+	}
+	return failed.Err()
+}
+
+// followOne updates the index for a request that was set aside, unless the index is one of a newer program.
+func (x *Index) followOne(ctx context.Context, item aside.Item) error {
+	id, err := feedback.ParseID(item.Subject)
+	if err != nil {
+		return err
+	}
+	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		n, err := database.Changed(ctx, tx, "UPDATE index_followed SET seq = seq WHERE account_id = $1 AND version = $2", item.AccountID, version)
+		if err != nil || n == 0 {
+			return err
+		}
+		ids := []feedback.ID{id}
+		wanted, err := read(ctx, tx, item.AccountID, ids, anyApp, true)
+		if err == nil {
+			err = x.reindex(ctx, tx, item.AccountID, ids, wanted)
+		}
+		if err != nil {
+			return err
+		}
+		return aside.Done(ctx, tx, item)
+	})
+}
+
+// entries returns the next entries of an account's log.
+func (x *Index) entries(ctx context.Context, b behind, chunk int) ([]entry, error) {
+	return database.All(ctx, x.db.Reader(), func(r database.Row) (e entry, err error) {
+		err = r.Scan(&e.seq, &e.requestID)
+		return e, err
+	}, "SELECT seq, request_id FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS BIGINT)",
+		b.accountID, b.seq, chunk)
+}
+
+// advance stores that the index of an account has followed the log up to an entry. It returns false if another
+// process was here.
+func (x *Index) advance(ctx context.Context, tx *sql.Tx, b behind, to int64) (bool, error) {
+	n, err := database.Changed(ctx, tx, `INSERT INTO index_followed (account_id, seq, version) VALUES ($1, $2, $3)
+		ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq
+		WHERE index_followed.seq = $4 AND index_followed.version = $3`, b.accountID, to, version, b.seq)
+	return n > 0, err
+}
+
+// followChunk updates the index for a chunk of an account's log. The texts are read before the
+// transaction begins; a request that changes after that has a later entry.
+func (x *Index) followChunk(ctx context.Context, b behind, chunk int) error {
 	if b.version < version {
 		if err := x.restart(ctx, b.accountID); err != nil {
 			return err
 		}
 	}
-	entries, err := database.All(ctx, x.db.Reader(), func(r database.Row) (e entry, err error) {
-		err = r.Scan(&e.seq, &e.requestID)
-		return e, err
-	}, "SELECT seq, request_id FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS BIGINT)",
-		b.accountID, b.seq, chunk)
+	entries, err := x.entries(ctx, b, chunk)
 	if err != nil {
 		return err
 	}
@@ -134,10 +218,8 @@ func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
 	to = fewerTerms(entries, wanted, chunk*usualTerms, to)
 	ids := requestsOf(entries, to)
 	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		n, err := database.Changed(ctx, tx, `INSERT INTO index_followed (account_id, seq, version) VALUES ($1, $2, $3)
-			ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq
-			WHERE index_followed.seq = $4 AND index_followed.version = $3`, b.accountID, to, version, b.seq)
-		if err != nil || n == 0 { // another process was here
+		ours, err := x.advance(ctx, tx, b, to)
+		if err != nil || !ours {
 			return err
 		}
 		return x.reindex(ctx, tx, b.accountID, ids, wanted)

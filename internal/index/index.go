@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
@@ -17,6 +18,8 @@ type Index struct {
 	db    *database.DB
 	now   func() time.Time
 	words vocabularies
+	aside *aside.List
+
 	// searches divides half of the processors among the apps in which similar requests are
 	// searched, so that other calls are not delayed.
 	searches *fair.Pool[feedback.ID]
@@ -25,7 +28,7 @@ type Index struct {
 }
 
 // New returns the index of a database.
-func New(db *database.DB, now func() time.Time) *Index {
+func New(db *database.DB, now func() time.Time, list *aside.List) *Index {
 	half := int64(max(1, runtime.GOMAXPROCS(0)/2))
-	return &Index{db: db, now: now, searches: fair.New[feedback.ID](half, half), counting: fair.New[feedback.ID](half, half)}
+	return &Index{db: db, now: now, aside: list, searches: fair.New[feedback.ID](half, half), counting: fair.New[feedback.ID](half, half)}
 }

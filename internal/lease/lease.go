@@ -5,15 +5,14 @@ package lease
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sweep"
 )
 
 const (
@@ -119,21 +118,15 @@ func (l *Lease) Round(ctx context.Context, steps []Step, note func(work string, 
 			continue
 		}
 		step.done = now
-		again, err := recovered(step.Do)
+		var again bool
+		err = sweep.Recovered(func() (err error) {
+			again, err = step.Do()
+			return err
+		})
 		note(step.Work, err)
 		more = more || again && err == nil
 	}
 	return more
-}
-
-// recovered calls step and returns a panic as an error.
-func recovered(step func() (bool, error)) (more bool, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			more, err = false, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return step()
 }
 
 // release ends the lease, so that another process does not have to wait until it expires.

@@ -42,11 +42,12 @@ func Visitor(of string, from netip.Prefix) Holder {
 // and portals, so that many visitors do not delay the team.
 type Reads struct{ Users, Visitors *Shares }
 
-// NewReads returns places for a number of users' calls and as many of visitors. An account or a portal has at most half
-// of them, and its sessions or addresses take turns.
+// NewReads returns places for a number of users' calls and as many of visitors. An account has at most half of them,
+// and an app or a portal all but one: short calls wait less for each other then. Its sessions or addresses take turns.
 func NewReads(n int64) Reads {
 	half := max(1, n/2)
-	return Reads{NewShares(n, half, half), NewShares(n, half, half)}
+	most := max(half, n-1)
+	return Reads{NewShares(n, half, half), NewShares(n, most, most)}
 }
 
 // MaxCalls is the number of concurrent calls from one network; a quarter of them from one

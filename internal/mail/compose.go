@@ -1,13 +1,13 @@
 package mail
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"errors"
-	"slices"
 	"time"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/portal"
@@ -22,23 +22,24 @@ const (
 	maxUpdates    = 20
 )
 
-// compose writes the mails that are due, and reports whether there may be more.
+// compose writes some of the mails that are due, and reports whether there may be more.
 func (s *Sender) compose(ctx context.Context) (more bool, err error) {
-	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (p person, err error) {
-		return p, r.Scan(&p.accountID, &p.appID, &p.address)
-	}, "SELECT account_id, app_id, address FROM mail_follows WHERE due_at <= $1 ORDER BY due_at LIMIT CAST($2 AS BIGINT)",
-		feedback.At(s.now()), composeAtOnce)
-	same := func(a, b person) bool {
-		return a.accountID == b.accountID && a.appID == b.appID && bytes.Equal(a.address, b.address)
-	}
+	turns, more, err := s.news.take(ctx, s.db, s.now(), composeAtOnce)
 	failed := sweep.Errors{}
 	failed.Add(err)
-	for n, p := range found {
-		if !slices.ContainsFunc(found[:n], func(before person) bool { return same(before, p) }) {
+	for _, of := range turns {
+		people, err := database.All(ctx, s.db.Reader(), func(r database.Row) (p person, err error) {
+			p.accountID = of.accountID
+			return p, r.Scan(&p.appID, &p.address)
+		}, "SELECT app_id, address FROM (SELECT app_id, address, due_at FROM mail_follows WHERE account_id = $1 AND due_at <= $2"+
+			" ORDER BY due_at LIMIT CAST($3 AS BIGINT)) AS due GROUP BY app_id, address ORDER BY MIN(due_at)",
+			of.accountID, feedback.At(s.now()), of.most)
+		failed.Add(err)
+		for _, p := range people {
 			failed.Add(s.composeFor(ctx, p))
 		}
 	}
-	return len(found) == composeAtOnce, failed.Err()
+	return more, failed.Err()
 }
 
 // told is what somebody was told of a request, and when the next mail about it is due.
@@ -50,10 +51,31 @@ type told struct {
 	firstAt, dueAt feedback.Time
 }
 
-// composeFor writes one mail about all that is due for a person.
+// composeFor writes one mail about all that is due for a person. If it cannot, it tries again later.
 func (s *Sender) composeFor(ctx context.Context, p person) error {
+	item := p.item()
+	again, err := s.aside.Try(ctx, item, func() error { return s.tellNews(ctx, p, item) })
+	if err != nil || again == 0 {
+		return err
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE mail_follows SET due_at = $4"+ofPerson+" AND due_at < $4", p.key(again)...)
+		return err
+	})
+}
+
+// item is the work of writing to a person.
+func (p person) item() aside.Item {
+	return aside.Item{AccountID: p.accountID, Kind: aside.Write, Subject: p.appID.String() + " " + hex.EncodeToString(p.address)}
+}
+
+// tellNews writes one mail about all that is due for a person.
+func (s *Sender) tellNews(ctx context.Context, p person, item aside.Item) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		p := p // the function may run again
+		if err := aside.Done(ctx, tx, item); err != nil {
+			return err
+		}
 		list, err := due(ctx, tx, p)
 		if err != nil || len(list) == 0 {
 			return err
@@ -76,12 +98,13 @@ func (s *Sender) composeFor(ctx context.Context, p person) error {
 	})
 }
 
-// due returns what waits to be told to a person, what is due first first.
+// due returns what waits to be told to a person, what is due first first. The sign keeps SQLite from reading all that
+// waits for other people of the account.
 func due(ctx context.Context, tx *sql.Tx, p person) ([]told, error) {
 	return database.All(ctx, tx, func(r database.Row) (t told, err error) {
 		return t, r.Scan(&t.requestID, (*string)(&t.status), &t.merged, &t.at, &t.firstAt, &t.dueAt)
 	}, "SELECT request_id, told_status, told_merged, told_at, first_at, due_at FROM mail_follows"+ofPerson+
-		" AND due_at IS NOT NULL ORDER BY due_at, request_id LIMIT $4", p.key(maxUpdates+1)...)
+		" AND +due_at IS NOT NULL ORDER BY due_at, request_id LIMIT $4", p.key(maxUpdates+1)...)
 }
 
 // writeAt returns when a mail about the list should be written, or nil for now: when all changes have

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/portal"
@@ -79,22 +80,44 @@ type dueDigest struct {
 	position          int64
 }
 
-// digest writes the digests that are due, and reports whether there may be more.
+// digest writes some of the digests that are due, and reports whether there may be more.
 func (s *Sender) digest(ctx context.Context) (more bool, err error) {
-	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (d dueDigest, err error) {
-		return d, r.Scan(&d.accountID, &d.userID, (*string)(&d.every), &d.position)
-	}, "SELECT account_id, user_id, every, position FROM mail_digests WHERE due_at <= $1 ORDER BY due_at LIMIT CAST($2 AS BIGINT)",
-		feedback.At(s.now()), digestsAtOnce)
+	turns, more, err := s.digests.take(ctx, s.db, s.now(), digestsAtOnce)
 	failed := sweep.Errors{}
 	failed.Add(err)
-	for _, d := range found {
-		failed.Add(s.digestFor(ctx, d))
+	for _, of := range turns {
+		found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (d dueDigest, err error) {
+			d.accountID = of.accountID
+			return d, r.Scan(&d.userID, (*string)(&d.every), &d.position)
+		}, "SELECT user_id, every, position FROM mail_digests WHERE account_id = $1 AND due_at <= $2 ORDER BY due_at LIMIT CAST($3 AS BIGINT)",
+			of.accountID, feedback.At(s.now()), of.most)
+		failed.Add(err)
+		for _, d := range found {
+			failed.Add(s.digestFor(ctx, d))
+		}
 	}
-	return len(found) == digestsAtOnce, failed.Err()
+	return more, failed.Err()
 }
 
+// digestFor writes a digest. If it cannot, it tries again later.
 func (s *Sender) digestFor(ctx context.Context, d dueDigest) error {
+	item := aside.Item{AccountID: d.accountID, Kind: aside.Digest, Subject: d.userID.String()}
+	again, err := s.aside.Try(ctx, item, func() error { return s.writeDigest(ctx, d, item) })
+	if err != nil || again == 0 {
+		return err
+	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE mail_digests SET due_at = $3 WHERE account_id = $1 AND user_id = $2 AND due_at < $3",
+			d.accountID, d.userID, again)
+		return err
+	})
+}
+
+func (s *Sender) writeDigest(ctx context.Context, d dueDigest, item aside.Item) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := aside.Done(ctx, tx, item); err != nil {
+			return err
+		}
 		m := portal.DigestMail{Home: s.home.String(), Weekly: d.every == EachWeek, Settings: s.home.JoinPath("account").String()}
 		var email string
 		err := tx.QueryRowContext(ctx, "SELECT email, name FROM users WHERE account_id = $1 AND id = $2", d.accountID, d.userID).

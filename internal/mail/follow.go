@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/sweep"
@@ -45,6 +46,7 @@ func (s *Sender) follow(ctx context.Context) (more bool, err error) {
 		lookBack, followAtOnce, s.next)
 	failed := sweep.Errors{}
 	failed.Add(err)
+	failed.Add(s.followAside(ctx))
 	for _, p := range found {
 		again, err := s.followAccount(ctx, p)
 		failed.Add(err)
@@ -55,6 +57,21 @@ func (s *Sender) follow(ctx context.Context) (more bool, err error) {
 		s.next = found[followAtOnce-1].accountID
 	}
 	return more || s.next != before, failed.Err()
+}
+
+// followAside follows requests that were set aside and must be tried again.
+func (s *Sender) followAside(ctx context.Context) error {
+	due, err := s.aside.Due(ctx, aside.Follow)
+	failed := sweep.Errors{}
+	failed.Add(err)
+	for _, item := range due {
+		id, err := feedback.ParseID(item.Subject)
+		failed.Add(err)
+		if err == nil {
+			failed.Add(s.followOne(ctx, item, id))
+		}
+	}
+	return failed.Err()
 }
 
 // entry is an entry of a log of changes, as far as mail needs it.
@@ -84,20 +101,51 @@ func (s *Sender) followAccount(ctx context.Context, p progress) (more bool, err 
 	}
 	slices.SortFunc(ids, feedback.ID.Compare)
 	ids = slices.Compact(ids)
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, piece := range database.Powers(ids) {
-			if err := s.begin(ctx, tx, p.accountID, piece); err != nil {
-				return err
+	err = s.read(ctx, p.accountID, ids, position)
+	if err != nil && !sweep.GivesUp(ctx, s.db, err) { // one of them cannot be followed
+		for _, id := range ids {
+			if err := s.followOne(ctx, aside.Item{AccountID: p.accountID, Kind: aside.Follow, Subject: id.String()}, id); err != nil {
+				return false, err
 			}
-			if err := s.schedule(ctx, tx, p.accountID, piece); err != nil {
+		}
+		err = s.read(ctx, p.accountID, nil, position)
+	}
+	return position < p.last, err
+}
+
+// read follows requests, and stores how far the log was read.
+func (s *Sender) read(ctx context.Context, accountID feedback.ID, ids []feedback.ID, position int64) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, piece := range database.Powers(ids) {
+			if err := s.notice(ctx, tx, accountID, piece); err != nil {
 				return err
 			}
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO mail_positions (account_id, position) VALUES ($1, $2)
-			ON CONFLICT (account_id) DO UPDATE SET position = excluded.position`, p.accountID, position)
+			ON CONFLICT (account_id) DO UPDATE SET position = excluded.position`, accountID, position)
 		return err
 	})
-	return position < p.last, err
+}
+
+// followOne follows a request. If it cannot, it tries again later.
+func (s *Sender) followOne(ctx context.Context, item aside.Item, id feedback.ID) error {
+	_, err := s.aside.Try(ctx, item, func() error {
+		return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			if err := s.notice(ctx, tx, item.AccountID, []feedback.ID{id}); err != nil {
+				return err
+			}
+			return aside.Done(ctx, tx, item)
+		})
+	})
+	return err
+}
+
+// notice makes mail due about requests that have changed.
+func (s *Sender) notice(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
+	if err := s.begin(ctx, tx, accountID, ids); err != nil {
+		return err
+	}
+	return s.schedule(ctx, tx, accountID, ids)
 }
 
 // wish is a request whose submitter wants mail about it.

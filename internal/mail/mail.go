@@ -5,11 +5,11 @@
 package mail
 
 import (
-	"context"
 	"crypto/sha256"
 	"log/slog"
 	"time"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/readers"
@@ -59,6 +59,7 @@ type Mail struct {
 	ids     *feedback.IDs
 	readers *readers.Readers
 	app     readers.AppOf
+	aside   *aside.List
 
 	changed chan struct{} // has a value after a commit
 }
@@ -66,8 +67,9 @@ type Mail struct {
 // New returns the mail in a database.
 func New(
 	db *database.DB, log *slog.Logger, now func() time.Time, ids *feedback.IDs, people *readers.Readers, app readers.AppOf,
+	list *aside.List,
 ) *Mail {
-	m := &Mail{db: db, log: log, now: now, ids: ids, readers: people, app: app, changed: make(chan struct{}, 1)}
+	m := &Mail{db: db, log: log, now: now, ids: ids, readers: people, app: app, aside: list, changed: make(chan struct{}, 1)}
 	db.OnCommit(m.nudge)
 	return m
 }
@@ -95,29 +97,3 @@ const (
 	Away    ServerState = "away"
 	Refused ServerState = "refused"
 )
-
-// Status is how the mail server does, and how much waits for it.
-type Status struct {
-	State   ServerState    `json:"state" enum:"ok,away,refused" doc:"away: it cannot be reached. refused: it refuses the login or the sender. Meanwhile mails wait."`
-	Error   *string        `json:"error" doc:"What it said, in words; null if all is well."`
-	Since   *feedback.Time `json:"since" format:"date-time" doc:"Since when it does not work; null if all is well."`
-	Waiting int64          `json:"waiting" doc:"Mails of the account that wait, at most 1,000."`
-}
-
-// maxWaiting is the highest number of mails that Status counts.
-const maxWaiting = 1000
-
-// Status returns how the mail server does, and how many mails of an account wait.
-func (m *Mail) Status(ctx context.Context, accountID feedback.ID) (s Status, err error) {
-	server, err := m.server(ctx)
-	if err != nil {
-		return s, err
-	}
-	s.State = server.state
-	if server.state != OK {
-		s.Error, s.Since = &server.error, &server.since
-	}
-	err = m.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE account_id = $1 LIMIT $2) AS w",
-		accountID, maxWaiting).Scan(&s.Waiting)
-	return s, err
-}

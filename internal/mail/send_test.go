@@ -101,8 +101,11 @@ func TestRetry(t *testing.T) {
 					t.Errorf("%d mails wait", n)
 				}
 				r.none(6*time.Hour, "it is refused")
-				if n := r.Count("mails"); n != 0 {
+				if n := r.mailStatus().Waiting; n != 0 {
 					t.Errorf("%d mails wait after a day", n)
+				}
+				if got := r.failing(1); got.RetryAt != nil {
+					t.Errorf("%+v", got)
 				}
 				r.server.Refuse(nil)
 				r.none(24*time.Hour, "it was given up")
@@ -128,7 +131,10 @@ func TestRefusedText(t *testing.T) {
 			return nil
 		})
 		r.one(settled, "grace@example.com")
-		if n := r.Count("mails"); n != 0 || r.state("ada@example.com") != "confirmed" {
+		if got := r.failing(1); got.RetryAt != nil || !strings.Contains(got.Error, "Looks like spam") {
+			t.Errorf("%+v", got)
+		}
+		if n := r.mailStatus().Waiting; n != 0 || r.state("ada@example.com") != "confirmed" {
 			t.Errorf("%d mails wait, %s", n, r.state("ada@example.com"))
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"net/url"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/lease"
 	"gatherkit/internal/portal"
+	"gatherkit/internal/sweep"
 )
 
 const (
@@ -38,11 +40,16 @@ type Sender struct {
 	home   *url.URL
 	key    []byte
 	next   feedback.ID // the account after which follow continues
+
+	news, digests, letters turns
 }
 
 // NewSender returns a sender. home is the address of the service for people, and key the secret KeyName.
 func NewSender(m *Mail, server Server, home *url.URL, key []byte) *Sender {
-	return &Sender{Mail: m, server: server, home: home, key: key}
+	return &Sender{
+		Mail: m, server: server, home: home, key: key,
+		news: turns{table: "mail_follows"}, digests: turns{table: "mail_digests"}, letters: turns{table: "mails"},
+	}
 }
 
 // Works returns the kinds of work that Outcomes counts.
@@ -127,53 +134,88 @@ func (s *Sender) send(ctx context.Context) (more bool, err error) {
 	if err != nil || server.state != OK && server.retryAt > now && server.retryAt <= after(now, refusedFor) {
 		return false, err
 	}
-	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (w waiting, err error) {
-		return w, r.Scan(&w.accountID, &w.id)
-	}, "SELECT account_id, id FROM mails WHERE due_at <= $1 ORDER BY due_at LIMIT CAST($2 AS BIGINT)", now, sendsAtOnce)
-	if err != nil || len(found) == 0 {
-		return false, err
-	}
-	var conn *smtp.Client
-	defer func() {
-		if conn != nil {
-			_ = conn.Quit()
-		}
-	}()
+	found, more, err := s.toSend(ctx)
+	failed := sweep.Errors{}
+	failed.Add(err)
+	c := connection{server: s.server, helo: s.home.Hostname()}
+	defer c.quit()
 	for _, w := range found {
 		if ctx.Err() != nil {
 			return false, nil
 		}
-		ctx := context.WithoutCancel(ctx) // what the server has taken is stored, also when the program stops
-		wanted, err := s.claim(ctx, &w)
-		if err != nil {
-			return false, err
-		}
-		if !wanted {
-			continue
-		}
-		var failed error
-		if conn == nil {
-			conn, failed = s.server.dial(ctx, s.home.Hostname(), nil)
-		}
-		if failed == nil {
-			failed = s.server.deliver(conn, w.recipient, w.body)
-		}
-		result := judge(failed)
-		if err := s.settle(ctx, w, result, failed); err != nil {
-			return false, err
-		}
-		if err := s.note(ctx, server, result, failed); err != nil || result == away || result == refused {
-			return false, err
-		}
-		server.state = OK
-		if failed != nil {
-			if failed := conn.Reset(); failed != nil {
-				_ = conn.Close()
-				conn = nil
-			}
+		works, err := s.sendOne(context.WithoutCancel(ctx), &c, &server, w) // what the server has taken is stored, also when the program stops
+		failed.Add(err)
+		if !works || sweep.GivesUp(ctx, s.db, err) {
+			more = false
+			break
 		}
 	}
-	return len(found) == sendsAtOnce, nil
+	return more, failed.Err()
+}
+
+// toSend returns some of the mails that are due: links, for which somebody waits, and then those of accounts in turns.
+func (s *Sender) toSend(ctx context.Context) (found []waiting, more bool, err error) {
+	scan := func(r database.Row) (w waiting, err error) { return w, r.Scan(&w.accountID, &w.id) }
+	found, err = database.All(ctx, s.db.Reader(), scan,
+		"SELECT account_id, id FROM mails WHERE due_at + 0 = 0 LIMIT CAST($1 AS BIGINT)", sendsAtOnce)
+	if err != nil || len(found) == sendsAtOnce {
+		return found, true, err
+	}
+	turns, more, err := s.letters.take(ctx, s.db, s.now(), sendsAtOnce)
+	for _, of := range turns {
+		if err != nil {
+			break
+		}
+		var some []waiting
+		some, err = database.All(ctx, s.db.Reader(), scan, "SELECT account_id, id FROM mails"+
+			" WHERE account_id = $1 AND due_at > 0 AND due_at <= $2 ORDER BY due_at LIMIT CAST($3 AS BIGINT)",
+			of.accountID, feedback.At(s.now()), of.most)
+		found = append(found, some...)
+	}
+	return found, more, err
+}
+
+// connection is a connection with the mail server, once there is something to send.
+type connection struct {
+	server Server
+	helo   string
+	client *smtp.Client
+}
+
+func (c *connection) deliver(ctx context.Context, w waiting) (err error) {
+	if c.client == nil {
+		if c.client, err = c.server.dial(ctx, c.helo, nil); err != nil {
+			return err
+		}
+	}
+	err = c.server.deliver(c.client, w.recipient, w.body)
+	if err != nil && c.client.Reset() != nil {
+		_ = c.client.Close()
+		c.client = nil
+	}
+	return err
+}
+
+func (c *connection) quit() {
+	if c.client != nil {
+		_ = c.client.Quit()
+	}
+}
+
+// sendOne sends a mail, and reports whether the server works.
+func (s *Sender) sendOne(ctx context.Context, c *connection, server *serverState, w waiting) (works bool, err error) {
+	wanted, err := s.claim(ctx, &w)
+	if err != nil || !wanted {
+		return true, err
+	}
+	failed := c.deliver(ctx, w)
+	result := judge(failed)
+	works = result != away && result != refused
+	err = errors.Join(s.settle(ctx, w, result, failed), s.note(ctx, *server, result, failed))
+	if works {
+		server.state = OK
+	}
+	return works, err
 }
 
 // claim reads a mail and keeps other processes from sending it. It returns false if another one has it, or if
@@ -208,36 +250,40 @@ func remove(ctx context.Context, tx *sql.Tx, w waiting) error {
 	return err
 }
 
-// settle stores what came of an attempt to send a mail.
+// settle stores the result of an attempt to send a mail.
 func (s *Sender) settle(ctx context.Context, w waiting, result verdict, failed error) error {
-	now := s.now()
-	if result == again && w.attempts > len(backOff) {
-		result = dropped
-	}
-	if result == bounced || result == dropped {
-		s.log.Warn("a mail was not delivered", "account", w.accountID, "kind", w.kind, "mail", w.id, "error", failed)
-	}
+	now := feedback.At(s.now())
+	toUser := w.appID == nil
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		switch result {
-		case again:
-			return retry(ctx, tx, w, after(feedback.At(now), backOff[w.attempts-1]), w.attempts, failed)
-		case away, refused: // which is no fault of the mail
-			return retry(ctx, tx, w, feedback.At(now), w.attempts-1, failed)
-		case bounced:
-			if w.appID != nil {
-				p := person{accountID: w.accountID, appID: *w.appID, address: w.address}
-				if err := s.enter(ctx, tx, &p, Bounced); err != nil {
-					return err
-				}
+		switch {
+		case result == delivered:
+			return remove(ctx, tx, w)
+		case result == bounced && !toUser:
+			s.log.Warn("an address takes no mail", "account", w.accountID, "kind", w.kind, "mail", w.id, "error", failed)
+			p := person{accountID: w.accountID, appID: *w.appID, address: w.address}
+			if err := s.enter(ctx, tx, &p, Bounced); err != nil {
+				return err
 			}
+			return remove(ctx, tx, w)
+		case (result == away || result == refused) && !during(failed):
+			return retry(ctx, tx, w, now, w.attempts-1, failed) // it is no fault of the mail
+		case result == bounced || result == dropped || w.attempts > len(backOff):
+			s.log.Warn("a mail was given up", "account", w.accountID, "kind", w.kind, "mail", w.id, "error", failed)
+			return retry(ctx, tx, w, never, w.attempts, failed)
 		}
-		return remove(ctx, tx, w)
+		return retry(ctx, tx, w, after(now, backOff[w.attempts-1]), w.attempts, failed)
 	})
 }
 
+// never is when a mail is due that was given up. It is kept for some days, so that its account can see it.
+const never feedback.Time = math.MaxInt64
+
+// maxReply is how many bytes of what the server says are stored.
+const maxReply = 500
+
 func retry(ctx context.Context, tx *sql.Tx, w waiting, at feedback.Time, attempts int, failed error) error {
 	_, err := tx.ExecContext(ctx, "UPDATE mails SET due_at = $3, attempts = $4, error = $5 WHERE account_id = $1 AND id = $2",
-		w.accountID, w.id, at, attempts, failed.Error())
+		w.accountID, w.id, at, attempts, database.Storable(failed.Error(), maxReply))
 	return err
 }
 
@@ -267,9 +313,9 @@ func (s *Sender) note(ctx context.Context, before serverState, result verdict, f
 	next := serverState{state: OK, since: now, retryAt: now}
 	switch result {
 	case away:
-		next.state, next.retryAt, next.error = Away, after(now, awayFor), failed.Error()
+		next.state, next.retryAt, next.error = Away, after(now, awayFor), database.Storable(failed.Error(), maxReply)
 	case refused:
-		next.state, next.retryAt, next.error = Refused, after(now, refusedFor), failed.Error()
+		next.state, next.retryAt, next.error = Refused, after(now, refusedFor), database.Storable(failed.Error(), maxReply)
 	}
 	if next.state == before.state {
 		if next.state == OK {

@@ -228,6 +228,12 @@ func judge(err error) verdict {
 	return bounced
 }
 
+// during reports whether err happened while the server took a mail, so that the mail may be the cause.
+func during(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && (f.phase == recipient || f.phase == content)
+}
+
 // about reports whether an answer begins with one of the enhanced codes.
 func about(text string, codes ...string) bool {
 	for _, code := range codes {

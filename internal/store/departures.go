@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -53,14 +54,18 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 // Unassign unassigns a chunk of the requests of each of a few removed users, and reports whether
 // there may be more.
 func (s *Store) Unassign(ctx context.Context) (more bool, err error) {
-	found, err := ofAll(ctx, s, func(r database.Row) (d departure, err error) {
-		err = r.Scan(&d.accountID, &d.userID, &d.removedBy)
-		return d, err
-	}, "SELECT account_id, user_id, removed_by FROM departures %s ORDER BY account_id, user_id LIMIT 4")
-	return forEach(found, err, func(d departure) error {
+	return forSome(ctx, s, aside.Departure, usersAtOnce, func(d departure) error {
 		_, err := s.unassignChunk(ctx, d)
 		return err
-	})
+	}, func(r database.Row) (d departure, err error) {
+		err = r.Scan(&d.accountID, &d.userID, &d.removedBy)
+		return d, err
+	}, "SELECT account_id, user_id, removed_by FROM departures %s ORDER BY account_id, user_id")
+}
+
+// Item is the work of unassigning the requests of the user.
+func (d departure) Item() aside.Item {
+	return aside.Item{AccountID: d.accountID, Kind: aside.Departure, Subject: d.userID.String()}
 }
 
 // unassignChunk unassigns up to bulkChunk requests of a removed user, and reports whether
@@ -68,6 +73,9 @@ func (s *Store) Unassign(ctx context.Context) (more bool, err error) {
 func (s *Store) unassignChunk(ctx context.Context, d departure) (more bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		more = false
+		if err := aside.Done(ctx, tx, d.Item()); err != nil {
+			return err
+		}
 		for _, box := range []feedback.Box{feedback.Live, feedback.Quarantine, feedback.Bin} {
 			assigned, err := assignedTo(ctx, tx, d, box)
 			if err != nil {

@@ -59,6 +59,7 @@ request_words account_id beside accounts
 requests account_id beside accounts
 session_tokens account_id beside accounts
 sessions account_id beside accounts
+set_aside account_id beside accounts
 status_links account_id beside accounts
 uploads account_id beside accounts
 users account_id beside accounts

@@ -223,25 +223,22 @@ func TestPublishIsOneTransaction(t *testing.T) {
 		e, scheduled := n.write("One", request), n.write("Two", request)
 		n.publish(scheduled.ID, n.in(time.Minute), true)
 		n.Clock.Move(time.Hour)
-		repair := n.failUpdates()
+		repair := n.Refuses("UPDATE", "requests", "TRUE")
 		before := n.logged(1)
-		for name, call := range map[string]func() error{
-			"publish": func() error {
-				_, err := n.Entries.Publish(ctx, n.account.ID, e.ID, n.by, nil, true)
-				return err
-			},
-			"worker": func() error {
-				_, err := n.PublishDue(ctx)
-				return err
-			},
-		} {
-			if err := call(); err == nil || errors.As(err, new(*feedback.Error)) {
-				t.Errorf("%s: %v", name, err)
-			}
+		unpublished := func(name string) {
+			t.Helper()
 			n.check(name, "", "[Two One]", "[]")
 			equal(t, name, n.statuses(request), []feedback.Status{"opened"})
 			equal(t, name, n.logged(1), before)
 		}
+		if _, err := n.Entries.Publish(ctx, n.account.ID, e.ID, n.by, nil, true); err == nil || errors.As(err, new(*feedback.Error)) {
+			t.Errorf("publish: %v", err)
+		}
+		unpublished("publish")
+		_, err := n.PublishDue(ctx)
+		n.must(err)
+		unpublished("worker")
+		n.Clock.Move(time.Minute)
 		repair()
 		first, second := n.Store, at.Open(t, n.Clock.Now)
 		storetest.Crowd(2, func(i int) { // two workers, one of which has lost its lease
@@ -255,16 +252,4 @@ func TestPublishIsOneTransaction(t *testing.T) {
 			t.Errorf("published %d times", logged)
 		}
 	})
-}
-
-// failUpdates lets every update of a request fail until the returned function is called.
-func (n newsroom) failUpdates() (repair func()) {
-	n.T.Helper()
-	if n.At.Name == "sqlite" {
-		n.Exec("CREATE TRIGGER fail BEFORE UPDATE ON requests BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
-		return func() { n.Exec("DROP TRIGGER fail") }
-	}
-	n.Exec("CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the disk is full'; END $$")
-	n.Exec("CREATE TRIGGER fail BEFORE UPDATE ON requests FOR EACH ROW EXECUTE FUNCTION fail()")
-	return func() { n.Exec("DROP TRIGGER fail ON requests") }
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
@@ -66,15 +67,15 @@ func (s *Store) someAccounts() []feedback.ID {
 
 // ofAll runs a query over all accounts, in which %s is the place of a condition. If the server says
 // that it failed, ofAll runs it for each of some accounts, and also returns the error.
-func ofAll[T any](ctx context.Context, s *Store, scan func(database.Row) (T, error), query string) ([]T, error) {
-	found, err := database.All(ctx, s.db.Reader(), scan, fmt.Sprintf(query, ""))
+func ofAll[T any](ctx context.Context, s *Store, scan func(database.Row) (T, error), query string, args ...any) ([]T, error) {
+	found, err := database.All(ctx, s.db.Reader(), scan, fmt.Sprintf(query, ""), args...)
 	if !database.Answered(err) {
 		return found, err
 	}
 	var mu sync.Mutex
-	ofOne := fmt.Sprintf(query, "WHERE account_id = $1")
+	ofOne := fmt.Sprintf(query, fmt.Sprintf("WHERE account_id = $%d", len(args)+1))
 	s.apart(ctx, func(ctx context.Context, accountID feedback.ID) {
-		part, failed := database.All(ctx, s.db.Reader(), scan, ofOne, accountID)
+		part, failed := database.All(ctx, s.db.Reader(), scan, ofOne, append(slices.Clip(args), accountID)...)
 		if failed == nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -101,13 +102,26 @@ func (s *Store) apart(ctx context.Context, fn func(context.Context, feedback.ID)
 	_ = all.Wait() // fn returns no error
 }
 
-// forEach calls fn for each of the items that ofAll has found, and reports whether there were any. It
-// returns what failed, beside err.
-func forEach[T any](items []T, err error, fn func(T) error) (more bool, _ error) {
+// work is work in the background.
+type work interface{ Item() aside.Item }
+
+// forSome calls do for the first results of a query, as ofAll runs it, and reports whether there were any. What
+// fails is set aside, so that it does not stay among the first.
+func forSome[W work](
+	ctx context.Context, s *Store, kind aside.Kind, most int, do func(W) error,
+	scan func(database.Row) (W, error), query string, args ...any,
+) (more bool, _ error) {
+	waiting, err := s.SetAside.Waiting(ctx, kind)
 	failed := sweep.Errors{}
 	failed.Add(err)
-	for _, item := range items {
-		failed.Add(fn(item))
+	found, err := ofAll(ctx, s, scan, fmt.Sprintf("%s LIMIT %d", query, most+len(waiting)), args...)
+	failed.Add(err)
+	for _, one := range found {
+		if item := one.Item(); !waiting[item] {
+			more = true
+			_, err := s.SetAside.Try(ctx, item, func() error { return do(one) })
+			failed.Add(err)
+		}
 	}
-	return len(items) > 0, failed.Err()
+	return more, failed.Err()
 }

@@ -33,9 +33,12 @@ func newWanted(t *testing.T, at storetest.Place) *wanted {
 		w.Exec("INSERT INTO mails (account_id, id, kind, recipient, body, attempts, due_at) SELECT account_id, id, 'digest', 'a@example.com', " +
 			own + ", 0, 9000000000000000 FROM requests")
 	})
+	w.Exec("INSERT INTO set_aside (account_id, kind, subject, attempts, since, tried_at, due_at, error) SELECT account_id, 'mail compose', " +
+		map[string]string{"sqlite": "hex(id)", "postgres": "id"}[at.Name] + ", 1, 1, 1, 9000000000000000, 'broken' FROM requests")
 	w.Exec("INSERT INTO mail_positions (account_id, position) SELECT account_id, last FROM account_seq")
 	w.Exec("INSERT INTO mail_digests (account_id, user_id, every, position, due_at)" +
-		" SELECT account_id, id, 'daily', 0, 9000000000000000 FROM users")
+		" SELECT account_id, id, 'daily', 0, 9000000000000000 FROM users" +
+		" UNION ALL SELECT account_id, id, 'daily', 0, 9000000000000000 FROM requests") // as if they were users
 	w.Exec("UPDATE mail_digests SET due_at = 1, position = (SELECT last - 40 FROM account_seq WHERE account_id = $1)"+
 		" WHERE account_id = $1 AND user_id = $2", w.Acme.ID, *w.UserOf(w.Acme))
 	w.Exec("UPDATE users SET email = 'a@example.com' WHERE account_id = $1 AND id = $2", w.Acme.ID, *w.UserOf(w.Acme))
@@ -86,6 +89,7 @@ func TestMailPlans(t *testing.T) {
 		w := newWanted(t, at)
 		primary := primaryKeys(at)
 		follows, people, mails := primary("mail_follows"), primary("mail_people"), primary("mails")
+		aside := map[string]string{"sqlite": "PRIMARY KEY", "postgres": "set_aside_pkey"}[at.Name]
 		check := func(name, part string, sent []storetest.Statement, table string, indexes ...string) {
 			t.Helper()
 			i := slices.IndexFunc(sent, func(s storetest.Statement) bool { return strings.Contains(s.Query, part) })
@@ -105,13 +109,21 @@ func TestMailPlans(t *testing.T) {
 			{"what they follow", "NOT EXISTS", "mail_follows", []string{follows}},
 			{"what has news", "UNION", "mail_follows", []string{follows}},
 			{"the requests merged into it", "UNION", "requests", []string{primary("requests"), "requests_merged"}},
-			{"what is due", "FROM mail_follows WHERE due_at <=", "mail_follows", []string{"mail_follows_due"}},
-			{"what is due for somebody", "due_at IS NOT NULL ORDER BY", "mail_follows", []string{"mail_follows_person"}},
+			{"what is due", "FROM mail_follows WHERE due_at + 0 <=", "mail_follows", []string{"mail_follows_any"}},
+			{"whose turn it is", "SELECT account_id FROM mail_follows", "mail_follows", []string{"mail_follows_turn"}},
+			{"what is due of an account", "GROUP BY app_id, address", "mail_follows", []string{"mail_follows_turn"}},
+			{"mails that are due of an account", "due_at > 0", "mails", []string{"mails_turn"}},
+			{"links", "due_at + 0 = 0", "mails", []string{"mails_any"}},
+			{"whose digests are due", "SELECT account_id FROM mail_digests", "mail_digests", []string{"mail_digests_turn"}},
+			{"digests that are due of an account", "SELECT user_id, every", "mail_digests", []string{"mail_digests_turn"}},
+			{"what was set aside", "SELECT account_id, kind, subject FROM set_aside", "set_aside", []string{"set_aside_due"}},
+			{"what succeeds", "DELETE FROM set_aside", "set_aside", []string{aside}},
+			{"what is due for somebody", "+due_at IS NOT NULL", "mail_follows", []string{"mail_follows_person"}},
 			{"somebody", "UPDATE mail_people SET state = state", "mail_people", []string{people, "mail_people_address"}},
 			{"what was told", "UPDATE mail_follows SET told_status", "mail_follows", []string{follows}},
-			{"mails that are due", "FROM mails WHERE due_at", "mails", []string{"mails_due"}},
-			{"a mail", "UPDATE mails SET due_at = $4, attempts", "mails", []string{mails, "mails_due"}},
-			{"digests that are due", "FROM mail_digests WHERE due_at", "mail_digests", []string{"mail_digests_due"}},
+			{"mails that are due", "FROM mails WHERE due_at + 0 <=", "mails", []string{"mails_any"}},
+			{"a mail", "UPDATE mails SET due_at = $4, attempts", "mails", []string{mails, "mails_turn"}},
+			{"digests that are due", "FROM mail_digests WHERE due_at + 0 <=", "mail_digests", []string{"mail_digests_any"}},
 			{"what came in", "SELECT COUNT(*) FROM (SELECT seq", "changes", []string{primary("changes")}},
 			{"what moved", "LIKE", "changes", []string{primary("changes"), "changes_triage"}},
 			{"who is forgotten", "state_at < $3", "mail_people", []string{"mail_people_state"}},
@@ -119,6 +131,9 @@ func TestMailPlans(t *testing.T) {
 			check(c.name, c.part, sent, c.table, c.indexes...)
 		}
 		sent = w.During(w.people)
+		check("how much waits", "SELECT COUNT(*) FROM (SELECT 1 FROM mails", sent, "mails", mails, "mails_turn")
+		check("failed mails", "error IS NOT NULL", sent, "mails", "mails_failed")
+		check("what failed", "FROM set_aside", sent, "set_aside", aside)
 		check("a visit", "SELECT state, pace", sent, "mail_people", people, "mail_people_address")
 		check("what waits for a confirmation", "first_at IS NOT NULL", sent, "mail_follows", "mail_follows_person")
 		check("a suppressed address", "AND address = $2", sent, "mail_people", "mail_people_address")

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/batch"
 	"gatherkit/internal/board"
 	"gatherkit/internal/database"
@@ -77,6 +78,7 @@ type Store struct {
 	Mentions *mentions.Mentions
 	Readers  *readers.Readers // people outside, who hear back
 	Sessions *sessions.Sessions
+	SetAside *aside.List // background work that failed
 	Team     *team.Team
 	Tokens   *tokens.Tokens // of programs
 	Uploads  *uploads.Uploads
@@ -129,21 +131,21 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := feedback.NewIDs(o.Now, o.Rand)
+	ids, list := feedback.NewIDs(o.Now, o.Rand), aside.New(db, o.Log, o.Now)
 	s := &Store{
-		Index: index.New(db, o.Now), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
+		Index: index.New(db, o.Now, list), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
 		Readers: readers.New(db, o.Now, o.Rand, readApp), Sessions: sessions.New(db, o.Now, o.Rand, ids),
 		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
 		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
-		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log,
+		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list,
 	}
 	s.Visitors = visitors.New(db, o.Now, o.Rand)
 	s.Board = board.New(db, s.Visitors, readApp)
 	s.Team = team.New(db, o.Now, o.Rand, ids, s.Sessions)
 	s.Links = links.New(db, ids, s.changePart)
 	s.Entries = entries.New(db, o.Now, ids, s.Readers, s.lockApp, s.changeAll)
-	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp)
+	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp, list)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
 	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write
 	s.casts = batch.New(s.castGroup, limits)

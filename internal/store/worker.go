@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
+	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/entries"
 	"gatherkit/internal/feedback"
@@ -31,6 +31,8 @@ const (
 	// publishEvery is how late an entry that is due is published at most, unless there is much other work.
 	publishEvery = 5 * time.Second
 	purgeChunk   = 1000
+	// A step works on so many entries, deleted apps and removed users.
+	entriesAtOnce, appsAtOnce, usersAtOnce = 32, 4, 4
 )
 
 // Work runs the worker and the indexer until ctx ends. It logs failures and retries.
@@ -107,30 +109,35 @@ func (s *Store) follow(ctx context.Context, f *follower) (more bool, err error) 
 
 // PublishDue publishes the entries of changelogs whose time has come, and reports whether there may be more.
 func (s *Store) PublishDue(ctx context.Context) (more bool, err error) {
-	due, err := ofAll(ctx, s, entries.ScanDue, entries.SelectDue)
-	now := feedback.At(s.now())
-	due = slices.DeleteFunc(due, func(d entries.Due) bool { return d.At > now })
-	return forEach(due, err, func(d entries.Due) error { return s.Entries.PublishDue(ctx, d) })
+	return forSome(ctx, s, aside.Entry, entriesAtOnce, func(d entries.Due) error { return s.Entries.PublishDue(ctx, d) },
+		entries.ScanDue, entries.SelectDue, feedback.At(s.now()))
 }
 
 // purge is a deleted app that still has rows.
 type purge struct{ accountID, appID feedback.ID }
 
+// Item is the work of removing the app.
+func (p purge) Item() aside.Item {
+	return aside.Item{AccountID: p.accountID, Kind: aside.Purge, Subject: p.appID.String()}
+}
+
 // Purge deletes a chunk of the rows of each of a few deleted apps, their words in the index first,
 // and reports whether there may be more. Other writes can run between the chunks.
 func (s *Store) Purge(ctx context.Context) (more bool, err error) {
-	found, err := ofAll(ctx, s, func(r database.Row) (p purge, err error) {
-		err = r.Scan(&p.accountID, &p.appID)
-		return p, err
-	}, "SELECT account_id, app_id FROM purges %s ORDER BY deleted_at LIMIT 4")
-	return forEach(found, err, func(p purge) error {
+	return forSome(ctx, s, aside.Purge, appsAtOnce, func(p purge) error {
 		return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			if err := aside.Done(ctx, tx, p.Item()); err != nil {
+				return err
+			}
 			if more, err := index.PurgeApp(ctx, tx, p.accountID, p.appID); err != nil || more {
 				return err
 			}
 			return purgeRows(ctx, tx, p)
 		})
-	})
+	}, func(r database.Row) (p purge, err error) {
+		err = r.Scan(&p.accountID, &p.appID)
+		return p, err
+	}, "SELECT account_id, app_id FROM purges %s ORDER BY deleted_at")
 }
 
 // purgeRows deletes a chunk of the app's requests with their history, or the app itself if

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"gatherkit/internal/database"
@@ -34,6 +35,16 @@ func InChunks(ctx context.Context, db *database.DB, statement string, args ...an
 // of files is away.
 func GivesUp(ctx context.Context, db *database.DB, err error) bool {
 	return err != nil && (ctx.Err() != nil || db.Unavailable(err) && !database.Answered(err))
+}
+
+// Recovered calls do, and returns a panic as an error.
+func Recovered(do func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return do()
 }
 
 // maxErrors is how many errors of a sweep are reported.

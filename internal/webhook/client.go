@@ -18,6 +18,7 @@ import (
 
 	"code.dny.dev/ssrf"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/deadline"
 )
 
@@ -39,6 +40,7 @@ const (
 var (
 	errAddress  = errors.New("this address is not allowed")
 	errRedirect = errors.New("redirects are not followed")
+	errOurs     = errors.New("this service failed")
 )
 
 // client calls endpoints. It connects to public addresses, and to those that the operator has allowed. It
@@ -120,7 +122,10 @@ func (c *client) post(ctx context.Context, url string, header http.Header, body 
 	defer func() { _ = got.Body.Close() }()
 	defer time.AfterFunc(answerTime, cancel).Stop()
 	text, _ := io.ReadAll(io.LimitReader(got.Body, maxResponse)) // its beginning is enough
-	a := answer{status: got.StatusCode, body: clean(text, maxResponse), retryAfter: retryAfter(got.Header.Get("Retry-After"), time.Now())}
+	a := answer{
+		status: got.StatusCode, body: database.Storable(text, maxResponse),
+		retryAfter: retryAfter(got.Header.Get("Retry-After"), time.Now()),
+	}
 	switch {
 	case a.status >= 300 && a.status < 400:
 		a.err = errRedirect
@@ -128,12 +133,6 @@ func (c *client) post(ctx context.Context, url string, header http.Header, body 
 		a.err = fmt.Errorf("status %d", a.status)
 	}
 	return a
-}
-
-// clean returns the beginning of a text as UTF-8 that both databases can store, with at most some bytes.
-func clean(text []byte, most int) string {
-	valid := strings.ReplaceAll(strings.ToValidUTF8(string(text[:min(len(text), most)]), "�"), "\x00", "�")
-	return strings.ToValidUTF8(valid[:min(len(valid), most)], "") // a replacement has three bytes
 }
 
 // retryAfter returns how long a header asks to wait (RFC 9110, section 10.2.3), at most a day.
@@ -180,6 +179,8 @@ func (a answer) sentence() string {
 	var record tls.RecordHeaderError
 	var timeout net.Error
 	switch {
+	case errors.Is(a.err, errOurs):
+		return "This service failed before or after the call. Its log says why."
 	case errors.Is(a.err, errRedirect):
 		return fmt.Sprintf("The endpoint answered %d; redirects are not followed.", a.status)
 	case a.status != 0:

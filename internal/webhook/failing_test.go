@@ -346,3 +346,38 @@ func TestPrune(t *testing.T) {
 		expect(t, "the newest", r.attempts(w)[0].Number, 10_499)
 	})
 }
+
+// TestTurnsThatFailHere: a turn that fails in this service, not at the endpoint, is tried again later and less and less
+// often. Its account sees it, and other endpoints go on.
+func TestTurnsThatFailHere(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		broken := r.add(nil)
+		mend := r.Refuses("INSERT", "webhook_attempts", "new.webhook_id = "+r.Literal(broken.ID))
+		first := r.last() + 1
+		r.change(1)
+		sound := r.add(nil)
+		r.change(1)
+		r.round()
+		h := r.get(broken).Health
+		if h.Failures != 1 || h.FailingSince == nil || *h.LastError != "This service failed before or after the call. Its log says why." {
+			t.Errorf("%+v", h)
+		}
+		if h := r.get(sound).Health; h.Failures != 0 || h.LastSuccessAt == nil || h.Behind != 0 {
+			t.Errorf("the other has %+v", h)
+		}
+		for _, base := range []time.Duration{5 * time.Second, 5 * time.Minute} {
+			if wait := r.untilDue(broken); wait < base*4/5 || wait > base*6/5 {
+				t.Errorf("it waits %v", wait)
+			}
+			r.round()
+		}
+		mend()
+		r.untilDue(broken)
+		expect(t, "a probe", r.round(), from(first, 1))
+		r.round()
+		if h := r.get(broken).Health; h.Failures != 0 || h.LastError != nil || h.Behind != 0 {
+			t.Errorf("%+v", h)
+		}
+	})
+}

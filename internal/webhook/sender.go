@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"gatherkit/internal/events"
 	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sweep"
 )
 
 const (
@@ -203,7 +205,11 @@ func (s *Sender) serve(ctx context.Context, c candidate) {
 	defer func() { s.rest(time.Since(began), s.arrived()-before) }()
 	t, ok, err := s.claim(ctx, c)
 	if err == nil && ok {
-		err = s.deliver(ctx, t)
+		err = sweep.Recovered(func() error { return s.deliver(ctx, t) })
+		if err != nil && !sweep.GivesUp(ctx, s.db, err) { // others go on, and admins see it
+			ours := &delivery{answer: answer{err: errOurs}}
+			err = errors.Join(err, s.store(ctx, t, result{position: t.webhook.Health.Position, failed: ours}))
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("cannot deliver to a webhook; it will be tried again", "webhook", c.id, "error", err)
@@ -240,7 +246,7 @@ func (s *Sender) send(ctx context.Context, webhook Webhook, secrets []string, m 
 	a := s.client.post(ctx, webhook.URL, header, body)
 	a.took = s.now().Sub(now)
 	if a.outcome() != delivered {
-		a.payload = clean(body, maxPayload)
+		a.payload = database.Storable(body, maxPayload)
 	}
 	if ctx.Err() == nil {
 		s.metrics.observe(webhook.Format, a)

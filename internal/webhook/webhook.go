@@ -347,3 +347,19 @@ func (w *Webhooks) record(
 	return changelog.Record(ctx, tx, accountID, feedback.At(w.now()),
 		feedback.Change{Kind: kind, Actor: by, Before: before, After: after})
 }
+
+// Failing is an endpoint that fails or is disabled.
+type Failing struct {
+	AccountID, ID feedback.ID
+	State         State
+	Since         feedback.Time
+	Error         string
+}
+
+// Failing returns up to limit endpoints of all accounts that fail or are disabled.
+func (w *Webhooks) Failing(ctx context.Context, limit int) ([]Failing, error) {
+	return database.All(ctx, w.db.Reader(), func(r database.Row) (f Failing, err error) {
+		return f, r.Scan(&f.AccountID, &f.ID, (*string)(&f.State), &f.Since, &f.Error)
+	}, `SELECT account_id, id, state, COALESCE(failing_since, updated_at), COALESCE(last_error, '') FROM webhooks
+		WHERE failures > 0 AND state <> 'paused' ORDER BY account_id, id LIMIT CAST($1 AS BIGINT)`, limit)
+}

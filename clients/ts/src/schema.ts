@@ -3293,6 +3293,13 @@ export interface components {
             /** @description What it said, in words; null if all is well. */
             error: string | null;
             /**
+             * Format: int64
+             * @description How much mail of the account has failed, at most 1,000. It is tried again, or was given up in the last seven days.
+             */
+            failing: number;
+            /** @description Some of it, at most 20. */
+            failures: components["schemas"]["Unsent"][];
+            /**
              * Format: date-time
              * @description Since when it does not work; null if all is well.
              */
@@ -4455,6 +4462,32 @@ export interface components {
             /** @description Those that are not revoked, the newest first: your own, or for admins all of the account. */
             tokens: components["schemas"]["Token"][];
         };
+        Unsent: {
+            /**
+             * Format: int64
+             * @description How often it was tried.
+             */
+            attempts: number;
+            /** @description Why it failed last. */
+            error: string;
+            /**
+             * @description confirm: asks somebody to confirm an address. update: says what is new. digest and link go to users. news: a request whose news cannot be read.
+             * @enum {string}
+             */
+            kind: "confirm" | "update" | "digest" | "link" | "news";
+            /** @description The address; null if no mail could be written. */
+            recipient: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried again; null if it was given up.
+             */
+            retry_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was first tried, or when the mail was written.
+             */
+            since: string;
+        };
         UploadRules: {
             content_types: string[] | null;
             /** Format: int64 */
@@ -5299,6 +5332,7 @@ export type TokenScope = components['schemas']['TokenScope'];
 export type TokensCreateParams = components['schemas']['TokensCreateParams'];
 export type TokensCreateResult = components['schemas']['TokensCreateResult'];
 export type TokensListResult = components['schemas']['TokensListResult'];
+export type Unsent = components['schemas']['Unsent'];
 export type UploadRules = components['schemas']['UploadRules'];
 export type UploadTarget = components['schemas']['UploadTarget'];
 export type User = components['schemas']['User'];
@@ -8326,7 +8360,9 @@ export interface operations {
                      *         "state": "ok",
                      *         "error": null,
                      *         "since": null,
-                     *         "waiting": 0
+                     *         "waiting": 0,
+                     *         "failing": 0,
+                     *         "failures": []
                      *       }
                      *     }
                      */

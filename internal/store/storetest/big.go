@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
@@ -194,9 +193,4 @@ func (n numbered) hash() string {
 	return "decode(encode(sha256(n::text::bytea), 'hex'), 'hex')"
 }
 
-func (n numbered) literal(id feedback.ID) string {
-	if n.sqlite {
-		return "x'" + hex.EncodeToString(id[:]) + "'"
-	}
-	return "'" + id.String() + "'::uuid"
-}
+func (n numbered) literal(id feedback.ID) string { return literal(id, n.sqlite) }

@@ -1,7 +1,9 @@
 import type { Box, Request as FeatureRequest, Role, Status } from "../../../../clients/ts/src/client";
 import type { Params } from "./send";
 
-export type { App, Attachment, Attempt, Comment, Link, Member, Token, View, Vote, Webhook } from "../../../../clients/ts/src/client";
+export type {
+  App, Attachment, Attempt, Comment, Link, Member, Token, Unsent, View, Vote, Webhook,
+} from "../../../../clients/ts/src/client";
 export type { Box, FeatureRequest, Role, Status };
 export type Where = Omit<Params<"requests-list">, "cursor" | "limit" | "sort">;
 // The orders that the dashboard offers. It cannot sort rows by trending itself, because they do not say when votes came.

@@ -74,12 +74,12 @@ function Unread() {
   return <span className="nav-count number">{n > 99 ? "99+" : n}<span className="visually-hidden"> unread</span></span>;
 }
 
-// MailMark shows admins that mail does not work. The team page says more.
+// MailMark shows admins that mail has failed. The team page says more.
 function MailMark() {
   const { can, mail } = useSession();
   const { data: status } = useQuery({ ...mailQuery, enabled: mail && can("admin") });
-  if (!status || status.state === "ok") return null;
-  return <span className="nav-count"><span aria-hidden="true">!</span><span className="visually-hidden"> mail does not work</span></span>;
+  if (!status || (status.state === "ok" && !status.failing)) return null;
+  return <span className="nav-count"><span aria-hidden="true">!</span><span className="visually-hidden"> mail has failed</span></span>;
 }
 
 function AccountMenu() {

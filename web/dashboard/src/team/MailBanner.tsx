@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { mailQuery } from "../api/queries";
+import type { Unsent } from "../api/types";
 import { useSession } from "../api/session";
 import { WarningIcon } from "../ui/icons";
-import { count, Time } from "../ui/marks";
+import { count, moment, Time } from "../ui/marks";
 
-// MailBanner tells admins that mail does not work, and what to do.
+// MailBanner tells admins that mail does not work and what to do, and which mail failed.
 export function MailBanner() {
   const { can, mail } = useSession();
   const { data: status } = useQuery({ ...mailQuery, enabled: mail && can("admin") });
@@ -25,6 +26,35 @@ export function MailBanner() {
           </div>
         </div>
       )}
+      {status && status.failing > 0 && (
+        <div className="card mail-banner">
+          <WarningIcon size={20} />
+          <div>
+            <h2>{count(status.failing, "mail")} could not be sent</h2>
+            <ul className="mail-failures">
+              {status.failures.map((failure, n) => <FailureItem key={n} failure={failure} />)}
+            </ul>
+          </div>
+        </div>
+      )}
     </div>
+  );
+}
+
+const kinds: Record<Unsent["kind"], string> = {
+  confirm: "Confirmation",
+  update: "Update",
+  digest: "Digest",
+  link: "Link",
+  news: "News",
+};
+
+function FailureItem({ failure: { kind, recipient, attempts, retry_at, error } }: { failure: Unsent }) {
+  return (
+    <li>
+      {kinds[kind]}{recipient && <> to <b>{recipient}</b></>},{" "}
+      {retry_at ? <>tried {count(attempts, "time")}, next on {moment(retry_at)}</> : "given up"}
+      <p className="quiet small">{error}</p>
+    </li>
   );
 }

@@ -1,0 +1,1 @@
+export{s as default}from"./pages-DT_j2JZF.js";

@@ -1,1 +1,0 @@
-export{s as default}from"./pages-k5JR2RvD.js";
