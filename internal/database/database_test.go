@@ -18,6 +18,7 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/sweep"
 )
 
 // open opens the database at a place for as long as the test runs.
@@ -204,4 +205,39 @@ func TestEncoding(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "SQL_ASCII") {
 		t.Errorf("%v, want a refusal of SQL_ASCII", err)
 	}
+}
+
+// TestPanicsEndTransactions: a transaction that panics is undone, and keeps neither its connection nor its locks.
+func TestPanicsEndTransactions(t *testing.T) {
+	storetest.EachEmpty(t, func(t *testing.T, at storetest.Place) {
+		db, err := openWith(at, fstest.MapFS{"0001_a.sql": {Data: []byte("CREATE TABLE a (n {int} PRIMARY KEY);\n")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		insert := func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, "INSERT INTO a (n) VALUES (1)")
+			return err
+		}
+		for range 50 {
+			err := sweep.Recovered(func() error {
+				return db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+					if err := insert(ctx, tx); err != nil {
+						return err
+					}
+					panic("a test")
+				})
+			})
+			if err == nil || !strings.Contains(err.Error(), "a test") {
+				t.Fatalf("a panic returns %v", err)
+			}
+		}
+		if err := db.Write(t.Context(), insert); err != nil {
+			t.Error(err)
+		}
+	})
 }

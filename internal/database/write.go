@@ -72,8 +72,8 @@ func (db *DB) transact(ctx context.Context, fn transaction) error {
 	if err != nil {
 		return err
 	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing, and otherwise the cause is returned, also of a panic
 	if err := fn(ctx, tx); err != nil {
-		_ = tx.Rollback()
 		return err
 	}
 	if err := tx.Commit(); err != nil {
